@@ -1,0 +1,46 @@
+/**
+ * What a call touches, said before it runs. Policy judges it, the sandbox keeps the call to it, and the executor
+ * orders calls by it. Paths are relative to the workspace root, or absolute inside it.
+ */
+export type Access =
+  | { readonly kind: 'fs.read'; readonly path: string }
+  /** `expect` is enforced when the write happens: «new file, so no question» is not check-then-use. */
+  | { readonly kind: 'fs.write'; readonly path: string; readonly expect?: 'absent' | { readonly version: string } }
+  | { readonly kind: 'fs.delete'; readonly path: string; readonly recursive?: boolean }
+  | { readonly kind: 'process.run'; readonly command: string; readonly writes: 'nothing' | 'workspace' | 'background' }
+  | { readonly kind: 'net.fetch'; readonly url: string; readonly method: 'GET' | 'POST' }
+  /** A tool that does not say. It asks, is never run twice, and runs alone. */
+  | { readonly kind: 'unknown' };
+
+export const UNKNOWN_ACCESS: readonly Access[] = Object.freeze([{ kind: 'unknown' } as const]);
+
+/** True when the two may not run at the same time. An empty list touches nothing and conflicts with nothing. */
+export function conflicts(a: readonly Access[], b: readonly Access[]): boolean {
+  return a.some((x) => b.some((y) => conflict(x, y)));
+}
+
+function conflict(a: Access, b: Access): boolean {
+  if (a.kind === 'unknown' || b.kind === 'unknown') return true;
+  if (a.kind === 'net.fetch' || b.kind === 'net.fetch') return false;
+  if (a.kind === 'process.run') return writesWorkspace(a) && writesWorkspace(b);
+  if (b.kind === 'process.run') return writesWorkspace(a) && writesWorkspace(b);
+  if (a.kind === 'fs.read' && b.kind === 'fs.read') return false;
+  return overlaps(a.path, b.path);
+}
+
+function writesWorkspace(access: Access): boolean {
+  if (access.kind === 'process.run') return access.writes === 'workspace';
+  return access.kind === 'fs.write' || access.kind === 'fs.delete';
+}
+
+/** The same path, or one is a folder above the other. */
+function overlaps(a: string, b: string): boolean {
+  const [x, y] = [segments(a), segments(b)];
+  const shorter = Math.min(x.length, y.length);
+  for (let i = 0; i < shorter; i++) if (x[i] !== y[i]) return false;
+  return true;
+}
+
+function segments(path: string): string[] {
+  return path.split('/').filter((segment) => segment !== '' && segment !== '.');
+}

@@ -1,0 +1,12 @@
+/** What kind of thing a tool works on; lists and schemas can be narrowed to one. */
+export const ToolCategory = {
+  FILE: 'file',
+  EXECUTION: 'execution',
+  WEB: 'web',
+  TASK: 'task',
+  NOTEBOOK: 'notebook',
+  MCP: 'mcp',
+  OTHER: 'other',
+} as const;
+
+export type ToolCategory = (typeof ToolCategory)[keyof typeof ToolCategory];

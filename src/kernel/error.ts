@@ -1,0 +1,74 @@
+/**
+ * Every way a call can fail. Closed: a new code is added only where somebody would act differently,
+ * and each door's `Record<ErrorCode, …>` stops compiling until it answers the new one.
+ */
+export const ERROR_CODES = [
+  'INVALID_INPUT',
+  'UNKNOWN_TOOL',
+  'TOOL_DISABLED',
+  'INVALID_PATH',
+  'FILE_NOT_FOUND',
+  'PERMISSION_DENIED',
+  'CONFLICT',
+  'TOO_LARGE',
+  'APPROVAL_DENIED',
+  'APPROVAL_EXPIRED',
+  'TIMEOUT',
+  'CANCELLED',
+  'EXECUTION_ERROR',
+  'NETWORK_ERROR',
+  'NOT_CONFIGURED',
+  'SANDBOX_UNAVAILABLE',
+  'INTERNAL',
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/** JSON, small, without stacks or secrets. */
+export type Details = Record<string, unknown>;
+
+/** A failure as plain data: what tools return and what goes over every wire. */
+export interface Failure {
+  code: ErrorCode;
+  /** Written for whoever must act; says what happened and what to do next. */
+  message: string;
+  details?: Details;
+}
+
+/** The same failure as an Error, with the tool's name: what the library's edge hands out and throws. */
+export class ToolError extends Error implements Failure {
+  readonly toolName: string;
+  readonly code: ErrorCode;
+  readonly details?: Details;
+
+  constructor(toolName: string, message: string, more: { code?: ErrorCode; details?: Details; cause?: unknown } = {}) {
+    super(message, more.cause === undefined ? undefined : { cause: more.cause });
+    this.name = 'ToolError';
+    this.toolName = toolName;
+    this.code = more.code ?? 'EXECUTION_ERROR';
+    if (more.details !== undefined) this.details = more.details;
+  }
+
+  override toString(): string {
+    return `Tool '${this.toolName}' error: ${this.message}`;
+  }
+
+  /** An Error loses its message in JSON.stringify otherwise. */
+  toJSON(): Failure & { toolName: string } {
+    const { code, message, details, toolName } = this;
+    return details === undefined ? { code, message, toolName } : { code, message, details, toolName };
+  }
+}
+
+/** What anything thrown says, also when it is not an Error, and also when it is `undefined`. */
+export function messageOf(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message || thrown.name;
+  if (typeof thrown === 'string' && thrown !== '') return thrown;
+  try {
+    const json = JSON.stringify(thrown);
+    if (json !== undefined) return `threw ${json}`;
+  } catch {
+    // Not serialisable: its type is all that can be said.
+  }
+  return `threw ${thrown === undefined ? 'undefined' : `a ${typeof thrown}`}`;
+}

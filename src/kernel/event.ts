@@ -1,0 +1,47 @@
+import type { Access } from './access.ts';
+import type { CallRecord, CallState, FinalState, Outcome } from './call.ts';
+
+/** What each event says. The same names in the store, on SSE and in the UI: `noun.past_verb`. */
+export interface EventData {
+  'call.requested': { tool: string; args: unknown; effect: CallRecord['effect']; agent: string | null };
+  'approval.requested': { approvalId: string; tool: string; args: unknown; reason: string; digest: string };
+  'approval.decided': {
+    approvalId: string;
+    approved: boolean;
+    by: string | null;
+    message?: string;
+    changed?: string[];
+  };
+  'call.started': { tool: string; args: unknown; summary: string; access: readonly Access[] };
+  'call.finished': { tool: string; state: FinalState; outcome: Outcome; durationMs: number };
+  /** Live only: never recorded one by one. */
+  'call.progressed': { tool: string; message?: string; percent?: number; output?: string };
+}
+
+export type EventType = keyof EventData;
+export type RecordedEventType = Exclude<EventType, 'call.progressed'>;
+
+export type NewEvent<T extends RecordedEventType = RecordedEventType> = T extends RecordedEventType
+  ? { readonly type: T; readonly callId: string; readonly at: number; readonly data: EventData[T] }
+  : never;
+
+/** A recorded event. `seq` counts from 1 without gaps in its session, `pos` grows over all sessions. */
+export type StoredEvent = NewEvent & { readonly session: string; readonly seq: number; readonly pos: number };
+
+export type LiveEvent = {
+  readonly type: 'call.progressed';
+  readonly session: string;
+  readonly callId: string;
+  readonly at: number;
+  readonly data: EventData['call.progressed'];
+};
+
+/** What subscribers receive: recorded events after they were recorded, live ones as they come. */
+export type Event = StoredEvent | LiveEvent;
+
+/** A change of a call's row that an event tells. Applied only if the call is still in one of `from`. */
+export interface CallMove {
+  readonly from: readonly CallState[];
+  readonly to: CallState;
+  readonly set?: Partial<Pick<CallRecord, 'args' | 'effect' | 'startedAt' | 'finishedAt' | 'durationMs' | 'outcome'>>;
+}

@@ -1,0 +1,119 @@
+import type { Access } from './access.ts';
+import type { CallRecord, CallState, Effect } from './call.ts';
+import type { CallMove, NewEvent, StoredEvent } from './event.ts';
+import type { ExecutionContext } from './execution-context.ts';
+import type { MaybePromise, Result } from './result.ts';
+
+/** Wall time for people and deadlines, monotonic time for durations. Both in milliseconds. */
+export interface Clock {
+  now(): number;
+  monotonic(): number;
+}
+
+export interface CallQuery {
+  session?: string;
+  tool?: string;
+  states?: readonly CallState[];
+  /** Cursor from the page before. */
+  after?: string;
+  limit?: number;
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** Give it as `after` to get the next page; null when this was the last. */
+  readonly next: string | null;
+}
+
+/**
+ * The record of every call: rows, and the events that changed them. Every method may answer at once or later; when
+ * it has answered, what it wrote is as durable as the adapter promises. A method throws only when the store itself
+ * is unusable (full disk, lost connection), never for what a caller asked.
+ */
+export interface Store {
+  /**
+   * Records a new call in state `requested`. If the session already has a call with the same key, nothing is
+   * recorded and that call comes back with `event: null`.
+   */
+  submit(call: CallRecord): MaybePromise<{ call: CallRecord; event: StoredEvent | null }>;
+  /** Changes the row and appends the event, both or neither. Null when the call is unknown or not in `move.from`. */
+  move(callId: string, move: CallMove, event: NewEvent): MaybePromise<StoredEvent | null>;
+  /** Appends events that change no row, such as a decision while the call still waits. */
+  append(session: string, events: readonly NewEvent[]): MaybePromise<readonly StoredEvent[]>;
+  call(callId: string): MaybePromise<CallRecord | null>;
+  /** Oldest first. */
+  calls(query: CallQuery): MaybePromise<Page<CallRecord>>;
+  /** Events of one session with `seq` above `after`, in order. */
+  events(session: string, after?: number, limit?: number): MaybePromise<readonly StoredEvent[]>;
+  /** Forgets finished calls and their events; running ones stay. */
+  clear(): MaybePromise<void>;
+}
+
+/** Bytes by the hash of their content. What was put is never changed; an adapter may forget the oldest. */
+export interface BlobStore {
+  /** Returns the handle; the same bytes always give the same one. */
+  put(bytes: Uint8Array): MaybePromise<string>;
+  /** FILE_NOT_FOUND for a handle that is unknown or forgotten. */
+  get(handle: string): MaybePromise<Result<Uint8Array>>;
+}
+
+/** What policy judges. `ownReason` is the tool's own wish to ask a person, if it has one. */
+export interface Subject {
+  readonly tool: string;
+  readonly args: unknown;
+  readonly access: readonly Access[];
+  readonly effect: Effect;
+  readonly ownReason: string | undefined;
+  readonly context: ExecutionContext;
+}
+
+/** Deny beats ask beats allow. `rule` names what decided; `reason` is for the person or the model that must act. */
+export interface Verdict {
+  readonly verdict: 'allow' | 'ask' | 'deny';
+  readonly rule: string;
+  readonly reason: string;
+}
+
+/** Contract: decides, touches nothing. A throw refuses the call. */
+export interface Policy {
+  decide(subject: Subject): MaybePromise<Verdict>;
+}
+
+/** What a person is asked. Approval is of exactly these arguments. */
+export interface ApprovalRequest {
+  readonly id: string;
+  /** The call that waits. */
+  readonly stepId: string;
+  readonly session: string;
+  readonly tool: string;
+  readonly args: Record<string, unknown>;
+  /** Why it is asked, in words for a person. */
+  readonly reason: string;
+  readonly summary: string;
+  readonly access: readonly Access[];
+  /** Hash of tool and canonical arguments: what is approved is what runs. */
+  readonly digest: string;
+}
+
+export interface ApprovalResponse {
+  readonly approved: boolean;
+  /** Replaces the arguments; validated and judged again before anything runs. */
+  readonly modifiedArgs?: Record<string, unknown>;
+  /** On a refusal, words for the model. */
+  readonly message?: string;
+  readonly by?: string;
+}
+
+/** Contract: answers once. Only `approved: true` is a yes; a throw is a no. `signal` tells that nobody waits any more. */
+export interface Approver {
+  ask(request: ApprovalRequest, signal: AbortSignal): MaybePromise<ApprovalResponse>;
+}
+
+/** Structured logging, pino's shape. */
+export interface Logger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+  isLevelEnabled(level: 'debug' | 'info' | 'warn' | 'error'): boolean;
+}

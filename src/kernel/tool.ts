@@ -1,0 +1,106 @@
+import type { z } from 'zod';
+import type { Access } from './access.ts';
+import type { Effect } from './call.ts';
+import { ToolCategory } from './category.ts';
+import { messageOf, ToolError } from './error.ts';
+import type { ExecutionContext } from './execution-context.ts';
+import type { InputSchema, JsonSchema, ParameterAliases } from './input-schema.ts';
+import type { BlobStore } from './ports.ts';
+import type { MaybePromise, Result } from './result.ts';
+import { zodInput, zodToJson } from './zod-input.ts';
+
+/** What a running tool has: the context it was called with, and its only ways to the world. */
+export interface ToolContext extends Readonly<Omit<ExecutionContext, 'constructor'>> {
+  readonly callId: string;
+  /** Aborts on timeout and cancellation. Made on first use, so a tool that never looks pays nothing. */
+  readonly signal: AbortSignal;
+  /** What truncation kept, by handle. */
+  readonly artifacts: BlobStore;
+  /** Tells listeners how far the call is. Ignored once the call has ended. */
+  progress(update: { message?: string; percent?: number; output?: string }): void;
+}
+
+/**
+ * Everything there is to know about a tool. It knows nothing of permissions, approval, truncation, logging, aborting
+ * or storage: it says what it takes, what it touches, what it does, and what the model reads. Methods, not function
+ * properties, so that a Tool of particular types fits a list of any.
+ */
+export interface Tool<I = unknown, O = unknown> {
+  readonly name: string;
+  readonly description: string;
+  readonly category: ToolCategory;
+  readonly effect: Effect;
+  readonly input: InputSchema<I>;
+  /** What `value` looks like to programs. */
+  readonly outputJson?: JsonSchema;
+  /** One line for a person, also shown by a dry run: «Read src/a.ts». */
+  summary(input: I): string;
+  /** What this call touches. Left out: unknown, so it asks, runs alone and never twice. */
+  access?(input: I, ctx: ToolContext): MaybePromise<readonly Access[]>;
+  /** A reason why a person must say yes, whatever the access. */
+  approval?(input: I, ctx: ToolContext): MaybePromise<string | undefined>;
+  /** What would happen, in words, for a dry run. Must change nothing. */
+  preview?(input: I, ctx: ToolContext): MaybePromise<string>;
+  /** Returns `ok(value)` or `fail(…)`. A throw is a bug and is reported as one. */
+  run(input: I, ctx: ToolContext): MaybePromise<Result<O>>;
+  /** What the model reads of a value. Left out: a string as it is, the rest as JSON. */
+  render?(value: O): string;
+}
+
+/** Anything that can become a Tool, such as a BaseTool. */
+export interface ToolSource {
+  toTool(): Tool;
+}
+
+type Definition<I extends z.ZodType, O extends z.ZodType> = {
+  name: string;
+  description: string;
+  category?: ToolCategory;
+  effect?: Effect;
+  input: I;
+  output?: O;
+  /** Other names a model may use for a parameter. */
+  aliases?: ParameterAliases;
+  summary?(input: z.output<I>): string;
+  run(input: z.output<I>, ctx: ToolContext): MaybePromise<Result<z.input<O>>>;
+  render?(value: z.input<O>): string;
+} & Pick<Tool<z.output<I>, z.input<O>>, 'access' | 'approval' | 'preview'>;
+
+/** The object way to write a tool. Throws when the definition could not work: that is a bug to see at start. */
+export function defineTool<I extends z.ZodType, O extends z.ZodType = z.ZodUnknown>(
+  definition: Definition<I, O>,
+): Tool<z.output<I>, z.input<O>> {
+  const { name, description, category, effect, input, output, aliases, summary, ...behaviour } = definition;
+  return namedTool({
+    ...behaviour,
+    name,
+    description,
+    category: category ?? ToolCategory.OTHER,
+    effect: effect ?? 'once',
+    input: convert(name, 'input', () => zodInput(input, aliases)),
+    ...(output && { outputJson: convert(name, 'output', () => zodToJson(output, 'output')) }),
+    summary: summary ?? (() => name),
+  });
+}
+
+/** Checks what every tool must have, however it was written. */
+export function namedTool<T extends { name: string; description: string }>(tool: T): T {
+  const { name, description } = tool;
+  if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
+    const rule = 'a tool name has 1 to 64 letters, digits, _ or -, as every model API demands.';
+    throw new ToolError(String(name), `'${String(name)}' cannot be a tool name: ${rule}`, { code: 'INVALID_INPUT' });
+  }
+  if (typeof description !== 'string' || description.trim() === '') {
+    throw new ToolError(name, 'it needs a description: a model chooses tools by it.', { code: 'INVALID_INPUT' });
+  }
+  return tool;
+}
+
+export function convert<T>(name: string, which: 'input' | 'output', build: () => T): T {
+  try {
+    return build();
+  } catch (error) {
+    const why = `its ${which} schema cannot be offered to a model: ${messageOf(error)}`;
+    throw new ToolError(name, why, { code: 'INVALID_INPUT', cause: error });
+  }
+}
