@@ -1,0 +1,47 @@
+export { type Access, UNKNOWN_ACCESS } from './kernel/access.ts';
+export type { CallRecord, CallState, Effect, FinalState, Outcome } from './kernel/call.ts';
+export { ToolCategory } from './kernel/category.ts';
+export { ERROR_CODES, type ErrorCode, type Failure, ToolError } from './kernel/error.ts';
+export type { Event, StoredEvent } from './kernel/event.ts';
+export { ExecutionContext, type ExecutionContextInit } from './kernel/execution-context.ts';
+export type { InputSchema, JsonSchema } from './kernel/input-schema.ts';
+export type {
+  ApprovalRequest,
+  ApprovalResponse,
+  Approver,
+  BlobStore,
+  CallQuery,
+  Clock,
+  Logger,
+  Page,
+  Policy,
+  Store,
+  Subject,
+  Verdict,
+} from './kernel/ports.ts';
+export { fail, type Metadata, ok, type Result } from './kernel/result.ts';
+export { defineTool, type Tool, type ToolContext, type ToolSource } from './kernel/tool.ts';
+export { type ParameterType, ToolParameter, type ToolParameterInit } from './kernel/tool-parameter.ts';
+export { ToolResult } from './kernel/tool-result.ts';
+export { BaseTool, type ParameterValues } from './runtime/base-tool.ts';
+export { allowAll, type RuntimeOptions } from './runtime/create-runtime.ts';
+export { createToolwright, type Toolwright, type ToolwrightOptions } from './runtime/create-toolwright.ts';
+export { type AnyContext, type CallOptions, type ExecutorOptions, ToolExecutor } from './runtime/executor.ts';
+export type { ToolExecution } from './runtime/history.ts';
+export type { AfterAnswer, BeforeAnswer, HookedCall, Hooks } from './runtime/hooks.ts';
+export { MemoryBlobs } from './runtime/memory-blobs.ts';
+export { MemoryStore } from './runtime/memory-store.ts';
+export type { PlainTool } from './runtime/plain-tool.ts';
+export { type AnyTool, ToolRegistry } from './runtime/registry.ts';
+export type { Toolset } from './runtime/toolsets.ts';
+export {
+  SCHEMA_FORMATS,
+  type SchemaFormat,
+  type SchemaOf,
+  toAnthropicTool,
+  toJsonSchema,
+  toOpenAIChatTool,
+  toOpenAIFunction,
+  toOpenAIResponsesTool,
+} from './schema/formats.ts';
+export { builtInTools } from './tools/index.ts';

@@ -1,0 +1,56 @@
+import { pino } from 'pino';
+import type { Approver, BlobStore, Clock, Logger, Policy, Store } from '../kernel/ports.ts';
+import { AccessLocks } from './access-locks.ts';
+import { EventBus } from './event-bus.ts';
+import { History } from './history.ts';
+import type { Hooks } from './hooks.ts';
+import { MemoryBlobs } from './memory-blobs.ts';
+import { MemoryStore } from './memory-store.ts';
+import type { Runtime } from './runtime.ts';
+
+/** What may be chosen; everything has a working default that stays in memory. */
+export interface RuntimeOptions {
+  /** Default: what the tools themselves do not ask about is allowed. */
+  policy?: Policy;
+  /** Who is asked; a function will do. Without one, a call that must be asked about is refused. */
+  approver?: Approver | Approver['ask'];
+  /** Seconds a request waits for an answer. Default: as long as the process lives. */
+  approvalTimeout?: number;
+  hooks?: readonly Hooks[];
+  store?: Store;
+  blobs?: BlobStore;
+  clock?: Clock;
+  /** A pino logger, or anything of its shape. Default: silent. */
+  logger?: Logger;
+  /** How many executions `getExecutions` remembers. Default 1,000; the store has them all. */
+  historyLimit?: number;
+}
+
+export function createRuntime(find: Runtime['find'], options: RuntimeOptions = {}): Runtime {
+  const log = options.logger ?? pino({ level: 'silent' });
+  const { approver, approvalTimeout, historyLimit = 1000 } = options;
+  return {
+    find,
+    policy: options.policy ?? allowAll,
+    approver: typeof approver === 'function' ? { ask: approver } : approver,
+    approvalTimeoutMs: approvalTimeout === undefined ? undefined : approvalTimeout * 1000,
+    hooks: options.hooks ?? [],
+    store: options.store ?? new MemoryStore({ maxCalls: historyLimit }),
+    blobs: options.blobs ?? new MemoryBlobs(),
+    clock: options.clock ?? systemClock,
+    log,
+    bus: new EventBus(log),
+    locks: new AccessLocks(),
+    history: new History(historyLimit),
+  };
+}
+
+/** For a library whose user brought no rules: everything runs, except what a tool itself wants asked. */
+export const allowAll: Policy = {
+  decide: ({ ownReason }) =>
+    ownReason === undefined
+      ? { verdict: 'allow', rule: 'allow-all', reason: 'Everything is allowed here.' }
+      : { verdict: 'ask', rule: "the tool's own", reason: ownReason },
+};
+
+export const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };

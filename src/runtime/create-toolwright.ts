@@ -1,0 +1,48 @@
+import { ExecutionContext, type ExecutionContextInit } from '../kernel/execution-context.ts';
+import type { ToolResult } from '../kernel/tool-result.ts';
+import { type CallOptions, type ExecutorOptions, ToolExecutor } from './executor.ts';
+import { type AnyTool, ToolRegistry } from './registry.ts';
+
+export interface ToolwrightOptions extends ExecutorOptions, Partial<ExecutionContextInit> {
+  tools?: readonly AnyTool[];
+}
+
+/** A registry of its own, an executor over it, and one context for all calls: what most programs need. */
+export interface Toolwright {
+  readonly registry: ToolRegistry;
+  readonly executor: ToolExecutor;
+  readonly context: ExecutionContext;
+  call(tool: string, args?: unknown, options?: CallOptions): Promise<ToolResult>;
+}
+
+export function createToolwright(options: ToolwrightOptions = {}): Toolwright {
+  const {
+    tools = [],
+    workingDir = '.',
+    sessionId,
+    agentId,
+    dryRun,
+    timeout,
+    maxOutputSize,
+    metadata,
+    ...rest
+  } = options;
+  const context = new ExecutionContext({
+    workingDir,
+    ...(sessionId !== undefined && { sessionId }),
+    ...(agentId !== undefined && { agentId }),
+    ...(dryRun !== undefined && { dryRun }),
+    ...(timeout !== undefined && { timeout }),
+    ...(maxOutputSize !== undefined && { maxOutputSize }),
+    ...(metadata !== undefined && { metadata }),
+  });
+  const registry = new ToolRegistry();
+  registry.registerMany(tools);
+  const executor = new ToolExecutor(registry, rest);
+  return {
+    registry,
+    executor,
+    context,
+    call: (tool, args, callOptions) => executor.execute(tool, context, args, callOptions),
+  };
+}

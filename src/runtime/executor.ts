@@ -1,0 +1,115 @@
+import type { CallRecord } from '../kernel/call.ts';
+import type { ToolCategory } from '../kernel/category.ts';
+import { ToolError } from '../kernel/error.ts';
+import { ExecutionContext, type ExecutionContextInit } from '../kernel/execution-context.ts';
+import type { CallQuery, Page } from '../kernel/ports.ts';
+import type { Tool, ToolContext } from '../kernel/tool.ts';
+import type { ToolResult } from '../kernel/tool-result.ts';
+import { SCHEMA_FORMATS, type SchemaFormat, type SchemaOf } from '../schema/formats.ts';
+import { turnsFor } from './batch.ts';
+import { CallScope } from './call-scope.ts';
+import { createRuntime, type RuntimeOptions } from './create-runtime.ts';
+import type { Listener } from './event-bus.ts';
+import { executeCall } from './execute.ts';
+import type { ToolExecution } from './history.ts';
+import { ToolRegistry } from './registry.ts';
+import type { Runtime } from './runtime.ts';
+
+export interface ExecutorOptions extends RuntimeOptions {
+  /** Offer and accept only this toolset's tools, under its names. */
+  toolset?: string;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal;
+  /** Repeating a key in a session repeats the answer, not the call. */
+  key?: string;
+}
+
+/** A context of your own, its plain fields, or the one a tool was given: then this call belongs to that one. */
+export type AnyContext = ExecutionContext | ExecutionContextInit | ToolContext;
+
+/**
+ * Runs tools by name through the whole pipeline. A call never rejects: every way it can go is in its result. Only a
+ * context that makes no sense throws.
+ */
+export class ToolExecutor {
+  readonly registry: ToolRegistry;
+  readonly #toolset: string | undefined;
+  readonly #rt: Runtime;
+
+  constructor(registry: ToolRegistry = ToolRegistry.shared(), { toolset, ...options }: ExecutorOptions = {}) {
+    this.registry = registry;
+    this.#toolset = toolset;
+    this.#rt = createRuntime((name) => registry.find(name, toolset), options);
+    if (toolset !== undefined) registry.offered(toolset);
+  }
+
+  execute(name: string, context: AnyContext, args: unknown = {}, options: CallOptions = {}): Promise<ToolResult> {
+    return executeCall(this.#rt, { tool: name, args, ...contextOf(context), ...options });
+  }
+
+  /** Calls asked for together: those that conflict run in this order, the others at once; results come in this order. */
+  executeMany(
+    calls: readonly { tool: string; args?: unknown; key?: string }[],
+    context: AnyContext,
+    options: { signal?: AbortSignal } = {},
+  ): Promise<ToolResult[]> {
+    const turns = turnsFor(calls.length);
+    return Promise.all(
+      calls.map(async ({ tool, args = {}, key }, index) => {
+        const turn = turns[index];
+        const request = { tool, args, ...contextOf(context), ...options, ...(key !== undefined && { key }) };
+        const result = await executeCall(this.#rt, turn === undefined ? request : { ...request, turn });
+        turn?.finish();
+        return result;
+      }),
+    );
+  }
+
+  /** Tells every event after it was recorded, and progress as it comes. Returns how to stop. */
+  on(listener: Listener): () => void {
+    return this.#rt.bus.on(listener);
+  }
+
+  getAllSchemas<F extends SchemaFormat = 'openai'>(format?: F): SchemaOf<F>[] {
+    return this.#offered().map(converter(format));
+  }
+
+  getSchemasByCategory<F extends SchemaFormat = 'openai'>(category: ToolCategory, format?: F): SchemaOf<F>[] {
+    return this.#offered()
+      .filter((tool) => tool.category === category)
+      .map(converter(format));
+  }
+
+  /** The latest executions, oldest first. */
+  getExecutions(): ToolExecution[] {
+    return this.#rt.history.all();
+  }
+
+  clearExecutions(): void {
+    this.#rt.history.clear();
+  }
+
+  /** Every recorded call that the store still has. */
+  async history(query: CallQuery = {}): Promise<Page<CallRecord>> {
+    return this.#rt.store.calls(query);
+  }
+
+  #offered(): Tool[] {
+    return this.registry.offered(this.#toolset);
+  }
+}
+
+function contextOf(context: AnyContext): { context: ExecutionContext; parent?: CallScope } {
+  if (context instanceof CallScope) return { context: context.context, parent: context };
+  return { context: ExecutionContext.from(context) };
+}
+
+function converter<F extends SchemaFormat>(format: F = 'openai' as F): (tool: Tool) => SchemaOf<F> {
+  if (!Object.hasOwn(SCHEMA_FORMATS, format)) {
+    const known = Object.keys(SCHEMA_FORMATS).join(', ');
+    throw new ToolError('getAllSchemas', `Unknown schema format '${format}': use ${known}.`, { code: 'INVALID_INPUT' });
+  }
+  return SCHEMA_FORMATS[format] as unknown as (tool: Tool) => SchemaOf<F>;
+}

@@ -1,0 +1,205 @@
+import type { ToolCategory } from '../kernel/category.ts';
+import { ToolError } from '../kernel/error.ts';
+import { nearest } from '../kernel/nearest.ts';
+import { fail, ok, type Result } from '../kernel/result.ts';
+import { namedTool, type Tool, type ToolSource } from '../kernel/tool.ts';
+import { toOpenAIFunction } from '../schema/formats.ts';
+import { fromPlainTool, isPlainTool, type PlainTool } from './plain-tool.ts';
+import { type Shown, type Toolset, viewOf } from './toolsets.ts';
+
+/** Whatever way a tool was written: `defineTool`, a BaseTool, or spec E's plain object. */
+export type AnyTool = Tool | (ToolSource & { readonly name: string; readonly description: string }) | PlainTool;
+
+interface Entry {
+  /** As it was registered, and as `get` returns it. */
+  given: AnyTool;
+  /** What runs. */
+  tool: Tool;
+  enabled: boolean;
+}
+
+/** The tools there are, by name. A Map, so a tool called `constructor` or `__proto__` is simply unknown. */
+export class ToolRegistry {
+  static #shared: ToolRegistry | undefined;
+
+  /** The process-wide registry; `new ToolRegistry()` gives one of your own. */
+  static shared(): ToolRegistry {
+    ToolRegistry.#shared ??= new ToolRegistry();
+    return ToolRegistry.#shared;
+  }
+
+  /** Forgets the process-wide registry; the next `shared()` is empty. */
+  static reset(): void {
+    ToolRegistry.#shared = undefined;
+  }
+
+  readonly #entries = new Map<string, Entry>();
+  readonly #aliases = new Map<string, string>();
+  readonly #toolsets = new Map<string, Toolset>();
+
+  register(given: AnyTool, { replace = false }: { replace?: boolean } = {}): void {
+    const tool = compile(given);
+    if (!replace && (this.#entries.has(tool.name) || this.#aliases.has(tool.name))) {
+      const message = `A tool named '${tool.name}' is already registered. Rename one, or register with { replace: true }.`;
+      throw new ToolError(tool.name, message, { code: 'CONFLICT' });
+    }
+    this.#entries.set(tool.name, { given, tool, enabled: this.#entries.get(tool.name)?.enabled ?? true });
+  }
+
+  /** All or none: a name that clashes leaves the registry as it was. */
+  registerMany(tools: readonly AnyTool[]): void {
+    const before = new Map(this.#entries);
+    try {
+      for (const tool of tools) this.register(tool);
+    } catch (error) {
+      this.#entries.clear();
+      for (const [name, entry] of before) this.#entries.set(name, entry);
+      throw error;
+    }
+  }
+
+  get(name: string): AnyTool | undefined {
+    return this.#entry(name)?.given;
+  }
+
+  getOrRaise(name: string): AnyTool {
+    const entry = this.#entry(name);
+    if (entry !== undefined) return entry.given;
+    const suggestions = nearest(name, [...this.#entries.keys()]);
+    const hint = suggestions.length > 0 ? ` Did you mean ${suggestions.join(' or ')}?` : '';
+    throw new ToolError(name, `Tool '${name}' not found.${hint}`, { code: 'UNKNOWN_TOOL', details: { suggestions } });
+  }
+
+  exists(name: string): boolean {
+    return this.#entry(name) !== undefined;
+  }
+
+  deregister(name: string): boolean {
+    for (const [alias, target] of this.#aliases) if (target === name) this.#aliases.delete(alias);
+    return this.#entries.delete(name);
+  }
+
+  count(): number {
+    return this.#entries.size;
+  }
+
+  /** In the order of registration, switched off or not. */
+  listAll(): AnyTool[] {
+    return [...this.#entries.values()].map(({ given }) => given);
+  }
+
+  list(): AnyTool[] {
+    return this.listAll();
+  }
+
+  /** Sorted. */
+  listNames(): string[] {
+    return [...this.#entries.keys()].sort();
+  }
+
+  listByCategory(category: ToolCategory): AnyTool[] {
+    return [...this.#entries.values()].filter(({ tool }) => tool.category === category).map(({ given }) => given);
+  }
+
+  clear(): void {
+    this.#entries.clear();
+    this.#aliases.clear();
+  }
+
+  /** Takes effect on the next call and in the next schema list. False when there is no such tool. */
+  enable(name: string): boolean {
+    return this.#switch(name, true);
+  }
+
+  disable(name: string): boolean {
+    return this.#switch(name, false);
+  }
+
+  isEnabled(name: string): boolean {
+    return this.#entry(name)?.enabled ?? false;
+  }
+
+  /** Another name for a tool. Records and events always carry the canonical one. */
+  alias(alias: string, name: string): void {
+    const { name: target } = compile(this.getOrRaise(name));
+    if (this.#entries.has(alias) || (this.#aliases.get(alias) ?? target) !== target) {
+      throw new ToolError(alias, `'${alias}' already names a tool.`, { code: 'CONFLICT' });
+    }
+    namedTool({ name: alias, description: alias });
+    this.#aliases.set(alias, target);
+  }
+
+  addToolset(toolset: Toolset): void {
+    if (this.#toolsets.has(toolset.name)) {
+      throw new ToolError(toolset.name, `A toolset named '${toolset.name}' is already there.`, { code: 'CONFLICT' });
+    }
+    this.#toolsets.set(toolset.name, toolset);
+  }
+
+  listToolsets(): string[] {
+    return [...this.#toolsets.keys()].sort();
+  }
+
+  /** What an executor runs: by name or alias, or by a toolset's own names when one is given. */
+  find(name: string, toolset?: string): Result<Tool> {
+    if (toolset !== undefined) return this.#findShown(name, toolset);
+    const entry = this.#entry(name);
+    if (entry === undefined) return unknownTool(name, [...this.#entries.keys(), ...this.#aliases.keys()]);
+    if (entry.enabled) return ok(entry.tool);
+    return fail('TOOL_DISABLED', `${name} is switched off. Use another tool, or ask an administrator to switch it on.`);
+  }
+
+  /** What a model is told: enabled tools in the order of registration, or those of a toolset under its names. */
+  offered(toolset?: string): Tool[] {
+    if (toolset !== undefined) return this.#shown(toolset).map(({ as, tool }) => ({ ...tool, name: as }));
+    return [...this.#entries.values()].filter(({ enabled }) => enabled).map(({ tool }) => tool);
+  }
+
+  toOpenAIFunctions() {
+    return this.offered().map(toOpenAIFunction);
+  }
+
+  #entry(name: string): Entry | undefined {
+    return this.#entries.get(name) ?? this.#entries.get(this.#aliases.get(name) ?? '');
+  }
+
+  #switch(name: string, enabled: boolean): boolean {
+    const entry = this.#entry(name);
+    if (entry !== undefined) entry.enabled = enabled;
+    return entry !== undefined;
+  }
+
+  #shown(name: string): Shown[] {
+    const toolset = this.#toolsets.get(name);
+    if (toolset !== undefined) return viewOf(toolset, (tool) => this.find(tool));
+    const known = this.listToolsets().join(', ') || 'none are defined';
+    throw new ToolError(name, `There is no toolset '${name}'. Known: ${known}.`, { code: 'NOT_CONFIGURED' });
+  }
+
+  #findShown(name: string, toolset: string): Result<Tool> {
+    const shown = this.#shown(toolset);
+    const found = shown.find(({ as }) => as === name);
+    if (found !== undefined) return ok(found.tool);
+    return unknownTool(
+      name,
+      shown.map(({ as }) => as),
+    );
+  }
+}
+
+function unknownTool(name: string, names: readonly string[]): Result<never> {
+  return fail('UNKNOWN_TOOL', `Unknown tool: ${name}`, { suggestions: nearest(name, names) });
+}
+
+function compile(given: AnyTool): Tool {
+  if (typeof given !== 'object' || given === null) {
+    throw new ToolError(String(given), 'A tool is an object: use defineTool or extend BaseTool.', {
+      code: 'INVALID_INPUT',
+    });
+  }
+  if ('toTool' in given) return given.toTool();
+  if (isPlainTool(given)) return fromPlainTool(given);
+  if (typeof given.run === 'function' && typeof given.input?.check === 'function') return namedTool(given);
+  const message = 'It has neither run and input (defineTool) nor execute and inputSchema (plain object).';
+  throw new ToolError(String(given.name), message, { code: 'INVALID_INPUT' });
+}

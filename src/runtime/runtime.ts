@@ -1,0 +1,26 @@
+import type { Approver, BlobStore, Clock, Logger, Policy, Store } from '../kernel/ports.ts';
+import type { Result } from '../kernel/result.ts';
+import type { Tool } from '../kernel/tool.ts';
+import type { AccessLocks } from './access-locks.ts';
+import type { EventBus } from './event-bus.ts';
+import type { History } from './history.ts';
+import type { Hooks } from './hooks.ts';
+
+/** Everything a call meets on its way. Built once, in one place (see `createRuntime`), and handed down. */
+export interface Runtime {
+  /** By name or alias. UNKNOWN_TOOL or TOOL_DISABLED otherwise. */
+  readonly find: (name: string) => Result<Tool>;
+  readonly policy: Policy;
+  /** Without one, a call that must be asked about is refused. */
+  readonly approver: Approver | undefined;
+  /** How long a request waits for an answer; undefined waits as long as the process lives. */
+  readonly approvalTimeoutMs: number | undefined;
+  readonly hooks: readonly Hooks[];
+  readonly store: Store;
+  readonly blobs: BlobStore;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly bus: EventBus;
+  readonly locks: AccessLocks;
+  readonly history: History;
+}

@@ -1,0 +1,61 @@
+/** Where a text was cut: both kept parts, and how much lies between them. */
+export interface Cut {
+  head: string;
+  tail: string;
+  omittedCharacters: number;
+  omittedLines: number;
+}
+
+const HEAD_SHARE = 0.4;
+
+/**
+ * Keeps the head (40 %) and the tail (60 %) of a text within `limit` characters, cut on line borders where a line is
+ * not itself too long, and never inside a surrogate pair. The limit counts UTF-16 units, as `length` does.
+ */
+export function cut(text: string, limit: number): Cut {
+  const headLimit = Math.floor(limit * HEAD_SHARE);
+  const headEnd = endOfHead(text, headLimit);
+  const tailStart = startOfTail(text, text.length - (limit - headLimit));
+  const omitted = text.slice(headEnd, tailStart);
+  return {
+    head: text.slice(0, headEnd),
+    tail: text.slice(tailStart),
+    omittedCharacters: omitted.length,
+    omittedLines: countLines(omitted),
+  };
+}
+
+/** The bounded text a model reads, with a notice in the gap. The notice is part of the limit. */
+export function truncate(text: string, limit: number, handle: string): string {
+  const longestNotice = notice({ omittedCharacters: text.length, omittedLines: text.length }, handle).length;
+  if (limit < longestNotice * 2) return text.slice(0, withoutHalfPair(text, limit));
+  const parts = cut(text, limit - longestNotice);
+  return `${parts.head}${notice(parts, handle)}${parts.tail}`;
+}
+
+function notice(omitted: Pick<Cut, 'omittedCharacters' | 'omittedLines'>, handle: string): string {
+  const { omittedCharacters: characters, omittedLines: lines } = omitted;
+  return `\n[… ${characters} characters in ${lines} lines left out here; the whole output is kept as artifact ${handle} …]\n`;
+}
+
+/** A border is worth up to half of the room; a longer line is cut inside. */
+function endOfHead(text: string, limit: number): number {
+  const border = text.lastIndexOf('\n', limit - 1) + 1;
+  return border > limit / 2 ? border : withoutHalfPair(text, limit);
+}
+
+function startOfTail(text: string, from: number): number {
+  const border = text.indexOf('\n', from - 1) + 1;
+  return border > 0 && border - from < (text.length - from) / 2 ? border : withoutHalfPair(text, from);
+}
+
+function withoutHalfPair(text: string, index: number): number {
+  const before = text.charCodeAt(index - 1);
+  return before >= 0xd800 && before <= 0xdbff ? index - 1 : index;
+}
+
+function countLines(text: string): number {
+  let lines = 0;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines++;
+  return text === '' || text.endsWith('\n') ? lines : lines + 1;
+}

@@ -1,0 +1,72 @@
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { inputSchema, isPlainObject, pathText, sentences } from '../kernel/check-arguments.ts';
+import type { InputSchema, Issue, JsonSchema } from '../kernel/input-schema.ts';
+
+/**
+ * A JSON Schema that somebody else wrote (an MCP server, a plain tool object) as an input schema, with the same
+ * sentences as our own. Throws when it is not a schema for an object.
+ */
+export function foreignInput(json: JsonSchema): InputSchema<Record<string, unknown>> {
+  if (json.type !== 'object') throw new TypeError('its input schema must have type object.');
+  const ajv = new Ajv2020({ strict: false, allErrors: true, useDefaults: true });
+  addFormats.default(ajv);
+  const { $schema: _, ...schema } = json;
+  const accepts = ajv.compile(schema);
+  return inputSchema(schema, validate);
+
+  function validate(args: Record<string, unknown>) {
+    // Ajv fills defaults into what it is given, and that belongs to the caller.
+    const value = structuredClone(args);
+    if (accepts(value)) return { value };
+    return {
+      issues: (accepts.errors ?? []).filter(({ keyword }) => keyword !== 'if').map((error) => toIssue(error, args)),
+    };
+  }
+}
+
+function toIssue(error: ErrorObject, args: unknown): Issue {
+  const path = pointerPath(error.instancePath, args);
+  if (error.keyword === 'required') {
+    const missing = pathText([...path, error.params.missingProperty as string]);
+    return { path: missing, message: sentences.missing(missing) };
+  }
+  return { path: pathText(path), message: sentence(error, pathText(path)) };
+}
+
+function sentence({ keyword, params, message }: ErrorObject, path: string): string {
+  switch (keyword) {
+    case 'type':
+      return sentences.type(path, [params.type].flat().join(' or '));
+    case 'enum':
+      return sentences.oneOf(path, params.allowedValues);
+    case 'minimum':
+      return sentences.belowMinimum(path, params.limit);
+    case 'maximum':
+      return sentences.aboveMaximum(path, params.limit);
+    case 'minLength':
+      return sentences.tooShort(path, params.limit);
+    case 'maxLength':
+      return sentences.tooLong(path, params.limit);
+    case 'minItems':
+      return sentences.tooFew(path, params.limit);
+    case 'maxItems':
+      return sentences.tooMany(path, params.limit);
+    case 'additionalProperties':
+      return sentences.invalid(path, `it has no parameter '${params.additionalProperty}'`);
+    default:
+      return sentences.invalid(path, message ?? `it does not meet '${keyword}'`);
+  }
+}
+
+/** `/edits/0/old` → `['edits', 0, 'old']`; a number is an index only where the arguments have an array. */
+function pointerPath(pointer: string, args: unknown): PropertyKey[] {
+  const keys = pointer.split('/').slice(1);
+  let here = args;
+  return keys.map((part) => {
+    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    const step = Array.isArray(here) ? Number(key) : key;
+    here = Array.isArray(here) ? here[Number(key)] : isPlainObject(here) ? here[key] : undefined;
+    return step;
+  });
+}

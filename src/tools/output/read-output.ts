@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { ToolCategory } from '../../kernel/category.ts';
+import { fail, ok } from '../../kernel/result.ts';
+import { defineTool } from '../../kernel/tool.ts';
+
+const DEFAULT_LINES = 400;
+
+export const readOutput = defineTool({
+  name: 'read_output',
+  category: ToolCategory.OTHER,
+  effect: 'pure',
+  description:
+    'Read more of an output that was cut. Give the artifact from the notice in that output; page with offset and limit. ' +
+    'A negative offset counts lines from the end.',
+  input: z.object({
+    artifact: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/, 'must be the 64 characters from the notice')
+      .describe('The artifact named in the cut output'),
+    offset: z.int().default(1).describe('First line, counted from 1; negative counts from the end'),
+    limit: z.int().min(1).max(2000).default(DEFAULT_LINES).describe('How many lines'),
+  }),
+  output: z.object({ lines: z.array(z.string()), first: z.int(), total: z.int() }),
+
+  summary: ({ artifact, offset }) => `Read kept output ${artifact.slice(0, 8)} from line ${offset}`,
+  access: () => [],
+
+  async run({ artifact, offset, limit }, ctx) {
+    const kept = await ctx.artifacts.get(artifact);
+    if (!kept.ok) return kept;
+
+    const all = new TextDecoder().decode(kept.value).split('\n');
+    const first = offset < 0 ? Math.max(1, all.length + offset + 1) : Math.max(1, offset);
+    const lines = all.slice(first - 1, first - 1 + limit);
+    if (lines.length > 0) return ok({ lines, first, total: all.length });
+    return fail('INVALID_INPUT', `The output has only ${all.length} lines; use an offset up to ${all.length}.`);
+  },
+
+  render({ lines, first, total }) {
+    const next = first + lines.length;
+    const more = next > total ? '' : `\n[${total - next + 1} more lines; continue with offset=${next}]`;
+    return lines.join('\n') + more;
+  },
+});
