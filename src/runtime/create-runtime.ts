@@ -22,13 +22,13 @@ export interface RuntimeOptions {
   clock?: Clock;
   /** A pino logger, or anything of its shape. Default: silent. */
   logger?: Logger;
-  /** How many executions `getExecutions` remembers. Default 1,000; the store has them all. */
+  /** How many executions `getExecutions` remembers. Default 500; a store on disk has them all. */
   historyLimit?: number;
 }
 
 export function createRuntime(find: Runtime['find'], options: RuntimeOptions = {}): Runtime {
   const log = options.logger ?? pino({ level: 'silent' });
-  const { approver, approvalTimeout, historyLimit = 1000 } = options;
+  const { approver, approvalTimeout, historyLimit = 500 } = options;
   return {
     find,
     policy: options.policy ?? allowAll,

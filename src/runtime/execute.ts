@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { FinalState } from '../kernel/call.ts';
+import type { CallRecord, FinalState } from '../kernel/call.ts';
 import { messageOf } from '../kernel/error.ts';
 import { fail, isPromise, type Result } from '../kernel/result.ts';
 import type { ToolResult } from '../kernel/tool-result.ts';
@@ -33,12 +33,16 @@ export async function executeCall(rt: Runtime, request: CallRequest): Promise<To
 /** The only catch on the path: expected failures are values, so a throw is an interruption or a bug. */
 async function attempt(rt: Runtime, call: CallScope): Promise<Ending | ToolResult> {
   try {
-    const repeated = await recordRequest(rt, call);
-    if (repeated !== undefined) return repeated;
+    const submitted = rt.store.submit(requested(call));
+    const { call: recorded, event } = isPromise(submitted) ? await submitted : submitted;
+    if (event === null) return awaitRepeated(rt, recorded);
+    rt.bus.emit(event);
+
     if (call.cancelSignal?.aborted) throw new Interruption('cancelled');
     const admitted = await admit(rt, call);
     if ('state' in admitted) return admitted;
-    return await withhold(rt, call, await runAdmitted(rt, call, admitted));
+    const ending = await runAdmitted(rt, call, admitted);
+    return rt.hooks.length === 0 ? ending : await withhold(rt, call, ending);
   } catch (thrown) {
     return explain(call, thrown);
   } finally {
@@ -47,9 +51,8 @@ async function attempt(rt: Runtime, call: CallScope): Promise<Ending | ToolResul
   }
 }
 
-/** Undefined when the request is new; the answer of the earlier call when its key was used before. */
-async function recordRequest(rt: Runtime, call: CallScope): Promise<ToolResult | undefined> {
-  const submitted = rt.store.submit({
+function requested(call: CallScope): CallRecord {
+  return {
     id: call.callId,
     session: call.session,
     agent: call.agentId,
@@ -63,11 +66,7 @@ async function recordRequest(rt: Runtime, call: CallScope): Promise<ToolResult |
     finishedAt: null,
     durationMs: null,
     outcome: null,
-  });
-  const { call: recorded, event } = isPromise(submitted) ? await submitted : submitted;
-  if (event === null) return awaitRepeated(rt, recorded);
-  rt.bus.emit(event);
-  return undefined;
+  };
 }
 
 function explain(call: CallScope, thrown: unknown): Ending {

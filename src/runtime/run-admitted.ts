@@ -1,9 +1,10 @@
+import type { Access } from '../kernel/access.ts';
 import type { FinalState } from '../kernel/call.ts';
 import type { ErrorCode } from '../kernel/error.ts';
 import type { CallMove } from '../kernel/event.ts';
 import { fail, isPromise, isResult, ok, type Result } from '../kernel/result.ts';
 import type { Admitted } from './admit.ts';
-import type { CallScope } from './call-scope.ts';
+import type { CallScope, Turn } from './call-scope.ts';
 import type { Ending } from './execute.ts';
 import { interruptible } from './interruption.ts';
 import { record } from './record.ts';
@@ -12,7 +13,8 @@ import type { Runtime } from './runtime.ts';
 /** wait for the calls before it → record the start → run with a deadline → render. All effects happen here. */
 export async function runAdmitted(rt: Runtime, call: CallScope, admitted: Admitted): Promise<Ending> {
   if (call.dryRun) return describe(call, admitted);
-  await takeTurn(rt, call, admitted);
+  const turn = takeTurn(rt, call, admitted.access);
+  if (turn !== undefined) await turn;
   const { tool, input, access } = admitted;
 
   call.stage = 'admit';
@@ -50,9 +52,18 @@ async function describe(call: CallScope, { tool, input, wouldAsk }: Admitted): P
   };
 }
 
-async function takeTurn(rt: Runtime, call: CallScope, { access }: Admitted): Promise<void> {
-  const before = call.request.turn?.wait(access);
-  if (before !== undefined) await interruptible(before, undefined, call.cancelSignal);
+/** Undefined when nothing has to be waited for. */
+function takeTurn(rt: Runtime, call: CallScope, access: readonly Access[]): Promise<void> | undefined {
+  const { turn, parent } = call.request;
+  if (turn !== undefined) return afterEarlier(rt, call, access, turn);
+  call.ticket = rt.locks.take(access, parent?.ticket);
+  if (call.ticket.waitingFor === 0) return undefined;
+  return interruptible(rt.locks.turn(call.ticket), undefined, call.cancelSignal);
+}
+
+/** First the earlier calls of its batch, which may still be with a person; only then a place among all calls. */
+async function afterEarlier(rt: Runtime, call: CallScope, access: readonly Access[], turn: Turn): Promise<void> {
+  await interruptible(turn.wait(access), undefined, call.cancelSignal);
   call.ticket = rt.locks.take(access, call.request.parent?.ticket);
   if (call.ticket.waitingFor > 0) await interruptible(rt.locks.turn(call.ticket), undefined, call.cancelSignal);
 }

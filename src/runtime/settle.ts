@@ -1,8 +1,8 @@
 import type { Outcome } from '../kernel/call.ts';
 import { messageOf } from '../kernel/error.ts';
 import type { CallMove } from '../kernel/event.ts';
-import { fail, type Metadata } from '../kernel/result.ts';
-import { failed, succeeded, type ToolResult, textOf } from '../kernel/tool-result.ts';
+import { fail } from '../kernel/result.ts';
+import { failed, NO_METADATA, succeeded, type ToolResult, textOf } from '../kernel/tool-result.ts';
 import type { CallScope } from './call-scope.ts';
 import type { Ending } from './execute.ts';
 import { ToolExecution } from './history.ts';
@@ -16,32 +16,43 @@ export async function settle(rt: Runtime, call: CallScope, ended: Ending): Promi
   const ending = serialisable(ended);
   const bounded = ending.text.length > call.maxOutputSize ? await bound(rt, call, ending) : ending;
   const result = answer(call, bounded);
-  const unrecorded = await recordEnd(rt, call, bounded, result);
+  const end = endOf(rt, call, bounded, result);
+  rt.history.add(new ToolExecution(end), result.text.length);
   log(rt, call, result);
-  return unrecorded ?? result;
+  try {
+    const recorded = recordEnd(rt, call, end, bounded.artifact);
+    if (recorded !== undefined) await recorded;
+    return result;
+  } catch (error) {
+    return unrecorded(rt, end, error);
+  }
 }
 
 /** An ending whose text is settled, and what truncation kept of it. */
 interface Settled extends Ending {
   text: string;
-  artifact?: string;
+  artifact: string | undefined;
 }
 
 /** The text a model reads. A value that cannot become JSON is the tool's failure: no door could carry it. */
 function serialisable(ending: Ending): Settled {
   const { result } = ending;
-  if (!result.ok) return { ...ending, text: errorText(result.error) };
+  const { state } = ending;
+  if (!result.ok) return { state, result, text: errorText(result.error), artifact: undefined };
   try {
-    const text = ending.text ?? textOf(result.value);
-    const isObject = typeof result.value === 'object' && result.value !== null;
-    if (typeof result.value === 'function' || typeof result.value === 'symbol')
-      throw new TypeError(`it is a ${typeof result.value}`);
-    if (isObject && ending.text !== undefined) JSON.stringify(result.value);
-    return { ...ending, text: String(text) };
+    return { state, result, text: checkedText(result.value, ending.text), artifact: undefined };
   } catch (error) {
     const message = `The tool ran, but its result cannot be written as JSON: ${messageOf(error)}`;
-    return { state: 'failed', result: fail('EXECUTION_ERROR', message), text: `Error: ${message}` };
+    return { state: 'failed', result: fail('EXECUTION_ERROR', message), text: `Error: ${message}`, artifact: undefined };
   }
+}
+
+function checkedText(value: unknown, rendered: string | undefined): string {
+  if (typeof value === 'function' || typeof value === 'symbol') throw new TypeError(`it is a ${typeof value}`);
+  if (typeof value === 'bigint') throw new TypeError('it is a bigint; return a number or a string');
+  if (rendered === undefined) return textOf(value);
+  if (typeof value === 'object' && value !== null) JSON.stringify(value);
+  return String(rendered);
 }
 
 /** Every issue, not only the first, so that a model mends them all at once. */
@@ -64,7 +75,7 @@ async function bound(rt: Runtime, call: CallScope, ending: Settled): Promise<Set
 function answer(call: CallScope, { result, text, artifact }: Settled): ToolResult {
   const { callId, warnings } = call;
   const metadata = artifact === undefined ? result.metadata : { ...result.metadata, truncated: true, artifact };
-  const extras = { callId, warnings, text: withWarnings(text, warnings), ...(metadata && { metadata }) };
+  const extras = { callId, warnings, text: withWarnings(text, warnings), metadata };
   return result.ok ? succeeded(result.value, extras) : failed(call.toolName, result.error, extras);
 }
 
@@ -72,55 +83,45 @@ function withWarnings(text: string, warnings: readonly string[]): string {
   return warnings.length === 0 ? text : `${text}\n${warnings.map((warning) => `[Note: ${warning}]`).join('\n')}`;
 }
 
-/** Undefined when it went well; otherwise the answer to give instead, as nobody could look this call up later. */
-async function recordEnd(
-  rt: Runtime,
-  call: CallScope,
-  ending: Settled,
-  result: ToolResult,
-): Promise<ToolResult | undefined> {
-  const at = rt.clock.now();
-  const durationMs = rt.clock.monotonic() - (call.startedMonotonic || call.openedAt);
-  const outcome = outcomeOf(result, ending.artifact);
-  const { callId, args, toolName: tool } = call;
-  const execution = {
-    result,
-    state: ending.state,
-    startedMs: call.startedAt ?? call.requestedAt,
-    completedMs: at,
-    durationMs,
-  };
-  rt.history.add(new ToolExecution({ callId, toolName: tool, params: args }, execution), result.text.length);
+type End = ConstructorParameters<typeof ToolExecution>[0];
 
-  const move: CallMove = { from: UNFINISHED, to: ending.state, set: { args, finishedAt: at, durationMs, outcome } };
-  const data = { tool, state: ending.state, outcome, durationMs };
-  try {
-    const recorded = record(rt, call, move, { type: 'call.finished', callId, at, data });
-    if (recorded !== undefined) await recorded;
-    return undefined;
-  } catch (error) {
-    rt.log.error(
-      { callId, tool, state: ending.state, outcome: redact(outcome) },
-      `A call could not be recorded: ${messageOf(error)}`,
-    );
-    const message = `${tool} ended (${ending.state}), but that could not be recorded: ${messageOf(error)}. Check the store before going on.`;
-    return failed(tool, { code: 'INTERNAL', message, details: { state: ending.state } }, { callId });
-  }
+function endOf(rt: Runtime, call: CallScope, { state }: Settled, result: ToolResult): End {
+  return {
+    callId: call.callId,
+    toolName: call.toolName,
+    params: call.args,
+    result,
+    state,
+    startedMs: call.startedAt ?? call.requestedAt,
+    completedMs: rt.clock.now(),
+    durationMs: rt.clock.monotonic() - (call.startedMonotonic || call.openedAt),
+  };
+}
+
+function recordEnd(rt: Runtime, call: CallScope, end: End, artifact: string | undefined): void | Promise<void> {
+  const { callId, params: args, toolName: tool, state, completedMs: at, durationMs } = end;
+  const outcome = outcomeOf(end.result, artifact);
+  const move: CallMove = { from: UNFINISHED, to: state, set: { args, finishedAt: at, durationMs, outcome } };
+  return record(rt, call, move, { type: 'call.finished', callId, at, data: { tool, state, outcome, durationMs } });
+}
+
+/** The answer when the end could not be recorded: nobody could look this call up later, so nobody may rely on it. */
+function unrecorded(rt: Runtime, { callId, toolName: tool, state, result }: End, error: unknown): ToolResult {
+  const why = messageOf(error);
+  rt.log.error({ callId, tool, state, outcome: redact(outcomeOf(result, undefined)) }, `A call could not be recorded: ${why}`);
+  const message = `${tool} ended (${state}), but that could not be recorded: ${why}. Check the store before going on.`;
+  return failed(tool, { code: 'INTERNAL', message, details: { state } }, { callId });
 }
 
 const UNFINISHED = ['requested', 'awaiting_approval', 'queued', 'running'] as const;
 
 function outcomeOf(result: ToolResult, artifact: string | undefined): Outcome {
-  const { text, warnings } = result;
-  const metadata: Metadata | undefined = Object.keys(result.metadata).length > 0 ? result.metadata : undefined;
-  return {
-    ok: result.ok,
-    text,
-    ...(result.ok ? { value: result.value } : { error: result.error.toJSON() }),
-    ...(warnings.length > 0 && { warnings }),
-    ...(metadata && { metadata }),
-    ...(artifact !== undefined && { artifact }),
-  };
+  const { ok, text, warnings, metadata } = result;
+  const outcome: Outcome = ok ? { ok, text, value: result.value } : { ok, text, error: result.error.toJSON() };
+  if (warnings.length > 0) outcome.warnings = warnings;
+  if (metadata !== NO_METADATA) outcome.metadata = metadata;
+  if (artifact !== undefined) outcome.artifact = artifact;
+  return outcome;
 }
 
 function log(rt: Runtime, call: CallScope, result: ToolResult): void {

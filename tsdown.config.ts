@@ -1,0 +1,15 @@
+import { defineConfig } from 'tsdown';
+
+export default defineConfig({
+  entry: {
+    index: 'src/index.ts',
+    langchain: 'src/schema/langchain.ts',
+    'ai-sdk': 'src/schema/ai-sdk.ts',
+  },
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  dts: true,
+  clean: true,
+  fixedExtension: false,
+});
