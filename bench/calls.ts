@@ -30,7 +30,13 @@ async function ours(): Promise<() => Promise<unknown>> {
 }
 
 function toolwright() {
-  const definition = { name: 'add', description: 'Add two numbers', effect: 'pure', input, output: z.number() } as const;
+  const definition = {
+    name: 'add',
+    description: 'Add two numbers',
+    effect: 'pure',
+    input,
+    output: z.number(),
+  } as const;
   const tool = defineTool({ ...definition, access: () => [], run: async (args) => ok(add(args)) });
   return createToolwright({ tools: [tool] });
 }

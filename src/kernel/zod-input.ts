@@ -83,7 +83,7 @@ function wrongType(given: unknown, values: readonly unknown[]): boolean {
 
 function alternatives(schema: JsonSchema | undefined): string {
   const options = schema?.anyOf ?? schema?.oneOf;
-  const names = Array.isArray(options) ? options.map((option) => typeName(option)).filter(Boolean) : [];
+  const names = (Array.isArray(options) ? options : [schema]).map(typeName).filter(Boolean);
   return names.length > 0 ? names.join(' or ') : 'one of the forms the schema allows';
 }
 

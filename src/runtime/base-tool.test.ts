@@ -143,7 +143,12 @@ describe('BaseTool', () => {
   });
 
   test('an alias is accepted, one name is advertised', async () => {
-    const path: ToolParameterInit = { name: 'path', type: 'string', description: 'Path', aliases: ['file_path', 'filePath'] };
+    const path: ToolParameterInit = {
+      name: 'path',
+      type: 'string',
+      description: 'Path',
+      aliases: ['file_path', 'filePath'],
+    };
     const tool = new SampleTool('sample', [path]);
     expect((await tool.execute(HERE, { filePath: 'a' })).output).toEqual({ path: 'a' });
     expect((await tool.execute(HERE, { file_path: 'b' })).output).toEqual({ path: 'b' });

@@ -48,7 +48,9 @@ describe('ToolExecutor', () => {
     const anthropic = executor.getAllSchemas('anthropic');
     expect(anthropic).toHaveLength(3);
     for (const schema of anthropic) expect(schema.input_schema).toMatchObject({ type: 'object' });
-    expect(() => executor.getAllSchemas('xml' as never)).toThrow(/Unknown schema format 'xml': use json-schema, openai/);
+    expect(() => executor.getAllSchemas('xml' as never)).toThrow(
+      /Unknown schema format 'xml': use json-schema, openai/,
+    );
   });
 
   test('[B57] schemas by category', () => {
@@ -245,20 +247,23 @@ describe('whatever goes wrong', () => {
     expect(seen).toHaveLength(3);
   });
 
-  test.each(['summary', 'access', 'approval', 'render', 'preview'] as const)('a %s that throws ends the call', async (part) => {
-    const broken = {
-      ...doing('broken', () => ok('fine')),
-      [part]: () => {
-        throw new Error(`${part} is broken`);
-      },
-    };
-    const executor = executorWith([broken, new EchoTool()]);
-    const result = await executor.execute('broken', { ...HERE, dryRun: part === 'preview' });
-    expect(result.ok).toBe(false);
-    expect(result.error?.message).toContain(`${part} is broken`);
-    expect((await executor.history()).items).toHaveLength(1);
-    expect((await executor.execute('Echo', HERE, { message: 'x' })).ok).toBe(true);
-  });
+  test.each(['summary', 'access', 'approval', 'render', 'preview'] as const)(
+    'a %s that throws ends the call',
+    async (part) => {
+      const broken = {
+        ...doing('broken', () => ok('fine')),
+        [part]: () => {
+          throw new Error(`${part} is broken`);
+        },
+      };
+      const executor = executorWith([broken, new EchoTool()]);
+      const result = await executor.execute('broken', { ...HERE, dryRun: part === 'preview' });
+      expect(result.ok).toBe(false);
+      expect(result.error?.message).toContain(`${part} is broken`);
+      expect((await executor.history()).items).toHaveLength(1);
+      expect((await executor.execute('Echo', HERE, { message: 'x' })).ok).toBe(true);
+    },
+  );
 
   test('a tool may say that it timed out or was interrupted itself', async () => {
     const executor = executorWith([doing('slow', () => fail('TIMEOUT', 'The build took too long.'))]);

@@ -68,7 +68,8 @@ export class MemoryStore implements Store {
   events(session: string, after = 0, limit = Number.MAX_SAFE_INTEGER): readonly StoredEvent[] {
     return this.#events
       .all()
-      .filter((event) => event.session === session && event.seq > after).slice(0, limit);
+      .filter((event) => event.session === session && event.seq > after)
+      .slice(0, limit);
   }
 
   clear(): void {

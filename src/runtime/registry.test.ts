@@ -184,7 +184,10 @@ describe('switching off, aliases, toolsets', () => {
       run: ({ path }) => ok(path.length),
     });
     registry.registerMany([size, bash]);
-    registry.addToolset({ name: 'short', tools: { len: { tool: 'size', parameters: { file: 'path' } }, gone: 'missing' } });
+    registry.addToolset({
+      name: 'short',
+      tools: { len: { tool: 'size', parameters: { file: 'path' } }, gone: 'missing' },
+    });
     expect(registry.listToolsets()).toEqual(['short']);
     const [shown, ...rest] = registry.offered('short');
     expect(rest).toEqual([]);

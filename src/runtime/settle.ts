@@ -43,7 +43,12 @@ function serialisable(ending: Ending): Settled {
     return { state, result, text: checkedText(result.value, ending.text), artifact: undefined };
   } catch (error) {
     const message = `The tool ran, but its result cannot be written as JSON: ${messageOf(error)}`;
-    return { state: 'failed', result: fail('EXECUTION_ERROR', message), text: `Error: ${message}`, artifact: undefined };
+    return {
+      state: 'failed',
+      result: fail('EXECUTION_ERROR', message),
+      text: `Error: ${message}`,
+      artifact: undefined,
+    };
   }
 }
 
@@ -108,7 +113,10 @@ function recordEnd(rt: Runtime, call: CallScope, end: End, artifact: string | un
 /** The answer when the end could not be recorded: nobody could look this call up later, so nobody may rely on it. */
 function unrecorded(rt: Runtime, { callId, toolName: tool, state, result }: End, error: unknown): ToolResult {
   const why = messageOf(error);
-  rt.log.error({ callId, tool, state, outcome: redact(outcomeOf(result, undefined)) }, `A call could not be recorded: ${why}`);
+  rt.log.error(
+    { callId, tool, state, outcome: redact(outcomeOf(result, undefined)) },
+    `A call could not be recorded: ${why}`,
+  );
   const message = `${tool} ended (${state}), but that could not be recorded: ${why}. Check the store before going on.`;
   return failed(tool, { code: 'INTERNAL', message, details: { state } }, { callId });
 }

@@ -46,9 +46,10 @@ function endOfHead(text: string, limit: number): number {
 
 function startOfTail(text: string, from: number): number {
   const border = text.indexOf('\n', from - 1) + 1;
-  return border > 0 && border - from < (text.length - from) / 2 ? border : withoutHalfPair(text, from);
+  return border > 0 && border - from < (text.length - from) / 2 ? border : from + (from - withoutHalfPair(text, from));
 }
 
+/** The index, or the one before it where the index would part a pair. */
 function withoutHalfPair(text: string, index: number): number {
   const before = text.charCodeAt(index - 1);
   return before >= 0xd800 && before <= 0xdbff ? index - 1 : index;
