@@ -5,6 +5,7 @@ export default defineConfig({
     index: 'src/index.ts',
     langchain: 'src/schema/langchain.ts',
     'ai-sdk': 'src/schema/ai-sdk.ts',
+    testing: 'src/testing/exports.ts',
   },
   format: 'esm',
   platform: 'node',

@@ -19,18 +19,20 @@ export function inputSchema<T>(
 
   function check(args: unknown): Checked<T> {
     if (!isPlainObject(args)) {
-      return { ok: false, issues: [{ path: '', message: `Arguments must be an object, got ${nameOf(args)}.` }] };
+      return refused([{ path: '', message: `Arguments must be an object, got ${nameOf(args)}.` }], []);
     }
     const warnings: string[] = [];
     const named = canonical.size === 0 ? args : resolveAliases(args, canonical, warnings);
     if (known !== undefined) warnOfUnknown(named, known, '', warnings);
     const outcome = validate(named);
     if ('value' in outcome) return { ok: true, value: outcome.value, warnings };
-    const [first, ...rest] = missingFirst(outcome.issues);
-    if (first === undefined)
-      return { ok: false, issues: [{ path: '', message: 'The arguments do not fit the schema.' }] };
-    return { ok: false, issues: [first, ...rest] };
+    return refused(missingFirst(outcome.issues), warnings);
   }
+}
+
+function refused([first, ...rest]: readonly Issue[], warnings: readonly string[]): Checked<never> {
+  const reason = first ?? { path: '', message: 'The arguments do not fit the schema.' };
+  return { ok: false, issues: [reason, ...rest], warnings };
 }
 
 export const sentences = {
@@ -100,13 +102,18 @@ function warnOfUnknown(value: unknown, shape: Shape, at: string, warnings: strin
     const path = at === '' ? key : `${at}.${key}`;
     const inner = shape.keys.get(key);
     if (inner !== undefined) warnOfUnknown(value[key], inner, path, warnings);
-    else if (!shape.keys.has(key)) warnings.push(unknownParameter(key, path, [...shape.keys.keys()]));
+    else if (!shape.keys.has(key) && warnings.length < MOST_WARNINGS) {
+      warnings.push(unknownParameter(key, path, [...shape.keys.keys()]));
+    }
   }
 }
 
+/** A model that sends a thousand odd keys learns from the first few. */
+const MOST_WARNINGS = 10;
+
 function unknownParameter(key: string, path: string, names: string[]): string {
   const [guess] = nearest(key, names);
-  return `Unknown parameter '${path}' was ignored.${guess === undefined ? '' : ` Did you mean '${guess}'?`}`;
+  return `Unknown parameter '${path.slice(0, 100)}' was ignored.${guess === undefined ? '' : ` Did you mean '${guess}'?`}`;
 }
 
 function quoted(value: unknown): string {
@@ -117,7 +124,7 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-export function nameOf(value: unknown): string {
+function nameOf(value: unknown): string {
   if (value === null) return 'null';
   if (value === undefined) return 'nothing';
   return Array.isArray(value) ? 'an array' : `a ${typeof value}`;

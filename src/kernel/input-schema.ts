@@ -10,7 +10,7 @@ export interface Issue {
 
 export type Checked<T> =
   | { ok: true; value: T; warnings: readonly string[] }
-  | { ok: false; issues: readonly [Issue, ...Issue[]] };
+  | { ok: false; issues: readonly [Issue, ...Issue[]]; warnings: readonly string[] };
 
 /**
  * What a tool accepts. Zod schemas, parameter lists and foreign JSON Schemas all become one of these; nothing else

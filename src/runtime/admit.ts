@@ -5,7 +5,7 @@ import { fail, isPromise, type MaybePromise, ok, type Result } from '../kernel/r
 import type { Tool } from '../kernel/tool.ts';
 import { askPerson } from './ask-person.ts';
 import type { CallScope } from './call-scope.ts';
-import type { Ending } from './execute.ts';
+import type { Ending } from './ending.ts';
 import { interruptible } from './interruption.ts';
 import { redact } from './redact.ts';
 import type { Runtime } from './runtime.ts';
@@ -57,9 +57,9 @@ async function readmit(rt: Runtime, call: CallScope, tool: Tool, args: unknown):
 function validate(tool: Tool, call: CallScope, args: unknown): Result<unknown> {
   call.stage = 'admit';
   const checked = (tool.input as InputSchema).check(args);
+  if (checked.warnings.length > 0) call.warnings.push(...checked.warnings);
   if (checked.ok) {
     call.args = checked.value;
-    if (checked.warnings.length > 0) call.warnings.push(...checked.warnings);
     return checked;
   }
   return fail('INVALID_INPUT', checked.issues[0].message, { issues: checked.issues });

@@ -7,7 +7,7 @@ import { fail, isPromise } from '../kernel/result.ts';
 import type { Tool } from '../kernel/tool.ts';
 import type { CallScope } from './call-scope.ts';
 import { digestOf } from './digest.ts';
-import type { Ending } from './execute.ts';
+import type { Ending } from './ending.ts';
 import { Interruption, interruptible } from './interruption.ts';
 import { record } from './record.ts';
 import type { Runtime } from './runtime.ts';

@@ -53,4 +53,4 @@ export const allowAll: Policy = {
       : { verdict: 'ask', rule: "the tool's own", reason: ownReason },
 };
 
-export const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
+const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };

@@ -1,23 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import type { CallRecord, FinalState } from '../kernel/call.ts';
+import type { CallRecord } from '../kernel/call.ts';
 import { messageOf } from '../kernel/error.ts';
 import { fail, isPromise, type Result } from '../kernel/result.ts';
 import type { ToolResult } from '../kernel/tool-result.ts';
 import { admit } from './admit.ts';
 import { type CallRequest, CallScope } from './call-scope.ts';
+import type { Ending } from './ending.ts';
 import { Interruption } from './interruption.ts';
 import { awaitRepeated } from './repeated-call.ts';
 import { runAdmitted } from './run-admitted.ts';
 import type { Runtime } from './runtime.ts';
 import { settle } from './settle.ts';
 import { withhold } from './withhold.ts';
-
-/** How a call ended, before it is bounded, recorded and told. `text` is what the model reads of a value. */
-export interface Ending {
-  state: FinalState;
-  result: Result<unknown>;
-  text?: string;
-}
 
 /**
  * The one way a tool runs; every door leads here.

@@ -37,6 +37,7 @@ describe('ToolExecutor', () => {
 
     const near = await executorWith([readTool()]).execute('raed', HERE);
     expect(near.error?.details).toEqual({ suggestions: ['Read'] });
+    expect(near.text).toBe('Error: Unknown tool: raed. Did you mean Read?');
   });
 
   test('[B55] [B56] all schemas in a format', () => {

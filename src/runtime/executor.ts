@@ -72,12 +72,17 @@ export class ToolExecutor {
     return this.#rt.bus.on(listener);
   }
 
+  /** The tools a model may be told of: enabled, and of the toolset if there is one. */
+  offered(): Tool[] {
+    return this.registry.offered(this.#toolset);
+  }
+
   getAllSchemas<F extends SchemaFormat = 'openai'>(format?: F): SchemaOf<F>[] {
-    return this.#offered().map(converter(format));
+    return this.offered().map(converter(format));
   }
 
   getSchemasByCategory<F extends SchemaFormat = 'openai'>(category: ToolCategory, format?: F): SchemaOf<F>[] {
-    return this.#offered()
+    return this.offered()
       .filter((tool) => tool.category === category)
       .map(converter(format));
   }
@@ -94,10 +99,6 @@ export class ToolExecutor {
   /** Every recorded call that the store still has. */
   async history(query: CallQuery = {}): Promise<Page<CallRecord>> {
     return this.#rt.store.calls(query);
-  }
-
-  #offered(): Tool[] {
-    return this.registry.offered(this.#toolset);
   }
 }
 

@@ -197,7 +197,7 @@ describe('switching off, aliases, toolsets', () => {
     const found = registry.find('len', 'short');
     expect(found.ok && found.value.name).toBe('size');
     expect(found.ok && found.value.input.check({ file: 'abc' })).toMatchObject({ ok: true, value: { path: 'abc' } });
-    expect(found.ok && found.value.input.check({})).toEqual({
+    expect(found.ok && found.value.input.check({})).toMatchObject({
       ok: false,
       issues: [{ path: 'file', message: 'Missing required parameter: file' }],
     });

@@ -5,7 +5,7 @@ import type { CallMove } from '../kernel/event.ts';
 import { fail, isPromise, isResult, ok, type Result } from '../kernel/result.ts';
 import type { Admitted } from './admit.ts';
 import type { CallScope, Turn } from './call-scope.ts';
-import type { Ending } from './execute.ts';
+import type { Ending } from './ending.ts';
 import { interruptible } from './interruption.ts';
 import { record } from './record.ts';
 import type { Runtime } from './runtime.ts';

@@ -1,10 +1,11 @@
 import type { Outcome } from '../kernel/call.ts';
-import { messageOf } from '../kernel/error.ts';
+import { type Failure, messageOf } from '../kernel/error.ts';
 import type { CallMove } from '../kernel/event.ts';
+import type { Issue } from '../kernel/input-schema.ts';
 import { fail } from '../kernel/result.ts';
 import { failed, NO_METADATA, succeeded, type ToolResult, textOf } from '../kernel/tool-result.ts';
 import type { CallScope } from './call-scope.ts';
-import type { Ending } from './execute.ts';
+import type { Ending } from './ending.ts';
 import { ToolExecution } from './history.ts';
 import { record } from './record.ts';
 import { redact, redactText } from './redact.ts';
@@ -60,11 +61,13 @@ function checkedText(value: unknown, rendered: string | undefined): string {
   return String(rendered);
 }
 
-/** Every issue, not only the first, so that a model mends them all at once. */
-function errorText(error: { message: string; details?: Record<string, unknown> }): string {
-  const issues = error.details?.issues;
-  if (!Array.isArray(issues) || issues.length < 2) return `Error: ${error.message}`;
-  return `Error: ${issues.map((issue: { message: string }) => issue.message).join('; ')}`;
+/** For the model, which acts on it: every issue, not only the first, and the names it may have meant. */
+function errorText({ message, details }: Failure): string {
+  const { issues, suggestions } = (details ?? {}) as { issues?: Issue[]; suggestions?: string[] };
+  if (issues !== undefined) return `Error: ${issues.map((issue) => issue.message).join('; ')}`;
+  if (suggestions !== undefined && suggestions.length > 0)
+    return `Error: ${message}. Did you mean ${suggestions.join(' or ')}?`;
+  return `Error: ${message}`;
 }
 
 async function bound(rt: Runtime, call: CallScope, ending: Settled): Promise<Settled> {

@@ -45,7 +45,7 @@ function renamedInput(input: InputSchema, ownName: ReadonlyMap<string, string>):
     const checked = input.check(isPlainObject(args) ? mapKeys(args, (key) => ownName.get(key) ?? key) : args);
     if (checked.ok) return checked;
     const [first, ...rest] = checked.issues;
-    return { ok: false, issues: [renamedIssue(first), ...rest.map(renamedIssue)] };
+    return { ...checked, issues: [renamedIssue(first), ...rest.map(renamedIssue)] };
   }
 
   /** A model must read of the parameter by the name it was told. */

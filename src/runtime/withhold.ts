@@ -1,6 +1,6 @@
 import { fail, isPromise } from '../kernel/result.ts';
 import type { CallScope } from './call-scope.ts';
-import type { Ending } from './execute.ts';
+import type { Ending } from './ending.ts';
 import { interruptible } from './interruption.ts';
 import type { Runtime } from './runtime.ts';
 

@@ -1,0 +1,1 @@
+export { type Check, type ToolContractOptions, toolContract } from './tool-contract.ts';

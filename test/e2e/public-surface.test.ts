@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import * as toolwright from '../../src/index.ts';
+
+test('adding a public export is a decision: it is written down here too', () => {
+  expect(Object.keys(toolwright).sort()).toEqual([
+    'BaseTool',
+    'ERROR_CODES',
+    'ExecutionContext',
+    'MemoryBlobs',
+    'MemoryStore',
+    'SCHEMA_FORMATS',
+    'ToolCategory',
+    'ToolError',
+    'ToolExecutor',
+    'ToolParameter',
+    'ToolRegistry',
+    'ToolResult',
+    'UNKNOWN_ACCESS',
+    'allowAll',
+    'builtInTools',
+    'createToolwright',
+    'defineTool',
+    'fail',
+    'ok',
+    'toAnthropicTool',
+    'toJsonSchema',
+    'toOpenAIChatTool',
+    'toOpenAIFunction',
+    'toOpenAIResponsesTool',
+  ]);
+});
