@@ -33,7 +33,8 @@ export async function admit(rt: Runtime, call: CallScope): Promise<Admitted | En
   const hooked = rt.hooks.length === 0 ? given : await applyHooks(rt, call, tool, given.value);
   if (!hooked.ok) return refused(hooked);
 
-  const judged = await judge(rt, call, tool, hooked.value);
+  const pending = judge(rt, call, tool, hooked.value);
+  const judged = isPromise(pending) ? await pending : pending;
   if (!judged.ok) return { state: 'denied', result: judged };
   const { verdict, access } = judged.value;
   const admitted = { tool, input: hooked.value, access, wouldAsk: undefined };
@@ -82,23 +83,46 @@ async function applyHooks(rt: Runtime, call: CallScope, tool: Tool, given: unkno
   return ok(input);
 }
 
-async function judge(
+interface Judged {
+  verdict: Verdict;
+  access: readonly Access[];
+}
+
+function judge(rt: Runtime, call: CallScope, tool: Tool, input: unknown): MaybePromise<Result<Judged>> {
+  call.stage = 'admit';
+  const access = tool.access === undefined ? UNKNOWN_ACCESS : tool.access(input, call);
+  const ownReason = tool.approval?.(input, call);
+  const now = !isPromise(access) && !isPromise(ownReason);
+  return now
+    ? decide(rt, call, { tool, input, access, ownReason })
+    : judgeLater(rt, call, { tool, input, access, ownReason });
+}
+
+interface Claim {
+  tool: Tool;
+  input: unknown;
+  access: readonly Access[];
+  ownReason: string | undefined;
+}
+
+async function judgeLater(
   rt: Runtime,
   call: CallScope,
-  tool: Tool,
-  input: unknown,
-): Promise<Result<{ verdict: Verdict; access: readonly Access[] }>> {
-  call.stage = 'admit';
-  const declared = tool.access === undefined ? UNKNOWN_ACCESS : tool.access(input, call);
-  const access = isPromise(declared) ? await bounded(call, declared) : declared;
-  const own = tool.approval?.(input, call);
-  const ownReason = isPromise(own) ? await bounded(call, own) : own;
-  call.request.turn?.declare(access);
+  claim: { [K in keyof Claim]: MaybePromise<Claim[K]> },
+): Promise<Result<Judged>> {
+  const [access, ownReason] = await Promise.all([bounded(call, claim.access), bounded(call, claim.ownReason)]);
+  return decide(rt, call, { ...(claim as Claim), access, ownReason });
+}
 
+function decide(rt: Runtime, call: CallScope, { tool, input, access, ownReason }: Claim): MaybePromise<Result<Judged>> {
+  call.request.turn?.declare(access);
   call.stage = 'policy';
-  const { context } = call;
-  const decided = rt.policy.decide({ tool: tool.name, args: input, access, effect: tool.effect, ownReason, context });
-  const verdict = isPromise(decided) ? await bounded(call, decided) : decided;
+  const subject = { tool: tool.name, args: input, access, effect: tool.effect, ownReason, context: call.context };
+  const verdict = bounded(call, rt.policy.decide(subject));
+  return isPromise(verdict) ? verdict.then((late) => judged(late, access)) : judged(verdict, access);
+}
+
+function judged(verdict: Verdict, access: readonly Access[]): Result<Judged> {
   if (verdict.verdict !== 'deny') return ok({ verdict, access });
   return fail('PERMISSION_DENIED', verdict.reason, { rule: verdict.rule });
 }

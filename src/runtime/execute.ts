@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import type { CallRecord } from '../kernel/call.ts';
 import { messageOf } from '../kernel/error.ts';
 import { fail, isPromise, type Result } from '../kernel/result.ts';
 import type { ToolResult } from '../kernel/tool-result.ts';
 import { admit } from './admit.ts';
+import { newCallId } from './call-id.ts';
 import { type CallRequest, CallScope } from './call-scope.ts';
 import type { Ending } from './ending.ts';
 import { Interruption } from './interruption.ts';
@@ -19,30 +19,25 @@ import { withhold } from './withhold.ts';
  * Every path ends in `settle`, so every call leaves one record and one final event.
  */
 export async function executeCall(rt: Runtime, request: CallRequest): Promise<ToolResult> {
-  const call = new CallScope(rt, randomUUID(), request);
-  const ending = await attempt(rt, call);
-  return 'state' in ending ? settle(rt, call, ending) : ending;
-}
-
-/** The only catch on the path: expected failures are values, so a throw is an interruption or a bug. */
-async function attempt(rt: Runtime, call: CallScope): Promise<Ending | ToolResult> {
+  const call = new CallScope(rt, newCallId(), request);
+  let ending: Ending;
   try {
     const submitted = rt.store.submit(requested(call));
     const { call: recorded, event } = isPromise(submitted) ? await submitted : submitted;
-    if (event === null) return awaitRepeated(rt, recorded);
+    if (event === null) return await awaitRepeated(rt, recorded);
     rt.bus.emit(event);
 
     if (call.cancelSignal?.aborted) throw new Interruption('cancelled');
     const admitted = await admit(rt, call);
-    if ('state' in admitted) return admitted;
-    const ending = await runAdmitted(rt, call, admitted);
-    return rt.hooks.length === 0 ? ending : await withhold(rt, call, ending);
+    ending = 'state' in admitted ? admitted : await runAdmitted(rt, call, admitted);
+    if (rt.hooks.length > 0 && call.startedAt !== null) ending = await withhold(rt, call, ending);
   } catch (thrown) {
-    return explain(call, thrown);
-  } finally {
-    call.ended = true;
-    if (call.ticket !== undefined) rt.locks.release(call.ticket);
+    // The only catch on the path: expected failures are values, so a throw is an interruption or a bug.
+    ending = explain(call, thrown);
   }
+  call.ended = true;
+  if (call.ticket !== undefined) rt.locks.release(call.ticket);
+  return settle(rt, call, ending);
 }
 
 function requested(call: CallScope): CallRecord {

@@ -2,7 +2,7 @@ import type { Outcome } from '../kernel/call.ts';
 import { type Failure, messageOf } from '../kernel/error.ts';
 import type { CallMove } from '../kernel/event.ts';
 import type { Issue } from '../kernel/input-schema.ts';
-import { fail } from '../kernel/result.ts';
+import { fail, type MaybePromise } from '../kernel/result.ts';
 import { failed, NO_METADATA, succeeded, type ToolResult, textOf } from '../kernel/tool-result.ts';
 import type { CallScope } from './call-scope.ts';
 import type { Ending } from './ending.ts';
@@ -13,17 +13,24 @@ import type { Runtime } from './runtime.ts';
 import { truncate } from './truncate.ts';
 
 /** bound → record → tell. Where every call ends, however it went. */
-export async function settle(rt: Runtime, call: CallScope, ended: Ending): Promise<ToolResult> {
+export function settle(rt: Runtime, call: CallScope, ended: Ending): MaybePromise<ToolResult> {
   const ending = serialisable(ended);
-  const bounded = ending.text.length > call.maxOutputSize ? await bound(rt, call, ending) : ending;
-  const result = answer(call, bounded);
-  const end = endOf(rt, call, bounded, result);
+  if (ending.text.length <= call.maxOutputSize) return conclude(rt, call, ending);
+  return bound(rt, call, ending).then((bounded) => conclude(rt, call, bounded));
+}
+
+function conclude(rt: Runtime, call: CallScope, ending: Settled): MaybePromise<ToolResult> {
+  const result = answer(call, ending);
+  const end = endOf(rt, call, ending, result);
   rt.history.add(new ToolExecution(end), result.text.length);
   log(rt, call, result);
   try {
-    const recorded = recordEnd(rt, call, end, bounded.artifact);
-    if (recorded !== undefined) await recorded;
-    return result;
+    const recorded = recordEnd(rt, call, end, ending.artifact);
+    if (recorded === undefined) return result;
+    return recorded.then(
+      () => result,
+      (error) => unrecorded(rt, end, error),
+    );
   } catch (error) {
     return unrecorded(rt, end, error);
   }
