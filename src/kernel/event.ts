@@ -22,6 +22,8 @@ export interface EventData {
   };
   /** Its process ended before it started, or while it did something that may be done again. */
   'call.requeued': { tool: string; attempt: number; reason: string };
+  /** Somebody took a queued call over; it goes its way from the start. */
+  'call.resumed': { tool: string; attempt: number };
   'call.started': { tool: string; args: unknown; summary: string; access: readonly Access[] };
   'call.finished': { tool: string; state: FinalState; outcome: Outcome; durationMs: number };
   /** Live only: never recorded one by one. */

@@ -88,6 +88,8 @@ export interface Ledger extends Store {
   recover(): MaybePromise<readonly StoredEvent[]>;
   verify(session?: string): MaybePromise<Verification>;
   prune(limits: PruneLimits): MaybePromise<Pruned>;
+  /** The log as JSON lines, in the order of `pos`, payloads included. */
+  exportLines(query?: { session?: string }): AsyncIterable<string>;
   close(): MaybePromise<void>;
 }
 
