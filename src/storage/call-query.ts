@@ -34,7 +34,7 @@ export class CallQueries {
   }
 
   #compile(shape: string, filters: string[], states: number | undefined, newestFirst: boolean) {
-    return define<Values>()(`calls_${shape}`, (slots) => {
+    return define<Values>()((slots) => {
       let query = this.#sql.db.selectFrom('calls').selectAll();
       const has = (name: string) => filters.includes(name);
       if (has('session')) query = query.where('session', '=', slots.session as string);

@@ -3,9 +3,10 @@ import { mkdirSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, stat, unlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { failpoint } from '../kernel/failpoint.ts';
-import { fail, ok, type Result } from '../kernel/result.ts';
+import { ok, type Result } from '../kernel/result.ts';
 import { StoreError } from '../kernel/store-error.ts';
 import type { SweepableBlobs } from './engine.ts';
+import { damagedBlob, unknownBlob } from './missing-blob.ts';
 
 const HANDLE = /^[0-9a-f]{64}$/;
 const TEMPORARY = '.new-';
@@ -32,16 +33,15 @@ export class FileBlobs implements SweepableBlobs {
   }
 
   async get(handle: string): Promise<Result<Uint8Array>> {
-    if (!HANDLE.test(handle)) return unknown(handle);
+    if (!HANDLE.test(handle)) return unknownBlob(handle);
     try {
       const bytes = await readFile(this.#path(handle));
       if (hash('sha256', bytes, 'hex') === handle) return ok(bytes);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw blobTrouble(error);
-      return unknown(handle);
+      return unknownBlob(handle);
     }
-    const message = `Artifact ${handle} is damaged: its bytes no longer fit its name. Run the call again.`;
-    return fail('FILE_NOT_FOUND', message, { damaged: true });
+    return damagedBlob(handle);
   }
 
   async sweep(used: ReadonlySet<string>, before: number): Promise<number> {
@@ -103,11 +103,6 @@ async function syncFolder(path: string): Promise<void> {
   } finally {
     await folder.close();
   }
-}
-
-export function unknown(handle: string): Result<never> {
-  const message = `There is no artifact ${handle}: it was never kept, or it was forgotten since. Run the call again.`;
-  return fail('FILE_NOT_FOUND', message);
 }
 
 function blobTrouble(error: unknown): unknown {

@@ -23,5 +23,4 @@ export function plainText(text: string): string {
   return text.replace(UNSTORABLE, '\ufffd');
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what is looked for
 const UNSTORABLE = /[\0\p{Surrogate}]/gu;

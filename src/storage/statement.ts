@@ -17,8 +17,6 @@ export type Row = Record<string, unknown>;
 
 /** A query that was built and compiled once; running it is only binding values. */
 export interface Statement<P = never, R = unknown> {
-  /** Unique in its store: PostgreSQL prepares it under this name. */
-  readonly name: string;
   readonly sql: string;
   /** False for statements whose rows nobody wants. */
   readonly returns: boolean;
@@ -29,7 +27,7 @@ export interface Statement<P = never, R = unknown> {
 
 /** One step of a piece of work: a statement and what it is bound to. */
 export interface Query {
-  readonly statement: Pick<Statement, 'name' | 'sql' | 'returns'>;
+  readonly statement: Pick<Statement, 'sql' | 'returns'>;
   readonly values: unknown[];
 }
 
@@ -65,13 +63,12 @@ interface Compilable<R> {
   compile(): CompiledQuery<R>;
 }
 
-/** `define<Values>()(name, build)`: `build` uses the given slots where values will stand. */
+/** `define<Values>()(build)`: `build` uses the given slots where values will stand. */
 export function define<P>() {
-  return <R>(name: string, build: (slots: P) => Compilable<R>): Statement<P, R> => {
+  return <R>(build: (slots: P) => Compilable<R>): Statement<P, R> => {
     const query = build(slots<P>()).compile();
     const order = query.parameters.map((parameter) => (parameter instanceof Slot ? parameter.name : undefined));
     return {
-      name,
       sql: query.sql,
       returns: isReading(query.sql),
       bind(values) {
@@ -90,7 +87,6 @@ const CHUNKS = [64, 8, 1];
 
 /** Inserts many rows in few statements: one is compiled for each of a few sizes, when it is first needed. */
 export function defineMany<P extends object>(
-  name: string,
   columns: readonly (keyof P & string)[],
   build: (rows: P[]) => Compilable<unknown>,
 ) {
@@ -109,7 +105,6 @@ export function defineMany<P extends object>(
     const row = Object.fromEntries(columns.map((column) => [column, new Slot(column)])) as P;
     const { sql } = build(Array.from({ length: size }, () => row)).compile();
     const statement: Statement<readonly P[], never> = {
-      name: `${name}_${size}`,
       sql,
       returns: false,
       bind(rows) {
@@ -125,8 +120,8 @@ export function defineMany<P extends object>(
 }
 
 /** A statement given as text, for what a builder does not know, such as SAVEPOINT. */
-export function text(name: string, sql: string): Statement<void, never> {
-  return { name, sql, returns: false, bind: () => [] };
+export function text(sql: string): Statement<void, never> {
+  return { sql, returns: false, bind: () => [] };
 }
 
 /** Where a value will stand. Kysely hands it through to the compiled query's parameters. */

@@ -11,9 +11,9 @@ export function createStatements(dialect: Dialect) {
   return {
     dialect,
     db,
-    savepoint: text('savepoint', 'SAVEPOINT unit'),
-    release: text('release', 'RELEASE SAVEPOINT unit'),
-    undo: text('undo', 'ROLLBACK TO SAVEPOINT unit'),
+    savepoint: text('SAVEPOINT unit'),
+    release: text('RELEASE SAVEPOINT unit'),
+    undo: text('ROLLBACK TO SAVEPOINT unit'),
     ...logStatements(db),
     ...callStatements(db),
     ...projectionStatements(db),
@@ -38,7 +38,7 @@ const EVENT_COLUMNS = [
 function logStatements(db: Kysely<Tables>) {
   return {
     /** Counts `count` events onto a session and locks its row; the hash of its new end follows with `setHead`. */
-    takeSeq: define<{ session: string; count: number; at: number }>()('take_seq', ({ session, count, at }) =>
+    takeSeq: define<{ session: string; count: number; at: number }>()(({ session, count, at }) =>
       db
         .insertInto('sessions')
         .values({
@@ -58,42 +58,36 @@ function logStatements(db: Kysely<Tables>) {
         )
         .returning(['last_seq', 'last_hash']),
     ),
-    setHead: define<{ session: string; hash: string }>()('set_head', ({ session, hash }) =>
+    setHead: define<{ session: string; hash: string }>()(({ session, hash }) =>
       db.updateTable('sessions').set({ last_hash: hash }).where('id', '=', session),
     ),
     /** Taken last in a transaction: the row stays locked until the commit, so positions become visible in order. */
-    takePos: define<{ count: number }>()('take_pos', ({ count }) =>
+    takePos: define<{ count: number }>()(({ count }) =>
       db
         .updateTable('log_head')
         .set((eb) => ({ pos: eb('pos', '+', count) }))
         .where('id', '=', 1)
         .returning('pos'),
     ),
-    insertEvents: defineMany<EventTable>('insert_events', EVENT_COLUMNS, (rows) =>
-      db.insertInto('events').values(rows),
+    insertEvents: defineMany<EventTable>(EVENT_COLUMNS, (rows) => db.insertInto('events').values(rows)),
+    eventsAfter: define<{ session: string; after: number; limit: number }>()(({ session, after, limit }) =>
+      db
+        .selectFrom('events')
+        .selectAll()
+        .where('session', '=', session)
+        .where('seq', '>', after)
+        .orderBy('seq')
+        .limit(limit),
     ),
-    eventsAfter: define<{ session: string; after: number; limit: number }>()(
-      'events_after',
-      ({ session, after, limit }) =>
-        db
-          .selectFrom('events')
-          .selectAll()
-          .where('session', '=', session)
-          .where('seq', '>', after)
-          .orderBy('seq')
-          .limit(limit),
-    ),
-    logAfter: define<{ after: number; limit: number }>()('log_after', ({ after, limit }) =>
+    logAfter: define<{ after: number; limit: number }>()(({ after, limit }) =>
       db.selectFrom('events').selectAll().where('pos', '>', after).orderBy('pos').limit(limit),
     ),
-    logHead: define<void>()('log_head', () => db.selectFrom('log_head').select(['pos', 'pruned'])),
-    countEvents: define<void>()('count_events', () =>
-      db.selectFrom('events').select((eb) => eb.fn.countAll<number>().as('count')),
-    ),
-    session: define<{ session: string }>()('session', ({ session }) =>
+    logHead: define<void>()(() => db.selectFrom('log_head').select(['pos', 'pruned'])),
+    countEvents: define<void>()(() => db.selectFrom('events').select((eb) => eb.fn.countAll<number>().as('count'))),
+    session: define<{ session: string }>()(({ session }) =>
       db.selectFrom('sessions').selectAll().where('id', '=', session),
     ),
-    sessionsAfter: define<{ after: string; limit: number }>()('sessions_after', ({ after, limit }) =>
+    sessionsAfter: define<{ after: string; limit: number }>()(({ after, limit }) =>
       db.selectFrom('sessions').selectAll().where('id', '>', after).orderBy('id').limit(limit),
     ),
   };
@@ -156,12 +150,12 @@ interface MoveSlots extends Required<MovedColumns> {
 
 function callStatements(db: Kysely<Tables>) {
   return {
-    insertCalls: defineMany<CallTable>('insert_calls', CALL_COLUMNS, (rows) => db.insertInto('calls').values(rows)),
-    call: define<{ id: string }>()('call', ({ id }) => db.selectFrom('calls').selectAll().where('id', '=', id)),
-    callByKey: define<{ session: string; key: string }>()('call_by_key', ({ session, key }) =>
+    insertCalls: defineMany<CallTable>(CALL_COLUMNS, (rows) => db.insertInto('calls').values(rows)),
+    call: define<{ id: string }>()(({ id }) => db.selectFrom('calls').selectAll().where('id', '=', id)),
+    callByKey: define<{ session: string; key: string }>()(({ session, key }) =>
       db.selectFrom('calls').selectAll().where('session', '=', session).where('key', '=', key),
     ),
-    unfinishedCalls: define<void>()('unfinished_calls', () =>
+    unfinishedCalls: define<void>()(() =>
       db
         .selectFrom('calls')
         .selectAll()
@@ -179,7 +173,7 @@ function callStatements(db: Kysely<Tables>) {
  * runs it.
  */
 function moveCall(db: Kysely<Tables>, columns: readonly (keyof MovedColumns)[]) {
-  return define<MoveSlots>()(`move_call_${columns.join('_')}`, (slots) =>
+  return define<MoveSlots>()((slots) =>
     db
       .updateTable('calls')
       .set((eb) => ({
@@ -204,7 +198,7 @@ export const ANY_ATTEMPT = -1;
 
 function projectionStatements(db: Kysely<Tables>) {
   return {
-    insertApproval: define<ApprovalTable>()('insert_approval', (slots) =>
+    insertApproval: define<ApprovalTable>()((slots) =>
       db.insertInto('approvals').values({
         id: slots.id,
         call_id: slots.call_id,
@@ -222,12 +216,9 @@ function projectionStatements(db: Kysely<Tables>) {
         message: null,
       }),
     ),
-    approval: define<{ id: string }>()('approval', ({ id }) =>
-      db.selectFrom('approvals').selectAll().where('id', '=', id),
-    ),
+    approval: define<{ id: string }>()(({ id }) => db.selectFrom('approvals').selectAll().where('id', '=', id)),
     /** The first decision wins: only a pending one changes. */
     decideApproval: define<{ id: string; state: string; at: number; by: string | null; message: string | null }>()(
-      'decide_approval',
       ({ id, state, at, by, message }) =>
         db
           .updateTable('approvals')
@@ -237,14 +228,14 @@ function projectionStatements(db: Kysely<Tables>) {
           .returning(['id', 'expires_at']),
     ),
     /** A call that ended waits for nobody. */
-    closeApprovals: define<{ call: string; at: number }>()('close_approvals', ({ call, at }) =>
+    closeApprovals: define<{ call: string; at: number }>()(({ call, at }) =>
       db
         .updateTable('approvals')
         .set({ state: 'expired', decided_at: at })
         .where('call_id', '=', call)
         .where('state', '=', 'pending'),
     ),
-    overdueApprovals: define<{ now: number }>()('overdue_approvals', ({ now }) =>
+    overdueApprovals: define<{ now: number }>()(({ now }) =>
       db
         .selectFrom('approvals')
         .selectAll()
@@ -252,7 +243,7 @@ function projectionStatements(db: Kysely<Tables>) {
         .where('expires_at', 'is not', null)
         .where('expires_at', '<=', now),
     ),
-    approvals: define<{ state: string | null; session: string | null }>()('approvals', ({ state, session }) =>
+    approvals: define<{ state: string | null; session: string | null }>()(({ state, session }) =>
       db
         .selectFrom('approvals')
         .selectAll()
@@ -261,7 +252,7 @@ function projectionStatements(db: Kysely<Tables>) {
         .orderBy('requested_at')
         .orderBy('id'),
     ),
-    saveRule: define<Tables['rules']>()('save_rule', (slots) =>
+    saveRule: define<Tables['rules']>()((slots) =>
       db
         .insertInto('rules')
         .values({
@@ -280,9 +271,9 @@ function projectionStatements(db: Kysely<Tables>) {
           }),
         ),
     ),
-    removeRule: define<{ id: string }>()('remove_rule', ({ id }) => db.deleteFrom('rules').where('id', '=', id)),
-    rules: define<void>()('rules', () => db.selectFrom('rules').selectAll().orderBy('saved_at').orderBy('id')),
-    switchTool: define<Tables['tool_states']>()('switch_tool', (slots) =>
+    removeRule: define<{ id: string }>()(({ id }) => db.deleteFrom('rules').where('id', '=', id)),
+    rules: define<void>()(() => db.selectFrom('rules').selectAll().orderBy('saved_at').orderBy('id')),
+    switchTool: define<Tables['tool_states']>()((slots) =>
       db
         .insertInto('tool_states')
         .values({ tool: slots.tool, enabled: slots.enabled, changed_at: slots.changed_at })
@@ -293,14 +284,14 @@ function projectionStatements(db: Kysely<Tables>) {
           }),
         ),
     ),
-    toolStates: define<void>()('tool_states', () => db.selectFrom('tool_states').selectAll().orderBy('tool')),
+    toolStates: define<void>()(() => db.selectFrom('tool_states').selectAll().orderBy('tool')),
   };
 }
 
 function nodeStatements(db: Kysely<Tables>) {
   return {
     /** A new life of a node: its epoch grows, and what it wrote before is of an earlier one. */
-    startNode: define<Omit<NodeTable, 'epoch' | 'batch'>>()('start_node', (slots) =>
+    startNode: define<Omit<NodeTable, 'epoch' | 'batch'>>()((slots) =>
       db
         .insertInto('nodes')
         .values({
@@ -324,7 +315,7 @@ function nodeStatements(db: Kysely<Tables>) {
         )
         .returning('epoch'),
     ),
-    nodes: define<void>()('nodes', () => db.selectFrom('nodes').selectAll().orderBy('id')),
+    nodes: define<void>()(() => db.selectFrom('nodes').selectAll().orderBy('id')),
     /** Taking a call from a node that is no more: only as that life of it left the call. */
     releaseCall: define<{
       id: string;
@@ -334,7 +325,7 @@ function nodeStatements(db: Kysely<Tables>) {
       state: string;
       finished_at: number | null;
       outcome: string | null;
-    }>()('release_call', (slots) =>
+    }>()((slots) =>
       db
         .updateTable('calls')
         .set({
@@ -350,16 +341,16 @@ function nodeStatements(db: Kysely<Tables>) {
         .where('node_epoch', '=', slots.epoch)
         .returning('session'),
     ),
-    storeClock: define<{ boot: string }>()('store_clock', ({ boot }) =>
+    storeClock: define<{ boot: string }>()(({ boot }) =>
       db.selectFrom('store_clock').selectAll().where('boot_id', '=', boot),
     ),
-    startClock: define<{ boot: string; wall: number; uptime: number }>()('start_clock', ({ boot, wall, uptime }) =>
+    startClock: define<{ boot: string; wall: number; uptime: number }>()(({ boot, wall, uptime }) =>
       db
         .insertInto('store_clock')
         .values({ boot_id: boot, wall_ms: wall, uptime_ms: uptime })
         .onConflict((conflict) => conflict.column('boot_id').doNothing()),
     ),
-    forgetOtherClocks: define<{ boot: string }>()('forget_other_clocks', ({ boot }) =>
+    forgetOtherClocks: define<{ boot: string }>()(({ boot }) =>
       db.deleteFrom('store_clock').where('boot_id', '<>', boot),
     ),
   };
@@ -368,68 +359,62 @@ function nodeStatements(db: Kysely<Tables>) {
 function pruneStatements(db: Kysely<Tables>) {
   return {
     /** The last event of a session that may go: older than `before`, and in front of every unfinished call. */
-    prunableUpTo: define<{ session: string; before: number; maxPos: number }>()(
-      'prunable_up_to',
-      ({ session, before, maxPos }) =>
-        db
-          .selectFrom('events')
-          .select(['seq', 'hash'])
-          .where('session', '=', session)
-          .where('pos', '<=', maxPos)
-          .where('seq', '<', (eb) =>
-            eb
-              .selectFrom('events as young')
-              .select((inner) => inner.fn.coalesce(inner.fn.min('young.seq'), sql<number>`9007199254740991`).as('seq'))
-              .where('young.session', '=', session)
-              .where('young.at', '>=', before),
-          )
-          .where('seq', '<', (eb) =>
-            eb
-              .selectFrom('calls')
-              .select((inner) =>
-                inner.fn.coalesce(inner.fn.min('calls.first_seq'), sql<number>`9007199254740991`).as('seq'),
-              )
-              .where('calls.session', '=', session)
-              .where('calls.finished_at', 'is', null),
-          )
-          .orderBy('seq', 'desc')
-          .limit(1),
+    prunableUpTo: define<{ session: string; before: number; maxPos: number }>()(({ session, before, maxPos }) =>
+      db
+        .selectFrom('events')
+        .select(['seq', 'hash'])
+        .where('session', '=', session)
+        .where('pos', '<=', maxPos)
+        .where('seq', '<', (eb) =>
+          eb
+            .selectFrom('events as young')
+            .select((inner) => inner.fn.coalesce(inner.fn.min('young.seq'), sql<number>`9007199254740991`).as('seq'))
+            .where('young.session', '=', session)
+            .where('young.at', '>=', before),
+        )
+        .where('seq', '<', (eb) =>
+          eb
+            .selectFrom('calls')
+            .select((inner) =>
+              inner.fn.coalesce(inner.fn.min('calls.first_seq'), sql<number>`9007199254740991`).as('seq'),
+            )
+            .where('calls.session', '=', session)
+            .where('calls.finished_at', 'is', null),
+        )
+        .orderBy('seq', 'desc')
+        .limit(1),
     ),
-    deleteEvents: define<{ session: string; upTo: number }>()('delete_events', ({ session, upTo }) =>
+    deleteEvents: define<{ session: string; upTo: number }>()(({ session, upTo }) =>
       db.deleteFrom('events').where('session', '=', session).where('seq', '<=', upTo),
     ),
-    countEventsUpTo: define<{ session: string; upTo: number }>()('count_events_up_to', ({ session, upTo }) =>
+    countEventsUpTo: define<{ session: string; upTo: number }>()(({ session, upTo }) =>
       db
         .selectFrom('events')
         .select((eb) => eb.fn.countAll<number>().as('count'))
         .where('session', '=', session)
         .where('seq', '<=', upTo),
     ),
-    deleteCalls: define<{ session: string; upTo: number; before: number }>()(
-      'delete_calls',
-      ({ session, upTo, before }) =>
-        db
-          .deleteFrom('calls')
-          .where('session', '=', session)
-          .where('first_seq', '<=', upTo)
-          .where('finished_at', 'is not', null)
-          .where('finished_at', '<', before)
-          .returning('id'),
+    deleteCalls: define<{ session: string; upTo: number; before: number }>()(({ session, upTo, before }) =>
+      db
+        .deleteFrom('calls')
+        .where('session', '=', session)
+        .where('first_seq', '<=', upTo)
+        .where('finished_at', 'is not', null)
+        .where('finished_at', '<', before)
+        .returning('id'),
     ),
-    deleteApprovals: define<{ call: string }>()('delete_approvals', ({ call }) =>
-      db.deleteFrom('approvals').where('call_id', '=', call),
-    ),
-    setPruned: define<{ session: string; seq: number; hash: string }>()('set_pruned', ({ session, seq, hash }) =>
+    deleteApprovals: define<{ call: string }>()(({ call }) => db.deleteFrom('approvals').where('call_id', '=', call)),
+    setPruned: define<{ session: string; seq: number; hash: string }>()(({ session, seq, hash }) =>
       db.updateTable('sessions').set({ pruned_seq: seq, pruned_hash: hash }).where('id', '=', session),
     ),
-    countPruned: define<{ count: number }>()('count_pruned', ({ count }) =>
+    countPruned: define<{ count: number }>()(({ count }) =>
       db
         .updateTable('log_head')
         .set((eb) => ({ pruned: eb('pruned', '+', count) }))
         .where('id', '=', 1),
     ),
     /** Every handle that something still refers to. */
-    usedBlobs: define<void>()('used_blobs', () =>
+    usedBlobs: define<void>()(() =>
       db
         .selectFrom('events')
         .select('blob as hash')
@@ -439,21 +424,17 @@ function pruneStatements(db: Kysely<Tables>) {
         .union(db.selectFrom('calls').select('artifact as hash').where('artifact', 'is not', null))
         .union(db.selectFrom('approvals').select('args_blob as hash').where('args_blob', 'is not', null)),
     ),
-    putBlob: define<Tables['blobs']>()('put_blob', (slots) =>
+    putBlob: define<Tables['blobs']>()((slots) =>
       db
         .insertInto('blobs')
         .values({ hash: slots.hash, bytes: slots.bytes, size: slots.size, put_at: slots.put_at })
         .onConflict((conflict) => conflict.column('hash').doUpdateSet({ put_at: (eb) => eb.ref('excluded.put_at') })),
     ),
-    getBlob: define<{ hash: string }>()('get_blob', ({ hash }) =>
-      db.selectFrom('blobs').select('bytes').where('hash', '=', hash),
-    ),
-    oldBlobs: define<{ before: number }>()('old_blobs', ({ before }) =>
+    getBlob: define<{ hash: string }>()(({ hash }) => db.selectFrom('blobs').select('bytes').where('hash', '=', hash)),
+    oldBlobs: define<{ before: number }>()(({ before }) =>
       db.selectFrom('blobs').select('hash').where('put_at', '<', before),
     ),
-    deleteBlob: define<{ hash: string }>()('delete_blob', ({ hash }) =>
-      db.deleteFrom('blobs').where('hash', '=', hash),
-    ),
+    deleteBlob: define<{ hash: string }>()(({ hash }) => db.deleteFrom('blobs').where('hash', '=', hash)),
   };
 }
 

@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { StoreError } from '../../kernel/store-error.ts';
 import { SCHEMA_VERSION } from '../migrations.ts';
+import { newerSchema } from '../newer-schema.ts';
 import type { sqliteDriver } from './driver.ts';
 import { sqliteTrouble } from './trouble.ts';
 
@@ -28,14 +29,9 @@ export function checkFile(driver: Awaited<ReturnType<typeof sqliteDriver>>, path
     throw new StoreError('foreign', `${path} is a database of another program. ${ELSEWHERE}`);
   }
   const version = header.readUInt32BE(60);
-  if (version > SCHEMA_VERSION) throw newer(path, version);
+  if (version > SCHEMA_VERSION) throw newerSchema(path, version);
   checkLength(path, size, header);
   checkPages(driver, path, size);
-}
-
-export function newer(where: string, version: number): StoreError {
-  const versions = `it has schema ${version}, and this version knows up to ${SCHEMA_VERSION}`;
-  return new StoreError('newer', `${where} was written by a newer Toolwright: ${versions}. Update Toolwright.`);
 }
 
 const ELSEWHERE = 'It was not touched. Move it away, or choose another state directory.';

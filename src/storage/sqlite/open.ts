@@ -2,27 +2,23 @@ import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { messageOf } from '../../kernel/error.ts';
-import type { Ledger } from '../../kernel/ledger.ts';
-import type { BlobStore, Clock } from '../../kernel/ports.ts';
+import type { Clock } from '../../kernel/ports.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import { StoreError } from '../../kernel/store-error.ts';
 import { driveNow } from '../engine.ts';
 import { FileBlobs } from '../file-blobs.ts';
 import { migrationStatements, SCHEMA_VERSION } from '../migrations.ts';
+import { newerSchema } from '../newer-schema.ts';
+import type { OpenStore } from '../open-store.ts';
 import { SqlStore } from '../sql-store.ts';
 import { first } from '../statement.ts';
 import { createStatements, type Statements } from '../statements.ts';
 import { storeClock } from '../store-clock.ts';
-import { APPLICATION_ID, checkFile, newer } from './check-file.ts';
+import { APPLICATION_ID, checkFile } from './check-file.ts';
 import { type Database, sqliteDriver } from './driver.ts';
 import { SqliteEngine } from './engine.ts';
 import { NodeSlots } from './node-slots.ts';
 import { sqliteTrouble } from './trouble.ts';
-
-export interface OpenStore {
-  store: Ledger;
-  blobs: BlobStore;
-}
 
 export interface SqliteOptions {
   clock?: Clock;
@@ -74,7 +70,7 @@ function prepareDatabase(db: Database, path: string): void {
   db.exec('BEGIN IMMEDIATE');
   try {
     const from = schemaVersion(db);
-    if (from > SCHEMA_VERSION) throw newer(path, from);
+    if (from > SCHEMA_VERSION) throw newerSchema(path, from);
     for (const sql of migrationStatements(createStatements('sqlite').db, 'sqlite', from)) db.exec(sql);
     db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
     db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
