@@ -1,4 +1,5 @@
 import type { Access } from '../kernel/access.ts';
+import type { CallRecord } from '../kernel/call.ts';
 import type { ExecutionContext } from '../kernel/execution-context.ts';
 import type { BlobStore } from '../kernel/ports.ts';
 import type { Tool, ToolContext } from '../kernel/tool.ts';
@@ -16,6 +17,8 @@ export interface CallRequest {
   signal?: AbortSignal;
   /** The call inside which this one is made; it shares its parent's locks and ends with it. */
   parent?: CallScope;
+  /** A queued call to take over, instead of a new one. */
+  resume?: CallRecord;
   /** This call's place among others asked for together. */
   turn?: Turn;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { FinalState } from '../kernel/call.ts';
+import type { CallRecord, FinalState } from '../kernel/call.ts';
 import { messageOf } from '../kernel/error.ts';
 import { fail, isPromise, type Result } from '../kernel/result.ts';
 import type { ToolResult } from '../kernel/tool-result.ts';
@@ -7,6 +7,7 @@ import { admit } from './admit.ts';
 import { type CallRequest, CallScope } from './call-scope.ts';
 import { Interruption } from './interruption.ts';
 import { awaitRepeated } from './repeated-call.ts';
+import { takeOver } from './resume.ts';
 import { runAdmitted } from './run-admitted.ts';
 import type { Runtime } from './runtime.ts';
 import { settle } from './settle.ts';
@@ -25,7 +26,7 @@ export interface Ending {
  * Every path ends in `settle`, so every call leaves one record and one final event.
  */
 export async function executeCall(rt: Runtime, request: CallRequest): Promise<ToolResult> {
-  const call = new CallScope(rt, randomUUID(), request);
+  const call = new CallScope(rt, request.resume?.id ?? randomUUID(), request);
   const ending = await attempt(rt, call);
   return 'state' in ending ? settle(rt, call, ending) : ending;
 }
@@ -49,6 +50,11 @@ async function attempt(rt: Runtime, call: CallScope): Promise<Ending | ToolResul
 
 /** Undefined when the request is new; the answer of the earlier call when its key was used before. */
 async function recordRequest(rt: Runtime, call: CallScope): Promise<ToolResult | undefined> {
+  const { resume } = call.request;
+  if (resume !== undefined) {
+    const other = await takeOver(rt, call, resume);
+    return other === undefined ? undefined : repeated(other);
+  }
   const submitted = rt.store.submit({
     id: call.callId,
     session: call.session,
@@ -65,9 +71,15 @@ async function recordRequest(rt: Runtime, call: CallScope): Promise<ToolResult |
     outcome: null,
   });
   const { call: recorded, event } = isPromise(submitted) ? await submitted : submitted;
-  if (event === null) return awaitRepeated(rt, recorded);
+  if (event === null) return repeated(recorded);
   rt.bus.emit(event);
   return undefined;
+
+  function repeated(known: CallRecord): Promise<ToolResult> {
+    return awaitRepeated(rt, known, (queued) =>
+      executeCall(rt, { ...call.request, args: queued.args, resume: queued }),
+    );
+  }
 }
 
 function explain(call: CallScope, thrown: unknown): Ending {

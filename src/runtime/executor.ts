@@ -46,7 +46,7 @@ export class ToolExecutor {
   }
 
   execute(name: string, context: AnyContext, args: unknown = {}, options: CallOptions = {}): Promise<ToolResult> {
-    return executeCall(this.#rt, { tool: name, args, ...contextOf(context), ...options });
+    return executeCall(this.#rt, { tool: name, args, ...contextFrom(context), ...options });
   }
 
   /** Calls asked for together: those that conflict run in this order, the others at once; results come in this order. */
@@ -59,12 +59,29 @@ export class ToolExecutor {
     return Promise.all(
       calls.map(async ({ tool, args = {}, key }, index) => {
         const turn = turns[index];
-        const request = { tool, args, ...contextOf(context), ...options, ...(key !== undefined && { key }) };
+        const request = { tool, args, ...contextFrom(context), ...options, ...(key !== undefined && { key }) };
         const result = await executeCall(this.#rt, turn === undefined ? request : { ...request, turn });
         turn?.finish();
         return result;
       }),
     );
+  }
+
+  /**
+   * Runs the calls that ended processes left behind and that may run; `contextOf` says where, as a record holds no
+   * path of a machine. Others may do the same: each call is taken by one.
+   */
+  async resume(contextOf: (call: CallRecord) => AnyContext): Promise<ToolResult[]> {
+    const results: Promise<ToolResult>[] = [];
+    for (let after: string | null | undefined; after !== null; ) {
+      const page = await this.#rt.store.calls({ states: ['queued'], ...(after !== undefined && { after }) });
+      for (const call of page.items) {
+        const { tool, args } = call;
+        results.push(executeCall(this.#rt, { tool, args, resume: call, ...contextFrom(contextOf(call)) }));
+      }
+      after = page.next;
+    }
+    return Promise.all(results);
   }
 
   /** Tells every event after it was recorded, and progress as it comes. Returns how to stop. */
@@ -101,7 +118,7 @@ export class ToolExecutor {
   }
 }
 
-function contextOf(context: AnyContext): { context: ExecutionContext; parent?: CallScope } {
+function contextFrom(context: AnyContext): { context: ExecutionContext; parent?: CallScope } {
   if (context instanceof CallScope) return { context: context.context, parent: context };
   return { context: ExecutionContext.from(context) };
 }

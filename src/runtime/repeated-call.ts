@@ -1,21 +1,41 @@
 import { type CallRecord, isFinal } from '../kernel/call.ts';
+import type { Event, LogEvent } from '../kernel/event.ts';
 import { failed, succeeded, type ToolResult } from '../kernel/tool-result.ts';
 import type { Runtime } from './runtime.ts';
 
-/** The answer to a request whose key was used before: the recorded one, as soon as it is there. Nothing runs again. */
-export async function awaitRepeated(rt: Runtime, call: CallRecord): Promise<ToolResult> {
-  if (isFinal(call.state)) return recordedResult(call);
-  const finished = new Promise<void>((resolve) => {
-    const stop = rt.bus.on((event) => {
-      if (event.type !== 'call.finished' || event.callId !== call.id) return;
+/**
+ * The answer to a request whose key was used before: the recorded one, as soon as it is there. Nothing runs twice; a
+ * call that its process left behind is resumed.
+ */
+export async function awaitRepeated(
+  rt: Runtime,
+  call: CallRecord,
+  resume: (queued: CallRecord) => Promise<ToolResult>,
+): Promise<ToolResult> {
+  const now = await settledOrQueued(rt, call);
+  return now.state === 'queued' ? resume(now) : recordedResult(now);
+}
+
+async function settledOrQueued(rt: Runtime, call: CallRecord): Promise<CallRecord> {
+  if (isOver(call)) return call;
+  return new Promise((resolve, reject) => {
+    const stop = rt.store.follow === undefined ? rt.bus.on(heard) : rt.store.follow(heard);
+    look().catch(reject);
+
+    function heard({ type, callId }: Event | LogEvent): void {
+      if (callId === call.id && (type === 'call.finished' || type === 'call.requeued')) look().catch(reject);
+    }
+    async function look(): Promise<void> {
+      const now = await rt.store.call(call.id);
+      if (now !== null && !isOver(now)) return;
       stop();
-      resolve();
-    });
+      resolve(now ?? call);
+    }
   });
-  const now = await rt.store.call(call.id);
-  if (now !== null && isFinal(now.state)) return recordedResult(now);
-  await finished;
-  return recordedResult((await rt.store.call(call.id)) ?? call);
+}
+
+function isOver({ state }: CallRecord): boolean {
+  return isFinal(state) || state === 'queued';
 }
 
 function recordedResult(call: CallRecord): ToolResult {

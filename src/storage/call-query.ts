@@ -27,13 +27,13 @@ export class CallQueries {
       ),
     );
     const shape = `${Object.keys(filters).join('_')}_${states?.length ?? 'any'}_${newestFirst ? 'down' : 'up'}`;
-    const statement = this.#known.get(shape) ?? this.#compile(shape, Object.keys(filters), states?.length, newestFirst);
+    const statement = this.#known.get(shape) ?? this.#compile(Object.keys(filters), states?.length, newestFirst);
     this.#known.set(shape, statement);
     const wanted = Object.fromEntries((states ?? []).map((state, index) => [`state${index}`, state]));
     return { statement, values: { ...filters, ...wanted, limit: limit + 1 }, limit };
   }
 
-  #compile(shape: string, filters: string[], states: number | undefined, newestFirst: boolean) {
+  #compile(filters: string[], states: number | undefined, newestFirst: boolean) {
     return define<Values>()((slots) => {
       let query = this.#sql.db.selectFrom('calls').selectAll();
       const has = (name: string) => filters.includes(name);

@@ -20,12 +20,10 @@ export class Connections {
       application_name: 'toolwright',
       types: { getTypeParser: parserOf },
     };
-    this.pool = new pg.Pool({ ...this.#config, max: READERS, allowExitOnIdle: true });
+    const onConnect = (client: pg.ClientBase) => client.query(this.#searchPath);
+    this.pool = new pg.Pool({ ...this.#config, max: READERS, allowExitOnIdle: true, onConnect });
     // An idle connection that breaks is replaced by the next use; without a listener it would end the process.
     this.pool.on('error', () => {});
-    this.pool.on('connect', (client) => {
-      client.query(this.#searchPath).catch(() => {});
-    });
   }
 
   /** A connection of its own, for writing or listening. Whoever asks for it closes it. */

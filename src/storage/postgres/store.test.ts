@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type PostgresServer, startPostgres } from '../../../test/postgres-server.ts';
+import type { Ledger } from '../../kernel/ledger.ts';
 import { blobContract } from '../../testing/blob-contract.ts';
+import { ledgerContract } from '../../testing/ledger-contract.ts';
 import { storeContract } from '../../testing/store-contract.ts';
 import { openPostgresStore } from './open.ts';
 
@@ -22,6 +24,26 @@ describe('the PostgreSQL store keeps what every store promises', () => {
   const checks = storeContract(async () => {
     const { store } = await fresh();
     return { subject: store, close: () => store.close() };
+  });
+  for (const { title, run } of checks) test(title, run);
+});
+
+describe('the PostgreSQL store keeps what a shared store promises', () => {
+  const checks = ledgerContract(async () => {
+    const schema = `test_${++schemas}`;
+    const ledgers: Ledger[] = [];
+    return { subject: { ledger: await another(), another }, close };
+
+    async function another() {
+      // A short lease: right after its start, the server gives everybody the time of one before anybody is gone.
+      const opened = await openPostgresStore(server.url, { schema, leaseMs: 500 });
+      if (!opened.ok) throw new Error(opened.error.message);
+      ledgers.push(opened.value.store);
+      return opened.value.store;
+    }
+    async function close() {
+      for (const ledger of ledgers) await ledger.close();
+    }
   });
   for (const { title, run } of checks) test(title, run);
 });
