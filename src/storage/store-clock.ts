@@ -8,38 +8,35 @@ interface Anchor {
 
 const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
+/** What tells time although somebody sets the wall clock: which boot this is, and how long it has lasted. */
+export interface Machine {
+  boot: string;
+  uptime: number;
+}
+
 /**
  * The time that deadlines are measured by: the wall clock as it was when this machine's store first looked, moved on
  * by time that really passed. Setting the wall clock moves no deadline, neither in a process that runs nor in one that
  * starts afterwards. A restart of the machine looks at the wall clock again.
  */
 export function storeClock(
+  remember: (machine: Machine, wall: number) => Anchor,
   clock: Clock = systemClock,
-  remember?: (boot: string, wall: number, uptime: number) => Anchor,
+  machine: Machine | undefined = thisMachine(),
 ): () => number {
-  const boot = clock === systemClock ? bootId() : undefined;
-  const uptime = boot === undefined ? undefined : uptimeMs();
-  let start = clock.now();
-  if (boot !== undefined && uptime !== undefined && remember !== undefined) {
-    const anchor = remember(boot, start, uptime);
-    start = anchor.wall + (uptime - anchor.uptime);
-  }
+  const wall = clock.now();
   const startedAt = clock.monotonic();
+  const anchor = machine === undefined ? undefined : remember(machine, wall);
+  const start = anchor === undefined || machine === undefined ? wall : anchor.wall + machine.uptime - anchor.uptime;
   return () => Math.round(start + (clock.monotonic() - startedAt));
 }
 
-/** Linux tells which boot this is, and how long it has lasted with sleep counted in. Elsewhere the wall clock must do. */
-function bootId(): string | undefined {
+/** Linux tells it, with sleep counted in. Elsewhere a new process must believe the wall clock. */
+function thisMachine(): Machine | undefined {
   try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-  } catch {
-    return undefined;
-  }
-}
-
-function uptimeMs(): number | undefined {
-  try {
-    return Math.round(Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]) * 1000);
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    const uptime = Math.round(Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]) * 1000);
+    return { boot, uptime };
   } catch {
     return undefined;
   }

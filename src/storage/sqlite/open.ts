@@ -11,9 +11,9 @@ import { migrationStatements, SCHEMA_VERSION } from '../migrations.ts';
 import { newerSchema } from '../newer-schema.ts';
 import type { OpenStore } from '../open-store.ts';
 import { SqlStore } from '../sql-store.ts';
-import { first } from '../statement.ts';
+import { first, type Query, type Row } from '../statement.ts';
 import { createStatements, type Statements } from '../statements.ts';
-import { storeClock } from '../store-clock.ts';
+import { type Machine, storeClock } from '../store-clock.ts';
 import { APPLICATION_ID, checkFile } from './check-file.ts';
 import { type Database, sqliteDriver } from './driver.ts';
 import { SqliteEngine } from './engine.ts';
@@ -22,6 +22,8 @@ import { sqliteTrouble } from './trouble.ts';
 
 export interface SqliteOptions {
   clock?: Clock;
+  /** What is known of the machine's own clock; for tests of what happens when the wall clock is set. */
+  machine?: Machine;
   /** How many writes share a commit at most. For measuring: 1 gives every write a commit of its own. */
   groupSize?: number;
 }
@@ -85,12 +87,13 @@ function schemaVersion(db: Database): number {
   return (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version;
 }
 
-function start(path: string, db: Database, slots: NodeSlots, { clock, groupSize }: SqliteOptions): OpenStore {
+function start(path: string, db: Database, slots: NodeSlots, options: SqliteOptions): OpenStore {
   const sql = createStatements('sqlite');
-  const now = clockOf(db, sql, clock);
-  const node = { id: slots.id, epoch: startNode(db, sql, slots.id, now()) };
+  const run = runOn(db);
+  const now = clockOf(run, sql, options);
+  const node = { id: slots.id, epoch: startNode(run, sql, slots.id, now()) };
   const blobs = new FileBlobs(join(path, '..', 'blobs'));
-  const engine = new SqliteEngine({ path, db, sql, blobs, node, slots, now, groupSize });
+  const engine = new SqliteEngine({ path, db, sql, blobs, node, slots, now, groupSize: options.groupSize });
   open.set(path, (open.get(path) ?? 0) + 1);
   const head = engine.read(first(sql.logHead, undefined))?.pos ?? 0;
   const store = new SqlStore(engine, {
@@ -104,25 +107,30 @@ function start(path: string, db: Database, slots: NodeSlots, { clock, groupSize 
   return { store, blobs };
 }
 
-function startNode(db: Database, sql: Statements, id: string, at: number): number {
+function startNode(run: Run, sql: Statements, id: string, at: number): number {
   const values = { id, host: hostname(), pid: process.pid, started_at: at, lease_until: 0 };
-  const row = driveNow(first(sql.startNode, values), ({ statement, values: bound }) =>
-    db.prepare(statement.sql).all(...bound),
-  );
+  const row = driveNow(first(sql.startNode, values), run);
   return row?.epoch ?? 1;
 }
 
-function clockOf(db: Database, sql: Statements, clock: Clock | undefined): () => number {
-  return storeClock(clock, (boot, wall, uptime) => {
-    const run = ({ statement, values }: { statement: { sql: string; returns: boolean }; values: unknown[] }) => {
-      const prepared = db.prepare(statement.sql);
-      if (statement.returns) return prepared.all(...values);
-      prepared.run(...values);
-      return [];
-    };
+function clockOf(run: Run, sql: Statements, { clock, machine }: SqliteOptions): () => number {
+  return storeClock(remember, clock, machine);
+
+  function remember({ boot, uptime }: Machine, wall: number) {
     driveNow(first(sql.startClock, { boot, wall, uptime }), run);
     driveNow(first(sql.forgetOtherClocks, { boot }), run);
     const row = driveNow(first(sql.storeClock, { boot }), run);
     return row === undefined ? { wall, uptime } : { wall: row.wall_ms, uptime: row.uptime_ms };
-  });
+  }
+}
+
+type Run = (query: Query) => readonly Row[];
+
+function runOn(db: Database): Run {
+  return ({ statement, values }) => {
+    const prepared = db.prepare(statement.sql);
+    if (statement.returns) return prepared.all(...values);
+    prepared.run(...values);
+    return [];
+  };
 }
