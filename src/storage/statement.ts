@@ -83,17 +83,19 @@ export function define<P>() {
   };
 }
 
-const CHUNKS = [64, 8, 1];
+/** How many rows go into one statement. A round trip is worth saving; SQLite has none, and there one by one is faster. */
+const ROWS_AT_ONCE: Record<Dialect, readonly number[]> = { sqlite: [1], postgres: [64, 8, 1] };
 
-/** Inserts many rows in few statements: one is compiled for each of a few sizes, when it is first needed. */
+/** Inserts many rows. A statement is compiled for each of a few sizes, when it is first needed. */
 export function defineMany<P extends object>(
+  dialect: Dialect,
   columns: readonly (keyof P & string)[],
   build: (rows: P[]) => Compilable<unknown>,
 ) {
   const bySize = new Map<number, Statement<readonly P[], never>>();
   return function* insert(all: readonly P[]): Work<void> {
     for (let done = 0; done < all.length; ) {
-      const size = CHUNKS.find((chunk) => chunk <= all.length - done) ?? 1;
+      const size = ROWS_AT_ONCE[dialect].find((chunk) => chunk <= all.length - done) ?? 1;
       const statement = bySize.get(size) ?? compiled(size);
       const values = statement.bind(size === all.length ? all : all.slice(done, done + size));
       yield { statement, values };

@@ -14,8 +14,8 @@ export function createStatements(dialect: Dialect) {
     savepoint: text('SAVEPOINT unit'),
     release: text('RELEASE SAVEPOINT unit'),
     undo: text('ROLLBACK TO SAVEPOINT unit'),
-    ...logStatements(db),
-    ...callStatements(db),
+    ...logStatements(db, dialect),
+    ...callStatements(db, dialect),
     ...projectionStatements(db),
     ...nodeStatements(db),
     ...pruneStatements(db),
@@ -35,7 +35,7 @@ const EVENT_COLUMNS = [
   'hash',
 ] as const satisfies readonly (keyof EventTable)[];
 
-function logStatements(db: Kysely<Tables>) {
+function logStatements(db: Kysely<Tables>, dialect: Dialect) {
   return {
     /** Counts `count` events onto a session and locks its row; the hash of its new end follows with `setHead`. */
     takeSeq: define<{ session: string; count: number; at: number }>()(({ session, count, at }) =>
@@ -69,7 +69,7 @@ function logStatements(db: Kysely<Tables>) {
         .where('id', '=', 1)
         .returning('pos'),
     ),
-    insertEvents: defineMany<EventTable>(EVENT_COLUMNS, (rows) => db.insertInto('events').values(rows)),
+    insertEvents: defineMany<EventTable>(dialect, EVENT_COLUMNS, (rows) => db.insertInto('events').values(rows)),
     eventsAfter: define<{ session: string; after: number; limit: number }>()(({ session, after, limit }) =>
       db
         .selectFrom('events')
@@ -148,9 +148,9 @@ interface MoveSlots extends Required<MovedColumns> {
   from3: string;
 }
 
-function callStatements(db: Kysely<Tables>) {
+function callStatements(db: Kysely<Tables>, dialect: Dialect) {
   return {
-    insertCalls: defineMany<CallTable>(CALL_COLUMNS, (rows) => db.insertInto('calls').values(rows)),
+    insertCalls: defineMany<CallTable>(dialect, CALL_COLUMNS, (rows) => db.insertInto('calls').values(rows)),
     call: define<{ id: string }>()(({ id }) => db.selectFrom('calls').selectAll().where('id', '=', id)),
     callByKey: define<{ session: string; key: string }>()(({ session, key }) =>
       db.selectFrom('calls').selectAll().where('session', '=', session).where('key', '=', key),

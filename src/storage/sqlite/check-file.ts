@@ -10,7 +10,7 @@ export const APPLICATION_ID = 0x54575254;
 
 const MAGIC = 'SQLite format 3\0';
 /** Files up to this size are read through before they are used; `verify` does it for larger ones. */
-const CHECK_WHOLE_BYTES = 16 * 1024 * 1024;
+const CHECK_WHOLE_BYTES = 4 * 1024 * 1024;
 
 /**
  * Throws a StoreError for a file that must not be used, before anything could write to it. A file that does not exist
