@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 /** Thrown through a call that must end now. Not an Error: nobody reads its stack, and it is made on hot paths. */
 export class Interruption {
   readonly why: 'timeout' | 'cancelled';
@@ -14,7 +16,8 @@ export class Interruption {
 export function interruptible<T>(work: Promise<T>, limitMs: number | undefined, cancelled?: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const wait = new Wait(reject, limitMs, cancelled);
-    work.then(
+    // A promise of another kind may throw when it is asked; ours does not.
+    Promise.resolve(work).then(
       (value) => {
         wait.end();
         resolve(value);
@@ -45,6 +48,8 @@ class Wait {
     if (limitMs !== undefined) startLater(this);
     if (cancelled === undefined) return;
     this.#cancel = () => this.#stop('cancelled');
+    // Many calls may share one signal; that is no leak.
+    setMaxListeners(0, cancelled);
     cancelled.addEventListener('abort', this.#cancel, { once: true });
     if (cancelled.aborted) this.#cancel();
   }
