@@ -2,13 +2,13 @@ import { type Access, UNKNOWN_ACCESS } from '../kernel/access.ts';
 import type { InputSchema, Issue } from '../kernel/input-schema.ts';
 import { frozenCopy, plainCopy } from '../kernel/plain-copy.ts';
 import type { Verdict } from '../kernel/ports.ts';
-import { fail, isPromise, type MaybePromise, ok, type Result } from '../kernel/result.ts';
+import { fail, isPromise, type MaybePromise, type Result } from '../kernel/result.ts';
 import type { OwnReason, Tool } from '../kernel/tool.ts';
 import { askPerson } from './ask-person.ts';
 import type { CallScope } from './call-scope.ts';
 import { type Ending, ending } from './ending.ts';
 import { applyHooks } from './hooks.ts';
-import { redact } from './redact.ts';
+import { redacted } from './redact.ts';
 import type { Runtime } from './runtime.ts';
 
 /** A call that may run: exactly this input, touching exactly this. */
@@ -163,5 +163,5 @@ function prefixed(prefix: string, result: Result<unknown>): Result<unknown> {
 function logStart(rt: Runtime, { callId, toolName: tool, request }: CallScope): void {
   rt.log.info({ callId, tool }, `Executing tool: ${tool}`);
   if (!rt.log.isLevelEnabled('debug')) return;
-  rt.log.debug({ callId, tool, params: redact(request.args) }, `Parameters of tool: ${tool}`);
+  rt.log.debug({ callId, tool, params: redacted(request.args) }, `Parameters of tool: ${tool}`);
 }

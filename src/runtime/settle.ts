@@ -8,7 +8,7 @@ import type { CallScope } from './call-scope.ts';
 import type { Ending } from './ending.ts';
 import { ToolExecution } from './history.ts';
 import { record } from './record.ts';
-import { redact, redactText } from './redact.ts';
+import { redacted, redactText } from './redact.ts';
 import { roughSize } from './rough-size.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -83,7 +83,7 @@ function concluded(rt: Runtime, call: CallScope, execution: ToolExecution): Tool
 function unrecorded(rt: Runtime, call: CallScope, execution: ToolExecution, error: unknown): ToolResult {
   const { callId, toolName: tool, state, result } = execution;
   const why = messageOf(error);
-  const outcome = redact(outcomeOf(result, undefined));
+  const outcome = redacted(outcomeOf(result, undefined));
   rt.log.error({ callId, tool, state, outcome }, `A call could not be recorded: ${why}`);
   const message = `${tool} ended (${state}), but that could not be recorded: ${why}. Check the store before going on.`;
   const told = failed(tool, { code: 'INTERNAL', message, details: { state } }, { callId });
