@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { ExecutionContext } from '../kernel/execution-context.ts';
 import type { Tool } from '../kernel/tool.ts';
 import type { RuntimeOptions } from '../runtime/create-runtime.ts';
@@ -75,11 +76,13 @@ export function toolContract(given: AnyTool, options: ToolContractOptions = {}):
       const line = tool.summary(checked.value);
       assert.ok(line.length > 0 && !line.includes('\n'));
     }),
-    named('runs with the sample arguments, and answers with text and a value that is JSON', async () => {
+    named('runs with the sample arguments, and answers with text and a value that fits its schema', async () => {
       const result = await executor.execute(tool.name, context, args);
       assert.ok(result.ok, result.text);
       assert.equal(typeof result.text, 'string');
-      assert.doesNotThrow(() => JSON.stringify(result));
+      const value = JSON.parse(JSON.stringify(result.value ?? null));
+      const fits = new Ajv2020({ strict: false }).compile(tool.outputJson ?? {});
+      assert.ok(fits(value), `its value does not fit its output schema: ${JSON.stringify(fits.errors)}`);
     }),
     named('honours dryRun: it says what it would do, and does not run', async () => {
       const { watched, runs } = watching(tool, runtime);
