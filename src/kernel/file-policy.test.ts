@@ -27,6 +27,8 @@ describe('the file policy', () => {
     ['.vscode/extensions.json', 'writable'],
     ['src/index.ts', 'writable'],
     ['environment.ts', 'writable'],
+    ['packages/a/node_modules/x/.env', 'writable'],
+    ['.git/refs/heads/server.pem', 'writable'],
     ['', 'writable'],
   ])('says that %s is %s', (path, access) => {
     expect(policy.judge(path).access).toBe(access);

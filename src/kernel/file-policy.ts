@@ -13,8 +13,9 @@ export interface FileRule {
   readonly access: FileAccess;
   readonly reason: string;
   /**
-   * For read-only paths that do not exist yet. `block`: nobody creates it from inside. `sweep`: ordinary commands do
-   * create it (`git init`), so it is judged after the run, and moved aside when the host would obey it.
+   * For read-only paths that do not exist yet. `block`: nobody creates it from inside, in the workspace root at least.
+   * `sweep`: ordinary commands do create it (`git init`), so it is judged after the run, and moved aside when the host
+   * would obey it.
    */
   readonly missing?: 'block' | 'sweep';
 }
@@ -56,7 +57,6 @@ export const SENSITIVE_FILES: readonly FileRule[] = [
   ...hidden(CREDENTIALS, '.git-credentials', '.netrc', '_netrc', '.pgpass', '.my.cnf', '.pypirc', '.dockercfg'),
   ...hidden(CREDENTIALS, '.aws', '.azure', '.kube', '**/.docker/config.json', '**/.config/gcloud', '.htpasswd'),
   ...hidden(CREDENTIALS, 'credentials.json', 'service-account*.json', 'secrets.y*ml', '*.tfstate', '*.tfvars'),
-  ...writable('what a registry published is no secret', '**/node_modules/**'),
 ];
 
 /** Files that make the host, or Toolwright, do something. */
@@ -66,12 +66,13 @@ export const PROTECTED_FILES: readonly FileRule[] = [
   ...readOnly('sweep', GIT, '.husky', '.gitmodules'),
   ...readOnly('sweep', EDITOR, '**/.vscode/tasks.json', '**/.vscode/settings.json', '**/.vscode/launch.json'),
   ...readOnly('sweep', EDITOR, '**/.vscode/mcp.json', '.idea', '.devcontainer', '*.code-workspace'),
-  ...readOnly('block', EDITOR, '.mcp.json', '.claude', '.cursor', '.gitconfig', '.bashrc', '.bash_profile'),
-  ...readOnly('block', EDITOR, '.profile', '.zshrc', '.zshenv', '.zprofile'),
+  ...readOnly('sweep', EDITOR, '.claude', '.cursor', '.gitconfig', '.bashrc', '.bash_profile', '.profile'),
+  ...readOnly('sweep', EDITOR, '.zshrc', '.zshenv', '.zprofile'),
+  ...readOnly('block', EDITOR, '.mcp.json'),
 ];
 
 /** No user rule lifts these. */
-const FLOOR: readonly FileRule[] = readOnly('block', OWN, '.toolwright');
+const FLOOR: readonly FileRule[] = readOnly('block', OWN, '/.toolwright');
 
 /** The built-in table with a user's rules on top. Among the rules that match a path the last one decides. */
 export function createFilePolicy(userRules: readonly FileRule[] = []): FilePolicy {
@@ -100,6 +101,7 @@ function filePolicy(rules: readonly FileRule[]): FilePolicy {
     let folder = '';
     for (const name of path.split('/')) {
       if (name === '' || name === '.') continue;
+      if (!isWalked(folder)) return strictest;
       const verdict = judgeEntry(folder, name);
       if (STRICTNESS[verdict.access] > STRICTNESS[strictest.access]) strictest = verdict;
       folder = folder === '' ? name : `${folder}/${name}`;
@@ -109,6 +111,16 @@ function filePolicy(rules: readonly FileRule[]): FilePolicy {
 
   return { rules, judge, judgeEntry };
 }
+
+/**
+ * False for folders in which nothing is judged: what a package registry published is no secret and git's objects are
+ * no files of anybody, but both are most of the entries of a workspace.
+ */
+export function isWalked(folder: string): boolean {
+  return !UNWALKED.test(folder);
+}
+
+const UNWALKED = /(?:^|\/)(?:node_modules|\.git(?:\/.*)?\/(?:objects|refs|logs|lfs|rr-cache))$/i;
 
 const WRITABLE: FileVerdict = { access: 'writable', rule: null };
 const NONE: readonly CompiledRule[] = [];

@@ -48,14 +48,18 @@ function version1(own: ReadonlyMap<string, string>): CgroupHost | null {
     version: 1,
     create(limits) {
       const name = nextName();
-      const folders = { memory: join(memory, name), pids: join(pids, name), cpu: accounting && join(accounting, name) };
+      const folders = {
+        memory: join(memory, name),
+        pids: join(pids, name),
+        cpu: accounting === null ? null : join(accounting, name),
+      };
       const all = [...new Set([folders.memory, folders.pids, folders.cpu].filter((path) => path !== null))];
       for (const folder of all) mkdirSync(folder);
       write(`${folders.memory}/memory.limit_in_bytes`, limits.memoryBytes);
       tryWrite(`${folders.memory}/memory.memsw.limit_in_bytes`, limits.memoryBytes);
       write(`${folders.pids}/pids.max`, limits.processes);
       return group(all, folders.pids, () => ({
-        cpuMs: folders.cpu && scaled(readNumber(`${folders.cpu}/cpuacct.usage`), 1e-6),
+        cpuMs: folders.cpu === null ? null : scaled(readNumber(`${folders.cpu}/cpuacct.usage`), 1e-6),
         peakMemoryBytes: readNumber(`${folders.memory}/memory.max_usage_in_bytes`),
         memoryKills: readField(`${folders.memory}/memory.oom_control`, 'oom_kill'),
         refusedProcesses: readField(`${folders.pids}/pids.events`, 'max'),
