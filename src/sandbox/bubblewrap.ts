@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, openSync, rmSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, rmSync, writeFileSync } from 'node:fs';
 import { constants as osConstants } from 'node:os';
 import { join } from 'node:path';
 import type { Dialer } from '../kernel/dialer.ts';
@@ -19,6 +19,8 @@ import { explainFailure, findBubblewrap, notInstalled, wrongPlatform } from './d
 import { INSIDE_HOME, INSIDE_USER } from './etc.ts';
 import { endMessage } from './end-message.ts';
 import { runArguments, systemArguments } from './mounts.ts';
+import { freshName, isExecutable, namelessFile } from './files.ts';
+import { inheritedDescriptors } from './inherited.ts';
 import { type NamespaceTree, namespaceTree, readStatus } from './namespace-tree.ts';
 import { openNetwork, type SandboxNetwork } from './network.ts';
 import { createPipePool, type PipePool } from './pipes.ts';
@@ -64,6 +66,7 @@ interface Prepared {
   readonly toolchains: Toolchains;
   readonly systemArguments: readonly string[];
   readonly cgroups: CgroupHost | null;
+  readonly inherited: readonly number[];
   readonly status: SandboxStatus;
 }
 
@@ -99,6 +102,7 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
       folder,
       toolchains,
       cgroups,
+      inherited: inheritedDescriptors(),
       pipes: createPipePool(folder.path),
       systemArguments: systemArguments({ folder, toolchains: folders, uid, gid }),
       status: { kind: 'bubblewrap', isolated: true, details: details(cgroups) },
@@ -217,7 +221,7 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
       }
       const { script } = request.command;
       if (Buffer.byteLength(script) <= LONGEST_ARGUMENT) return { argv: ['/bin/bash', '-c', script, 'bash'], mount: [] };
-      const file = join(folder.path, `script-${nextNumber()}`);
+      const file = join(folder.path, freshName('script'));
       writeFileSync(file, script, { mode: 0o600 });
       files.push(file);
       return { argv: ['/bin/bash', '/run/script'], mount: ['--ro-bind', file, '/run/script'] };
@@ -228,7 +232,7 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
       cgroup = prepared.cgroups?.create(limits) ?? null;
       network = request.network === undefined ? null : openNetwork(request, options.dialer, folder.path);
       const script = scriptArguments();
-      status = namelessFile(folder.path, '');
+      status = namelessFile(folder.path);
       const environment = insideEnvironment(request, prepared.toolchains.path, network !== null);
       const given = [
         ...prepared.systemArguments,
@@ -244,12 +248,13 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
       }
       if (network !== null) named.push('--block-fd', String(passed.push(network.blockFd) + 2));
 
+      const unwanted = prepared.inherited.filter((fd) => fd > 2 + passed.length);
       let tree: NamespaceTree | undefined;
       const supervised = await supervise(
         {
-          program: '/bin/sh',
+          program: prepared.inherited.some((fd) => fd > 9) ? '/bin/bash' : '/bin/sh',
           args: [
-            ...['-c', outerScript(limits, cgroup), 'sh', prepared.bwrap, ...named],
+            ...['-c', outerScript(limits, cgroup, unwanted), 'sh', prepared.bwrap, ...named],
             ...['--', '/bin/sh', '-c', innerScript(limits, cgroup), 'sh', ...script.argv],
           ],
           cwd: '/',
@@ -346,12 +351,13 @@ function details(cgroups: CgroupHost | null): Record<string, string> {
 /**
  * Enters the cgroup and lowers the limits, then becomes bubblewrap. Limits are per process, so they only back up the
  * ones that bind the tree. `-d` counts private writable memory: address space would be the wrong measure, since
- * runtimes reserve far more of it than they use.
+ * runtimes reserve far more of it than they use. Small shells cannot name a descriptor above 9, hence bash if need be.
  */
-function outerScript(limits: Limits, cgroup: Cgroup | null): string {
+function outerScript(limits: Limits, cgroup: Cgroup | null, unwanted: readonly number[]): string {
   const enter = cgroup?.entrances.map((path) => `echo 0 >'${path}' || exit 125`) ?? [];
   return [
     ...enter,
+    ...unwanted.map((fd) => `exec ${fd}>&-`),
     'ulimit -c 0',
     `ulimit -f ${Math.ceil(limits.fileBytes / 512)}`,
     `ulimit -n ${Math.floor(limits.openFiles)}`,
@@ -418,29 +424,4 @@ function textOf({ output }: Supervised): string {
   const text = Buffer.from(output.stderr.head).toString('utf8');
   output.log.dispose();
   return text;
-}
-
-let counter = 0;
-
-function nextNumber(): number {
-  return ++counter;
-}
-
-/** A file that is gone when its descriptor is closed; the next reader begins at its start. */
-function namelessFile(folder: string, content: Uint8Array | string): number {
-  const path = join(folder, `file-${nextNumber()}`);
-  const file = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
-  unlinkSync(path);
-  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
-  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at, bytes.length - at, at);
-  return file;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,5 +1,6 @@
-import { accessSync, constants, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { fail, type Result } from '../kernel/result.ts';
+import { isExecutable } from './files.ts';
 
 /** Fixed places: a program called bwrap in the workspace or on a search path it controls is never taken. */
 const PLACES = ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap', '/run/current-system/sw/bin/bwrap'];
@@ -70,14 +71,5 @@ function readSetting(path: string): string | null {
     return readFileSync(path, 'utf8').trim();
   } catch {
     return null;
-  }
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -1,6 +1,6 @@
-import { closeSync, constants, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, readSync, writeSync } from 'node:fs';
 import type { Captured, OutputChunk, OutputLog, RunOutput } from '../kernel/sandbox.ts';
+import { namelessFile } from './files.ts';
 
 type Stream = 'stdout' | 'stderr';
 
@@ -123,7 +123,7 @@ function createLog(folder: string, keepBytes: number): OutputLog & { write(strea
       return;
     }
     if (memory !== null) {
-      file = nameless(folder);
+      file = namelessFile(folder);
       writeSync(file, memory.all(), 0, memory.length, 0);
       memory = null;
     }
@@ -227,13 +227,4 @@ function merged(chunks: readonly OutputChunk[]): OutputChunk[] {
     }
   }
   return result;
-}
-
-let spooled = 0;
-
-function nameless(folder: string): number {
-  const path = join(folder, `output-${process.pid}-${spooled++}`);
-  const file = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
-  unlinkSync(path);
-  return file;
 }
