@@ -1,4 +1,5 @@
-import { closeSync, constants, openSync, rmSync, writeFileSync } from 'node:fs';
+import { setMaxListeners } from 'node:events';
+import { closeSync, rmSync, writeFileSync } from 'node:fs';
 import { constants as osConstants } from 'node:os';
 import { join } from 'node:path';
 import type { Dialer } from '../kernel/dialer.ts';
@@ -16,11 +17,12 @@ import {
 import { type Cgroup, type CgroupHost, findCgroupHost } from './cgroup.ts';
 import { findChanges } from './changes.ts';
 import { explainFailure, findBubblewrap, notInstalled, wrongPlatform } from './detect.ts';
-import { INSIDE_HOME, INSIDE_USER } from './etc.ts';
 import { endMessage } from './end-message.ts';
-import { runArguments, systemArguments } from './mounts.ts';
-import { freshName, isExecutable, namelessFile } from './files.ts';
+import { INSIDE_HOME, INSIDE_USER } from './etc.ts';
+import { freshName, isExecutable } from './files.ts';
 import { inheritedDescriptors } from './inherited.ts';
+import { createLauncherPool, type Launcher, type LauncherPool, quoted } from './launcher.ts';
+import { runArguments, systemArguments } from './mounts.ts';
 import { type NamespaceTree, namespaceTree, readStatus } from './namespace-tree.ts';
 import { openNetwork, type SandboxNetwork } from './network.ts';
 import { createPipePool, type PipePool } from './pipes.ts';
@@ -51,6 +53,8 @@ export interface BubblewrapOptions {
   /** Further folders of the host to show read-only. */
   readonly readOnlyFolders?: readonly string[];
   readonly maxRunning?: number;
+  /** How many processes wait for the next run, so that it starts at once. */
+  readonly warm?: number;
   readonly changesCapMs?: number;
   /** Instead of the usual places of the program. */
   readonly programPlaces?: readonly string[];
@@ -63,10 +67,10 @@ interface Prepared {
   readonly bwrap: string;
   readonly folder: RuntimeFolder;
   readonly pipes: PipePool;
+  readonly launchers: LauncherPool;
   readonly toolchains: Toolchains;
   readonly systemArguments: readonly string[];
   readonly cgroups: CgroupHost | null;
-  readonly inherited: readonly number[];
   readonly status: SandboxStatus;
 }
 
@@ -81,6 +85,7 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
   const scan = createTreeScan(options.filePolicy);
   const placeholders = createPlaceholders(blockedNames(options.filePolicy.rules));
   const closing = new AbortController();
+  setMaxListeners(0, closing.signal);
   const running = new Set<Promise<unknown>>();
   let preparing: Promise<Result<Prepared>> | null = null;
 
@@ -97,19 +102,27 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
     const toolchains = findToolchains(options);
     const folders = [...toolchains.folders, ...(options.readOnlyFolders ?? [])];
     const cgroups = options.cgroups === 'never' ? null : findCgroupHost();
+    const pipes = createPipePool(folder.path);
+    const settings = {
+      folder: folder.path,
+      pipes,
+      cgroups,
+      seccomp: folder.seccomp,
+      inherited: inheritedDescriptors(),
+    };
     const prepared: Prepared = {
       bwrap,
       folder,
       toolchains,
       cgroups,
-      inherited: inheritedDescriptors(),
-      pipes: createPipePool(folder.path),
+      pipes,
+      launchers: createLauncherPool(settings, options.warm ?? 2),
       systemArguments: systemArguments({ folder, toolchains: folders, uid, gid }),
       status: { kind: 'bubblewrap', isolated: true, details: details(cgroups) },
     };
     const tried = await tryOut(prepared);
     if (tried.ok) return ok(prepared);
-    tidy(prepared);
+    await tidy(prepared);
     return tried;
   }
 
@@ -210,7 +223,7 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
   function partialRun(prepared: Prepared, request: RunRequest, checked: CheckedRequest) {
     const { folder } = prepared;
     const files: string[] = [];
-    let [status, cgroup]: [number | null, Cgroup | null] = [null, null];
+    let launcher: Launcher | null = null;
     let network: SandboxNetwork | null = null;
 
     function scriptArguments(): { argv: readonly string[]; mount: readonly string[] } {
@@ -220,7 +233,8 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
         return { argv: [resolveProgram(program, path, isExecutable), ...rest], mount: [] };
       }
       const { script } = request.command;
-      if (Buffer.byteLength(script) <= LONGEST_ARGUMENT) return { argv: ['/bin/bash', '-c', script, 'bash'], mount: [] };
+      if (Buffer.byteLength(script) <= LONGEST_ARGUMENT)
+        return { argv: ['/bin/bash', '-c', script, 'bash'], mount: [] };
       const file = join(folder.path, freshName('script'));
       writeFileSync(file, script, { mode: 0o600 });
       files.push(file);
@@ -229,10 +243,11 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
 
     async function launch(): Promise<Result<Ran>> {
       const { limits } = checked;
-      cgroup = prepared.cgroups?.create(limits) ?? null;
+      launcher = prepared.launchers.take();
+      const { started, cgroup, fds, status } = launcher;
+      cgroup?.limit(limits);
       network = request.network === undefined ? null : openNetwork(request, options.dialer, folder.path);
       const script = scriptArguments();
-      status = namelessFile(folder.path);
       const environment = insideEnvironment(request, prepared.toolchains.path, network !== null);
       const given = [
         ...prepared.systemArguments,
@@ -241,46 +256,34 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
         ...['--chdir', checked.cwd, '--clearenv'],
         ...Object.entries(environment).flatMap(([name, value]) => ['--setenv', name, value]),
       ];
-      const passed = [namelessFile(folder.path, given.join('\0')), openSync(`/proc/self/fd/${status}`, constants.O_WRONLY)];
-      const named = ['--args', '3', '--json-status-fd', '4'];
-      if (folder.seccomp !== null) {
-        named.push('--seccomp', String(passed.push(openSync(folder.seccomp, 'r')) + 2));
-      }
-      if (network !== null) named.push('--block-fd', String(passed.push(network.blockFd) + 2));
+      const words = [
+        ...[prepared.bwrap, '--args', String(fds.options), '--json-status-fd', String(fds.status)],
+        ...(fds.seccomp === null ? [] : ['--seccomp', String(fds.seccomp)]),
+        ...['--', '/bin/sh', '-c', innerScript(limits, cgroup), 'sh', ...script.argv],
+      ];
+      const tree = namespaceTree({ monitorPid: started.child.pid ?? 0, status, cgroup });
+      const supervising = supervise(started, {
+        limits,
+        folder: folder.path,
+        signals: request.signal === undefined ? [closing.signal] : [request.signal, closing.signal],
+        onOutput: request.onOutput?.bind(request),
+        tree: () => tree,
+      });
+      launcher.go({ script: runScript(limits, cgroup, words, stdinFile()), options: given.join('\0') });
+      return outcome(await supervising, tree.used());
+    }
 
-      const unwanted = prepared.inherited.filter((fd) => fd > 2 + passed.length);
-      let tree: NamespaceTree | undefined;
-      const supervised = await supervise(
-        {
-          program: prepared.inherited.some((fd) => fd > 9) ? '/bin/bash' : '/bin/sh',
-          args: [
-            ...['-c', outerScript(limits, cgroup, unwanted), 'sh', prepared.bwrap, ...named],
-            ...['--', '/bin/sh', '-c', innerScript(limits, cgroup), 'sh', ...script.argv],
-          ],
-          cwd: '/',
-          env: { PATH: '/usr/bin:/bin' },
-          stdin: request.stdin === undefined ? 'ignore' : namelessFile(folder.path, request.stdin),
-          passed,
-        },
-        {
-          limits,
-          pipes: prepared.pipes,
-          folder: folder.path,
-          signals: request.signal === undefined ? [closing.signal] : [request.signal, closing.signal],
-          onOutput: request.onOutput?.bind(request),
-          tree(child) {
-            tree = namespaceTree({ monitorPid: child.pid ?? 0, status: status ?? 0, cgroup });
-            network?.attach(() => readStatus(status ?? 0).firstPid, child);
-            return tree;
-          },
-        },
-      );
-      const used = tree?.used() ?? { cpuMs: null, peakMemoryBytes: null, passed: null };
-      return outcome(supervised, used);
+    /** Without input, stdin is the null device: some programs search an empty file instead of the folder. */
+    function stdinFile(): string {
+      if (request.stdin === undefined) return '/dev/null';
+      const file = join(folder.path, freshName('stdin'));
+      writeFileSync(file, request.stdin, { mode: 0o600 });
+      files.push(file);
+      return file;
     }
 
     function outcome(supervised: Supervised, used: ReturnType<NamespaceTree['used']>): Result<Ran> {
-      const { exitCode } = readStatus(status ?? 0);
+      const exitCode = launcher === null ? null : readStatus(launcher.status).exitCode;
       const networkFailure = network?.failure() ?? null;
       if (networkFailure !== null && supervised.endedBy === null) return networkFailure;
       if (supervised.startError !== null) return explainFailure(supervised.startError.message);
@@ -297,16 +300,15 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
         return promise.finally(() => running.delete(promise));
       },
       end(): void {
-        if (status !== null) closeSync(status);
-        status = null;
         for (const file of files.splice(0)) rmSync(file, { force: true });
         network?.close();
-        const removal = cgroup?.remove();
-        if (removal !== undefined) {
-          running.add(removal);
-          void removal.finally(() => running.delete(removal));
-        }
-        cgroup = null;
+        if (launcher === null) return;
+        closeSync(launcher.status);
+        const removal = launcher.cgroup?.remove() ?? Promise.resolve(true);
+        running.add(removal);
+        void removal.finally(() => running.delete(removal));
+        launcher = null;
+        prepared.launchers.refill();
       },
     };
     return part;
@@ -323,12 +325,13 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
       closing.abort(CLOSED);
       const prepared = await preparing;
       while (running.size > 0) await Promise.allSettled([...running]);
-      if (prepared?.ok) tidy(prepared.value);
+      if (prepared?.ok) await tidy(prepared.value);
     },
   };
 }
 
-function tidy(prepared: Prepared): void {
+async function tidy(prepared: Prepared): Promise<void> {
+  await prepared.launchers.close();
   prepared.pipes.close();
   prepared.folder.remove();
 }
@@ -349,21 +352,18 @@ function details(cgroups: CgroupHost | null): Record<string, string> {
 }
 
 /**
- * Enters the cgroup and lowers the limits, then becomes bubblewrap. Limits are per process, so they only back up the
- * ones that bind the tree. `-d` counts private writable memory: address space would be the wrong measure, since
- * runtimes reserve far more of it than they use. Small shells cannot name a descriptor above 9, hence bash if need be.
+ * Lowers the limits of the process and becomes bubblewrap. These are per process, so they only back up the ones that
+ * bind the tree. `-d` counts private writable memory: address space would be the wrong measure, since runtimes reserve
+ * far more of it than they use.
  */
-function outerScript(limits: Limits, cgroup: Cgroup | null, unwanted: readonly number[]): string {
-  const enter = cgroup?.entrances.map((path) => `echo 0 >'${path}' || exit 125`) ?? [];
+function runScript(limits: Limits, cgroup: Cgroup | null, words: readonly string[], stdin: string): string {
   return [
-    ...enter,
-    ...unwanted.map((fd) => `exec ${fd}>&-`),
     'ulimit -c 0',
     `ulimit -f ${Math.ceil(limits.fileBytes / 512)}`,
     `ulimit -n ${Math.floor(limits.openFiles)}`,
     `ulimit -t ${Math.ceil(limits.cpuMs / 1000) + 1}`,
     ...(cgroup === null ? [`ulimit -d ${Math.ceil(limits.memoryBytes / 1024)}`] : []),
-    'exec "$@"',
+    `exec ${words.map(quoted).join(' ')} <${quoted(stdin)} 3<&-`,
   ].join('\n');
 }
 

@@ -5,6 +5,7 @@ import type { Limits } from '../kernel/sandbox.ts';
 export interface Cgroup {
   /** Whoever writes 0 into each of these is inside. */
   readonly entrances: readonly string[];
+  limit(limits: Limits): void;
   use(): CgroupUse;
   pids(): number[];
   /** Waits until the last process has left; false when one stayed. */
@@ -22,7 +23,7 @@ export interface CgroupUse {
 
 export interface CgroupHost {
   readonly version: 1 | 2;
-  create(limits: Limits): Cgroup;
+  create(): Cgroup;
 }
 
 /** Where this machine lets us make control groups for memory and processes; null when nowhere. */
@@ -46,7 +47,7 @@ function version1(own: ReadonlyMap<string, string>): CgroupHost | null {
 
   return {
     version: 1,
-    create(limits) {
+    create() {
       const name = nextName();
       const folders = {
         memory: join(memory, name),
@@ -55,10 +56,12 @@ function version1(own: ReadonlyMap<string, string>): CgroupHost | null {
       };
       const all = [...new Set([folders.memory, folders.pids, folders.cpu].filter((path) => path !== null))];
       for (const folder of all) mkdirSync(folder);
-      write(`${folders.memory}/memory.limit_in_bytes`, limits.memoryBytes);
-      tryWrite(`${folders.memory}/memory.memsw.limit_in_bytes`, limits.memoryBytes);
-      write(`${folders.pids}/pids.max`, limits.processes);
-      return group(all, folders.pids, () => ({
+      const limit = (limits: Limits): void => {
+        write(`${folders.memory}/memory.limit_in_bytes`, limits.memoryBytes);
+        tryWrite(`${folders.memory}/memory.memsw.limit_in_bytes`, limits.memoryBytes);
+        write(`${folders.pids}/pids.max`, limits.processes + OUR_PROCESSES);
+      };
+      return group(all, folders.pids, limit, () => ({
         cpuMs: folders.cpu === null ? null : scaled(readNumber(`${folders.cpu}/cpuacct.usage`), 1e-6),
         peakMemoryBytes: readNumber(`${folders.memory}/memory.max_usage_in_bytes`),
         memoryKills: readField(`${folders.memory}/memory.oom_control`, 'oom_kill'),
@@ -77,20 +80,22 @@ function version2(own: ReadonlyMap<string, string>): CgroupHost | null {
     const parent = join(mount.path, at);
     if (handsDown(parent) && canCreate(parent) && canEnter(parent)) {
       removeLeftovers(parent);
-      return { version: 2, create: (limits) => createVersion2(parent, limits) };
+      return { version: 2, create: () => createVersion2(parent) };
     }
     if (at === '' || at === '/') return null;
   }
 }
 
-function createVersion2(parent: string, limits: Limits): Cgroup {
+function createVersion2(parent: string): Cgroup {
   const folder = join(parent, nextName());
   mkdirSync(folder);
-  write(`${folder}/memory.max`, limits.memoryBytes);
-  tryWrite(`${folder}/memory.swap.max`, 0);
-  tryWrite(`${folder}/memory.oom.group`, 1);
-  write(`${folder}/pids.max`, limits.processes);
-  return group([folder], folder, () => ({
+  const limit = (limits: Limits): void => {
+    write(`${folder}/memory.max`, limits.memoryBytes);
+    tryWrite(`${folder}/memory.swap.max`, 0);
+    tryWrite(`${folder}/memory.oom.group`, 1);
+    write(`${folder}/pids.max`, limits.processes + OUR_PROCESSES);
+  };
+  return group([folder], folder, limit, () => ({
     cpuMs: scaled(readField(`${folder}/cpu.stat`, 'usage_usec'), 1e-3),
     peakMemoryBytes: readNumber(`${folder}/memory.peak`),
     memoryKills: readField(`${folder}/memory.events`, 'oom_kill'),
@@ -98,9 +103,15 @@ function createVersion2(parent: string, limits: Limits): Cgroup {
   }));
 }
 
-function group(folders: readonly string[], members: string, use: () => CgroupUse): Cgroup {
+function group(
+  folders: readonly string[],
+  members: string,
+  limit: (limits: Limits) => void,
+  use: () => CgroupUse,
+): Cgroup {
   return {
     entrances: folders.map((folder) => `${folder}/cgroup.procs`),
+    limit,
     use,
     pids: () => readText(`${members}/cgroup.procs`).split('\n').filter(Boolean).map(Number),
     async remove() {
@@ -113,6 +124,8 @@ function group(folders: readonly string[], members: string, use: () => CgroupUse
   };
 }
 
+/** bubblewrap outside and the shell inside are in the group as well. */
+const OUR_PROCESSES = 2;
 const PREFIX = 'toolwright-';
 let counter = 0;
 

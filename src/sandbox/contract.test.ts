@@ -10,6 +10,8 @@ import { createNone } from './none.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'sandbox-contract-')));
 const host = { path: process.env['PATH'] ?? '', home: process.env['HOME'] ?? '/root', stateFolder: root };
+const secret = 'do-not-show';
+process.env['TOOLWRIGHT_CONTRACT_SECRET'] = secret;
 const filePolicy = createFilePolicy();
 
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -21,7 +23,7 @@ const sandboxes: Record<string, () => Sandbox> = {
 };
 
 describe.each(Object.entries(sandboxes))('the sandbox contract over %s', (_name, create) => {
-  const subject = { sandbox: create(), workspace: () => mkdtempSync(join(root, 'ws-')) };
+  const subject = { sandbox: create(), workspace: () => mkdtempSync(join(root, 'ws-')), secret };
 
   test('is available', async () => {
     const status = await subject.sandbox.status();

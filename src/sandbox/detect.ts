@@ -29,7 +29,10 @@ export function explainFailure(said: string, setting: (path: string) => string |
     return unavailable('The installed bubblewrap is too old.', 'Version 0.8 or newer is needed: update the package.');
   }
   if (/new namespace|uid map|creating new namespace|user namespace|newuidmap|ENOSPC|No space left/i.test(said)) {
-    return unavailable('Unprivileged user namespaces are off, and the sandbox is made of them.', namespaceRepair(setting));
+    return unavailable(
+      'Unprivileged user namespaces are off, and the sandbox is made of them.',
+      namespaceRepair(setting),
+    );
   }
   if (/mount(ing)? (new )?proc|can't mount proc/i.test(said)) {
     return unavailable(

@@ -64,7 +64,9 @@ function bindReadOnly(path: string): string[] {
  * one would get around a read-only `.git/hooks`. A mount point cannot be renamed.
  */
 function protection(workspace: string, found: readonly Found[]): string[] {
-  const readOnly = found.filter(({ access, kind }) => access === 'read-only' && kind !== 'link').map(({ path }) => path);
+  const readOnly = found
+    .filter(({ access, kind }) => access === 'read-only' && kind !== 'link')
+    .map(({ path }) => path);
   const above = new Set(readOnly.flatMap(foldersAbove));
   const all = [
     ...[...above].map((path) => ({ path, option: '--bind' })),

@@ -82,7 +82,8 @@ export function namespaceTree(given: { monitorPid: number; status: number; cgrou
       return {
         cpuMs: use?.cpuMs ?? (sampled ? cpuMs : null),
         peakMemoryBytes: use?.peakMemoryBytes ?? (sampled ? peakMemoryBytes : null),
-        passed: use === undefined ? null : use.memoryKills > 0 ? 'memory' : use.refusedProcesses > 0 ? 'processes' : null,
+        passed:
+          use === undefined ? null : use.memoryKills > 0 ? 'memory' : use.refusedProcesses > 0 ? 'processes' : null,
       };
     },
   };

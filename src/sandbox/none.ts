@@ -1,13 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { setMaxListeners } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { RunEnd, RunRequest, RunResult, Sandbox } from '../kernel/sandbox.ts';
 import { endMessage } from './end-message.ts';
-import { isExecutable, namelessFile } from './files.ts';
+import { freshName, isExecutable, namelessFile } from './files.ts';
 import { createPipePool, type PipePool } from './pipes.ts';
 import { allPids, isGone, pidsWithEnvironment, useOf } from './proc.ts';
 import { createQueue } from './queue.ts';
 import { checkRequest, resolveProgram } from './request.ts';
+import { start } from './start.ts';
 import { CLOSED, supervise, type Tree } from './supervise.ts';
 
 /**
@@ -29,6 +31,7 @@ export interface NoneOptions {
 export function createNone(options: NoneOptions): Sandbox {
   const queue = createQueue(options.maxRunning ?? 32);
   const closing = new AbortController();
+  setMaxListeners(0, closing.signal);
   const running = new Set<Promise<unknown>>();
   let prepared: { folder: string; pipes: PipePool } | null = null;
   let counter = 0;
@@ -66,10 +69,12 @@ export function createNone(options: NoneOptions): Sandbox {
     const { limits, cwd } = checked;
     const mark = `${process.pid}-${++counter}`;
     const path = options.path.split(':');
-    const argv = 'script' in request.command ? ['/bin/bash', '-c', request.command.script] : request.command;
+    const script = join(folder, freshName('script'));
+    if ('script' in request.command) writeFileSync(script, request.command.script, { mode: 0o600 });
+    const argv = 'script' in request.command ? ['/bin/bash', script] : request.command;
     const program = resolveProgram(argv[0] ?? '', path, isExecutable);
     const used = { cpuMs: 0, peakMemoryBytes: 0, sampled: false };
-    const supervised = await supervise(
+    const started = start(
       {
         // A shell in between, so that a program that does not exist is an exit code as it is everywhere else.
         program: '/bin/sh',
@@ -79,19 +84,23 @@ export function createNone(options: NoneOptions): Sandbox {
         stdin: request.stdin === undefined ? 'ignore' : namelessFile(folder, request.stdin),
         passed: [],
       },
-      {
-        limits,
-        pipes,
-        folder,
-        signals: request.signal === undefined ? [closing.signal] : [request.signal, closing.signal],
-        onOutput: request.onOutput?.bind(request),
-        tree: (child) => markedTree(child.pid ?? 0, `${MARK}=${mark}`, used),
-      },
+      pipes,
     );
+    const supervised = await supervise(started, {
+      limits,
+      folder,
+      signals: request.signal === undefined ? [closing.signal] : [request.signal, closing.signal],
+      onOutput: request.onOutput?.bind(request),
+      tree: (child) => markedTree(child.pid ?? 0, `${MARK}=${mark}`, used),
+    });
+    rmSync(script, { force: true });
     const { exitCode, signal, endedBy, output, durationMs, startError } = supervised;
     if (startError !== null) {
       output.log.dispose();
-      return fail('EXECUTION_ERROR', `${program} could not be started: ${startError.message}. Check its name and path.`);
+      return fail(
+        'EXECUTION_ERROR',
+        `${program} could not be started: ${startError.message}. Check its name and path.`,
+      );
     }
     return ok<RunResult>({
       exitCode,
@@ -132,7 +141,11 @@ export function createNone(options: NoneOptions): Sandbox {
 const MARK = 'TOOLWRIGHT_RUN';
 
 /** Processes are found by a mark in their environment: they keep it when they leave their group or session. */
-function markedTree(pid: number, mark: string, used: { cpuMs: number; peakMemoryBytes: number; sampled: boolean }): Tree {
+function markedTree(
+  pid: number,
+  mark: string,
+  used: { cpuMs: number; peakMemoryBytes: number; sampled: boolean },
+): Tree {
   const members = (): number[] => {
     const marked = pidsWithEnvironment(mark);
     return marked.includes(pid) || !allPids().includes(pid) ? marked : [pid, ...marked];

@@ -17,7 +17,10 @@ const NEVER_A_WORKSPACE = ['/', '/etc', '/proc', '/sys', '/dev', '/run', '/var',
 export function checkRequest(request: RunRequest, privateFolders: readonly string[]): Result<CheckedRequest> {
   const workspace = realFolder(request.workspace);
   if (workspace === null) {
-    return fail('INVALID_PATH', `The workspace ${request.workspace} is not a folder: give the path of one that exists.`);
+    return fail(
+      'INVALID_PATH',
+      `The workspace ${request.workspace} is not a folder: give the path of one that exists.`,
+    );
   }
   if (NEVER_A_WORKSPACE.includes(workspace) || isSystem(workspace) || isWithin(workspace, '/proc')) {
     return fail('INVALID_PATH', `${workspace} belongs to the system: choose a folder of your own as the workspace.`);
@@ -28,7 +31,10 @@ export function checkRequest(request: RunRequest, privateFolders: readonly strin
   }
   const cwd = realFolder(resolve(workspace, request.cwd ?? '.'));
   if (cwd === null || !isWithin(cwd, workspace)) {
-    return fail('INVALID_PATH', `The folder ${request.cwd} is not in the workspace: give one relative to ${workspace}.`);
+    return fail(
+      'INVALID_PATH',
+      `The folder ${request.cwd} is not in the workspace: give one relative to ${workspace}.`,
+    );
   }
   const words = 'script' in request.command ? [request.command.script] : request.command;
   if (words.length === 0 || words[0] === '') {

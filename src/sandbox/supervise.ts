@@ -1,24 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
 import type { Limits, OutputChunk, RunEnd, RunOutput } from '../kernel/sandbox.ts';
 import { createOutput } from './output.ts';
-import type { Pipe, PipePool } from './pipes.ts';
+import type { Started } from './start.ts';
 
 /**
- * Drives one process from start to end: spawn → read its streams and watch its limits → on a limit or a cancel TERM,
+ * Drives one process from its start to its end: read its streams and watch its limits → on a limit or a cancel TERM,
  * then KILL → wait until it and its tree are gone → collect.
  */
-
-export interface Launch {
-  readonly program: string;
-  readonly args: readonly string[];
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
-  /** Descriptors the child gets as 0, 3, 4, …; closed here once it has them. */
-  readonly stdin: number | 'ignore';
-  readonly passed: readonly number[];
-}
 
 /** How the adapter finds and ends the processes of one run. */
 export interface Tree {
@@ -43,11 +32,10 @@ export interface Supervised {
 
 export interface SuperviseOptions {
   readonly limits: Limits;
-  readonly pipes: PipePool;
+  /** Where a long output is spooled. */
   readonly folder: string;
   readonly signals: readonly AbortSignal[];
   onOutput?: ((chunk: OutputChunk) => void) | undefined;
-  /** Gets the child as soon as it exists, so that the tree can be found. */
   tree(child: ChildProcess): Tree;
 }
 
@@ -57,14 +45,10 @@ const SLOWEST_CHECK_MS = 250;
 const DRAIN_MS = 500;
 const READ_BYTES = 64 * 1024;
 
-export async function supervise(launch: Launch, options: SuperviseOptions): Promise<Supervised> {
-  const started = process.hrtime.bigint();
+export async function supervise(started: Started, options: SuperviseOptions): Promise<Supervised> {
+  const startedAt = process.hrtime.bigint();
   const { limits } = options;
-  const pipes = { stdout: options.pipes.take(), stderr: options.pipes.take() };
-  const child = start(launch, pipes);
-  if (child instanceof Error) return neverStarted(child, pipes);
-
-  const tree = options.tree(child);
+  const tree = options.tree(started.child);
   const ending = createEnding(tree, limits.graceMs);
   const output = createOutput({
     folder: options.folder,
@@ -74,12 +58,12 @@ export async function supervise(launch: Launch, options: SuperviseOptions): Prom
     onTooMuch: () => ending.atOnce('output'),
   });
   const readers = [
-    read(pipes.stdout.readEnd, (bytes) => output.write('stdout', bytes)),
-    read(pipes.stderr.readEnd, (bytes) => output.write('stderr', bytes)),
+    read(started.stdout, (bytes) => output.write('stdout', bytes)),
+    read(started.stderr, (bytes) => output.write('stderr', bytes)),
   ];
   const stopWatching = watch({ tree, limits, ending, signals: options.signals });
 
-  const exit = await exitOf(child);
+  const exit = await started.exit;
   stopWatching();
   await waitUntilGone(tree);
   ending.done();
@@ -89,36 +73,10 @@ export async function supervise(launch: Launch, options: SuperviseOptions): Prom
     exitCode: exit.code,
     signal: exit.signal,
     endedBy: ending.reason(),
-    durationMs: Number(process.hrtime.bigint() - started) / 1e6,
+    durationMs: Number(process.hrtime.bigint() - startedAt) / 1e6,
     output: output.finish(),
     startError: exit.error,
   };
-}
-
-function start(launch: Launch, pipes: { stdout: Pipe; stderr: Pipe }): ChildProcess | Error {
-  try {
-    const child = spawn(launch.program, launch.args, {
-      cwd: launch.cwd,
-      env: { ...launch.env },
-      stdio: [launch.stdin, pipes.stdout.writeEnd, pipes.stderr.writeEnd, ...launch.passed],
-      detached: true,
-    });
-    return child;
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
-  } finally {
-    closeSync(pipes.stdout.writeEnd);
-    closeSync(pipes.stderr.writeEnd);
-    for (const fd of launch.passed) closeSync(fd);
-    if (launch.stdin !== 'ignore') closeSync(launch.stdin);
-  }
-}
-
-function neverStarted(error: Error, pipes: { stdout: Pipe; stderr: Pipe }): Supervised {
-  closeSync(pipes.stdout.readEnd);
-  closeSync(pipes.stderr.readEnd);
-  const output = createOutput({ folder: '', keepBytes: 0, maxBytes: 0, onTooMuch: () => {} }).finish();
-  return { exitCode: null, signal: null, endedBy: null, durationMs: 0, output, startError: error };
 }
 
 interface Ending {
@@ -189,19 +147,6 @@ function watch(given: { tree: Tree; limits: Limits; ending: Ending; signals: rea
 
 /** The reason of the signal that tells a run that its sandbox was closed. */
 export const CLOSED = Symbol('the sandbox was closed');
-
-interface Exit {
-  code: number | null;
-  signal: NodeJS.Signals | null;
-  error: Error | null;
-}
-
-function exitOf(child: ChildProcess): Promise<Exit> {
-  return new Promise((resolve) => {
-    child.once('error', (error) => resolve({ code: null, signal: null, error }));
-    child.once('exit', (code, signal) => resolve({ code, signal, error: null }));
-  });
-}
 
 async function waitUntilGone(tree: Tree): Promise<void> {
   for (let attempt = 0; !tree.isGone(); attempt++) {

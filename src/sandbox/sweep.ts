@@ -102,7 +102,10 @@ function moveAside(workspace: string, path: string, reason: string): Quarantined
 
 function readInside(workspace: string, path: string): string | null {
   const text = inFolder(workspace, dirname(path), (folder) => {
-    const file = openSync(`${folder}/${basename(path)}`, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const file = openSync(
+      `${folder}/${basename(path)}`,
+      constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+    );
     try {
       return [readFileSync(file, 'utf8')];
     } finally {

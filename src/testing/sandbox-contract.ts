@@ -12,6 +12,8 @@ export interface SandboxSubject {
   readonly sandbox: Sandbox;
   /** A fresh empty folder for each call. */
   workspace(): string;
+  /** A value that a variable of our own environment has. */
+  readonly secret: string;
 }
 
 export function sandboxContract(subject: SandboxSubject): SandboxCheck[] {
@@ -36,7 +38,7 @@ export function sandboxContract(subject: SandboxSubject): SandboxCheck[] {
       assert.deepEqual([result.exitCode, result.signal, result.endedBy, result.endMessage], [0, null, null, null]);
     }),
     check('runs a script of any length with bash', async () => {
-      assert.equal(text((await script('a=(1 2 3); echo "${#a[@]}"')).output.stdout), '3\n');
+      assert.equal(text((await script('a=(1 2 3); echo $((a[2] + 0))')).output.stdout), '3\n');
       const long = `${'# padding\n'.repeat(30_000)}echo end`;
       assert.equal(text((await script(long)).output.stdout), 'end\n');
     }),
@@ -57,16 +59,11 @@ export function sandboxContract(subject: SandboxSubject): SandboxCheck[] {
       assert.equal(text((await run(['cat'])).output.stdout), '');
     }),
     check('passes on nothing of our environment, what the request gives, and the tag', async () => {
-      process.env['TOOLWRIGHT_CONTRACT_SECRET'] = 'do-not-show';
-      try {
-        const result = await run(['env'], { env: { GREETING: 'hello you' }, tag: 'call-7' });
-        const shown = text(result.output.stdout);
-        assert.doesNotMatch(shown, /do-not-show/);
-        assert.match(shown, /^GREETING=hello you$/m);
-        assert.match(shown, /^TOOLWRIGHT_CALL=call-7$/m);
-      } finally {
-        delete process.env['TOOLWRIGHT_CONTRACT_SECRET'];
-      }
+      const result = await run(['env'], { env: { GREETING: 'hello you' }, tag: 'call-7' });
+      const shown = text(result.output.stdout);
+      assert.ok(!shown.includes(subject.secret));
+      assert.match(shown, /^GREETING=hello you$/m);
+      assert.match(shown, /^TOOLWRIGHT_CALL=call-7$/m);
     }),
     check('starts in the workspace or a folder of it, and in no other', async () => {
       const workspace = subject.workspace();
@@ -80,8 +77,18 @@ export function sandboxContract(subject: SandboxSubject): SandboxCheck[] {
       }
     }),
     check('refuses a request that cannot run', async () => {
-      const request: RunRequest = { command: ['true'], workspace: subject.workspace(), mounts: 'read', tag: 'contract' };
-      for (const wrong of [{ command: [] }, { command: ['a\0b'] }, { env: { 'A=B': 'c' } }, { limits: { timeMs: -1 } }]) {
+      const request: RunRequest = {
+        command: ['true'],
+        workspace: subject.workspace(),
+        mounts: 'read',
+        tag: 'contract',
+      };
+      for (const wrong of [
+        { command: [] },
+        { command: ['a\0b'] },
+        { env: { 'A=B': 'c' } },
+        { limits: { timeMs: -1 } },
+      ]) {
         const result = await sandbox.run({ ...request, ...wrong });
         assert.equal(result.ok ? 'ran' : result.error.code, 'INVALID_INPUT');
       }
@@ -207,7 +214,10 @@ export function sandboxContract(subject: SandboxSubject): SandboxCheck[] {
       const status = await sandbox.status();
       assert.equal(result.sandbox, sandbox.kind);
       assert.ok(status.ok);
-      assert.equal(result.notes.some((note) => note.includes('without a sandbox')), !status.value.isolated);
+      assert.equal(
+        result.notes.some((note) => note.includes('without a sandbox')),
+        !status.value.isolated,
+      );
       assert.equal(DEFAULT_LIMITS.processes <= 512, true);
     }),
   ];
@@ -218,7 +228,12 @@ export function sandboxCloseCheck(subject: SandboxSubject): SandboxCheck {
   return {
     title: 'ends what runs when it is closed, and refuses what comes later',
     async run() {
-      const request: RunRequest = { command: ['sleep', '300'], workspace: subject.workspace(), mounts: 'read', tag: 'close' };
+      const request: RunRequest = {
+        command: ['sleep', '300'],
+        workspace: subject.workspace(),
+        mounts: 'read',
+        tag: 'close',
+      };
       const long = subject.sandbox.run(request);
       await new Promise((resolve) => setTimeout(resolve, 300));
       await subject.sandbox.close();
