@@ -24,7 +24,7 @@ import { inheritedDescriptors } from './inherited.ts';
 import { createLauncherPool, type Launcher, type LauncherPool, quoted } from './launcher.ts';
 import { runArguments, systemArguments } from './mounts.ts';
 import { type NamespaceTree, namespaceTree, readStatus } from './namespace-tree.ts';
-import { openNetwork, type SandboxNetwork } from './network.ts';
+import { DOOR_PROGRAM, openNetwork, PROXY_ENVIRONMENT, type SandboxNetwork } from './network.ts';
 import { createPipePool, type PipePool } from './pipes.ts';
 import { blockedNames, createPlaceholders } from './placeholders.ts';
 import { createQueue } from './queue.ts';
@@ -243,10 +243,12 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
 
     async function launch(): Promise<Result<Ran>> {
       const { limits } = checked;
-      launcher = prepared.launchers.take();
+      launcher = prepared.launchers.take(request.network === undefined ? 'plain' : 'with-channel');
       const { started, cgroup, fds, status } = launcher;
       cgroup?.limit(limits);
-      network = request.network === undefined ? null : openNetwork(request, options.dialer, folder.path);
+      if (request.network !== undefined && options.dialer !== undefined) {
+        network = openNetwork(started.child, request, options.dialer);
+      }
       const script = scriptArguments();
       const environment = insideEnvironment(request, prepared.toolchains.path, network !== null);
       const given = [
@@ -259,7 +261,7 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
       const words = [
         ...[prepared.bwrap, '--args', String(fds.options), '--json-status-fd', String(fds.status)],
         ...(fds.seccomp === null ? [] : ['--seccomp', String(fds.seccomp)]),
-        ...['--', '/bin/sh', '-c', innerScript(limits, cgroup), 'sh', ...script.argv],
+        ...['--', '/bin/sh', '-c', innerScript(limits, cgroup, fds.channel), 'sh', ...script.argv],
       ];
       const tree = namespaceTree({ monitorPid: started.child.pid ?? 0, status, cgroup });
       const supervising = supervise(started, {
@@ -284,8 +286,6 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
 
     function outcome(supervised: Supervised, used: ReturnType<NamespaceTree['used']>): Result<Ran> {
       const exitCode = launcher === null ? null : readStatus(launcher.status).exitCode;
-      const networkFailure = network?.failure() ?? null;
-      if (networkFailure !== null && supervised.endedBy === null) return networkFailure;
       if (supervised.startError !== null) return explainFailure(supervised.startError.message);
       if (exitCode === null && supervised.endedBy === null) return explainFailure(textOf(supervised));
       const endedBy = supervised.endedBy ?? (exitCode === 0 ? null : (used.passed ?? endOfSignal(exitCode)));
@@ -372,10 +372,16 @@ function runScript(limits: Limits, cgroup: Cgroup | null, words: readonly string
  * says itself («Killed») is dropped. The limit of processes is set here, where the user namespace counts from zero;
  * shells disagree about its letter.
  */
-function innerScript(limits: Limits, cgroup: Cgroup | null): string {
+function innerScript(limits: Limits, cgroup: Cgroup | null, channel: number | null): string {
   const processes = Math.floor(limits.processes);
-  const limit = cgroup === null ? `ulimit -u ${processes} || ulimit -p ${processes}\n` : '';
-  return `exec 3>&2 2>/dev/null\n${limit}(exec "$@" 2>&3 3>&-)\nexit $?`;
+  const node = `env -i NODE_CHANNEL_FD=${channel} ${quoted(process.execPath)} -e ${quoted(DOOR_PROGRAM)}`;
+  return [
+    ...(channel === null ? [] : [`${node} </dev/null || exit 126`, `exec ${channel}>&-`]),
+    'exec 3>&2 2>/dev/null',
+    ...(cgroup === null ? [`ulimit -u ${processes} || ulimit -p ${processes}`] : []),
+    '(exec "$@" 2>&3 3>&-)',
+    'exit $?',
+  ].join('\n');
 }
 
 function insideEnvironment(request: RunRequest, path: readonly string[], hasNetwork: boolean): Record<string, string> {
@@ -395,17 +401,6 @@ function insideEnvironment(request: RunRequest, path: readonly string[], hasNetw
     TOOLWRIGHT_CALL: request.tag,
   };
 }
-
-const PROXY = 'http://127.0.0.1:3128';
-const PROXY_ENVIRONMENT = {
-  HTTP_PROXY: PROXY,
-  HTTPS_PROXY: PROXY,
-  http_proxy: PROXY,
-  https_proxy: PROXY,
-  NO_PROXY: '',
-  no_proxy: '',
-  NODE_USE_ENV_PROXY: '1',
-};
 
 /** The shell inside reports a signal as 128 and its number, as shells do. */
 function signalOf(exitCode: number | null): NodeJS.Signals | null {

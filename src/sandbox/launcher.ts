@@ -15,7 +15,7 @@ export interface Launcher {
   /** Where bubblewrap reports. Closed by whoever ends the run. */
   readonly status: number;
   /** Numbers of descriptors in the child. */
-  readonly fds: { readonly options: number; readonly status: number; readonly seccomp: number | null };
+  readonly fds: Readonly<{ options: number; status: number; seccomp: number | null; channel: number | null }>;
   /** Becomes the run: `script` is what the shell does now, `options` what bubblewrap reads. */
   go(given: { script: string; options: string }): void;
   /** For one that is not needed. */
@@ -33,13 +33,14 @@ export interface LauncherSettings {
 
 const [SCRIPT, GO, OPTIONS, STATUS, SECCOMP] = [3, 4, 5, 6, 7];
 
-export function createLauncher(settings: LauncherSettings): Launcher {
+export function createLauncher(settings: LauncherSettings, kind: 'plain' | 'with-channel' = 'plain'): Launcher {
   const { folder, pipes, inherited } = settings;
   const cgroup = settings.cgroups?.create() ?? null;
   const [script, options, status] = [namelessFile(folder), namelessFile(folder), namelessFile(folder)];
   const passed = [again(script, constants.O_RDONLY), 'pipe', again(options, constants.O_RDONLY)] as const;
   const seccomp = settings.seccomp === null ? [] : [openSync(settings.seccomp, 'r')];
-  const all = [...passed, again(status, constants.O_WRONLY), ...seccomp];
+  const channel = kind === 'plain' ? [] : (['ipc'] as const);
+  const all = [...passed, again(status, constants.O_WRONLY), ...seccomp, ...channel];
   const unwanted = inherited.filter((fd) => fd > 2 + all.length);
   const started = start(
     {
@@ -73,7 +74,12 @@ export function createLauncher(settings: LauncherSettings): Launcher {
     started,
     cgroup,
     status,
-    fds: { options: OPTIONS, status: STATUS, seccomp: settings.seccomp === null ? null : SECCOMP },
+    fds: {
+      options: OPTIONS,
+      status: STATUS,
+      seccomp: settings.seccomp === null ? null : SECCOMP,
+      channel: kind === 'plain' ? null : 2 + all.length,
+    },
     isAlive: () => alive,
     go(given) {
       child.ref();
@@ -123,7 +129,8 @@ function writeAll(file: number, text: string): void {
 }
 
 export interface LauncherPool {
-  take(): Launcher;
+  /** One that waits, or a new one; with a channel always a new one. */
+  take(kind: 'plain' | 'with-channel'): Launcher;
   /** Makes new ones for those that were taken, when there is nothing better to do. */
   refill(): void;
   close(): Promise<void>;
@@ -154,7 +161,8 @@ export function createLauncherPool(settings: LauncherSettings, size: number): La
 
   return {
     refill,
-    take() {
+    take(kind) {
+      if (kind === 'with-channel') return createLauncher(settings, kind);
       for (let launcher = ready.shift(); launcher !== undefined; launcher = ready.shift()) {
         if (launcher.isAlive()) return launcher;
         discard(launcher);

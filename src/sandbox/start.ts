@@ -9,7 +9,7 @@ export interface Launch {
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: number | 'ignore';
   /** What the child gets as 3, 4, …; descriptors are closed here once it has them. */
-  readonly passed: readonly (number | 'pipe')[];
+  readonly passed: readonly (number | 'pipe' | 'ipc')[];
 }
 
 /** A child with the read ends of its streams. Whoever has it reads both to the end, or abandons it. */
