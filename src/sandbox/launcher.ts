@@ -1,4 +1,5 @@
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { constants as osConstants, setPriority } from 'node:os';
 import type { Writable } from 'node:stream';
 import type { Cgroup, CgroupHost } from './cgroup.ts';
 import { namelessFile } from './files.ts';
@@ -42,11 +43,12 @@ export function createLauncher(settings: LauncherSettings, kind: 'plain' | 'with
   const channel = kind === 'plain' ? [] : (['ipc'] as const);
   const all = [...passed, again(status, constants.O_WRONLY), ...seccomp, ...channel];
   const unwanted = inherited.filter((fd) => fd > 2 + all.length);
+  const needsBash = unwanted.some((fd) => fd > 9);
   const started = start(
     {
-      // Small shells cannot name a descriptor above 9.
-      program: unwanted.some((fd) => fd > 9) ? '/bin/bash' : '/bin/sh',
-      args: ['-c', waitingScript(cgroup, unwanted)],
+      // Small shells cannot name a descriptor above 9, and only in POSIX mode bash counts file sizes as they do.
+      program: needsBash ? '/bin/bash' : '/bin/sh',
+      args: [...(needsBash ? ['--posix'] : []), '-c', waitingScript(cgroup, unwanted)],
       cwd: '/',
       env: { PATH: '/usr/bin:/bin' },
       stdin: 'ignore',
@@ -57,6 +59,8 @@ export function createLauncher(settings: LauncherSettings, kind: 'plain' | 'with
   const { child } = started;
   const signal = child.stdio[GO] as (Writable & { ref?(): void; unref?(): void }) | null | undefined;
   signal?.on('error', () => {});
+  // Below us, so that a run that takes all processors does not keep us from ending it.
+  if (child.pid !== undefined) lowerPriority(child.pid);
   // One that only waits must not keep the program alive.
   child.unref();
   signal?.unref?.();
@@ -111,6 +115,14 @@ function waitingScript(cgroup: Cgroup | null, unwanted: readonly number[]): stri
     `exec ${GO}<&-`,
     `. /proc/self/fd/${SCRIPT}`,
   ].join('\n');
+}
+
+function lowerPriority(pid: number): void {
+  try {
+    setPriority(pid, osConstants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // It has ended already.
+  }
 }
 
 /** A word of a shell script. */

@@ -57,7 +57,7 @@ export function namespaceTree(given: { monitorPid: number; status: number; cgrou
     check(limits) {
       const root = firstPid();
       if (root === null) return null;
-      const use = useOf([root, ...descendants(root)]);
+      const use = useOf([root, ...descendants(root, limits.processes + 1)]);
       sampled = true;
       peakMemoryBytes = Math.max(peakMemoryBytes, use.memoryBytes);
       cpuMs = Math.max(cpuMs, use.cpuMs);

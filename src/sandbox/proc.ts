@@ -14,11 +14,14 @@ export interface TreeUse extends ProcessUse {
 const TICK_MS = 10;
 const PAGE_BYTES = 4096;
 
-/** Every process below `pid`, without `pid` itself. Empty when it is gone. */
-export function descendants(pid: number): number[] {
+/**
+ * Every process below `pid`, without `pid` itself; empty when it is gone. Stops at `most`: a tree may grow faster than
+ * anybody can walk it.
+ */
+export function descendants(pid: number, most = 10_000): number[] {
   const found: number[] = [];
   const queue = [pid];
-  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+  for (let next = queue.pop(); next !== undefined && found.length < most; next = queue.pop()) {
     for (const child of childrenOf(next)) {
       found.push(child);
       queue.push(child);
