@@ -25,8 +25,9 @@ export interface ProcessPlan {
   readonly request: RunRequest;
   readonly cwd: string;
   readonly limits: Limits;
-  /** Everything about namespaces and mounts. */
-  readonly options: readonly string[];
+  /** Namespaces and the system, then the mounts of this run, of which the last makes the root read-only. */
+  readonly system: readonly string[];
+  readonly mounts: readonly string[];
   readonly signals: readonly AbortSignal[];
   readonly dialer: Dialer | undefined;
   /** Gets what is still being removed when the process has ended. */
@@ -71,7 +72,7 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
     ];
     launcher.go({
       script: outsideScript(limits, cgroup, words, stdinFile(plan, files)),
-      options: [...plan.options, ...command.mount, ...environment(plan, network !== null)].join('\0'),
+      options: [...plan.system, ...command.mount, ...plan.mounts, ...environment(plan, network !== null)].join('\0'),
     });
     return outcome({ supervised: await supervising, used: tree.used(), status, network });
   } finally {

@@ -162,7 +162,8 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
     const ended = runProcess({
       ...{ bwrap: prepared.bwrap, launchers: prepared.launchers, folder: folder.path, path: prepared.toolchains.path },
       ...{ request, cwd, limits, dialer: options.dialer },
-      options: [...prepared.systemArguments, ...runArguments(mounts)],
+      system: prepared.systemArguments,
+      mounts: runArguments(mounts),
       signals: request.signal === undefined ? [closing.signal] : [request.signal, closing.signal],
       onRemoval: waitFor,
     });

@@ -44,6 +44,10 @@ export function useOf(pids: readonly number[]): TreeUse {
   return { cpuMs, memoryBytes, writtenBytes, processes };
 }
 
+export function threadsOfMachine(): number {
+  return Number(/\/(\d+)/.exec(readText('/proc/loadavg') ?? '')?.[1] ?? 0);
+}
+
 /** Gone, or dead and only not yet waited for. */
 export function isGone(pid: number): boolean {
   const stat = readText(`/proc/${pid}/stat`);
