@@ -204,7 +204,7 @@ const TEXTS: Readonly<Record<string, TextCheck>> = {
   'sbx.missing-bwrap': (_fixture, seen) =>
     /not installed.*Install it/s.test(seen.text) ? null : 'the repair is not named',
   'sbx.fd-leak': inside(
-    'bash -c "ls /proc/\\$\\$/fd" | grep -vxE "0|1|2|255"; readlink /proc/$$/fd/* | grep socket',
+    'bash -c "ls /proc/\\$\\$/fd; :" | grep -vxE "0|1|2|255"; readlink /proc/$$/fd/* | grep socket',
     '',
   ),
   'sbx.zombies': () => (ownZombies().length === 0 ? null : `${ownZombies().length} zombies are left`),
