@@ -145,7 +145,12 @@ function plainBubblewrap(root: string, host: { path: string; home: string }, wor
   const runtime = createRuntimeFolder(root, { ...user, seccomp: seccompFilter(process.arch) });
   const given = { folder: runtime, workspace, limits: DEFAULT_LIMITS, found: [], placeholders: [] };
   const args = [
-    ...systemArguments({ folder: runtime, toolchains: findToolchains(host).folders, ...user }),
+    ...systemArguments({
+      folder: runtime,
+      toolchains: findToolchains(host).folders,
+      ...user,
+      cgroupNamespace: 'inside',
+    }),
     ...runArguments({ ...given, mode: 'read' }),
     ...['--clearenv', '--chdir', workspace, ...(runtime.seccomp === null ? [] : ['--seccomp', '3'])],
     ...['--', '/bin/true'],

@@ -4,6 +4,7 @@ import type { FilePolicy } from '../kernel/file-policy.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import {
   DEFAULT_LIMITS,
+  type FileChanges,
   type RunRequest,
   type RunResult,
   type Sandbox,
@@ -11,11 +12,11 @@ import {
 } from '../kernel/sandbox.ts';
 import { type ProcessEnd, runProcess } from './bubblewrap-process.ts';
 import { type CgroupHost, findCgroupHost } from './cgroup.ts';
-import { findChanges } from './changes.ts';
+import { findChanges, type Names } from './changes.ts';
 import { explainFailure, findBubblewrap, notInstalled, wrongPlatform } from './detect.ts';
 import { endMessage } from './end-message.ts';
 import { inheritedDescriptors } from './inherited.ts';
-import { createLauncherPool, type LauncherPool } from './launcher.ts';
+import { createLauncherPool, entersNamespace, type LauncherPool } from './launcher.ts';
 import { runArguments, systemArguments } from './mounts.ts';
 import { createPipePool, type PipePool } from './pipes.ts';
 import { blockedNames, createPlaceholders, isPlaceholder } from './placeholders.ts';
@@ -122,26 +123,29 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
     const live = request.mounts === 'live';
     for (let attempt = 1; ; attempt++) {
       const found = await findIn(workspace);
-      const before = scan.names(workspace);
+      const before: Names = request.changes === 'report' ? scan.names(workspace) : new Map();
       const startedAtMs = Date.now();
       const ran = await start(prepared, request, checked, found);
       if (!ran.ok && attempt < ATTEMPTS && /No such file or directory/.test(ran.error.message)) continue;
       if (!ran.ok) return ran;
       const quarantined = live ? sweep(workspace, found, await findIn(workspace)) : [];
-      const capMs = options.changesCapMs;
-      const changed = { workspace, before, after: scan.names(workspace), startedAtMs, capMs };
       const { supervised, ...end } = ran.value;
       return ok({
         ...end,
         endMessage: end.endedBy === null ? null : endMessage(end.endedBy, limits),
         durationMs: supervised.durationMs,
         output: supervised.output,
-        changes: live && request.changes === 'report' ? await findChanges(changed) : null,
+        changes: live && request.changes === 'report' ? await changesSince(workspace, before, startedAtMs) : null,
         quarantined,
         sandbox: 'bubblewrap',
         notes: [],
       });
     }
+  }
+
+  function changesSince(workspace: string, before: Names, startedAtMs: number): Promise<FileChanges> {
+    const after = scan.names(workspace);
+    return findChanges({ workspace, before, after, startedAtMs, capMs: options.changesCapMs });
   }
 
   /** Without the placeholders, which are there only because runs are. */
@@ -213,6 +217,7 @@ async function setUp(
   const cgroups = options.cgroups === 'never' ? null : findCgroupHost();
   const pipes = createPipePool(folder.path);
   const inherited = inheritedDescriptors();
+  const cgroupNamespace = cgroups !== null && entersNamespace() ? 'outside' : 'inside';
   const settings = { folder: folder.path, pipes, cgroups, seccomp: folder.seccomp, inherited };
   const prepared: Prepared = {
     bwrap,
@@ -220,7 +225,7 @@ async function setUp(
     pipes,
     toolchains,
     launchers: createLauncherPool(settings, options.warm),
-    systemArguments: systemArguments({ folder, toolchains: folders, ...user }),
+    systemArguments: systemArguments({ folder, toolchains: folders, ...user, cgroupNamespace }),
     status: { kind: 'bubblewrap', isolated: true, details: details(cgroups) },
   };
   const tried = await tryOut(prepared);
