@@ -11,6 +11,7 @@ import { freshName, isExecutable } from './files.ts';
 import { type Launcher, type LauncherPool, quoted } from './launcher.ts';
 import { type NamespaceTree, namespaceTree, readStatus } from './namespace-tree.ts';
 import { DOOR_PROGRAM, openNetwork, PROXY_ENVIRONMENT, type SandboxNetwork } from './network.ts';
+import { OWNER } from './owner.ts';
 import { resolveProgram } from './request.ts';
 import { type Supervised, supervise } from './supervise.ts';
 
@@ -184,6 +185,7 @@ function environment({ request, path, cwd }: ProcessPlan, hasNetwork: boolean): 
     ...request.env,
     TOOLWRIGHT_SANDBOX: 'bubblewrap',
     TOOLWRIGHT_CALL: request.tag,
+    ...OWNER,
   };
   const set = Object.entries(variables).flatMap(([name, value]) => ['--setenv', name, value]);
   return ['--chdir', cwd, '--clearenv', ...set];

@@ -18,6 +18,7 @@ import { endMessage } from './end-message.ts';
 import { inheritedDescriptors } from './inherited.ts';
 import { createLauncherPool, entersNamespace, type LauncherPool } from './launcher.ts';
 import { runArguments, systemArguments } from './mounts.ts';
+import { endOrphans } from './owner.ts';
 import { createPipePool, type PipePool } from './pipes.ts';
 import { blockedNames, createPlaceholders, isPlaceholder } from './placeholders.ts';
 import { createQueue } from './queue.ts';
@@ -210,6 +211,7 @@ async function setUp(
   if (bwrap === null) return notInstalled();
   // Root becomes an ordinary user inside; anybody else stays who they are.
   const user = { uid: process.getuid?.() || 1000, gid: process.getgid?.() || 1000 };
+  endOrphans();
   const seccomp = seccompFilter(process.arch);
   const folder = createRuntimeFolder(options.stateFolder, { ...user, seccomp });
   const toolchains = findToolchains(options);

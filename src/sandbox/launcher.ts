@@ -3,6 +3,7 @@ import { constants as osConstants, setPriority } from 'node:os';
 import type { Writable } from 'node:stream';
 import type { Cgroup, CgroupHost } from './cgroup.ts';
 import { isExecutable, namelessFile } from './files.ts';
+import { OWNER } from './owner.ts';
 import type { PipePool } from './pipes.ts';
 import { type Started, start } from './start.ts';
 
@@ -51,7 +52,7 @@ export function createLauncher(settings: LauncherSettings, kind: 'plain' | 'with
       program: needsBash ? '/bin/bash' : '/bin/sh',
       args: [...(needsBash ? ['--posix'] : []), '-c', waitingScript(cgroup, unwanted, needsBash ? BASH : '/bin/sh')],
       cwd: '/',
-      env: { PATH: '/usr/bin:/bin' },
+      env: { PATH: '/usr/bin:/bin', ...OWNER },
       stdin: 'ignore',
       passed: all,
     },

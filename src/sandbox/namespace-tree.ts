@@ -32,7 +32,8 @@ export interface NamespaceTree extends Tree {
 
 /**
  * The processes of a PID namespace. Killing the first one ends all the others, whatever they did to get away; its
- * parent has waited for it when it ends itself, so after that nothing is left.
+ * parent has waited for it when it ends itself, so after that nothing is left. Before the first one is known, what there
+ * is so far is one process group: killing only bubblewrap would leave a child that waits for it for ever.
  */
 export function namespaceTree(given: { monitorPid: number; status: number; cgroup: Cgroup | null }): NamespaceTree {
   const { monitorPid, cgroup } = given;
@@ -47,6 +48,7 @@ export function namespaceTree(given: { monitorPid: number; status: number; cgrou
   }
 
   function send(pid: number, signal: NodeJS.Signals): void {
+    if (pid === 0) return;
     try {
       process.kill(pid, signal);
     } catch {
@@ -67,17 +69,17 @@ export function namespaceTree(given: { monitorPid: number; status: number; cgrou
     },
     signal(name) {
       const root = firstPid();
-      if (root === null) return send(monitorPid, 'SIGKILL');
+      if (root === null) return send(-monitorPid, 'SIGKILL');
       for (const pid of descendants(root)) send(pid, name);
     },
     kill() {
       const root = firstPid();
-      send(root ?? monitorPid, 'SIGKILL');
+      send(root ?? -monitorPid, 'SIGKILL');
       if (root !== null && isGone(root)) send(monitorPid, 'SIGKILL');
     },
     isGone() {
       const root = firstPid();
-      return root === null || isGone(root);
+      return root === null ? !groupExists(monitorPid) : isGone(root);
     },
     used() {
       const use = cgroup?.use();
@@ -89,6 +91,16 @@ export function namespaceTree(given: { monitorPid: number; status: number; cgrou
       };
     },
   };
+}
+
+function groupExists(group: number): boolean {
+  if (group === 0) return false;
+  try {
+    process.kill(-group, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }
 
 const QUICK_MS = 5;

@@ -113,6 +113,15 @@ export function pidsWithEnvironment(entry: string): number[] {
   });
 }
 
+/** Every process that has the variable, and its value. */
+export function pidsByVariable(name: string): [pid: number, value: string][] {
+  const pattern = new RegExp(`(?:^|\0)${name}=([^\0]*)`);
+  return allPids().flatMap((pid): [number, string][] => {
+    const value = pattern.exec(readText(`/proc/${pid}/environ`) ?? '')?.[1];
+    return value === undefined ? [] : [[pid, value]];
+  });
+}
+
 function isNumber(name: string): boolean {
   return /^\d+$/.test(name);
 }

@@ -7,6 +7,7 @@ import { createFilePolicy } from '../kernel/file-policy.ts';
 import { processesTagged } from '../testing/sandbox-contract.ts';
 import { trySandbox } from '../testing/try-sandbox.ts';
 import { createBubblewrap } from './bubblewrap.ts';
+import { pidsByVariable } from './proc.ts';
 
 const path = process.env['PATH'] ?? '';
 
@@ -16,6 +17,7 @@ function traces(): Record<string, unknown> {
     descriptors: readdirSync('/proc/self/fd').length,
     mounts: readFileSync('/proc/self/mounts', 'utf8').split('\n').length,
     cgroups: cgroupFolders().filter((name) => name.startsWith(`toolwright-${process.pid}-`)),
+    processes: pidsByVariable('TOOLWRIGHT_OWNER').filter(([, owner]) => owner === String(process.pid)),
     children: readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim(),
   };
 }
