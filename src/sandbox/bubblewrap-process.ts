@@ -80,9 +80,15 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
     network?.close();
     closeSync(status);
     for (const file of files) rmSync(file, { force: true });
-    if (cgroup !== null) plan.onRemoval(cgroup.remove());
+    if (cgroup !== null) plan.onRemoval(removeSoon(cgroup));
     plan.launchers.refill();
   }
+}
+
+/** After whoever waits for the result has it. */
+async function removeSoon(cgroup: Cgroup): Promise<boolean> {
+  await new Promise((resolve) => setImmediate(resolve));
+  return cgroup.remove();
 }
 
 function outcome(given: {

@@ -1,7 +1,7 @@
 import { lstatSync, readlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Limits, MountMode } from '../kernel/sandbox.ts';
-import { INSIDE_HOME, mountedEtc } from './etc.ts';
+import { INSIDE_HOME } from './etc.ts';
 import type { RuntimeFolder } from './runtime-folder.ts';
 import { SYSTEM_FOLDERS } from './toolchains.ts';
 import type { Found } from './tree-scan.ts';
@@ -23,7 +23,6 @@ export function systemArguments(given: {
     ...['--cap-drop', 'ALL', '--new-session', '--die-with-parent', '--as-pid-1'],
     ...SYSTEM_FOLDERS.flatMap(systemFolder),
     ...['--dir', '/run', '--dir', '/var', '--ro-bind', folder.etc, '/etc'],
-    ...mountedEtc().flatMap(bindReadOnly),
     ...given.toolchains.flatMap(bindReadOnly),
     ...['--proc', '/proc', '--dev', '/dev'],
   ];
