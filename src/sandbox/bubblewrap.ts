@@ -69,6 +69,8 @@ interface Prepared {
 }
 
 const DEFAULTS = { maxRunning: 32, warm: 2, changesCapMs: 500 };
+/** Each takes a mount, and bubblewrap looks at all mounts for each: a thousand take seconds, three thousand it refuses. */
+const MOST_MOUNTS = 1_000;
 /** A file may go away between being found and being mounted on; then everything is looked at again. */
 const ATTEMPTS = 3;
 
@@ -124,6 +126,7 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
     const live = request.mounts === 'live';
     for (let attempt = 1; ; attempt++) {
       const found = await findIn(workspace);
+      if (found.length > MOST_MOUNTS) return tooManyFiles(workspace, found);
       const before: Names = request.changes === 'report' ? scan.names(workspace) : new Map();
       const startedAtMs = Date.now();
       const ran = await start(prepared, request, checked, found);
@@ -240,6 +243,15 @@ async function tidy(prepared: Prepared): Promise<void> {
   await prepared.launchers.close();
   prepared.pipes.close();
   prepared.folder.remove();
+}
+
+function tooManyFiles(workspace: string, found: readonly Found[]): Result<never> {
+  const example = found.at(-1)?.path ?? '';
+  return fail(
+    'SANDBOX_UNAVAILABLE',
+    `${workspace} has ${found.length} files to hide or protect, such as ${example}; more than ${MOST_MOUNTS} cannot be. ` +
+      'Add a rule that hides their folder, or one that says that they are no secrets.',
+  );
 }
 
 function closedFailure(): Result<never> {
