@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const NOBODY = 65534;
-const TESTS = ['src/sandbox', 'src/net'];
+const TESTS = ['src/sandbox', 'src/net', 'test/attacks'];
 const repository = fileURLToPath(new URL('..', import.meta.url));
 
 if (process.getuid?.() !== 0) {

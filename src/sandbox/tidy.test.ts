@@ -15,7 +15,7 @@ const path = process.env['PATH'] ?? '';
 function traces(): Record<string, unknown> {
   return {
     descriptors: readdirSync('/proc/self/fd').length,
-    mounts: readFileSync('/proc/self/mounts', 'utf8').split('\n').length,
+    mounts: readFileSync('/proc/self/mounts', 'utf8').match(/.*(sandbox|toolwright).*/g) ?? [],
     cgroups: cgroupFolders().filter((name) => name.startsWith(`toolwright-${process.pid}-`)),
     processes: pidsByVariable('TOOLWRIGHT_OWNER').filter(([, owner]) => owner === String(process.pid)),
     children: readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim(),
