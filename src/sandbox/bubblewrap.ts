@@ -1,0 +1,270 @@
+import { setMaxListeners } from 'node:events';
+import type { Dialer } from '../kernel/dialer.ts';
+import type { FilePolicy } from '../kernel/file-policy.ts';
+import { fail, ok, type Result } from '../kernel/result.ts';
+import {
+  DEFAULT_LIMITS,
+  type FileChanges,
+  type RunRequest,
+  type RunResult,
+  type Sandbox,
+  type SandboxStatus,
+} from '../kernel/sandbox.ts';
+import { type ProcessEnd, runProcess } from './bubblewrap-process.ts';
+import { type CgroupHost, findCgroupHost } from './cgroup.ts';
+import { findChanges, type Names } from './changes.ts';
+import { explainFailure, findBubblewrap, notInstalled, wrongPlatform } from './detect.ts';
+import { endMessage } from './end-message.ts';
+import { inheritedDescriptors } from './inherited.ts';
+import { createLauncherPool, entersNamespace, type LauncherPool } from './launcher.ts';
+import { runArguments, systemArguments } from './mounts.ts';
+import { endOrphans } from './owner.ts';
+import { createPipePool, type PipePool } from './pipes.ts';
+import { blockedNames, createPlaceholders, isPlaceholder } from './placeholders.ts';
+import { createQueue } from './queue.ts';
+import { type CheckedRequest, checkRequest } from './request.ts';
+import { createRuntimeFolder, type RuntimeFolder } from './runtime-folder.ts';
+import { seccompFilter } from './seccomp.ts';
+import { CLOSED } from './supervise.ts';
+import { sweep } from './sweep.ts';
+import { findToolchains, type Toolchains } from './toolchains.ts';
+import { createTreeScan, type Found } from './tree-scan.ts';
+
+/**
+ * Linux. One run: check the request → wait for a place → find what to hide and protect → run the process among its
+ * mounts → put aside what it planted → list what it changed.
+ */
+
+export interface BubblewrapOptions {
+  readonly filePolicy: FilePolicy;
+  /** Left out: a run that asks for network fails with NOT_CONFIGURED. */
+  readonly dialer?: Dialer;
+  /** Of the host: the search path tells which interpreters to mount, the home is what must stay hidden. */
+  readonly path: string;
+  readonly home: string;
+  /** Where the sandbox keeps its few files: a folder that exists and is not in any workspace. */
+  readonly stateFolder: string;
+  /** Further folders of the host to show read-only. */
+  readonly readOnlyFolders?: readonly string[];
+  readonly maxRunning?: number;
+  /** How many processes wait for the next run, so that it starts at once. */
+  readonly warm?: number;
+  /** How long to look for changed files after a run. */
+  readonly changesCapMs?: number;
+  /** Instead of the usual places of the program. */
+  readonly programPlaces?: readonly string[];
+  /** `never` is for machines where control groups misbehave, and for testing what happens without. */
+  readonly cgroups?: 'when-possible' | 'never';
+}
+
+/** What is set up once and used by every run. */
+interface Prepared {
+  readonly bwrap: string;
+  readonly folder: RuntimeFolder;
+  readonly pipes: PipePool;
+  readonly launchers: LauncherPool;
+  readonly toolchains: Toolchains;
+  readonly systemArguments: readonly string[];
+  readonly status: SandboxStatus;
+}
+
+const DEFAULTS = { maxRunning: 32, warm: 2, changesCapMs: 500 };
+/** Each takes a mount, and bubblewrap looks at all mounts for each: a thousand take seconds, three thousand it refuses. */
+const MOST_MOUNTS = 1_000;
+/** A file may go away between being found and being mounted on; then everything is looked at again. */
+const ATTEMPTS = 3;
+
+export function createBubblewrap(given: BubblewrapOptions): Sandbox {
+  const options = { ...DEFAULTS, ...given };
+  const queue = createQueue(options.maxRunning);
+  const scan = createTreeScan(options.filePolicy);
+  const placeholders = createPlaceholders(blockedNames(options.filePolicy.rules));
+  const closing = new AbortController();
+  setMaxListeners(0, closing.signal);
+  /** Runs and removals that closing has to wait for. */
+  const pending = new Set<Promise<unknown>>();
+  let preparing: Promise<Result<Prepared>> | null = null;
+
+  function prepare(): Promise<Result<Prepared>> {
+    preparing ??= setUp(options, (prepared) => tryOut(prepared));
+    return preparing;
+  }
+
+  /** A real run of nothing, so that what is missing is known before the first command. */
+  async function tryOut(prepared: Prepared): Promise<Result<unknown>> {
+    const workspace = prepared.folder.path;
+    const request: RunRequest = { command: ['/bin/sh', '-c', ':'], workspace, mounts: 'read', tag: 'status' };
+    const ran = await start(prepared, request, { workspace, cwd: '/', limits: DEFAULT_LIMITS }, []);
+    if (!ran.ok || ran.value.exitCode === 0) return ran;
+    return explainFailure(Buffer.from(ran.value.supervised.output.stderr.head).toString());
+  }
+
+  async function run(request: RunRequest): Promise<Result<RunResult>> {
+    if (closing.signal.aborted) return closedFailure();
+    const prepared = await prepare();
+    if (!prepared.ok) return prepared;
+    const checked = checkRequest(request, [options.home, prepared.value.folder.path]);
+    if (!checked.ok) return checked;
+    if (request.network !== undefined && options.dialer === undefined) {
+      return fail('NOT_CONFIGURED', 'This sandbox has no way to the network: run it without, or configure a dialer.');
+    }
+    const leave = await queue.enter(request.signal);
+    if (leave === null) return fail('CANCELLED', 'Cancelled before it ran: nothing happened.');
+    try {
+      return closing.signal.aborted ? closedFailure() : await runChecked(prepared.value, request, checked.value);
+    } finally {
+      leave();
+    }
+  }
+
+  async function runChecked(
+    prepared: Prepared,
+    request: RunRequest,
+    checked: CheckedRequest,
+  ): Promise<Result<RunResult>> {
+    const { workspace, limits } = checked;
+    const live = request.mounts === 'live';
+    for (let attempt = 1; ; attempt++) {
+      const found = await findIn(workspace);
+      if (found.length > MOST_MOUNTS) return tooManyFiles(workspace, found);
+      const before: Names = request.changes === 'report' ? scan.names(workspace) : new Map();
+      const startedAtMs = Date.now();
+      const ran = await start(prepared, request, checked, found);
+      if (!ran.ok && attempt < ATTEMPTS && /No such file or directory/.test(ran.error.message)) continue;
+      if (!ran.ok) return ran;
+      const quarantined = live ? sweep(workspace, found, await findIn(workspace)) : [];
+      const { supervised, ...end } = ran.value;
+      return ok({
+        ...end,
+        endMessage: end.endedBy === null ? null : endMessage(end.endedBy, limits),
+        durationMs: supervised.durationMs,
+        output: supervised.output,
+        changes: live && request.changes === 'report' ? await changesSince(workspace, before, startedAtMs) : null,
+        quarantined,
+        sandbox: 'bubblewrap',
+        notes: [],
+      });
+    }
+  }
+
+  function changesSince(workspace: string, before: Names, startedAtMs: number): Promise<FileChanges> {
+    const after = scan.names(workspace);
+    return findChanges({ workspace, before, after, startedAtMs, capMs: options.changesCapMs });
+  }
+
+  /** Without the placeholders, which are there only because runs are. */
+  async function findIn(workspace: string): Promise<Found[]> {
+    const found = await scan.find(workspace);
+    return found.filter(({ path, rule }) => rule?.missing !== 'block' || !isPlaceholder(`${workspace}/${path}`));
+  }
+
+  async function start(
+    prepared: Prepared,
+    request: RunRequest,
+    { workspace, cwd, limits }: CheckedRequest,
+    found: readonly Found[],
+  ): Promise<Result<ProcessEnd>> {
+    const { folder } = prepared;
+    const held = request.mounts === 'live' ? placeholders.acquire(workspace) : null;
+    const mounts = { folder, workspace, mode: request.mounts, limits, found, placeholders: held?.names ?? [] };
+    const ended = runProcess({
+      ...{ bwrap: prepared.bwrap, launchers: prepared.launchers, folder: folder.path, path: prepared.toolchains.path },
+      ...{ request, cwd, limits, dialer: options.dialer },
+      system: prepared.systemArguments,
+      mounts: runArguments(mounts),
+      signals: request.signal === undefined ? [closing.signal] : [request.signal, closing.signal],
+      onRemoval: waitFor,
+    });
+    waitFor(ended);
+    try {
+      return await ended;
+    } finally {
+      held?.release();
+    }
+  }
+
+  function waitFor(promise: Promise<unknown>): void {
+    pending.add(promise);
+    const done = () => pending.delete(promise);
+    promise.then(done, done);
+  }
+
+  return {
+    kind: 'bubblewrap',
+    async status() {
+      const prepared = await prepare();
+      return prepared.ok ? ok(prepared.value.status) : prepared;
+    },
+    run,
+    async close() {
+      closing.abort(CLOSED);
+      const prepared = await preparing;
+      while (pending.size > 0) await Promise.allSettled([...pending]);
+      if (prepared?.ok) await tidy(prepared.value);
+    },
+  };
+}
+
+async function setUp(
+  options: BubblewrapOptions & typeof DEFAULTS,
+  tryOut: (prepared: Prepared) => Promise<Result<unknown>>,
+): Promise<Result<Prepared>> {
+  if (process.platform !== 'linux') return wrongPlatform(process.platform);
+  const bwrap = findBubblewrap(options.programPlaces);
+  if (bwrap === null) return notInstalled();
+  // Root becomes an ordinary user inside; anybody else stays who they are.
+  const user = { uid: process.getuid?.() || 1000, gid: process.getgid?.() || 1000 };
+  endOrphans();
+  const seccomp = seccompFilter(process.arch);
+  const folder = createRuntimeFolder(options.stateFolder, { ...user, seccomp });
+  const toolchains = findToolchains(options);
+  const folders = [...toolchains.folders, ...(options.readOnlyFolders ?? [])];
+  const cgroups = options.cgroups === 'never' ? null : findCgroupHost();
+  const pipes = createPipePool(folder.path);
+  const inherited = inheritedDescriptors();
+  const cgroupNamespace = cgroups !== null && entersNamespace() ? 'outside' : 'inside';
+  const settings = { folder: folder.path, pipes, cgroups, seccomp: folder.seccomp, inherited };
+  const prepared: Prepared = {
+    bwrap,
+    folder,
+    pipes,
+    toolchains,
+    launchers: createLauncherPool(settings, options.warm),
+    systemArguments: systemArguments({ folder, toolchains: folders, ...user, cgroupNamespace }),
+    status: { kind: 'bubblewrap', isolated: true, details: details(cgroups) },
+  };
+  const tried = await tryOut(prepared);
+  if (tried.ok) return ok(prepared);
+  await tidy(prepared);
+  return tried;
+}
+
+async function tidy(prepared: Prepared): Promise<void> {
+  await prepared.launchers.close();
+  prepared.pipes.close();
+  prepared.folder.remove();
+}
+
+function tooManyFiles(workspace: string, found: readonly Found[]): Result<never> {
+  const example = found.at(-1)?.path ?? '';
+  return fail(
+    'SANDBOX_UNAVAILABLE',
+    `${workspace} has ${found.length} files to hide or protect, such as ${example}; more than ${MOST_MOUNTS} cannot be. ` +
+      'Add a rule that hides their folder, or one that says that they are no secrets.',
+  );
+}
+
+function closedFailure(): Result<never> {
+  return fail('SANDBOX_UNAVAILABLE', 'The sandbox was closed: Toolwright is shutting down.');
+}
+
+function details(cgroups: CgroupHost | null): Record<string, string> {
+  const watched = process.getuid?.() === 0 ? 'watchdog' : 'rlimit and watchdog';
+  return {
+    memory: cgroups === null ? watched : `cgroup v${cgroups.version}`,
+    processes: cgroups === null ? watched : `cgroup v${cgroups.version}`,
+    seccomp: seccompFilter(process.arch) === null ? `none for ${process.arch}` : 'filter',
+    files: 'mounts',
+    network: 'own namespace',
+  };
+}
