@@ -43,3 +43,8 @@ export function together<T>(values: readonly MaybePromise<T>[]): MaybePromise<T[
 export function andThen<T, R>(value: MaybePromise<T>, next: (value: T) => R): MaybePromise<Awaited<R>> {
   return (isPromise(value) ? value.then(next) : next(value)) as MaybePromise<Awaited<R>>;
 }
+
+export function both<A, B, R>(a: MaybePromise<A>, b: MaybePromise<B>, next: (a: A, b: B) => R): MaybePromise<R> {
+  if (!isPromise(a) && !isPromise(b)) return next(a, b);
+  return Promise.all([a, b]).then(([someA, someB]) => next(someA, someB));
+}

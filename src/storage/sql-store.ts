@@ -20,7 +20,7 @@ import type {
   Verification,
 } from '../kernel/ledger.ts';
 import type { CallQuery, Page } from '../kernel/ports.ts';
-import type { MaybePromise } from '../kernel/result.ts';
+import { isPromise, type MaybePromise } from '../kernel/result.ts';
 import { CallQueries } from './call-query.ts';
 import { toApproval, toCallRecord, toRule, toSession } from './call-rows.ts';
 import type { Engine } from './engine.ts';
@@ -29,7 +29,7 @@ import { expireOverdue } from './expire.ts';
 import { exportLines } from './export.ts';
 import { Follower } from './follow.ts';
 import { plainText } from './json.ts';
-import { andThen, together, toPayload } from './payload.ts';
+import { andThen, both, together, toPayload } from './payload.ts';
 import { preparedCall, preparedMove } from './prepare.ts';
 import { clearLog, pruneLog } from './prune.ts';
 import { recoverUnit, suspects } from './recovery.ts';
@@ -60,7 +60,8 @@ export class SqlStore implements Ledger {
   }
 
   async submit(call: CallRecord): Promise<{ call: CallRecord; event: StoredEvent | null }> {
-    const { row, event, payload } = await preparedCall(this.#engine.blobs, call);
+    const prepared = preparedCall(this.#engine.blobs, call);
+    const { row, event, payload } = isPromise(prepared) ? await prepared : prepared;
     const submitted = await this.#engine.write(submitUnit(row, event, payload));
     if ('known' in submitted) {
       return { call: await toCallRecord(this.#engine.blobs, submitted.known), event: null };
@@ -72,8 +73,11 @@ export class SqlStore implements Ledger {
 
   async move(callId: string, move: CallMove, event: NewEvent): Promise<StoredEvent | null> {
     const { blobs } = this.#engine;
-    const [prepared, payload] = await Promise.all([preparedMove(blobs, move), toPayload(blobs, event.data)]);
-    return this.#told(await this.#engine.write(moveUnit(callId, prepared, event, payload)));
+    const ready = both(preparedMove(blobs, move), toPayload(blobs, event.data), (prepared, payload) =>
+      moveUnit(callId, prepared, event, payload),
+    );
+    const unit = isPromise(ready) ? await ready : ready;
+    return this.#told(await this.#engine.write(unit));
   }
 
   async append(session: string, events: readonly NewEvent[]): Promise<readonly StoredEvent[]> {
