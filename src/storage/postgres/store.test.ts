@@ -1,8 +1,11 @@
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type PostgresServer, startPostgres } from '../../../test/postgres-server.ts';
+import { armFailpoints } from '../../kernel/failpoint.ts';
 import type { Ledger } from '../../kernel/ledger.ts';
 import { blobContract } from '../../testing/blob-contract.ts';
 import { ledgerContract } from '../../testing/ledger-contract.ts';
+import { finished, requestedCall, started } from '../../testing/sample-calls.ts';
 import { storeContract } from '../../testing/store-contract.ts';
 import { openPostgresStore } from './open.ts';
 
@@ -54,6 +57,65 @@ describe('blobs in PostgreSQL keep what every blob store promises', () => {
     return { subject: blobs, close: () => store.close() };
   });
   for (const { title, run } of checks) test(title, run);
+});
+
+describe('a commit whose answer is lost', () => {
+  /** The connection breaks once, at this place. */
+  function breakAt(point: string): () => void {
+    let left = 1;
+    return armFailpoints((name) => {
+      if (name !== point || left-- !== 1) return;
+      throw Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' });
+    });
+  }
+
+  test.each(['store.before_commit', 'store.after_commit'])(
+    'at %s is done once, whether it happened or not',
+    async (point) => {
+      const { store } = await fresh();
+      const call = requestedCall({ key: 'k1' });
+      for (const write of [
+        () => store.submit(call),
+        () => store.move(...started(call)),
+        () => store.move(...finished(call)),
+      ]) {
+        const disarm = breakAt(point);
+        const answer = await write();
+        disarm();
+        expect(answer).not.toBe(null);
+      }
+      expect((await store.events('s1')).map(({ seq, type }) => [seq, type])).toEqual([
+        [1, 'call.requested'],
+        [2, 'call.started'],
+        [3, 'call.finished'],
+      ]);
+      expect(await store.call(call.id)).toMatchObject({ state: 'succeeded', attempt: 1 });
+      expect((await store.verify()).problems).toEqual([]);
+      await store.close();
+    },
+  );
+});
+
+describe('the schema', () => {
+  test('is made once by many who start at the same time', async () => {
+    const schema = `test_${++schemas}`;
+    const all = await Promise.all(Array.from({ length: 4 }, () => openPostgresStore(server.url, { schema })));
+    expect(all.map((opened) => opened.ok)).toEqual([true, true, true, true]);
+    await Promise.all(all.map((opened) => opened.ok && opened.value.store.close()));
+  });
+
+  test('of a newer version is refused', async () => {
+    const schema = `test_${++schemas}`;
+    const opened = await openPostgresStore(server.url, { schema });
+    if (opened.ok) await opened.value.store.close();
+    const client = new pg.Client(server.url);
+    await client.connect();
+    await client.query(`UPDATE ${schema}.schema_version SET version = 999`);
+    await client.end();
+    const refused = await openPostgresStore(server.url, { schema });
+    expect(refused).toMatchObject({ ok: false, error: { details: { trouble: 'newer' } } });
+    expect(!refused.ok && refused.error.message).toContain('Update Toolwright');
+  });
 });
 
 describe('a server that must not be used', () => {
