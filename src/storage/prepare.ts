@@ -4,7 +4,7 @@ import type { BlobStore } from '../kernel/ports.ts';
 import type { MaybePromise } from '../kernel/result.ts';
 import { plainText } from './json.ts';
 import { both, type Payload, toPayload } from './payload.ts';
-import type { MovedColumns } from './statements.ts';
+import type { MovedColumns } from './statements/calls.ts';
 import type { CallTable } from './tables.ts';
 import type { PreparedMove } from './units.ts';
 

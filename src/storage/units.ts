@@ -5,7 +5,7 @@ import type { AnyNewEvent } from './event-rows.ts';
 import type { Payload } from './payload.ts';
 import { hasProjection, project } from './project.ts';
 import { ask, first, type Work } from './statement.ts';
-import { ANY_ATTEMPT, type MovedColumns } from './statements.ts';
+import { ANY_ATTEMPT, type MovedColumns } from './statements/calls.ts';
 import type { CallTable } from './tables.ts';
 
 /** A new call, or the one that has this id or key already. */

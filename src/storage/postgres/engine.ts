@@ -58,18 +58,19 @@ export class PostgresEngine implements Engine {
     return this.#group.add(unit);
   }
 
-  /** `work` is a generator and runs once, so only getting the connection is tried again. */
-  async read<T>(work: Work<T>): Promise<T> {
-    const client = await this.#patiently(() => this.#connections.pool.connect());
-    let broken: unknown;
-    try {
-      return await driveLater(work, (query) => run(client, query));
-    } catch (error) {
-      broken = error;
-      throw postgresTrouble(error);
-    } finally {
-      client.release(broken !== undefined && isAway(broken));
-    }
+  read<T>(work: () => Work<T>): Promise<T> {
+    return this.#patiently(async () => {
+      const client = await this.#connections.pool.connect();
+      let broken = false;
+      try {
+        return await driveLater(work(), (query) => run(client, query));
+      } catch (error) {
+        broken = isAway(error);
+        throw broken ? error : postgresTrouble(error);
+      } finally {
+        client.release(broken);
+      }
+    });
   }
 
   async now(): Promise<number> {

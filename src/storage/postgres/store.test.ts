@@ -4,9 +4,10 @@ import { type PostgresServer, startPostgres } from '../../../test/postgres-serve
 import { armFailpoints } from '../../kernel/failpoint.ts';
 import type { Ledger } from '../../kernel/ledger.ts';
 import { blobContract } from '../../testing/blob-contract.ts';
-import { ledgerContract } from '../../testing/ledger-contract.ts';
+import { ledgerContract, type OpenShared } from '../../testing/ledger-contract.ts';
 import { finished, requestedCall, started } from '../../testing/sample-calls.ts';
 import { storeContract } from '../../testing/store-contract.ts';
+import { upkeepContract } from '../../testing/upkeep-contract.ts';
 import { openPostgresStore } from './open.ts';
 
 let server: PostgresServer;
@@ -32,7 +33,7 @@ describe('the PostgreSQL store keeps what every store promises', () => {
 });
 
 describe('the PostgreSQL store keeps what a shared store promises', () => {
-  const checks = ledgerContract(async () => {
+  const open: OpenShared = async () => {
     const schema = `test_${++schemas}`;
     const ledgers: Ledger[] = [];
     return { subject: { ledger: await another(), another }, close };
@@ -47,8 +48,8 @@ describe('the PostgreSQL store keeps what a shared store promises', () => {
     async function close() {
       for (const ledger of ledgers) await ledger.close();
     }
-  });
-  for (const { title, run } of checks) test(title, run);
+  };
+  for (const { title, run } of [...ledgerContract(open), ...upkeepContract(open)]) test(title, run);
 });
 
 describe('blobs in PostgreSQL keep what every blob store promises', () => {

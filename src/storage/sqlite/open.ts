@@ -47,7 +47,7 @@ export async function openSqliteStore(directory: string, options: SqliteOptions 
       closeSync(openSync(path, 'a', 0o600));
       chmodSync(directory, 0o700);
     }
-    db = new driver.DatabaseSync(path, { timeout: 10_000 });
+    db = new driver.DatabaseSync(path, { timeout: 5000 });
     prepareDatabase(db, path);
     slots = new NodeSlots(driver, join(directory, 'nodes'));
     const store = start(path, db, slots, options);
@@ -64,6 +64,7 @@ export async function openSqliteStore(directory: string, options: SqliteOptions 
 
 /** Settings of the file first, as they hold only before it has tables; then the schema, in one transaction. */
 function prepareDatabase(db: Database, path: string): void {
+  db.exec('PRAGMA busy_timeout = 5000');
   db.exec('PRAGMA auto_vacuum = INCREMENTAL');
   db.exec('PRAGMA journal_mode = WAL');
   db.exec('PRAGMA synchronous = FULL');
@@ -78,7 +79,7 @@ function prepareDatabase(db: Database, path: string): void {
     db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
     db.exec('COMMIT');
   } catch (error) {
-    if (db.isTransaction) db.exec('ROLLBACK');
+    db.exec('ROLLBACK');
     throw error;
   }
 }
@@ -95,7 +96,7 @@ function start(path: string, db: Database, slots: NodeSlots, options: SqliteOpti
   const blobs = new FileBlobs(join(path, '..', 'blobs'));
   const engine = new SqliteEngine({ path, db, sql, blobs, node, slots, now, groupSize: options.groupSize });
   open.set(path, (open.get(path) ?? 0) + 1);
-  const head = engine.read(first(sql.logHead, undefined))?.pos ?? 0;
+  const head = engine.read(() => first(sql.logHead, undefined))?.pos ?? 0;
   const store = new SqlStore(engine, {
     head,
     onClose: () => {
