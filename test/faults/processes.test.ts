@@ -48,7 +48,7 @@ test('four processes share one directory: each hears the others, none touches wh
 
   await mcp.kill();
   expect(await server.ask({ do: 'recover' })).toMatchObject({ events: ['call.finished'] });
-  expect(effects()).toEqual(['long', 'quick', 'short']);
+  expect(effects().sort()).toEqual(['long', 'quick', 'short']);
   expect(new Set([server.node, mcp.node, otherMcp.node, short.node]).size).toBe(4);
 });
 

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -189,4 +189,9 @@ describe('a workspace can only tighten', () => {
 test('the names in the environment follow from the names here', () => {
   expect(variableOf('commandTimeout')).toBe('TOOLWRIGHT_COMMAND_TIMEOUT');
   expect(variableOf('port')).toBe('TOOLWRIGHT_PORT');
+});
+
+test('the documentation has a line for every setting', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/configuration.md'), 'utf8');
+  for (const name of SETTING_NAMES) expect(page).toContain(`\n| \`${name}\` |`);
 });
