@@ -33,8 +33,11 @@ export interface ToolFailure extends Extras {
 /** The library's answer to a call. Its own properties are plain data, so it goes into JSON as it is. */
 export type ToolResult<T = unknown> = ToolSuccess<T> | ToolFailure;
 
-const NO_METADATA: Metadata = Object.freeze({});
+/** The one empty metadata, so that «none» is a comparison. */
+export const NO_METADATA: Metadata = Object.freeze({});
 const NO_WARNINGS: readonly string[] = Object.freeze([]);
+
+type Given = { readonly [K in Exclude<keyof Extras, 'toDisplay'>]?: Extras[K] | undefined };
 
 class Success<T> implements ToolSuccess<T> {
   readonly ok = true as const;
@@ -44,7 +47,7 @@ class Success<T> implements ToolSuccess<T> {
   readonly text: string;
   readonly callId: string | null;
 
-  constructor(value: T, extras: Partial<Extras>) {
+  constructor(value: T, extras: Given) {
     this.value = value;
     this.metadata = extras.metadata ?? NO_METADATA;
     this.warnings = extras.warnings ?? NO_WARNINGS;
@@ -74,7 +77,7 @@ class FailedResult implements ToolFailure {
   readonly text: string;
   readonly callId: string | null;
 
-  constructor(error: ToolError, extras: Partial<Extras>) {
+  constructor(error: ToolError, extras: Given) {
     this.error = error;
     this.metadata = extras.metadata ?? NO_METADATA;
     this.warnings = extras.warnings ?? NO_WARNINGS;
@@ -104,11 +107,11 @@ export const ToolResult = {
   },
 };
 
-export function succeeded<T>(value: T, extras: Partial<Extras>): ToolResult<T> {
+export function succeeded<T>(value: T, extras: Given): ToolResult<T> {
   return new Success(value, extras);
 }
 
-export function failed(toolName: string, failure: Failure, extras: Partial<Extras>): ToolFailure {
+export function failed(toolName: string, failure: Failure, extras: Given): ToolFailure {
   const { message, ...more } = failure;
   return new FailedResult(new ToolError(toolName, message, more), extras);
 }

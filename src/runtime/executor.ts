@@ -7,7 +7,8 @@ import type { Tool, ToolContext } from '../kernel/tool.ts';
 import type { ToolResult } from '../kernel/tool-result.ts';
 import { SCHEMA_FORMATS, type SchemaFormat, type SchemaOf } from '../schema/formats.ts';
 import { turnsFor } from './batch.ts';
-import { CallScope } from './call-scope.ts';
+import { CallContext } from './call-context.ts';
+import type { CallScope } from './call-scope.ts';
 import { createRuntime, type RuntimeOptions } from './create-runtime.ts';
 import type { Listener } from './event-bus.ts';
 import { executeCall } from './execute.ts';
@@ -46,7 +47,7 @@ export class ToolExecutor {
   }
 
   execute(name: string, context: AnyContext, args: unknown = {}, options: CallOptions = {}): Promise<ToolResult> {
-    return executeCall(this.#rt, { tool: name, args, ...contextFrom(context), ...options });
+    return executeCall(this.#rt, { tool: String(name), args, ...contextFrom(context), ...options });
   }
 
   /** Calls asked for together: those that conflict run in this order, the others at once; results come in this order. */
@@ -59,7 +60,13 @@ export class ToolExecutor {
     return Promise.all(
       calls.map(async ({ tool, args = {}, key }, index) => {
         const turn = turns[index];
-        const request = { tool, args, ...contextFrom(context), ...options, ...(key !== undefined && { key }) };
+        const request = {
+          tool: String(tool),
+          args,
+          ...contextFrom(context),
+          ...options,
+          ...(key !== undefined && { key }),
+        };
         const result = await executeCall(this.#rt, turn === undefined ? request : { ...request, turn });
         turn?.finish();
         return result;
@@ -89,12 +96,17 @@ export class ToolExecutor {
     return this.#rt.bus.on(listener);
   }
 
+  /** The tools a model may be told of: enabled, and of the toolset if there is one. */
+  offered(): Tool[] {
+    return this.registry.offered(this.#toolset);
+  }
+
   getAllSchemas<F extends SchemaFormat = 'openai'>(format?: F): SchemaOf<F>[] {
-    return this.#offered().map(converter(format));
+    return this.offered().map(converter(format));
   }
 
   getSchemasByCategory<F extends SchemaFormat = 'openai'>(category: ToolCategory, format?: F): SchemaOf<F>[] {
-    return this.#offered()
+    return this.offered()
       .filter((tool) => tool.category === category)
       .map(converter(format));
   }
@@ -112,15 +124,12 @@ export class ToolExecutor {
   async history(query: CallQuery = {}): Promise<Page<CallRecord>> {
     return this.#rt.store.calls(query);
   }
-
-  #offered(): Tool[] {
-    return this.registry.offered(this.#toolset);
-  }
 }
 
 function contextFrom(context: AnyContext): { context: ExecutionContext; parent?: CallScope } {
-  if (context instanceof CallScope) return { context: context.context, parent: context };
-  return { context: ExecutionContext.from(context) };
+  const parent = typeof context === 'object' && context !== null ? CallContext.scopeOf(context) : undefined;
+  if (parent !== undefined) return { context: parent.context, parent };
+  return { context: ExecutionContext.from(context as ExecutionContextInit) };
 }
 
 function converter<F extends SchemaFormat>(format: F = 'openai' as F): (tool: Tool) => SchemaOf<F> {

@@ -1,5 +1,6 @@
 import type { FinalState } from '../kernel/call.ts';
 import type { ToolResult } from '../kernel/tool-result.ts';
+import { Ring } from './ring.ts';
 
 /** One finished execution, as a program looks back at it. */
 export class ToolExecution {
@@ -8,29 +9,27 @@ export class ToolExecution {
   readonly params: unknown;
   readonly result: ToolResult;
   readonly state: FinalState;
+  readonly startedMs: number;
+  readonly completedMs: number;
+  /** From the monotonic clock. */
   readonly durationMs: number;
-  readonly #startedMs: number;
-  readonly #completedMs: number;
 
-  constructor(
-    call: { callId: string; toolName: string; params: unknown },
-    end: { result: ToolResult; state: FinalState; startedMs: number; completedMs: number; durationMs: number },
-  ) {
-    this.callId = call.callId;
-    this.toolName = call.toolName;
-    this.params = call.params;
-    this.result = end.result;
-    this.state = end.state;
-    this.durationMs = end.durationMs;
-    this.#startedMs = end.startedMs;
-    this.#completedMs = end.completedMs;
+  constructor(execution: Omit<ToolExecution, 'startedAt' | 'completedAt'>) {
+    this.callId = execution.callId;
+    this.toolName = execution.toolName;
+    this.params = execution.params;
+    this.result = execution.result;
+    this.state = execution.state;
+    this.startedMs = execution.startedMs;
+    this.completedMs = execution.completedMs;
+    this.durationMs = execution.durationMs;
   }
 
   get startedAt(): Date {
-    return new Date(this.#startedMs);
+    return new Date(this.startedMs);
   }
   get completedAt(): Date {
-    return new Date(this.#completedMs);
+    return new Date(this.completedMs);
   }
 }
 
@@ -38,30 +37,34 @@ const MOST_CHARACTERS = 32 * 1024 * 1024;
 
 /** The latest executions, bounded by count and by the size of what they hold; the store has them all. */
 export class History {
-  readonly #limit: number;
-  readonly #entries: { execution: ToolExecution; size: number }[] = [];
+  readonly #entries: Ring<{ execution: ToolExecution; size: number }>;
   #size = 0;
 
   constructor(limit: number) {
-    this.#limit = limit;
+    this.#entries = new Ring(limit);
   }
 
   /** `size` in characters, roughly. */
   add(execution: ToolExecution, size: number): void {
-    this.#entries.push({ execution, size });
-    this.#size += size;
-    while (this.#entries.length > this.#limit || this.#size > MOST_CHARACTERS) {
-      this.#size -= this.#entries.shift()?.size ?? 0;
-    }
+    this.#size += size - (this.#entries.add({ execution, size })?.size ?? 0);
+    if (this.#size > MOST_CHARACTERS) this.#forgetHalf();
   }
 
   /** Oldest first. */
   all(): ToolExecution[] {
-    return this.#entries.map(({ execution }) => execution);
+    return this.#entries.all().map(({ execution }) => execution);
   }
 
   clear(): void {
-    this.#entries.length = 0;
+    this.#entries.replaceAll([]);
     this.#size = 0;
+  }
+
+  /** Rare: only outputs much larger than a model could read get here. */
+  #forgetHalf(): void {
+    const all = this.#entries.all();
+    const kept = all.slice(Math.ceil(all.length / 2));
+    this.#entries.replaceAll(kept);
+    this.#size = kept.reduce((sum, { size }) => sum + size, 0);
   }
 }

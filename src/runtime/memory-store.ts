@@ -1,6 +1,7 @@
 import { type CallRecord, isFinal } from '../kernel/call.ts';
 import type { CallMove, NewEvent, StoredEvent } from '../kernel/event.ts';
 import type { CallQuery, Page, Store } from '../kernel/ports.ts';
+import { Ring } from './ring.ts';
 
 const DEFAULT_PAGE = 100;
 
@@ -9,34 +10,38 @@ const DEFAULT_PAGE = 100;
  * Answers at once, so the pipeline does not wait for it.
  */
 export class MemoryStore implements Store {
-  readonly #maxCalls: number;
-  /** In the order they were requested. */
-  readonly #calls = new Map<string, CallRecord>();
+  /** Rows are changed in place and handed out as copies: this is on the path of every call. */
+  readonly #calls = new Map<string, Row>();
+  readonly #latest: Ring<Row>;
+  /** Calls that outlived their place among the latest because they still ran. */
+  readonly #overdue = new Set<string>();
   readonly #byKey = new Map<string, string>();
   readonly #sequence = new Map<string, number>();
-  readonly #events: StoredEvent[] = [];
+  readonly #events: Ring<StoredEvent>;
   #position = 0;
 
-  constructor({ maxCalls = 1000 }: { maxCalls?: number } = {}) {
-    this.#maxCalls = maxCalls;
+  constructor({ maxCalls = 500 }: { maxCalls?: number } = {}) {
+    this.#latest = new Ring(maxCalls);
+    // A call has three events, five with an approval: those of forgotten calls go first.
+    this.#events = new Ring(maxCalls * 5);
   }
 
   submit(call: CallRecord) {
     const known = call.key === null ? undefined : this.#calls.get(this.#byKey.get(keyOf(call)) ?? '');
-    if (known !== undefined) return { call: known, event: null };
-    this.#calls.set(call.id, call);
-    if (call.key !== null) this.#byKey.set(keyOf(call), call.id);
-    if (this.#calls.size > this.#maxCalls) this.#forgetOldest();
+    if (known !== undefined) return { call: { ...known }, event: null };
+    this.#keep(call as Row);
     const { id: callId, requestedAt: at, tool, args, effect, agent } = call;
     const data = { tool, args, effect, agent };
     return { call, event: this.#add(call.session, { type: 'call.requested', callId, at, data }) };
   }
 
   move(callId: string, move: CallMove, event: NewEvent): StoredEvent | null {
-    const call = this.#calls.get(callId);
-    if (call === undefined || !move.from.includes(call.state)) return null;
-    this.#calls.set(callId, { ...call, ...move.set, state: move.to });
-    return this.#add(call.session, event);
+    const row = this.#calls.get(callId);
+    if (row === undefined || !move.from.includes(row.state)) return null;
+    Object.assign(row, move.set);
+    row.state = move.to;
+    if (this.#overdue.size > 0 && isFinal(move.to) && this.#overdue.delete(callId)) this.#forget(row);
+    return this.#add(row.session, event);
   }
 
   append(session: string, events: readonly NewEvent[]): readonly StoredEvent[] {
@@ -44,7 +49,8 @@ export class MemoryStore implements Store {
   }
 
   call(callId: string): CallRecord | null {
-    return this.#calls.get(callId) ?? null;
+    const row = this.#calls.get(callId);
+    return row === undefined ? null : { ...row };
   }
 
   calls({ session, tool, states, after, limit = DEFAULT_PAGE }: CallQuery): Page<CallRecord> {
@@ -55,44 +61,51 @@ export class MemoryStore implements Store {
       .filter((call) => session === undefined || call.session === session)
       .filter((call) => tool === undefined || call.tool === tool)
       .filter((call) => states === undefined || states.includes(call.state));
-    const items = wanted.slice(0, limit);
+    const items = wanted.slice(0, limit).map((row) => ({ ...row }));
     return { items, next: wanted.length > limit ? (items.at(-1)?.id ?? null) : null };
   }
 
   events(session: string, after = 0, limit = Number.MAX_SAFE_INTEGER): readonly StoredEvent[] {
-    return this.#events.filter((event) => event.session === session && event.seq > after).slice(0, limit);
+    return this.#events
+      .all()
+      .filter((event) => event.session === session && event.seq > after)
+      .slice(0, limit);
   }
 
   clear(): void {
-    for (const call of this.#calls.values()) if (isFinal(call.state)) this.#forget(call);
-    const kept = this.#events.filter((event) => this.#calls.has(event.callId));
-    this.#events.splice(0, this.#events.length, ...kept);
+    for (const row of this.#calls.values()) if (isFinal(row.state)) this.#forget(row);
+    this.#latest.replaceAll([...this.#calls.values()].filter(({ id }) => !this.#overdue.has(id)));
+    this.#events.replaceAll(this.#events.all().filter((event) => this.#calls.has(event.callId)));
   }
 
   #add(session: string, event: NewEvent): StoredEvent {
     const seq = (this.#sequence.get(session) ?? 0) + 1;
     this.#sequence.set(session, seq);
-    const stored = { ...event, session, seq, pos: ++this.#position };
-    this.#events.push(stored);
-    // A call has three events, five with an approval: those of forgotten calls go first.
-    if (this.#events.length > this.#maxCalls * 5) this.#events.shift();
+    const { type, callId, at, data } = event;
+    // Spelt out: spreading costs a microsecond here, three times a call.
+    const stored = { type, callId, at, data, session, seq, pos: ++this.#position } as StoredEvent;
+    this.#events.add(stored);
     return stored;
   }
 
-  /** The oldest call that has ended; one that still runs is never forgotten, so the bound is soft. */
-  #forgetOldest(): void {
-    for (const call of this.#calls.values()) {
-      if (!isFinal(call.state)) continue;
-      this.#forget(call);
-      if (this.#calls.size <= this.#maxCalls) return;
-    }
+  /** The oldest ended call goes when the bound is reached; one that still runs is kept until it ends. */
+  #keep(call: Row): void {
+    const row = { ...call };
+    this.#calls.set(row.id, row);
+    if (row.key !== null) this.#byKey.set(keyOf(row), row.id);
+    const oldest = this.#latest.add(row);
+    if (oldest === undefined) return;
+    if (isFinal(oldest.state)) this.#forget(oldest);
+    else this.#overdue.add(oldest.id);
   }
 
-  #forget(call: CallRecord): void {
-    this.#calls.delete(call.id);
-    if (call.key !== null) this.#byKey.delete(keyOf(call));
+  #forget(row: CallRecord): void {
+    this.#calls.delete(row.id);
+    if (row.key !== null) this.#byKey.delete(keyOf(row));
   }
 }
+
+type Row = { -readonly [K in keyof CallRecord]: CallRecord[K] };
 
 function keyOf({ session, key }: CallRecord): string {
   return JSON.stringify([session, key]);

@@ -26,16 +26,17 @@ export function cut(text: string, limit: number): Cut {
 }
 
 /** The bounded text a model reads, with a notice in the gap. The notice is part of the limit. */
-export function truncate(text: string, limit: number, handle: string): string {
-  const longestNotice = notice({ omittedCharacters: text.length, omittedLines: text.length }, handle).length;
+export function truncate(text: string, limit: number, whereabouts: string): string {
+  const longestNotice = notice({ omittedCharacters: text.length, omittedLines: text.length }, whereabouts).length + 1;
   if (limit < longestNotice * 2) return text.slice(0, withoutHalfPair(text, limit));
   const parts = cut(text, limit - longestNotice);
-  return `${parts.head}${notice(parts, handle)}${parts.tail}`;
+  const border = parts.head.endsWith('\n') ? '' : '\n';
+  return `${parts.head}${border}${notice(parts, whereabouts)}${parts.tail}`;
 }
 
-function notice(omitted: Pick<Cut, 'omittedCharacters' | 'omittedLines'>, handle: string): string {
+function notice(omitted: Pick<Cut, 'omittedCharacters' | 'omittedLines'>, whereabouts: string): string {
   const { omittedCharacters: characters, omittedLines: lines } = omitted;
-  return `\n[… ${characters} characters in ${lines} lines left out here; the whole output is kept as artifact ${handle} …]\n`;
+  return `[… ${characters} characters in ${lines} lines left out here; ${whereabouts} …]\n`;
 }
 
 /** A border is worth up to half of the room; a longer line is cut inside. */
@@ -46,9 +47,10 @@ function endOfHead(text: string, limit: number): number {
 
 function startOfTail(text: string, from: number): number {
   const border = text.indexOf('\n', from - 1) + 1;
-  return border > 0 && border - from < (text.length - from) / 2 ? border : withoutHalfPair(text, from);
+  return border > 0 && border - from < (text.length - from) / 2 ? border : from + (from - withoutHalfPair(text, from));
 }
 
+/** The index, or the one before it where the index would part a pair. */
 function withoutHalfPair(text: string, index: number): number {
   const before = text.charCodeAt(index - 1);
   return before >= 0xd800 && before <= 0xdbff ? index - 1 : index;

@@ -1,4 +1,18 @@
+import type { ExecutionContext, ExecutionContextInit } from '../kernel/execution-context.ts';
+import type { Tool } from '../kernel/tool.ts';
 import type { ToolResult } from '../kernel/tool-result.ts';
 
 /** What runs a tool that was given to a framework: our executor, so that policy, approval and record apply there too. */
 export type Invoke = (args: unknown, signal?: AbortSignal) => Promise<ToolResult>;
+
+/** What a framework's adapter needs of an executor. */
+export interface ToolHost {
+  offered(): readonly Tool[];
+  execute(name: string, context: Context, args: unknown, options: { signal?: AbortSignal }): Promise<ToolResult>;
+}
+
+export type Context = ExecutionContext | ExecutionContextInit;
+
+export function invoking(host: ToolHost, name: string, context: Context): Invoke {
+  return (args, signal) => host.execute(name, context, args, signal === undefined ? {} : { signal });
+}

@@ -1,6 +1,6 @@
 import type { DynamicStructuredTool } from '@langchain/core/tools';
 import type { Tool } from '../kernel/tool.ts';
-import type { Invoke } from './invoke.ts';
+import { type Context, type Invoke, invoking, type ToolHost } from './invoke.ts';
 import { optionalPeer } from './optional-peer.ts';
 
 /**
@@ -19,4 +19,9 @@ export async function toLangChainTool(tool: Tool, invoke: Invoke): Promise<Dynam
       return result.text;
     },
   });
+}
+
+/** Everything an executor offers, for a LangChain model's `bindTools` or an agent. */
+export function langChainTools(host: ToolHost, context: Context): Promise<DynamicStructuredTool[]> {
+  return Promise.all(host.offered().map((tool) => toLangChainTool(tool, invoking(host, tool.name, context))));
 }

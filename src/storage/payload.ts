@@ -11,8 +11,6 @@ export interface Payload {
   readonly blob: string | null;
 }
 
-export const NO_PAYLOAD: Payload = { data: null, blob: null };
-
 /** The blob is durable before the payload is handed out, so no event ever refers to one that is not there. */
 export function toPayload(blobs: BlobStore, value: unknown): MaybePromise<Payload> {
   const data = toJson(value);

@@ -1,0 +1,78 @@
+// Writes the generated docs; with --check, only says which are out of date.
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Tool } from '../src/kernel/tool.ts';
+import { builtInTools } from '../src/tools/index.ts';
+import { root } from './install.mjs';
+
+const pages: [path: string, write: (now: string) => string][] = [
+  ['docs/tools.md', () => toolsPage(builtInTools)],
+  ['docs/architecture.md', (now) => replaceGenerated(now, importGraph())],
+];
+
+const stale = pages.filter(([path, write]) => {
+  const file = join(root, path);
+  const now = existing(file);
+  const next = write(now);
+  if (now !== next && !process.argv.includes('--check')) writeFileSync(file, next);
+  return now !== next;
+});
+if (process.argv.includes('--check') && stale.length > 0) {
+  console.log(`Out of date: ${stale.map(([path]) => path).join(', ')}. Run npm run docs.`);
+  process.exit(1);
+}
+
+function toolsPage(tools: readonly Tool[]): string {
+  const head = '# Tools\n\nGenerated from `src/tools/`; change the tool, then run `npm run docs`.\n';
+  return [head, ...tools.map(toolSection)].join('\n');
+}
+
+function toolSection({ name, description, category, effect, input }: Tool): string {
+  const properties = Object.entries((input.json.properties ?? {}) as Record<string, Record<string, unknown>>);
+  const required = (input.json.required ?? []) as string[];
+  const rows = properties.map(([parameter, schema]) => {
+    const must = required.includes(parameter)
+      ? 'required'
+      : schema.default === undefined
+        ? ''
+        : `\`${JSON.stringify(schema.default)}\``;
+    return `| \`${parameter}\` | ${schema.type ?? 'any'} | ${must} | ${schema.description ?? ''} |`;
+  });
+  const table = ['| parameter | type | default | |', '|---|---|---|---|', ...rows].join('\n');
+  return `## ${name}\n\n${description}\n\nCategory ${category}, effect ${effect}.\n\n${table}\n`;
+}
+
+function importGraph(): string {
+  const depcruise = join(root, 'node_modules', '.bin', 'depcruise');
+  const exclude = '\\.test\\.ts$|^src/testing|node_modules|^node:';
+  const args = ['src', '--config', '.dependency-cruiser.cjs', '--exclude', exclude, '--output-type', 'json'];
+  const { modules } = JSON.parse(execFileSync(depcruise, args, { cwd: root, encoding: 'utf8', maxBuffer: 1e8 }));
+  const edges = new Set<string>();
+  for (const { source, dependencies } of modules as { source: string; dependencies: { resolved: string }[] }[]) {
+    for (const { resolved } of dependencies) {
+      const [from, to] = [folderOf(source), folderOf(resolved)];
+      if (from && to && from !== to) edges.add(`  ${from} --> ${to}`);
+    }
+  }
+  return ['```mermaid', 'graph TD', ...[...edges].sort(), '```'].join('\n');
+}
+
+function folderOf(path: string): string | undefined {
+  const match = /^src\/([^/]+)/.exec(path);
+  return match?.[1]?.replace('.ts', '');
+}
+
+function replaceGenerated(page: string, content: string): string {
+  const [start, end] = ['<!-- generated: imports -->', '<!-- end -->'];
+  const [before = '', rest = ''] = page.split(start);
+  return `${before}${start}\n${content}\n${end}${rest.split(end)[1] ?? '\n'}`;
+}
+
+function existing(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

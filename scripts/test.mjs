@@ -1,0 +1,71 @@
+// `npm test`: builds, runs every test on this Node, then the unit and contract suites on the newer one.
+// Its last line is «N passed, N failed». A skipped test counts as a failure: a promise nobody checked is not kept.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from './build.mjs';
+import { root } from './install.mjs';
+
+const NEWER_NODE = '24.21.0';
+const results = join(root, '.cache', 'test-results');
+
+build();
+rmSync(results, { recursive: true, force: true });
+mkdirSync(results, { recursive: true });
+
+const runs = [vitest(process.execPath, 'this-node', process.argv.slice(2))];
+if (process.argv.length === 2 && !process.version.startsWith('v24.')) {
+  runs.push(vitest(newerNode(), 'newer-node', ['src/']));
+}
+
+const passed = runs.reduce((sum, run) => sum + run.passed, 0);
+const failed = runs.reduce((sum, run) => sum + run.failed, 0);
+console.log(`${passed} passed, ${failed} failed`);
+process.exit(failed === 0 && passed > 0 ? 0 : 1);
+
+function vitest(node, name, filters) {
+  const version = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim();
+  console.log(`\nTests on Node ${version}`);
+  const file = join(results, `${name}.json`);
+  const args = ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${file}`, ...filters];
+  const { status } = spawnSync(node, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), ...args], {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  return counted(file, status);
+}
+
+function counted(file, status) {
+  if (!existsSync(file)) return { passed: 0, failed: 1 };
+  const { testResults, numPassedTests, numTotalTests } = JSON.parse(readFileSync(file, 'utf8'));
+  const brokenFiles = testResults.filter(
+    ({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0,
+  );
+  const failed = numTotalTests - numPassedTests + brokenFiles.length;
+  return { passed: numPassedTests, failed: Math.max(failed, status === 0 ? 0 : 1) };
+}
+
+/** From the package registry, beside the project: as a dependency it would take the place of `node` in our scripts. */
+function newerNode() {
+  const prefix = join(root, '.cache', `node-${NEWER_NODE}`);
+  const binary = join(prefix, 'node_modules', 'node', 'bin', 'node');
+  if (!existsSync(binary)) {
+    console.log(`\nInstalling Node ${NEWER_NODE} beside the project …`);
+    mkdirSync(prefix, { recursive: true });
+    const args = [
+      'install',
+      '--prefix',
+      prefix,
+      '--no-save',
+      '--no-audit',
+      '--no-fund',
+      '--loglevel=error',
+      `node@${NEWER_NODE}`,
+    ];
+    spawnSync('npm', args, { cwd: prefix, stdio: ['ignore', 'ignore', 'inherit'] });
+  }
+  if (existsSync(binary)) return binary;
+  console.error(`Node ${NEWER_NODE} could not be installed from the package registry.`);
+  console.log('0 passed, 1 failed');
+  process.exit(1);
+}

@@ -1,0 +1,4 @@
+export { blobContract } from './blob-contract.ts';
+export type { Check } from './contract.ts';
+export { storeContract } from './store-contract.ts';
+export { type ToolContractOptions, toolContract } from './tool-contract.ts';

@@ -1,0 +1,48 @@
+import { ToolCategory } from '../kernel/category.ts';
+import { ToolParameter, type ToolParameterInit } from '../kernel/tool-parameter.ts';
+import { ToolResult } from '../kernel/tool-result.ts';
+import { BaseTool, type ParameterValues } from '../runtime/base-tool.ts';
+
+/** A tool with the given parameters that answers with the arguments it was run with. */
+export class SampleTool extends BaseTool {
+  override readonly category: ToolCategory;
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: readonly ToolParameter[];
+
+  constructor(
+    name: string,
+    parameters: readonly ToolParameterInit[] = [],
+    { description = `Sample tool ${name}`, category = ToolCategory.OTHER as ToolCategory } = {},
+  ) {
+    super();
+    this.name = name;
+    this.description = description;
+    this.category = category;
+    this.parameters = parameters.map((parameter) => new ToolParameter(parameter));
+  }
+
+  protected run(args: ParameterValues): ToolResult | Promise<ToolResult> {
+    return ToolResult.ok(args);
+  }
+}
+
+/** Answers with its message. */
+export class EchoTool extends SampleTool {
+  constructor(name = 'Echo') {
+    super(name, [{ name: 'message', type: 'string', description: 'Message to echo' }]);
+  }
+
+  protected override run({ message }: ParameterValues) {
+    return ToolResult.ok(message);
+  }
+}
+
+const PATH: ToolParameterInit = { name: 'file_path', type: 'string', description: 'Absolute path to the file' };
+const CONTENT: ToolParameterInit = { name: 'content', type: 'string', description: 'What to write' };
+const COMMAND: ToolParameterInit = { name: 'command', type: 'string', description: 'What to run' };
+
+/** The three tools that spec B's scenarios speak of. They touch nothing. */
+export const readTool = () => new SampleTool('Read', [PATH], { category: ToolCategory.FILE });
+export const writeTool = () => new SampleTool('Write', [PATH, CONTENT], { category: ToolCategory.FILE });
+export const bashTool = () => new SampleTool('Bash', [COMMAND], { category: ToolCategory.EXECUTION });

@@ -1,0 +1,18 @@
+import { defineConfig } from 'tsdown';
+
+export default defineConfig({
+  entry: {
+    index: 'src/index.ts',
+    langchain: 'src/schema/langchain.ts',
+    'ai-sdk': 'src/schema/ai-sdk.ts',
+    testing: 'src/testing/exports.ts',
+  },
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  dts: true,
+  // Failpoints are for tests: a build has none.
+  define: { TOOLWRIGHT_RELEASE: 'true' },
+  clean: true,
+  fixedExtension: false,
+});
