@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type PostgresServer, startPostgres } from '../../../test/postgres-server.ts';
@@ -96,6 +97,42 @@ describe('a commit whose answer is lost', () => {
     },
   );
 });
+
+test('a node that is silent for too long is given up, and its late word is refused', async () => {
+  const schema = `test_${++schemas}`;
+  const opened = await Promise.all([1, 2].map(() => openPostgresStore(server.url, { schema, leaseMs: 500 })));
+  const [silent, other] = opened.map((one) => {
+    if (!one.ok) throw new Error(one.error.message);
+    return one.value.store;
+  }) as [Ledger, Ledger];
+  const call = requestedCall();
+  await silent.submit(call);
+  await silent.move(...started(call));
+  expect(await other.recover()).toEqual([]);
+
+  const client = new pg.Client(server.url);
+  await client.connect();
+  // As if it were paused: it does not renew, and others may look only when the server has run for a while itself.
+  const events = await until(async () => {
+    await client.query(`UPDATE ${schema}.nodes SET lease_until = 1 WHERE id = $1`, [silent.node.id]);
+    return other.recover();
+  });
+  await client.end();
+  expect(events.map(({ type }) => type)).toEqual(['call.finished']);
+  expect(await silent.move(...finished(call))).toBe(null);
+  expect((await other.call(call.id))?.state).toBe('interrupted');
+  await silent.close();
+  await other.close();
+});
+
+async function until<T>(look: () => Promise<readonly T[]>): Promise<readonly T[]> {
+  for (let tries = 0; tries < 200; tries++) {
+    const found = await look();
+    if (found.length > 0) return found;
+    await delay(20);
+  }
+  return [];
+}
 
 describe('the schema', () => {
   test('is made once by many who start at the same time', async () => {
