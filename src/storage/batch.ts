@@ -149,14 +149,18 @@ function keyOf(session: string, key: string): string {
 
 export type Settled = { ok: true; value: unknown } | { ok: false; error: unknown };
 
-/** Runs every unit; one that fails is undone alone and the others go on. Throws when the transaction cannot be saved. */
-export function* runBatch(batch: Batch, units: readonly Unit<unknown>[]): Work<Settled[]> {
+/**
+ * Runs every unit; one that fails is undone alone and the others go on. Throws when the transaction cannot be saved:
+ * also for a unit that fails when there are no savepoints, or only this one unit.
+ */
+export function* runBatch(
+  batch: Batch,
+  units: readonly Unit<unknown>[],
+  { savepoints = units.length > 1 }: { savepoints?: boolean } = {},
+): Work<Settled[]> {
   const settled: Settled[] = [];
-  const [only] = units;
-  if (only !== undefined && units.length === 1) {
-    settled.push({ ok: true, value: yield* only(batch) });
-  } else {
-    for (const unit of units) settled.push(yield* runAlone(batch, unit));
+  for (const unit of units) {
+    settled.push(savepoints ? yield* runAlone(batch, unit) : { ok: true, value: yield* unit(batch) });
   }
   yield* batch.finish();
   return settled;
