@@ -36,10 +36,11 @@ async function problems(more: Partial<ConfigSources> = {}): Promise<string> {
 
 describe('where a setting comes from', () => {
   test('without anything, every setting has its default', async () => {
-    const { config: values, sources, stateDir } = await config();
+    const { config: values, sources, stateDir, storePlace } = await config();
     expect(values).toEqual(Object.fromEntries(SETTING_NAMES.map((name) => [name, SETTINGS[name].fallback])));
     expect(new Set(Object.values(sources))).toEqual(new Set(['default']));
     expect(stateDir).toBe(join(home, '.local/state/toolwright'));
+    expect(storePlace).toEqual({ directory: stateDir });
   });
 
   test('a flag goes before the environment, that before the file, that before the default', async () => {
@@ -82,7 +83,10 @@ describe('where a setting comes from', () => {
 
   test('DATABASE_URL is understood, and ours goes before it', async () => {
     const env = { DATABASE_URL: 'postgres://a/b' };
-    expect((await config({ env })).config.databaseUrl).toBe('postgres://a/b');
+    expect(await config({ env })).toMatchObject({
+      config: { databaseUrl: 'postgres://a/b' },
+      storePlace: { databaseUrl: 'postgres://a/b' },
+    });
     const both = { ...env, TOOLWRIGHT_DATABASE_URL: 'postgresql://c/d' };
     expect((await config({ env: both })).config.databaseUrl).toBe('postgresql://c/d');
   });

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { messageOf } from '../../kernel/error.ts';
@@ -45,7 +45,6 @@ export async function openSqliteStore(directory: string, options: SqliteOptions 
     if (!open.has(path)) {
       checkFile(driver, path);
       closeSync(openSync(path, 'a', 0o600));
-      chmodSync(directory, 0o700);
     }
     db = new driver.DatabaseSync(path, { timeout: 5000 });
     prepareDatabase(db, path);
