@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -113,6 +114,13 @@ describe('what is refused', () => {
   test.each(['{ "port": 1,, }', '[]', '"ask"', 'null'])('a file that holds %s', async (content) => {
     userFile(content);
     expect(await problems()).toMatch(/config\.json (is not JSON|must hold an object)/);
+  });
+
+  test('what is no plain file, without waiting for it', async () => {
+    const path = join(workspace, '.toolwright/config.json');
+    mkdirSync(join(path, '..'), { recursive: true });
+    execFileSync('mkfifo', [path]);
+    expect(await problems()).toContain('no plain file');
   });
 
   test('a type is never guessed in a file', async () => {

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fail, ok, type Result } from '../../kernel/result.ts';
@@ -95,9 +95,14 @@ function tighten(path: string, { config, sources }: Chosen, values: PartialConfi
   return problems;
 }
 
+const LARGEST_FILE = 1_000_000;
+
 async function checkFile(path: string): Promise<Checked> {
   let text: string;
   try {
+    // A pipe would never end, and a workspace may hold one.
+    const { size } = await stat(path).then((found) => (found.isFile() ? found : { size: Number.POSITIVE_INFINITY }));
+    if (size > LARGEST_FILE) return { values: {}, problems: [`${path} is no plain file of at most 1 MB.`] };
     text = await readFile(path, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -1,6 +1,6 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, realpathSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { messageOf } from '../../kernel/error.ts';
 import type { Clock } from '../../kernel/ports.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
@@ -36,12 +36,12 @@ const open = new Map<string, number>();
  * with `details.trouble`, when what is there must not be used; it is then as it was.
  */
 export async function openSqliteStore(directory: string, options: SqliteOptions = {}): Promise<Result<OpenStore>> {
-  const path = resolve(directory, 'state.db');
   let db: Database | undefined;
   let slots: NodeSlots | undefined;
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
     const driver = await sqliteDriver();
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const path = join(realpathSync(directory), 'state.db');
     if (!open.has(path)) {
       checkFile(driver, path);
       closeSync(openSync(path, 'a', 0o600));
