@@ -31,8 +31,10 @@ export class AccessLocks {
 
   /** `workingDir` makes one path of its several spellings. */
   take(access: readonly Access[], workingDir: string, parent?: Ticket): Ticket {
-    const ticket = new Ticket(access.length === 0 ? access : access.map((one) => absolute(one, workingDir)), parent);
-    if (access.length === 0) return ticket;
+    const ticket = new Ticket(
+      access.map((one) => absolute(one, workingDir)),
+      parent,
+    );
     const covered = new Set<Ticket>();
     for (let earlier = this.#newest; earlier !== undefined; earlier = earlier.previous) {
       if (covered.has(earlier)) {

@@ -1,13 +1,13 @@
 import { type Access, UNKNOWN_ACCESS } from '../kernel/access.ts';
 import type { InputSchema, Issue } from '../kernel/input-schema.ts';
-import { frozenCopy, plainCopy } from '../kernel/plain-copy.ts';
+import { frozenCopy } from '../kernel/plain-copy.ts';
 import type { Verdict } from '../kernel/ports.ts';
 import { fail, isPromise, type MaybePromise, type Result } from '../kernel/result.ts';
 import type { OwnReason, Tool } from '../kernel/tool.ts';
+import { applyHooks } from './apply-hooks.ts';
 import { askPerson } from './ask-person.ts';
 import type { CallScope } from './call-scope.ts';
 import { type Ending, ending } from './ending.ts';
-import { applyHooks } from './hooks.ts';
 import { redacted } from './redact.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -26,7 +26,7 @@ export async function admit(rt: Runtime, call: CallScope, found: Result<Tool>): 
   if (!found.ok) return unknown(found);
   const tool = found.value;
   logStart(rt, call);
-  const first = propose(rt, call, tool, call.request.args);
+  const first = propose(rt, call, tool, call.args);
   const proposal = isPromise(first) ? await first : first;
   if (proposal.kind === 'ending') return proposal;
 
@@ -38,7 +38,7 @@ export async function admit(rt: Runtime, call: CallScope, found: Result<Tool>): 
   if (answer.modifiedArgs === undefined) return admitted(tool, proposal);
 
   // Edited arguments are a new proposal and go the whole way again. The person's yes covers «ask», never «deny».
-  const edited = await propose(rt, call, tool, answer.modifiedArgs, 'The edited arguments do not fit: ');
+  const edited = await propose(rt, call, tool, frozenCopy(answer.modifiedArgs), 'The edited arguments do not fit: ');
   return edited.kind === 'ending' ? edited : admitted(tool, edited);
 }
 
@@ -69,22 +69,17 @@ function propose(
 async function proposeHooked(rt: Runtime, call: CallScope, tool: Tool, given: unknown): Promise<Proposal | Ending> {
   let input = given;
   const refused = await applyHooks(rt.hooks, call, (args) => {
-    const changed = validate(tool, call, args);
+    const changed = validate(tool, call, frozenCopy(args));
     if (changed.kind === 'valid') input = changed.input;
     return changed.kind === 'valid' ? undefined : changed;
   });
   return refused ?? judge(rt, call, tool, input);
 }
 
-/**
- * The arguments are copied first, so that nobody who still holds them can change what was checked; and what is shown
- * to people, hooks and the record is a frozen copy of what runs.
- */
+/** What people, hooks and the record are shown from now on is a frozen copy of what runs. */
 function validate(tool: Tool, call: CallScope, args: unknown): { kind: 'valid'; input: unknown } | Ending {
-  call.stage = 'arguments';
-  const own = plainCopy(args);
   call.stage = 'definition';
-  const checked = (tool.input as InputSchema).check(own);
+  const checked = (tool.input as InputSchema).check(args);
   if (checked.warnings.length > 0) call.warnings.push(...checked.warnings);
   if (!checked.ok) return invalid(checked.issues);
   call.args = frozenCopy(checked.value);
@@ -160,8 +155,8 @@ function prefixed(prefix: string, result: Result<unknown>): Result<unknown> {
   return result.ok ? result : { ...result, error: { ...result.error, message: `${prefix}${result.error.message}` } };
 }
 
-function logStart(rt: Runtime, { callId, toolName: tool, request }: CallScope): void {
+function logStart(rt: Runtime, { callId, toolName: tool, args }: CallScope): void {
   rt.log.info({ callId, tool }, `Executing tool: ${tool}`);
   if (!rt.log.isLevelEnabled('debug')) return;
-  rt.log.debug({ callId, tool, params: redacted(request.args) }, `Parameters of tool: ${tool}`);
+  rt.log.debug({ callId, tool, params: redacted(args) }, `Parameters of tool: ${tool}`);
 }

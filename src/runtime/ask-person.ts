@@ -92,7 +92,7 @@ async function answerOf(rt: Runtime, call: CallScope, request: ApprovalRequest):
     const asked = rt.approver?.ask(request, call.ctx.signal);
     return toAnswer(isPromise(asked) ? await interruptible(asked, rt.approvalTimeoutMs, call.cancelSignal) : asked);
   } catch (thrown) {
-    if (!(thrown instanceof Interruption)) throw await undecided(rt, call, request, thrown);
+    if (!Interruption.is(thrown)) throw await undecided(rt, call, request, thrown);
     CallContext.abort(call.ctx, 'nobody waits for this answer any more');
     if (thrown.why === 'timeout') return 'expired';
     throw await undecided(rt, call, request, thrown);
@@ -101,7 +101,7 @@ async function answerOf(rt: Runtime, call: CallScope, request: ApprovalRequest):
 
 /** No question stays open: one that is dropped is recorded as a no. Returns what to throw. */
 async function undecided(rt: Runtime, call: CallScope, { id }: ApprovalRequest, thrown: unknown): Promise<unknown> {
-  const message = thrown instanceof Interruption ? 'cancelled' : `the approver failed: ${messageOf(thrown)}`;
+  const message = Interruption.is(thrown) ? 'cancelled' : `the approver failed: ${messageOf(thrown)}`;
   await decide(rt, call, { approvalId: id, approved: false, by: null, message });
   call.stage = 'approver';
   return thrown;

@@ -1,24 +1,38 @@
 import type { ExecutionContext } from '../kernel/execution-context.ts';
-import type { BlobStore } from '../kernel/ports.ts';
+import type { BlobStore, Clock } from '../kernel/ports.ts';
 import type { ToolContext } from '../kernel/tool.ts';
-import type { CallScope } from './call-scope.ts';
-import type { Runtime } from './runtime.ts';
+import type { EventBus } from './event-bus.ts';
+
+/** What of the runtime a call needs for its context. */
+export interface ContextParts {
+  readonly clock: Clock;
+  readonly bus: EventBus;
+  readonly blobs: BlobStore;
+}
+
+/** The call behind a context. */
+export interface ContextOwner {
+  readonly callId: string;
+  readonly session: string;
+  readonly toolName: string;
+  readonly context: ExecutionContext;
+}
 
 /** What a tool is given: its context and its ways to the world, and no way to its own record. */
 export class CallContext implements ToolContext {
-  readonly #rt: Runtime;
-  readonly #call: CallScope;
+  readonly #rt: ContextParts;
+  readonly #call: ContextOwner;
   #abort: AbortController | undefined;
   #abortReason: Error | undefined;
   #ended = false;
 
-  constructor(rt: Runtime, call: CallScope) {
+  constructor(rt: ContextParts, call: ContextOwner) {
     this.#rt = rt;
     this.#call = call;
   }
 
   /** The call behind a context that a tool hands back, or undefined for any other object. */
-  static scopeOf(context: object): CallScope | undefined {
+  static ownerOf(context: object): ContextOwner | undefined {
     return #call in context ? context.#call : undefined;
   }
 

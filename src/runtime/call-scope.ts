@@ -4,9 +4,8 @@ import type { ExecutionContext } from '../kernel/execution-context.ts';
 import { isPromise, type MaybePromise } from '../kernel/result.ts';
 import type { Tool } from '../kernel/tool.ts';
 import type { Ticket } from './access-locks.ts';
-import { CallContext } from './call-context.ts';
+import { CallContext, type ContextParts } from './call-context.ts';
 import { Interruption, interruptible } from './interruption.ts';
-import type { Runtime } from './runtime.ts';
 
 /** What a door asks for. */
 export interface CallRequest {
@@ -32,7 +31,7 @@ export interface Turn {
 }
 
 /** Who is at work on a call; a throw is explained by it. */
-export type Stage = 'store' | 'arguments' | 'definition' | 'hook' | 'policy' | 'approver' | 'tool';
+export type Stage = 'store' | 'definition' | 'hook' | 'policy' | 'approver' | 'tool';
 
 /** One call while it lives: what was asked, and how far it is. Tools see only its `ctx`. */
 export class CallScope {
@@ -45,25 +44,26 @@ export class CallScope {
   readonly ctx: CallContext;
 
   stage: Stage = 'store';
+  /** Whether the store knows of it, so that its end can be recorded. */
+  recorded = false;
   /** The hook that is at work, while one is. */
   hook = '';
   /** Canonical once the tool is found; until then what the caller said. */
   toolName: string;
-  /** What is recorded as the arguments: as given first, then as they run. Nobody can change it. */
-  args: unknown;
+  /** A frozen copy: as given first, then as they run. What is recorded, shown and checked. */
+  args: unknown = null;
   readonly warnings: string[] = [];
   startedAt: number | null = null;
   startedMonotonic = 0;
   ticket: Ticket | undefined;
 
-  constructor(rt: Runtime, callId: string, request: CallRequest) {
+  constructor(rt: ContextParts, callId: string, request: CallRequest) {
     this.callId = callId;
     this.request = request;
     this.context = request.context;
     this.requestedAt = rt.clock.now();
     this.openedAt = rt.clock.monotonic();
     this.toolName = typeof request.tool === 'string' ? request.tool : request.tool.name;
-    this.args = request.args;
     this.cancelSignal = eitherOf(request.signal, request.parent?.ctx.signal);
     this.ctx = new CallContext(rt, this);
   }

@@ -1,5 +1,6 @@
 import type { CallRecord } from '../kernel/call.ts';
 import { messageOf } from '../kernel/error.ts';
+import { frozenCopy } from '../kernel/plain-copy.ts';
 import { fail, isPromise, type MaybePromise, ok, type Result } from '../kernel/result.ts';
 import type { Tool } from '../kernel/tool.ts';
 import type { ToolResult } from '../kernel/tool-result.ts';
@@ -26,12 +27,14 @@ export async function executeCall(rt: Runtime, request: CallRequest): Promise<To
   let end: Ending;
   try {
     const found = find(rt, call);
+    const unreadable = readArguments(call);
     const pending = recordRequest(rt, call);
     const earlier = isPromise(pending) ? await pending : pending;
     if (earlier !== undefined)
       return await answerOfEarlier(rt, call, earlier, (queued) => resumed(rt, request, queued));
+    call.recorded = true;
     call.throwIfCancelled();
-    const admitted = await admit(rt, call, found);
+    const admitted = unreadable ?? (await admit(rt, call, found));
     end = admitted.kind === 'ending' ? admitted : await runAdmitted(rt, call, admitted);
   } catch (thrown) {
     // Expected failures are values, so what is thrown here is an interruption or somebody's bug.
@@ -49,6 +52,17 @@ function find(rt: Runtime, call: CallScope): Result<Tool> {
   const found = typeof tool === 'string' ? rt.find(tool) : ok(tool);
   if (found.ok) call.toolName = found.value.name;
   return found;
+}
+
+/** Copies them once, so that nobody who still holds them can change what is recorded, shown and checked. */
+function readArguments(call: CallScope): Ending | undefined {
+  try {
+    call.args = frozenCopy(call.request.args);
+    return undefined;
+  } catch (error) {
+    call.args = null;
+    return ending('failed', fail('INVALID_INPUT', `The arguments cannot be read: ${messageOf(error)}`));
+  }
 }
 
 /** Undefined when the call is ours to make; otherwise the one that was made before under the same key. */
@@ -88,18 +102,17 @@ function resumed(rt: Runtime, request: CallRequest, queued: CallRecord): Promise
 }
 
 function explain(call: CallScope, thrown: unknown): Ending {
-  if (thrown instanceof Interruption) return interrupted(call, thrown);
+  if (Interruption.is(thrown)) return interrupted(call, thrown);
   const { toolName: name, stage } = call;
   const why = messageOf(thrown);
   if (stage === 'tool') return ending('failed', fail('EXECUTION_ERROR', why));
-  if (stage === 'arguments') return ending('failed', fail('INVALID_INPUT', `The arguments cannot be read: ${why}`));
   const message = `${culprit(stage, call)} failed, so ${name} did not run: ${why}`;
   return stage === 'approver'
     ? ending('denied', fail('APPROVAL_DENIED', message))
     : ending('failed', fail('INTERNAL', message));
 }
 
-function culprit(stage: Exclude<Stage, 'tool' | 'arguments'>, call: CallScope): string {
+function culprit(stage: Exclude<Stage, 'tool'>, call: CallScope): string {
   const names = {
     store: 'The store',
     definition: `The definition of ${call.toolName}`,

@@ -67,9 +67,11 @@ export class ToolExecutor {
           ...options,
           ...(key !== undefined && { key }),
         };
-        const result = await executeCall(this.#rt, turn === undefined ? request : { ...request, turn });
-        turn?.finish();
-        return result;
+        try {
+          return await executeCall(this.#rt, turn === undefined ? request : { ...request, turn });
+        } finally {
+          turn?.finish();
+        }
       }),
     );
   }
@@ -127,7 +129,10 @@ export class ToolExecutor {
 }
 
 function contextFrom(context: AnyContext): { context: ExecutionContext; parent?: CallScope } {
-  const parent = typeof context === 'object' && context !== null ? CallContext.scopeOf(context) : undefined;
+  const parent =
+    typeof context === 'object' && context !== null
+      ? (CallContext.ownerOf(context) as CallScope | undefined)
+      : undefined;
   if (parent !== undefined) return { context: parent.context, parent };
   return { context: ExecutionContext.from(context as ExecutionContextInit) };
 }

@@ -3,9 +3,15 @@ import { setMaxListeners } from 'node:events';
 /** Thrown through a call that must end now. Not an Error: nobody reads its stack, and it is made on hot paths. */
 export class Interruption {
   readonly why: 'timeout' | 'cancelled';
+  readonly #ours = true;
 
   constructor(why: 'timeout' | 'cancelled') {
     this.why = why;
+  }
+
+  /** Not `instanceof`: what is thrown may be a proxy that throws when it is looked at. */
+  static is(thrown: unknown): thrown is Interruption {
+    return typeof thrown === 'object' && thrown !== null && #ours in thrown;
   }
 }
 

@@ -26,7 +26,7 @@ export async function answerOfEarlier(
     if (!('state' in now)) return now;
     return now.state === 'queued' ? await resume(now) : recordedResult(now);
   } catch (thrown) {
-    const cancelled = thrown instanceof Interruption;
+    const cancelled = Interruption.is(thrown);
     const message = cancelled
       ? `The wait for an earlier call of ${tool} was cancelled; that call goes on.`
       : `What became of an earlier call of ${tool} cannot be told: ${messageOf(thrown)}`;

@@ -9,8 +9,8 @@ export function roughSize(value: unknown): number {
     if (typeof part === 'string') return part.length;
     if (typeof part !== 'object' || part === null || ++nodes > MOST_NODES) return 8;
     let size = 16;
-    for (const key in part) {
-      size += key.length + measure((part as Record<string, unknown>)[key]);
+    for (const inner of Object.values(part)) {
+      size += 8 + measure(inner);
       if (nodes > MOST_NODES) break;
     }
     return size;

@@ -67,6 +67,7 @@ async function afterEarlier(rt: Runtime, call: CallScope, access: readonly Acces
 }
 
 function takePlace(rt: Runtime, call: CallScope, access: readonly Access[]): Promise<void> | undefined {
+  if (access.length === 0) return undefined;
   call.ticket = rt.locks.take(access, call.context.workingDir, call.request.parent?.ticket);
   const before = rt.locks.turn(call.ticket);
   return before && interruptible(before, undefined, call.cancelSignal);

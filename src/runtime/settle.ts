@@ -22,6 +22,7 @@ export function settle(rt: Runtime, call: CallScope, end: Ending): MaybePromise<
 function conclude(rt: Runtime, call: CallScope, end: Readable): MaybePromise<ToolResult> {
   const result = answer(call, end);
   const execution = executionOf(rt, call, end, result);
+  if (!call.recorded) return concluded(rt, call, execution);
   try {
     const recorded = recordEnd(rt, call, execution, end.artifact);
     if (recorded === undefined) return concluded(rt, call, execution);

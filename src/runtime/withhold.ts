@@ -1,8 +1,8 @@
 import { messageOf } from '../kernel/error.ts';
 import { fail } from '../kernel/result.ts';
+import { hookedCall } from './apply-hooks.ts';
 import type { CallScope } from './call-scope.ts';
 import { type Ending, ending } from './ending.ts';
-import { hookedCall } from './hooks.ts';
 import { Interruption } from './interruption.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -17,7 +17,7 @@ export async function withhold(rt: Runtime, call: CallScope, end: Ending): Promi
       const message = `${tool} ran, but hook ${hook.name} withheld its result: ${answer.veto}`;
       return ending('failed', fail('PERMISSION_DENIED', message));
     } catch (thrown) {
-      const why = thrown instanceof Interruption ? 'it did not answer' : messageOf(thrown);
+      const why = Interruption.is(thrown) ? 'it did not answer' : messageOf(thrown);
       return ending('failed', fail('INTERNAL', `Hook ${hook.name} failed, so ${tool} gives no result: ${why}`));
     }
   }
