@@ -8,12 +8,7 @@ import { type AnyTool, ToolRegistry } from '../runtime/registry.ts';
 import { toAiSdkTool } from '../schema/ai-sdk.ts';
 import { SCHEMA_FORMATS } from '../schema/formats.ts';
 import { toLangChainTool } from '../schema/langchain.ts';
-
-/** One promise; give it to the test runner you use: `for (const { title, run } of checks) test(title, run)`. */
-export interface Check {
-  title: string;
-  run(): void | Promise<void>;
-}
+import type { Check } from './contract.ts';
 
 export interface ToolContractOptions {
   /** Arguments with which the tool can run here. Left out: the checks that need a run are not made. */
