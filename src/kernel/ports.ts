@@ -52,6 +52,15 @@ export interface Store {
    * given. Returns how to stop. Absent where no other process can write.
    */
   follow?(listener: (event: LogEvent) => void, after?: number): () => void;
+  /** The clock that deadlines are measured by. Absent where the wall clock is all there is. */
+  now?(): MaybePromise<number>;
+  /**
+   * Records the first decision about a pending approval. Null when somebody decided before, or when its time is over by
+   * the store's clock. Absent where only this process can decide.
+   */
+  decide?(event: NewEvent<'approval.decided'>): MaybePromise<StoredEvent | null>;
+  /** Looks after calls whose process ended. Absent where no call outlives its process. */
+  recover?(): MaybePromise<unknown>;
 }
 
 /** Bytes by the hash of their content. What was put is never changed; an adapter may forget the oldest. */

@@ -40,7 +40,7 @@ export async function askPerson(rt: Runtime, call: CallScope, question: Question
   }
   const request = requestFor(call, question);
   const { id: approvalId, args, digest } = request;
-  const data = { approvalId, tool: tool.name, args, reason, digest };
+  const data = { approvalId, tool: tool.name, args, reason, digest, ...(await deadline(rt)) };
   const event = { type: 'approval.requested', callId: call.callId, at: rt.clock.now(), data } as const;
   await record(rt, call, MOVE_TO_WAITING, event);
 
@@ -52,17 +52,12 @@ export async function askPerson(rt: Runtime, call: CallScope, question: Question
   }
   const { approved, by, message, modifiedArgs } = answer;
   const changed = modifiedArgs && changedFields(tool, args, modifiedArgs);
-  await decide(rt, call, {
-    approvalId,
-    approved,
-    by,
-    ...(message !== undefined && { message }),
-    ...(changed && { changed }),
-  });
-  if (!approved)
-    return denied(
-      `A person refused to run ${tool.name}${message ? `: ${message}` : '. Do not try it again unchanged.'}`,
-    );
+  const more = { ...(message !== undefined && { message }), ...(changed && { changed }) };
+  if (!(await decide(rt, call, { approvalId, approved, by, ...more }))) return tooLate(tool);
+  if (!approved) {
+    const why = message ? `: ${message}` : '. Do not try it again unchanged.';
+    return denied(`A person refused to run ${tool.name}${why}`);
+  }
   if (changed !== undefined && changed.length > 0) {
     call.warnings.push(`The person who approved this changed ${changed.join(', ')} before it ran.`);
   }
@@ -121,10 +116,22 @@ function toAnswer(given: unknown): Answer {
 
 const MOVE_TO_WAITING: CallMove = { from: ['requested'], to: 'awaiting_approval' };
 
-async function decide(rt: Runtime, call: CallScope, data: EventData['approval.decided']): Promise<void> {
+/** False when the decision does not count, as somebody decided before. */
+async function decide(rt: Runtime, call: CallScope, data: EventData['approval.decided']): Promise<boolean> {
   call.stage = 'store';
   const event = { type: 'approval.decided', callId: call.callId, at: rt.clock.now(), data } as const;
-  for (const stored of await rt.store.append(call.session, [event])) rt.bus.emit(stored);
+  const [stored] =
+    rt.store.decide === undefined ? await rt.store.append(call.session, [event]) : [await rt.store.decide(event)];
+  if (stored == null) return false;
+  rt.bus.emit(stored);
+  return true;
+}
+
+/** By the store's clock, so that whoever looks after the store can end the question when this process no longer can. */
+async function deadline({ store, clock, approvalTimeoutMs }: Runtime): Promise<{ expiresAt?: number }> {
+  if (approvalTimeoutMs === undefined) return {};
+  const now = store.now === undefined ? clock.now() : await store.now();
+  return { expiresAt: now + approvalTimeoutMs };
 }
 
 /** Compared as they would run, so that a default left out is no change. */
@@ -133,6 +140,12 @@ function changedFields(tool: Tool, before: Record<string, unknown>, edited: Reco
   const after = checked.ok ? checked.value : edited;
   const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...keys].filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]));
+}
+
+function tooLate({ name }: Tool): Ending {
+  return denied(
+    `The request to approve ${name} was answered elsewhere, or its time was over, before this answer came.`,
+  );
 }
 
 function denied(message: string): Ending {

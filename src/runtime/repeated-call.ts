@@ -42,14 +42,16 @@ async function settledOrQueued(rt: Runtime, call: CallRecord): Promise<CallRecor
     return await new Promise((resolve, reject) => {
       const unfollow = rt.store.follow === undefined ? rt.bus.on(heard) : rt.store.follow(heard);
       const unwait = rt.waiting.add(call.id, resolve);
+      const recovering = recoverNowAndThen(rt);
       stop = () => {
         unfollow();
         unwait();
+        clearInterval(recovering);
       };
       look().catch(reject);
 
-      function heard({ type, callId }: Event | LogEvent): void {
-        if (callId === call.id && (type === 'call.finished' || type === 'call.requeued')) look().catch(reject);
+      function heard({ callId }: Event | LogEvent): void {
+        if (callId === call.id) look().catch(reject);
       }
       async function look(): Promise<void> {
         const now = await rt.store.call(call.id);
@@ -60,6 +62,22 @@ async function settledOrQueued(rt: Runtime, call: CallRecord): Promise<CallRecor
   } finally {
     stop();
   }
+}
+
+const RECOVER_MS = 2000;
+
+/** The process that has the call may have ended, or may end while we wait: then nobody else might look after it. */
+function recoverNowAndThen(rt: Runtime): NodeJS.Timeout | undefined {
+  if (rt.store.recover === undefined) return undefined;
+  const recover = async () => {
+    try {
+      await rt.store.recover?.();
+    } catch (error) {
+      rt.log.warn({}, `Calls that ended processes left behind cannot be recovered now: ${messageOf(error)}`);
+    }
+  };
+  void recover();
+  return setInterval(recover, RECOVER_MS);
 }
 
 function isOver({ state }: CallRecord): boolean {

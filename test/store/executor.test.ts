@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -127,4 +128,58 @@ test('a store that is gone is said in words, and nothing runs', async () => {
   expect(result).toMatchObject({ ok: false, error: { code: 'INTERNAL' } });
   expect(runs).toBe(0);
   await open();
+});
+
+test('the first decision wins: an approver that answers after another door does not count', async () => {
+  const { store, blobs } = kept;
+  const { call } = createToolwright({
+    tools: [guarded],
+    store,
+    blobs,
+    approver: async ({ id, stepId }) => {
+      const data = { approvalId: id, approved: false, by: 'bob' };
+      await store.decide({ type: 'approval.decided', callId: stepId, at: Date.now(), data });
+      return { approved: true, by: 'ann' };
+    },
+  });
+  expect((await call('guarded')).error).toMatchObject({
+    code: 'APPROVAL_DENIED',
+    message: expect.stringContaining('answered elsewhere'),
+  });
+  expect(await store.approvals({})).toMatchObject([{ state: 'denied', decidedBy: 'bob' }]);
+  expect((await store.verify()).problems).toEqual([]);
+});
+
+test('a deadline is in the store, so that the question ends although nobody in this process ends it', async () => {
+  const { store, blobs } = kept;
+  const asked = new Promise<void>((resolve) => {
+    const approver = () => (resolve(), new Promise<never>(() => {}));
+    void createToolwright({ tools: [guarded], store, blobs, approvalTimeout: 0.2, approver }).call('guarded');
+  });
+  await asked;
+  const [approval] = await store.approvals({ state: 'pending' });
+  const left = (approval?.expiresAt ?? 0) - (await store.now());
+  expect(left).toBeGreaterThan(-100);
+  expect(left).toBeLessThanOrEqual(200);
+  await expect.poll(async () => (await store.approvals({ state: 'pending' })).length, { timeout: 3000 }).toBe(0);
+});
+
+test('a repeated request takes over from a process that ended, with nobody else there to help', async () => {
+  const program = `
+    import { openStore } from ${JSON.stringify(join(import.meta.dirname, '../../src/storage/open.ts'))};
+    const { value } = await openStore({ directory: ${JSON.stringify(folder)} });
+    await value.store.submit({ id: 'left', session: 's1', agent: null, tool: 'echo', args: { text: 'hi' }, key: 'k',
+      effect: 'once', state: 'requested', requestedAt: Date.now(), startedAt: null, finishedAt: null, durationMs: null, outcome: null });
+    process.kill(process.pid, 'SIGKILL');
+  `;
+  const file = join(folder, 'left-behind.mts');
+  writeFileSync(file, program);
+  const tsx = new URL('../../node_modules/tsx/dist/loader.mjs', import.meta.url).href;
+  const ended = await new Promise((resolve) => {
+    spawn(process.execPath, ['--import', tsx, file], { stdio: 'inherit' }).once('exit', (_, signal) => resolve(signal));
+  });
+  expect(ended).toBe('SIGKILL');
+  const result = await app().call('echo', { text: 'hi' }, { key: 'k' });
+  expect(result).toMatchObject({ callId: 'left', output: 'hi' });
+  expect(runs).toBe(1);
 });
