@@ -57,13 +57,14 @@ export interface BlobStore {
   get(handle: string): MaybePromise<Result<Uint8Array>>;
 }
 
-/** What policy judges. `ownReason` is the tool's own wish to ask a person, if it has one. */
+/** What policy judges. `ownReason` is the tool's own wish to ask a person; `asksAlways` that no rule may lift it. */
 export interface Subject {
   readonly tool: string;
   readonly args: unknown;
   readonly access: readonly Access[];
   readonly effect: Effect;
   readonly ownReason: string | undefined;
+  readonly asksAlways: boolean;
   readonly context: ExecutionContext;
 }
 
@@ -72,6 +73,8 @@ export interface Verdict {
   readonly verdict: 'allow' | 'ask' | 'deny';
   readonly rule: string;
   readonly reason: string;
+  /** What is granted, where that is less than what was asked for: a command that only reads gets nothing to write. */
+  readonly access?: readonly Access[];
 }
 
 /** Contract: decides, touches nothing. A throw refuses the call. */
