@@ -15,7 +15,8 @@ mkdirSync(results, { recursive: true });
 
 const runs = [vitest(process.execPath, 'this-node', process.argv.slice(2))];
 if (process.argv.length === 2 && !process.version.startsWith('v24.')) {
-  runs.push(vitest(newerNode(), 'newer-node', ['src/']));
+  const newer = newerNode();
+  runs.push(newer === undefined ? { passed: 0, failed: 1 } : vitest(newer, 'newer-node', ['src/']));
 }
 
 const passed = runs.reduce((sum, run) => sum + run.passed, 0);
@@ -66,6 +67,5 @@ function newerNode() {
   }
   if (existsSync(binary)) return binary;
   console.error(`Node ${NEWER_NODE} could not be installed from the package registry.`);
-  console.log('0 passed, 1 failed');
-  process.exit(1);
+  return undefined;
 }

@@ -2,9 +2,9 @@ export { type Access, UNKNOWN_ACCESS } from './kernel/access.ts';
 export type { CallRecord, CallState, Effect, FinalState, Outcome } from './kernel/call.ts';
 export { ToolCategory } from './kernel/category.ts';
 export { ERROR_CODES, type ErrorCode, type Failure, ToolError } from './kernel/error.ts';
-export type { Event, StoredEvent } from './kernel/event.ts';
+export type { CallMove, Event, NewEvent, StoredEvent } from './kernel/event.ts';
 export { ExecutionContext, type ExecutionContextInit } from './kernel/execution-context.ts';
-export type { InputSchema, JsonSchema } from './kernel/input-schema.ts';
+export type { Checked, InputSchema, Issue, JsonSchema } from './kernel/input-schema.ts';
 export type {
   ApprovalRequest,
   ApprovalResponse,
@@ -19,11 +19,11 @@ export type {
   Subject,
   Verdict,
 } from './kernel/ports.ts';
-export { fail, type Metadata, ok, type Result } from './kernel/result.ts';
-export { defineTool, type Tool, type ToolContext, type ToolSource } from './kernel/tool.ts';
+export { fail, type MaybePromise, type Metadata, ok, type Result } from './kernel/result.ts';
+export { defineTool, type OwnReason, type Tool, type ToolContext, type ToolSource } from './kernel/tool.ts';
 export { type ParameterType, ToolParameter, type ToolParameterInit } from './kernel/tool-parameter.ts';
 export { ToolResult } from './kernel/tool-result.ts';
-export { BaseTool, type ParameterValues } from './runtime/base-tool.ts';
+export { BaseTool, type LangChainTool, type ParameterValues } from './runtime/base-tool.ts';
 export { allowAll, type RuntimeOptions } from './runtime/create-runtime.ts';
 export { createToolwright, type Toolwright, type ToolwrightOptions } from './runtime/create-toolwright.ts';
 export { type AnyContext, type CallOptions, type ExecutorOptions, ToolExecutor } from './runtime/executor.ts';

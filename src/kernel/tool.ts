@@ -10,11 +10,11 @@ import type { MaybePromise, Result } from './result.ts';
 import { zodInput, zodToJson } from './zod-input.ts';
 
 /** What a running tool has: the context it was called with, and its only ways to the world. */
-export interface ToolContext extends Readonly<Omit<ExecutionContext, 'constructor'>> {
+export interface ToolContext extends Readonly<ExecutionContext> {
   readonly callId: string;
   /** Aborts on timeout and cancellation. Made on first use, so a tool that never looks pays nothing. */
   readonly signal: AbortSignal;
-  /** What this call may touch, as policy granted it. */
+  /** What this call may touch, as policy granted it. Empty until it was judged. */
   readonly granted: readonly Access[];
   /** What truncation kept, by handle. */
   readonly artifacts: BlobStore;
@@ -39,7 +39,7 @@ export interface Tool<I = unknown, O = unknown> {
   summary(input: I): string;
   /** What this call touches. Left out: unknown, so it asks, runs alone and never twice. */
   access?(input: I, ctx: ToolContext): MaybePromise<readonly Access[]>;
-  /** A reason why a person must say yes, whatever the access. A user's rule or mode may lift it, unless it says `always`. */
+  /** A reason why a person must say yes, whatever the access. A user's rule may lift it, unless it says `always`. */
   approval?(input: I, ctx: ToolContext): MaybePromise<OwnReason | undefined>;
   /** What would happen, in words, for a dry run. Must change nothing. */
   preview?(input: I, ctx: ToolContext): MaybePromise<string>;

@@ -1,9 +1,17 @@
+import { setMaxListeners } from 'node:events';
+
 /** Thrown through a call that must end now. Not an Error: nobody reads its stack, and it is made on hot paths. */
 export class Interruption {
   readonly why: 'timeout' | 'cancelled';
+  readonly #ours = true;
 
   constructor(why: 'timeout' | 'cancelled') {
     this.why = why;
+  }
+
+  /** Not `instanceof`: what is thrown may be a proxy that throws when it is looked at. */
+  static is(thrown: unknown): thrown is Interruption {
+    return typeof thrown === 'object' && thrown !== null && #ours in thrown;
   }
 }
 
@@ -14,7 +22,8 @@ export class Interruption {
 export function interruptible<T>(work: Promise<T>, limitMs: number | undefined, cancelled?: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const wait = new Wait(reject, limitMs, cancelled);
-    work.then(
+    // A promise of another kind may throw when it is asked; ours does not.
+    Promise.resolve(work).then(
       (value) => {
         wait.end();
         resolve(value);
@@ -45,6 +54,8 @@ class Wait {
     if (limitMs !== undefined) startLater(this);
     if (cancelled === undefined) return;
     this.#cancel = () => this.#stop('cancelled');
+    // Many calls may share one signal; that is no leak.
+    setMaxListeners(0, cancelled);
     cancelled.addEventListener('abort', this.#cancel, { once: true });
     if (cancelled.aborted) this.#cancel();
   }
