@@ -10,6 +10,8 @@ export interface FlagTable {
   readonly glued?: string;
   /** `-20` as `head` and `git log` take it. */
   readonly digits?: boolean;
+  /** Its options only change what it prints, so it does not matter that a computed word may be one. */
+  readonly harmless?: boolean;
   /** Options are words with one dash, as `find` has them. */
   readonly longWithOneDash?: boolean;
 }
@@ -41,7 +43,7 @@ export function parseFlags(args: readonly ShellWord[], table: FlagTable): Parsed
     const { value } = word;
     if (value === null) {
       // Could be an option at run time, unless its first character is known to be none.
-      if (word.home || /^["']?[\w./]/.test(word.text)) operands.push(word);
+      if (table.harmless || word.home || /^["']?[\w./]/.test(word.text)) operands.push(word);
       else return { unknown: word.text };
       continue;
     }

@@ -58,7 +58,7 @@ export function judgeCommand(
   return { verdict, reason, rule, parts, readOnly: readOnly && verdict === 'allow' };
 
   function add(text: string, argv: readonly string[] | null, verdict: Answer, rule: string, reason: string): void {
-    if (verdict !== 'allow' || rule !== READ_ONLY) readOnly = false;
+    if (verdict !== 'allow') readOnly = false;
     parts.push({ text, argv, verdict, reason, rule });
   }
 
@@ -101,15 +101,7 @@ export function judgeCommand(
     }
     const inner = innerCommands(name, args);
     for (const one of inner) judgeInner(text, one, depth);
-    if (ruled !== undefined)
-      add(
-        text,
-        argv,
-        ruled.verdict,
-        ruled.rule,
-        ruled.verdict === 'ask' ? `The rule ${ruled.rule} asks about it.` : `The rule ${ruled.rule} allows it.`,
-      );
-    else if (inner.length === 0 || !TRANSPARENT.has(name)) judgeByKnowledge(text, name, args, argv);
+    if (inner.length === 0 || !TRANSPARENT.has(name)) judgeAlone(text, name, args, argv, ruled);
     if (name === 'cd' || name === 'pushd') follow(args);
   }
 
@@ -120,31 +112,31 @@ export function judgeCommand(
     else judgeWords(inner.words.map((word) => word.text).join(' '), inner.words, depth + 1);
   }
 
-  function judgeByKnowledge(
+  /** What is known of the command, then what a rule says of it. A rule lifts a question, never a refusal. */
+  function judgeAlone(
     text: string,
     name: string,
     args: readonly ShellWord[],
     argv: readonly string[] | null,
+    ruled: ReturnType<RuleLookup>,
   ): void {
-    const answer = readOnlyUse(name, args);
-    if ('why' in answer) {
-      add(text, argv, 'ask', 'not read-only', `${capital(answer.why)}.`);
-      return;
-    }
-    const problem = reading(name, answer);
-    const { verdict, rule, reason } = problem ?? objection('allow', READ_ONLY, `${name} only reads.`);
+    const known = knowledgeOf(name, args);
+    if (known.rule !== READ_ONLY) readOnly = false;
+    const byRule = ruled && objection(ruled.verdict, ruled.rule, `The rule ${ruled.rule} ${ruled.verdict}s it.`);
+    const { verdict, rule, reason } = known.verdict === 'deny' ? known : (byRule ?? known);
     add(text, argv, verdict, rule, reason);
+  }
+
+  function knowledgeOf(name: string, args: readonly ShellWord[]): Objection {
+    const answer = readOnlyUse(name, args);
+    if (!('why' in answer)) return reading(name, answer) ?? objection('allow', READ_ONLY, `${name} only reads.`);
+    const secret = args.find((word) => !word.pattern && sensitive(word, cwds, where) !== undefined);
+    if (secret === undefined) return objection('ask', 'not read-only', `${capital(answer.why)}.`);
+    return objection('deny', SENSITIVE, `${secret.text} cannot be used: ${sensitive(secret, cwds, where)}.`);
   }
 
   /** Files it opens meet the file policy; files it only looks at must merely be inside. */
   function reading(name: string, { content, named }: ReadOnlyUse): Objection | undefined {
-    for (const word of [...content, ...named]) {
-      for (const place of placesOf(word, cwds, where)) {
-        if (place.kind === 'computed')
-          return objection('ask', 'not understood', `What ${word.text} names is known only at run time.`);
-        if (place.kind === 'outside' && !READABLE.test(place.path)) return outside(word);
-      }
-    }
     for (const word of content) {
       const secret = sensitive(word, cwds, where);
       if (secret === undefined) continue;
@@ -156,6 +148,13 @@ export function judgeCommand(
         SENSITIVE,
         `${word.text} cannot be read: ${secret}. A user can lift that in the configuration.`,
       );
+    }
+    for (const word of [...content, ...named]) {
+      for (const place of placesOf(word, cwds, where)) {
+        if (place.kind === 'computed')
+          return objection('ask', 'not understood', `What ${word.text} names is known only at run time.`);
+        if (place.kind === 'outside' && !READABLE.test(place.path)) return outside(word);
+      }
     }
     return undefined;
   }
@@ -204,7 +203,8 @@ export function judgeCommand(
   }
 }
 
-const READ_ONLY = 'read-only command';
+/** The rule behind a part that runs unasked because it is known to change nothing. */
+export const READ_ONLY = 'read-only command';
 const SENSITIVE = 'sensitive file';
 const CATASTROPHE = 'catastrophic command';
 
