@@ -25,8 +25,8 @@ import {
   timesLess,
   timesTheLimit,
 } from './benchmark.ts';
-import { ByHand } from './store-by-hand.ts';
-import type { Reading } from './store-reader.ts';
+import { ByHand } from './store.by-hand.ts';
+import type { Reading } from './store.reader.ts';
 
 const CALLS = 5000;
 const SLOW_CALLS = 1000;
@@ -150,7 +150,7 @@ async function readings(folder: string, events: number, sessions: number): Promi
   await fill(folder, events, sessions);
   const all: Reading[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    const child = fork(join(import.meta.dirname, 'store-reader.ts'), [folder]);
+    const child = fork(join(import.meta.dirname, 'store.reader.ts'), [folder]);
     all.push(await new Promise<Reading>((resolve) => child.once('message', resolve as (reading: unknown) => void)));
   }
   return all;

@@ -49,7 +49,7 @@ export function zodToJson(schema: AnyZod, io: 'input' | 'output'): JsonSchema {
 
 function toFinding(issue: z.core.$ZodIssue, above: readonly PropertyKey[], args: unknown, json: JsonSchema): Finding {
   const path = [...above, ...issue.path];
-  const nearer = issue.code === 'invalid_union' ? insideUnion(issue) : undefined;
+  const nearer = issue.code === 'invalid_union' ? insideUnion(issue, valueAt(args, path)) : undefined;
   if (nearer !== undefined) return toFinding(nearer, path, args, json);
   const given = valueAt(args, path);
   const missing = given === undefined && MAY_BE_MISSING.has(issue.code);
@@ -63,12 +63,13 @@ function toFinding(issue: z.core.$ZodIssue, above: readonly PropertyKey[], args:
 /** A refinement may speak about a parameter that is not there; what says «wrong type» of nothing means «missing». */
 const MAY_BE_MISSING = new Set(['invalid_type', 'invalid_value', 'invalid_union']);
 
-/** The best-fitting alternative of a union: the one whose kind was right and that has the least to complain about. */
-function insideUnion(issue: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue | undefined {
-  const fitting = (issue.errors ?? []).filter(
-    (issues) => issues.length > 0 && issues.every(({ path }) => path.length > 0),
-  );
-  const [best] = fitting.sort((a, b) => a.length - b.length);
+/** The best-fitting alternative of a union: of the right kind, with the least missing, then with the least wrong. */
+function insideUnion(issue: z.core.$ZodIssueInvalidUnion, given: unknown): z.core.$ZodIssue | undefined {
+  const missing = (issues: readonly z.core.$ZodIssue[]) =>
+    issues.filter(({ path }) => valueAt(given, path) === undefined).length;
+  const [best] = (issue.errors ?? [])
+    .filter((issues) => issues.length > 0 && issues.every(({ path }) => path.length > 0))
+    .sort((a, b) => missing(a) - missing(b) || a.length - b.length);
   return best?.[0];
 }
 
@@ -94,20 +95,27 @@ function sentence(
     case 'unrecognized_keys':
       return sentences.invalid(name, `it has no parameter ${issue.keys.map((key) => `'${key}'`).join(', ')}`);
     case 'invalid_union':
-      return unionSentence(issue, name, schema);
+      return unionSentence(issue, name, schema, declaredAt(json, path.slice(0, -1)));
     default:
       return sentences.invalid(name, lowerFirst(issue.message));
   }
 }
 
-function unionSentence(issue: z.core.$ZodIssueInvalidUnion, name: string, schema: JsonSchema | undefined): string {
-  const options = alternatives(schema);
+function unionSentence(
+  issue: z.core.$ZodIssueInvalidUnion,
+  name: string,
+  schema: JsonSchema | undefined,
+  around: JsonSchema | undefined,
+): string {
   const discriminator = (issue as { discriminator?: string }).discriminator;
   if (discriminator !== undefined) {
-    const values = options.map((option) => constantOf(option, discriminator)).filter((value) => value !== undefined);
+    // Zod names the discriminator in the path; its values stand in the alternatives around it.
+    const values = alternatives(around)
+      .map((option) => constantOf(option, discriminator))
+      .filter((value) => value !== undefined);
     if (values.length > 0) return sentences.oneOf(name, values);
   }
-  const names = [...new Set(options.map(typeName).filter(Boolean))];
+  const names = [...new Set(alternatives(schema).map(typeName).filter(Boolean))];
   return sentences.invalid(
     name,
     `must be ${names.length > 0 ? names.join(' or ') : 'one of the forms the schema allows'}`,

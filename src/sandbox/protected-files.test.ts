@@ -66,6 +66,14 @@ describe('sensitive files', () => {
     expect((await at.sh('cat sub/.env; grep -r CANARY .')).stdout).not.toContain('CANARY');
   });
 
+  test('are refused to be more than can be hidden, with what to do', async () => {
+    for (let i = 0; i <= 1_000; i++) at.write(`keys/${i}.pem`, 'CANARY');
+    const request = { command: ['cat', 'keys/0.pem'], workspace: at.workspace, mounts: 'read', tag: 't' } as const;
+    const result = await at.sandbox.run(request);
+    expect(result).toMatchObject({ ok: false, error: { code: 'SANDBOX_UNAVAILABLE' } });
+    expect(result.ok || result.error.message).toContain('Add a rule that hides their folder');
+  });
+
   test('a rule of the user adds to the list', async () => {
     await using own = trySandbox({ path, rules: [{ pattern: 'private/**', access: 'hidden', reason: 'mine' }] });
     own.write('private/a.txt', 'CANARY');

@@ -4,7 +4,7 @@ import { chainHash } from './chain.ts';
 import { type AnyNewEvent, EVENT_VERSIONS } from './event-rows.ts';
 import { plainText } from './json.ts';
 import type { Payload } from './payload.ts';
-import { first, type Work } from './statement.ts';
+import { ask, first, type Query, type Work } from './statement.ts';
 import type { Statements } from './statements.ts';
 import type { CallTable } from './tables.ts';
 
@@ -14,6 +14,13 @@ type Placed = { -readonly [K in keyof LogEvent]: LogEvent[K] };
 interface Staged {
   event: Placed;
   payload: Payload;
+}
+
+/** How much had been staged at a moment. */
+interface Mark {
+  staged: number;
+  calls: number;
+  changed: number;
 }
 
 /** One write: runs inside a transaction with others, and is undone alone if it fails. */
@@ -29,13 +36,21 @@ export type Unit<T> = (batch: Batch) => Work<T>;
 export class Batch {
   readonly sql: Statements;
   readonly node: NodeStamp;
+  /** Around each unit. */
+  readonly steps: Record<'savepoint' | 'release' | 'undo', Query>;
   readonly #staged: Staged[] = [];
   readonly #calls: { row: CallTable; requested: Staged }[] = [];
+  readonly #changed: { row: CallTable; before: CallTable }[] = [];
   /** By id, and by session and key. */
   readonly #known = new Map<string, CallTable>();
 
   constructor(sql: Statements, node: NodeStamp) {
     this.sql = sql;
+    this.steps = {
+      savepoint: ask(sql.savepoint, undefined),
+      release: ask(sql.release, undefined),
+      undo: ask(sql.undo, undefined),
+    };
     this.node = node;
   }
 
@@ -63,13 +78,19 @@ export class Batch {
     return this.#known.get(keyOf(session, key));
   }
 
-  mark(): readonly [number, number] {
-    return [this.#staged.length, this.#calls.length];
+  changeStaged(row: CallTable, change: Partial<CallTable>): void {
+    this.#changed.push({ row, before: { ...row } });
+    Object.assign(row, change);
+  }
+
+  mark(): Mark {
+    return { staged: this.#staged.length, calls: this.#calls.length, changed: this.#changed.length };
   }
 
   /** Drops what was staged since the mark. */
-  undo([staged, calls]: readonly [number, number]): void {
+  undo({ staged, calls, changed }: Mark): void {
     this.#staged.length = staged;
+    for (const { row, before } of this.#changed.splice(changed).reverse()) Object.assign(row, before);
     for (const { row } of this.#calls.splice(calls)) {
       this.#known.delete(row.id);
       if (row.key !== null) this.#known.delete(keyOf(row.session, row.key));
@@ -101,7 +122,7 @@ export class Batch {
       row.first_seq = requested.event.seq;
     }
     yield* this.sql.insertCalls(this.#calls.map(({ row }) => row));
-    for (const [session, { hash }] of heads) yield* first(this.sql.setHead, { session, hash });
+    for (const [session, { hash }] of heads) yield ask(this.sql.setHead, { session, hash });
   }
 
   *#takeSequences(): Work<Map<string, { seq: number; hash: string }>> {
@@ -128,32 +149,36 @@ function keyOf(session: string, key: string): string {
 
 export type Settled = { ok: true; value: unknown } | { ok: false; error: unknown };
 
-/** Runs every unit; one that fails is undone alone and the others go on. Throws when the transaction cannot be saved. */
-export function* runBatch(batch: Batch, units: readonly Unit<unknown>[]): Work<Settled[]> {
+/**
+ * Runs every unit; one that fails is undone alone and the others go on. Throws when the transaction cannot be saved:
+ * also for a unit that fails when there are no savepoints, or only this one unit.
+ */
+export function* runBatch(
+  batch: Batch,
+  units: readonly Unit<unknown>[],
+  { savepoints = units.length > 1 }: { savepoints?: boolean } = {},
+): Work<Settled[]> {
   const settled: Settled[] = [];
-  const [only] = units;
-  if (only !== undefined && units.length === 1) {
-    settled.push({ ok: true, value: yield* only(batch) });
-  } else {
-    for (const unit of units) settled.push(yield* runAlone(batch, unit));
+  for (const unit of units) {
+    settled.push(savepoints ? yield* runAlone(batch, unit) : { ok: true, value: yield* unit(batch) });
   }
   yield* batch.finish();
   return settled;
 }
 
 function* runAlone(batch: Batch, unit: Unit<unknown>): Work<Settled> {
-  const { sql } = batch;
+  const { savepoint, release, undo } = batch.steps;
   const mark = batch.mark();
-  yield* first(sql.savepoint, undefined);
+  yield savepoint;
   try {
     const value = yield* unit(batch);
-    yield* first(sql.release, undefined);
+    yield release;
     return { ok: true, value };
   } catch (error) {
     batch.undo(mark);
     try {
-      yield* first(sql.undo, undefined);
-      yield* first(sql.release, undefined);
+      yield undo;
+      yield release;
     } catch {
       // The whole transaction is gone, so nothing of the batch can be kept: the first error says why.
       throw error;

@@ -12,8 +12,8 @@ export interface Engine {
   readonly node: NodeStamp;
   /** Resolves when the unit is as durable as the database makes it. Units of one turn of the loop share a commit. */
   write<T>(unit: Unit<T>): Promise<T>;
-  /** Sees every write that was acknowledged. */
-  read<T>(work: Work<T>): MaybePromise<T>;
+  /** Sees every write that was acknowledged. `work` is made anew when it must be tried again. */
+  read<T>(work: () => Work<T>): MaybePromise<T>;
   /** The clock that deadlines are measured by. */
   now(): MaybePromise<number>;
   /** Which of these nodes have ended. Asked inside a unit, so the answer may be kept as long as that runs. */

@@ -10,7 +10,7 @@ import { applyMove } from './units.ts';
 /** Ends every approval whose time is over by the store's clock, and the call that waited for it. */
 export async function expireOverdue(engine: Engine): Promise<readonly StoredEvent[]> {
   const now = await engine.now();
-  const overdue = await engine.read(rows(engine.sql.overdueApprovals, { now }));
+  const overdue = await engine.read(() => rows(engine.sql.overdueApprovals, { now }));
   const ended = await Promise.all(overdue.map((approval) => engine.write(expireUnit(approval, now))));
   return ended.flat();
 }

@@ -8,7 +8,7 @@ const PAGE = 200;
 export async function* exportLines(engine: Engine, { session }: { session?: string }): AsyncGenerator<string> {
   for (let after = 0; ; ) {
     const { eventsAfter, logAfter } = engine.sql;
-    const work =
+    const work = () =>
       session === undefined
         ? rows(logAfter, { after, limit: PAGE })
         : rows(eventsAfter, { session, after, limit: PAGE });

@@ -24,7 +24,7 @@ export class FileBlobs implements SweepableBlobs {
     const handle = hash('sha256', bytes, 'hex');
     const path = this.#path(handle);
     try {
-      if (await this.#isWhole(path, bytes.byteLength)) return handle;
+      if (await this.#isKept(handle, path)) return handle;
       await this.#write(path, bytes);
       return handle;
     } catch (error) {
@@ -59,10 +59,10 @@ export class FileBlobs implements SweepableBlobs {
     return removed;
   }
 
-  /** A file of the right length is there already; it is touched, so that a sweep sees it was wanted just now. */
-  async #isWhole(path: string, length: number): Promise<boolean> {
-    const known = await stat(path).catch(() => undefined);
-    if (known?.size !== length) return false;
+  /** It is there already, and undamaged. It is touched, so that a sweep sees it was wanted just now. */
+  async #isKept(handle: string, path: string): Promise<boolean> {
+    const known = await readFile(path).catch(() => undefined);
+    if (known === undefined || hash('sha256', known, 'hex') !== handle) return false;
     const now = new Date();
     await utimes(path, now, now);
     return true;

@@ -2,6 +2,7 @@ import type { LogEvent } from '../kernel/event.ts';
 import type { MaybePromise } from '../kernel/result.ts';
 
 const PAGE = 200;
+const TRY_AGAIN_MS = 250;
 
 interface Source {
   log(after: number, limit: number): MaybePromise<readonly LogEvent[]>;
@@ -53,7 +54,8 @@ export class Follower {
         }
         if (page.length === PAGE) this.#again = true;
       } catch {
-        // The store is away for a while: the next change or the next look reads on from the same place.
+        // The store is away for a while, or the listener failed: go on from the same place.
+        setTimeout(() => this.look(), TRY_AGAIN_MS).unref();
         return;
       }
     }

@@ -11,7 +11,7 @@ interface Compilable {
  * Forward only, in order; the number of a schema is how many of these it has had. A migration that shipped is never
  * changed: the next one mends it.
  */
-export const MIGRATIONS: readonly ((db: Kysely<Tables>, dialect: Dialect) => Compilable[])[] = [first];
+const MIGRATIONS: readonly ((db: Kysely<Tables>, dialect: Dialect) => Compilable[])[] = [first];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

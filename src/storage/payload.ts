@@ -11,8 +11,6 @@ export interface Payload {
   readonly blob: string | null;
 }
 
-export const NO_PAYLOAD: Payload = { data: null, blob: null };
-
 /** The blob is durable before the payload is handed out, so no event ever refers to one that is not there. */
 export function toPayload(blobs: BlobStore, value: unknown): MaybePromise<Payload> {
   const data = toJson(value);
@@ -42,4 +40,9 @@ export function together<T>(values: readonly MaybePromise<T>[]): MaybePromise<T[
 
 export function andThen<T, R>(value: MaybePromise<T>, next: (value: T) => R): MaybePromise<Awaited<R>> {
   return (isPromise(value) ? value.then(next) : next(value)) as MaybePromise<Awaited<R>>;
+}
+
+export function both<A, B, R>(a: MaybePromise<A>, b: MaybePromise<B>, next: (a: A, b: B) => R): MaybePromise<R> {
+  if (!isPromise(a) && !isPromise(b)) return next(a, b);
+  return Promise.all([a, b]).then(([someA, someB]) => next(someA, someB));
 }

@@ -4,6 +4,11 @@ import { toJson } from './json.ts';
 import type { Payload } from './payload.ts';
 import { first, type Work } from './statement.ts';
 
+/** False for the events of every call: they change only its row. */
+export function hasProjection(type: AnyNewEvent['type']): boolean {
+  return !type.startsWith('call.');
+}
+
 /** What an event changes beside its call's row. Runs in the transaction that appends it, and nowhere else. */
 export function* project(batch: Batch, session: string, event: AnyNewEvent, payload: Payload): Work<void> {
   const { sql } = batch;

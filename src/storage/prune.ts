@@ -27,8 +27,8 @@ export async function pruneLog(engine: Engine, { before, maxBytes }: PruneLimits
       await engine.shrink();
       const size = await engine.size();
       if (size <= most) return;
-      const [oldest] = await engine.read(rows(engine.sql.logAfter, { after: 0, limit: 1 }));
-      const head = await engine.read(first(engine.sql.logHead, undefined));
+      const [oldest] = await engine.read(() => rows(engine.sql.logAfter, { after: 0, limit: 1 }));
+      const head = await engine.read(() => first(engine.sql.logHead, undefined));
       if (oldest === undefined || head === undefined) return;
       const share = Math.min(1, Math.max(0.05, (size - most) / size));
       const upTo = oldest.pos + Math.ceil((head.pos - oldest.pos + 1) * share);
@@ -53,7 +53,7 @@ export async function clearLog(engine: Engine): Promise<void> {
 async function cut(engine: Engine, before: number, maxPos: number, { everyCall = false } = {}) {
   const total = { events: 0, calls: 0 };
   for (let after = ''; ; ) {
-    const page = await engine.read(rows(engine.sql.sessionsAfter, { after, limit: PAGE }));
+    const page = await engine.read(() => rows(engine.sql.sessionsAfter, { after, limit: PAGE }));
     const done = await Promise.all(page.map(({ id }) => engine.write(cutUnit(id, before, maxPos, everyCall))));
     for (const { events, calls } of done) {
       total.events += events;
@@ -90,7 +90,7 @@ function cutUnit(
 }
 
 async function sweep(engine: Engine): Promise<number> {
-  const used = await engine.read(rows(engine.sql.usedBlobs, undefined));
+  const used = await engine.read(() => rows(engine.sql.usedBlobs, undefined));
   const handles = new Set(used.map(({ hash }) => hash ?? ''));
   return engine.blobs.sweep(handles, Date.now() - BLOB_GRACE_MS);
 }

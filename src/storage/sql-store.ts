@@ -20,7 +20,7 @@ import type {
   Verification,
 } from '../kernel/ledger.ts';
 import type { CallQuery, Page } from '../kernel/ports.ts';
-import type { MaybePromise } from '../kernel/result.ts';
+import { isPromise, type MaybePromise } from '../kernel/result.ts';
 import { CallQueries } from './call-query.ts';
 import { toApproval, toCallRecord, toRule, toSession } from './call-rows.ts';
 import type { Engine } from './engine.ts';
@@ -29,7 +29,7 @@ import { expireOverdue } from './expire.ts';
 import { exportLines } from './export.ts';
 import { Follower } from './follow.ts';
 import { plainText } from './json.ts';
-import { andThen, together, toPayload } from './payload.ts';
+import { andThen, both, together, toPayload } from './payload.ts';
 import { preparedCall, preparedMove } from './prepare.ts';
 import { clearLog, pruneLog } from './prune.ts';
 import { recoverUnit, suspects } from './recovery.ts';
@@ -60,7 +60,8 @@ export class SqlStore implements Ledger {
   }
 
   async submit(call: CallRecord): Promise<{ call: CallRecord; event: StoredEvent | null }> {
-    const { row, event, payload } = await preparedCall(this.#engine.blobs, call);
+    const prepared = preparedCall(this.#engine.blobs, call);
+    const { row, event, payload } = isPromise(prepared) ? await prepared : prepared;
     const submitted = await this.#engine.write(submitUnit(row, event, payload));
     if ('known' in submitted) {
       return { call: await toCallRecord(this.#engine.blobs, submitted.known), event: null };
@@ -72,8 +73,11 @@ export class SqlStore implements Ledger {
 
   async move(callId: string, move: CallMove, event: NewEvent): Promise<StoredEvent | null> {
     const { blobs } = this.#engine;
-    const [prepared, payload] = await Promise.all([preparedMove(blobs, move), toPayload(blobs, event.data)]);
-    return this.#told(await this.#engine.write(moveUnit(callId, prepared, event, payload)));
+    const ready = both(preparedMove(blobs, move), toPayload(blobs, event.data), (prepared, payload) =>
+      moveUnit(callId, prepared, event, payload),
+    );
+    const unit = isPromise(ready) ? await ready : ready;
+    return this.#told(await this.#engine.write(unit));
   }
 
   async append(session: string, events: readonly NewEvent[]): Promise<readonly StoredEvent[]> {
@@ -115,7 +119,7 @@ export class SqlStore implements Ledger {
 
   async recover(): Promise<readonly StoredEvent[]> {
     const engine = this.#engine;
-    const { ended, unsure } = await engine.read(suspects(engine.sql, this.node));
+    const { ended, unsure } = await engine.read(() => suspects(engine.sql, this.node));
     const gone = [...ended, ...(unsure.length > 0 ? await engine.ended(unsure) : [])];
     if (gone.length === 0) return [];
     const events = await engine.write(recoverUnit(gone, await engine.now()));
@@ -125,8 +129,9 @@ export class SqlStore implements Ledger {
 
   call(callId: string): MaybePromise<CallRecord | null> {
     const { blobs, sql } = this.#engine;
-    return andThen(this.#engine.read(first(sql.call, { id: plainText(callId) })), (row) =>
-      row === undefined ? null : toCallRecord(blobs, row),
+    return andThen(
+      this.#engine.read(() => first(sql.call, { id: plainText(callId) })),
+      (row) => (row === undefined ? null : toCallRecord(blobs, row)),
     );
   }
 
@@ -137,21 +142,24 @@ export class SqlStore implements Ledger {
   history(query: HistoryQuery): MaybePromise<Page<CallRecord>> {
     const { blobs } = this.#engine;
     const { statement, values, limit } = this.#queries.prepare(query);
-    return andThen(this.#engine.read(rows(statement, values)), (found) => {
-      const page = found.slice(0, limit);
-      const next = found.length > limit ? String(page.at(-1)?.pos) : null;
-      return andThen(together(page.map((row) => toCallRecord(blobs, row))), (items) => ({ items, next }));
-    });
+    return andThen(
+      this.#engine.read(() => rows(statement, values)),
+      (found) => {
+        const page = found.slice(0, limit);
+        const next = found.length > limit ? String(page.at(-1)?.pos) : null;
+        return andThen(together(page.map((row) => toCallRecord(blobs, row))), (items) => ({ items, next }));
+      },
+    );
   }
 
   events(session: string, after = 0, limit = EVERYTHING): MaybePromise<readonly StoredEvent[]> {
     const { sql } = this.#engine;
     const values = { session: plainText(session), after, limit };
-    return this.#toEvents(rows(sql.eventsAfter, values)) as MaybePromise<readonly StoredEvent[]>;
+    return this.#toEvents(() => rows(sql.eventsAfter, values)) as MaybePromise<readonly StoredEvent[]>;
   }
 
   log(after: number, limit: number): MaybePromise<readonly LogEvent[]> {
-    return this.#toEvents(rows(this.#engine.sql.logAfter, { after, limit }));
+    return this.#toEvents(() => rows(this.#engine.sql.logAfter, { after, limit }));
   }
 
   sessions({
@@ -161,7 +169,7 @@ export class SqlStore implements Ledger {
     after?: string;
     limit?: number;
   }): MaybePromise<Page<SessionRecord>> {
-    const work = rows(this.#engine.sql.sessionsAfter, { after, limit: limit + 1 });
+    const work = () => rows(this.#engine.sql.sessionsAfter, { after, limit: limit + 1 });
     return andThen(this.#engine.read(work), (found) => {
       const items = found.slice(0, limit).map(toSession);
       return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null };
@@ -171,23 +179,27 @@ export class SqlStore implements Ledger {
   approvals(query: { state?: ApprovalState; session?: string }): MaybePromise<readonly ApprovalRecord[]> {
     const { sql, blobs } = this.#engine;
     const values = { state: query.state ?? null, session: query.session ?? null };
-    return andThen(this.#engine.read(rows(sql.approvals, values)), (found) =>
-      together(found.map((row) => toApproval(blobs, row))),
+    return andThen(
+      this.#engine.read(() => rows(sql.approvals, values)),
+      (found) => together(found.map((row) => toApproval(blobs, row))),
     );
   }
 
   rules(): MaybePromise<readonly RuleRecord[]> {
-    return andThen(this.#engine.read(rows(this.#engine.sql.rules, undefined)), (found) => found.map(toRule));
+    return andThen(
+      this.#engine.read(() => rows(this.#engine.sql.rules, undefined)),
+      (found) => found.map(toRule),
+    );
   }
 
   toolStates(): MaybePromise<ReadonlyMap<string, boolean>> {
     return andThen(
-      this.#engine.read(rows(this.#engine.sql.toolStates, undefined)),
+      this.#engine.read(() => rows(this.#engine.sql.toolStates, undefined)),
       (found) => new Map(found.map(({ tool, enabled }) => [tool, enabled === 1])),
     );
   }
 
-  follow(listener: (event: LogEvent) => void, after = this.#known): () => void {
+  follow(listener: (event: LogEvent) => void, after = this.#newest()): () => void {
     const source = {
       log: (from: number, limit: number) => this.log(from, limit),
       watch: (changed: () => void) => this.#engine.watch(changed),
@@ -227,10 +239,19 @@ export class SqlStore implements Ledger {
     this.#onClose();
   }
 
-  #toEvents(work: Work<readonly EventTable[]>): MaybePromise<readonly LogEvent[]> {
+  #toEvents(work: () => Work<readonly EventTable[]>): MaybePromise<readonly LogEvent[]> {
     return andThen(this.#engine.read(work), (found) =>
       together(found.map((row) => toLogEvent(this.#engine.blobs, row))),
     );
+  }
+
+  /** Where the log ends now; a database that answers later gives what this process has seen, which is not too late. */
+  #newest(): number {
+    const head =
+      this.#engine.sql.dialect === 'sqlite'
+        ? this.#engine.read(() => first(this.#engine.sql.logHead, undefined))
+        : undefined;
+    return isPromise(head) ? this.#known : (head?.pos ?? this.#known);
   }
 
   #told<E extends LogEvent | null>(event: E): E {

@@ -13,7 +13,8 @@ import type { Tables } from './tables.ts';
 
 export type Dialect = 'sqlite' | 'postgres';
 
-export type Row = Record<string, unknown>;
+/** What a database gives; its statement knows what is in it. */
+export type Row = object;
 
 /** A query that was built and compiled once; running it is only binding values. */
 export interface Statement<P = never, R = unknown> {
@@ -36,6 +37,14 @@ export interface Query {
  * later: it yields queries and is resumed with their rows, or with the error as a throw.
  */
 export type Work<T> = Generator<Query, T, readonly Row[]>;
+
+/**
+ * For the paths of every call: `(yield ask(statement, values)) as readonly Row[]` saves the inner generator that `rows`
+ * and `first` make, and with it a fifth of the time of a short transaction.
+ */
+export function ask<P, R>(statement: Statement<P, R>, values: P): Query {
+  return { statement, values: statement.bind(values) };
+}
 
 export function* rows<P, R>(statement: Statement<P, R>, values: P): Work<readonly R[]> {
   return (yield { statement, values: statement.bind(values) }) as readonly R[];

@@ -3,30 +3,29 @@ import type { CallMove, LogEvent, NewEvent, StoredEvent } from '../kernel/event.
 import type { Batch, Unit } from './batch.ts';
 import type { AnyNewEvent } from './event-rows.ts';
 import type { Payload } from './payload.ts';
-import { project } from './project.ts';
-import { first, type Work } from './statement.ts';
-import { ANY_ATTEMPT, type MovedColumns } from './statements.ts';
+import { hasProjection, project } from './project.ts';
+import { ask, first, type Work } from './statement.ts';
+import { ANY_ATTEMPT, type MovedColumns } from './statements/calls.ts';
 import type { CallTable } from './tables.ts';
 
 /** A new call, or the one that has this id or key already. */
 export type Submitted = { known: CallTable } | { event: StoredEvent; row: CallTable };
 
 export function submitUnit(given: CallTable, requested: NewEvent, payload: Payload): Unit<Submitted> {
+  const { id, session, key } = given;
   return function* (batch) {
-    const known = yield* knownCall(batch, given);
+    const { sql, node } = batch;
+    let known = batch.stagedCall(id) ?? ((yield ask(sql.call, { id })) as readonly CallTable[])[0];
+    if (known === undefined && key !== null) {
+      known = batch.stagedKey(session, key) ?? (yield* first(sql.callByKey, { session, key }));
+    }
     if (known !== undefined) return { known };
-    const row = { ...given, node: batch.node.id, node_epoch: batch.node.epoch };
-    const event = batch.stage(row.session, row.id, requested, payload);
+    const event = batch.stage(session, id, requested, payload);
+    // A copy: the unit may run again if its connection broke.
+    const row = { ...given, node: node.id, node_epoch: node.epoch };
     batch.stageCall(row);
     return { event: event as StoredEvent, row };
   };
-}
-
-function* knownCall(batch: Batch, { id, session, key }: CallTable): Work<CallTable | undefined> {
-  const { sql } = batch;
-  const byId = batch.stagedCall(id) ?? (yield* first(sql.call, { id }));
-  if (byId !== undefined || key === null) return byId;
-  return batch.stagedKey(session, key) ?? (yield* first(sql.callByKey, { session, key }));
 }
 
 /** A move with the columns it writes beside the state. */
@@ -44,7 +43,7 @@ export function moveUnit(
   return function* (batch) {
     const session = yield* applyMove(batch, callId, prepared, event.at);
     if (session === undefined) return null;
-    yield* project(batch, session, event, payload);
+    if (hasProjection(event.type)) yield* project(batch, session, event, payload);
     return batch.stage(session, callId, event, payload) as StoredEvent;
   };
 }
@@ -56,25 +55,39 @@ export function* applyMove(
   { move, columns }: PreparedMove,
   at: number,
 ): Work<string | undefined> {
-  const starts = move.to === 'running' ? 1 : 0;
-  const { id: my_node, epoch: my_epoch } = batch.node;
-  const takes = starts === 1 || move.to === 'requested';
-  const written: MovedColumns = takes ? { ...columns, node: my_node, node_epoch: my_epoch } : { ...columns };
-  if (isFinal(move.to)) written.finished_at ??= at;
+  const { sql, node } = batch;
+  const { to } = move;
+  const starts = to === 'running' ? 1 : 0;
+  const ends = isFinal(to);
+  const written: MovedColumns = { ...columns };
+  if (starts === 1 || to === 'requested') {
+    written.node = node.id;
+    written.node_epoch = node.epoch;
+  }
+  if (ends) written.finished_at ??= at;
 
   const staged = batch.stagedCall(callId);
   if (staged !== undefined) {
     if (!(move.from as readonly string[]).includes(staged.state)) return undefined;
-    Object.assign(staged, written, { state: move.to, attempt: staged.attempt + starts });
+    batch.changeStaged(staged, { ...written, state: to, attempt: staged.attempt + starts });
     return staged.session;
   }
-  const [from0 = '', from1 = '', from2 = '', from3 = ''] = move.from;
-  const attempt = move.attempt ?? ANY_ATTEMPT;
-  const statement = batch.sql.moveCall(Object.keys(written) as (keyof MovedColumns)[]);
-  const slots = { id: callId, to: move.to, starts, attempt, my_node, my_epoch, from0, from1, from2, from3 };
-  const moved = yield* first(statement, { ...slots, ...written } as Parameters<typeof statement.bind>[0]);
+  const statement = sql.moveCall(Object.keys(written) as (keyof MovedColumns)[]);
+  const values = Object.assign(written, {
+    id: callId,
+    to,
+    starts,
+    attempt: move.attempt ?? ANY_ATTEMPT,
+    my_node: node.id,
+    my_epoch: node.epoch,
+    from0: move.from[0] ?? '',
+    from1: move.from[1] ?? '',
+    from2: move.from[2] ?? '',
+    from3: move.from[3] ?? '',
+  }) as Parameters<typeof statement.bind>[0];
+  const [moved] = (yield ask(statement, values)) as readonly { session: string; started_at: number | null }[];
   if (moved === undefined) return undefined;
-  if (isFinal(move.to) && moved.started_at === null) yield* first(batch.sql.closeApprovals, { call: callId, at });
+  if (ends && moved.started_at === null) yield ask(sql.closeApprovals, { call: callId, at });
   return moved.session;
 }
 

@@ -27,12 +27,12 @@ export async function verifyLog(engine: Engine, only?: string): Promise<Verifica
 
 async function* sessionsOf(engine: Engine, only: string | undefined): AsyncGenerator<SessionTable> {
   if (only !== undefined) {
-    const found = await engine.read(first(engine.sql.session, { session: only }));
+    const found = await engine.read(() => first(engine.sql.session, { session: only }));
     if (found !== undefined) yield found;
     return;
   }
   for (let after = ''; ; ) {
-    const page = await engine.read(rows(engine.sql.sessionsAfter, { after, limit: PAGE }));
+    const page = await engine.read(() => rows(engine.sql.sessionsAfter, { after, limit: PAGE }));
     yield* page;
     const last = page.at(-1);
     if (last === undefined) return;
@@ -48,7 +48,7 @@ async function verifySession(engine: Engine, session: SessionTable, problems: st
   let pos = 0;
   let count = 0;
   for (;;) {
-    const page = await engine.read(rows(engine.sql.eventsAfter, { session: id, after: seq, limit: PAGE }));
+    const page = await engine.read(() => rows(engine.sql.eventsAfter, { session: id, after: seq, limit: PAGE }));
     for (const event of page) {
       count++;
       if (event.seq !== seq + 1) say(`event ${seq + 1}${event.seq > seq + 2 ? ` to ${event.seq - 1}` : ''} is missing`);
@@ -72,8 +72,8 @@ async function verifySession(engine: Engine, session: SessionTable, problems: st
 
 /** A session that is gone as a whole breaks no chain, but the counts no longer add up. */
 async function verifyWhole(engine: Engine, problems: string[]): Promise<void> {
-  const head = await engine.read(first(engine.sql.logHead, undefined));
-  const counted = await engine.read(first(engine.sql.countEvents, undefined));
+  const head = await engine.read(() => first(engine.sql.logHead, undefined));
+  const counted = await engine.read(() => first(engine.sql.countEvents, undefined));
   if (head === undefined || counted === undefined) {
     problems.push('The log has no head.');
     return;

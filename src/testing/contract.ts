@@ -1,7 +1,8 @@
-/** One promise of a port, checked against an adapter. `run` throws when it is broken; any test runner will do. */
+/** One promise; give it to the test runner you use: `for (const { title, run } of checks) test(title, run)`. */
 export interface Check {
-  readonly title: string;
-  run(): Promise<void>;
+  title: string;
+  /** Throws when the promise is broken. */
+  run(): void | Promise<void>;
 }
 
 /** Opens a fresh adapter for one check, and closes it afterwards, however the check went. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { ExecutionContext } from '../kernel/execution-context.ts';
 import type { Tool } from '../kernel/tool.ts';
 import type { RuntimeOptions } from '../runtime/create-runtime.ts';
@@ -7,12 +8,7 @@ import { type AnyTool, ToolRegistry } from '../runtime/registry.ts';
 import { toAiSdkTool } from '../schema/ai-sdk.ts';
 import { SCHEMA_FORMATS } from '../schema/formats.ts';
 import { toLangChainTool } from '../schema/langchain.ts';
-
-/** One promise; give it to the test runner you use: `for (const { title, run } of checks) test(title, run)`. */
-export interface Check {
-  title: string;
-  run(): void | Promise<void>;
-}
+import type { Check } from './contract.ts';
 
 export interface ToolContractOptions {
   /** Arguments with which the tool can run here. Left out: the checks that need a run are not made. */
@@ -75,11 +71,13 @@ export function toolContract(given: AnyTool, options: ToolContractOptions = {}):
       const line = tool.summary(checked.value);
       assert.ok(line.length > 0 && !line.includes('\n'));
     }),
-    named('runs with the sample arguments, and answers with text and a value that is JSON', async () => {
+    named('runs with the sample arguments, and answers with text and a value that fits its schema', async () => {
       const result = await executor.execute(tool.name, context, args);
       assert.ok(result.ok, result.text);
       assert.equal(typeof result.text, 'string');
-      assert.doesNotThrow(() => JSON.stringify(result));
+      const value = JSON.parse(JSON.stringify(result.value ?? null));
+      const fits = new Ajv2020({ strict: false }).compile(tool.outputJson ?? {});
+      assert.ok(fits(value), `its value does not fit its output schema: ${JSON.stringify(fits.errors)}`);
     }),
     named('honours dryRun: it says what it would do, and does not run', async () => {
       const { watched, runs } = watching(tool, runtime);

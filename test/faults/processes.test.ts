@@ -48,7 +48,7 @@ test('four processes share one directory: each hears the others, none touches wh
 
   await mcp.kill();
   expect(await server.ask({ do: 'recover' })).toMatchObject({ events: ['call.finished'] });
-  expect(effects()).toEqual(['long', 'quick', 'short']);
+  expect(effects().sort()).toEqual(['long', 'quick', 'short']);
   expect(new Set([server.node, mcp.node, otherMcp.node, short.node]).size).toBe(4);
 });
 
@@ -94,6 +94,7 @@ test('a repeated request waits for the process that has the call, and takes it o
   const [first, second] = await Promise.all([peer(), peer()]);
   const call = { do: 'call', tool: 'pure', name: 'shared', key: 'k1', wait: true } as const;
   await first.ask({ ...call, ms: 400, wait: false });
+  await until(() => effects().length === 1);
   expect(await second.ask({ ...call, ms: 0 })).toMatchObject({ text: `shared by ${first.node}` });
   expect(effects()).toEqual(['shared']);
 

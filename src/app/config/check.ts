@@ -44,11 +44,11 @@ export function checkTexts(
   return { values: values as PartialConfig, problems };
 }
 
-export function isSetting(name: string): name is SettingName {
+function isSetting(name: string): name is SettingName {
   return Object.hasOwn(SETTINGS, name);
 }
 
-export function suggestion(name: string): string {
+function suggestion(name: string): string {
   const [guess] = nearest(name, SETTING_NAMES);
   return guess === undefined ? ` There are: ${SETTING_NAMES.join(', ')}.` : ` Did you mean '${guess}'?`;
 }

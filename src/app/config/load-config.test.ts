@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -36,10 +37,11 @@ async function problems(more: Partial<ConfigSources> = {}): Promise<string> {
 
 describe('where a setting comes from', () => {
   test('without anything, every setting has its default', async () => {
-    const { config: values, sources, stateDir } = await config();
+    const { config: values, sources, stateDir, storePlace } = await config();
     expect(values).toEqual(Object.fromEntries(SETTING_NAMES.map((name) => [name, SETTINGS[name].fallback])));
     expect(new Set(Object.values(sources))).toEqual(new Set(['default']));
     expect(stateDir).toBe(join(home, '.local/state/toolwright'));
+    expect(storePlace).toEqual({ directory: stateDir });
   });
 
   test('a flag goes before the environment, that before the file, that before the default', async () => {
@@ -82,7 +84,10 @@ describe('where a setting comes from', () => {
 
   test('DATABASE_URL is understood, and ours goes before it', async () => {
     const env = { DATABASE_URL: 'postgres://a/b' };
-    expect((await config({ env })).config.databaseUrl).toBe('postgres://a/b');
+    expect(await config({ env })).toMatchObject({
+      config: { databaseUrl: 'postgres://a/b' },
+      storePlace: { databaseUrl: 'postgres://a/b' },
+    });
     const both = { ...env, TOOLWRIGHT_DATABASE_URL: 'postgresql://c/d' };
     expect((await config({ env: both })).config.databaseUrl).toBe('postgresql://c/d');
   });
@@ -109,6 +114,13 @@ describe('what is refused', () => {
   test.each(['{ "port": 1,, }', '[]', '"ask"', 'null'])('a file that holds %s', async (content) => {
     userFile(content);
     expect(await problems()).toMatch(/config\.json (is not JSON|must hold an object)/);
+  });
+
+  test('what is no plain file, without waiting for it', async () => {
+    const path = join(workspace, '.toolwright/config.json');
+    mkdirSync(join(path, '..'), { recursive: true });
+    execFileSync('mkfifo', [path]);
+    expect(await problems()).toContain('no plain file');
   });
 
   test('a type is never guessed in a file', async () => {
@@ -189,4 +201,9 @@ describe('a workspace can only tighten', () => {
 test('the names in the environment follow from the names here', () => {
   expect(variableOf('commandTimeout')).toBe('TOOLWRIGHT_COMMAND_TIMEOUT');
   expect(variableOf('port')).toBe('TOOLWRIGHT_PORT');
+});
+
+test('the documentation has a line for every setting', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/configuration.md'), 'utf8');
+  for (const name of SETTING_NAMES) expect(page).toContain(`\n| \`${name}\` `);
 });

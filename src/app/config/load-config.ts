@@ -1,7 +1,8 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fail, ok, type Result } from '../../kernel/result.ts';
+import type { StorePlace } from '../../storage/open.ts';
 import { type Checked, checkObject, checkTexts } from './check.ts';
 import { type Config, type PartialConfig, SETTING_NAMES, SETTINGS, type SettingName, variableOf } from './settings.ts';
 
@@ -12,6 +13,8 @@ export interface LoadedConfig {
   /** Who said it, setting by setting: what `doctor` shows. */
   readonly sources: Readonly<Record<SettingName, Source>>;
   readonly stateDir: string;
+  /** What `openStore` is given. */
+  readonly storePlace: StorePlace;
 }
 
 export interface ConfigSources {
@@ -51,7 +54,9 @@ export async function loadConfig({
   if (problems.length > 0) return fail('INVALID_INPUT', problems.join('\n'), { problems });
   const config = chosen.config as Config;
   const stateDir = config.stateDir ?? join(folderOf(env.XDG_STATE_HOME, home, '.local/state'), 'toolwright');
-  return ok({ config, sources: chosen.sources, stateDir });
+  const { databaseUrl } = config;
+  const storePlace = databaseUrl === null ? { directory: stateDir } : { databaseUrl };
+  return ok({ config, sources: chosen.sources, stateDir, storePlace });
 }
 
 interface Chosen {
@@ -90,9 +95,14 @@ function tighten(path: string, { config, sources }: Chosen, values: PartialConfi
   return problems;
 }
 
+const LARGEST_FILE = 1_000_000;
+
 async function checkFile(path: string): Promise<Checked> {
   let text: string;
   try {
+    // A pipe would never end, and a workspace may hold one.
+    const { size } = await stat(path).then((found) => (found.isFile() ? found : { size: Number.POSITIVE_INFINITY }));
+    if (size > LARGEST_FILE) return { values: {}, problems: [`${path} is no plain file of at most 1 MB.`] };
     text = await readFile(path, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

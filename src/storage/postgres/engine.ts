@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { NodeStamp } from '../../kernel/call.ts';
 import { failpoint } from '../../kernel/failpoint.ts';
+import { StoreError } from '../../kernel/store-error.ts';
 import { Batch, runBatch, type Settled, type Unit } from '../batch.ts';
 import { driveLater, type Engine, type SweepableBlobs } from '../engine.ts';
 import { GroupCommit } from '../group-commit.ts';
@@ -22,6 +23,15 @@ interface Parts {
   channel: string;
   /** How long a write or a read goes on trying while the server is away. */
   patienceMs: number;
+}
+
+/** A batch on its way. Savepoints cost two round trips a unit, so they are used once a unit has failed. */
+interface Attempt {
+  readonly number: number;
+  readonly units: readonly Unit<unknown>[];
+  savepoints: boolean;
+  /** What will be answered, if the commit that was sent turns out to have happened. */
+  settled: readonly Settled[] | undefined;
 }
 
 /**
@@ -58,18 +68,19 @@ export class PostgresEngine implements Engine {
     return this.#group.add(unit);
   }
 
-  /** `work` is a generator and runs once, so only getting the connection is tried again. */
-  async read<T>(work: Work<T>): Promise<T> {
-    const client = await this.#patiently(() => this.#connections.pool.connect());
-    let broken: unknown;
-    try {
-      return await driveLater(work, (query) => run(client, query));
-    } catch (error) {
-      broken = error;
-      throw postgresTrouble(error);
-    } finally {
-      client.release(broken !== undefined && isAway(broken));
-    }
+  read<T>(work: () => Work<T>): Promise<T> {
+    return this.#patiently(async () => {
+      const client = await this.#connections.pool.connect();
+      let broken = false;
+      try {
+        return await driveLater(work(), (query) => run(client, query));
+      } catch (error) {
+        broken = isAway(error);
+        throw broken ? error : postgresTrouble(error);
+      } finally {
+        client.release(broken);
+      }
+    });
   }
 
   async now(): Promise<number> {
@@ -113,24 +124,22 @@ export class PostgresEngine implements Engine {
 
   async #commit(units: readonly Unit<unknown>[]): Promise<readonly Settled[]> {
     const number = ++this.#batch;
-    const unanswered: { settled?: readonly Settled[] } = {};
-    for (let collisions = 0; ; collisions++) {
+    const attempt: Attempt = { number, units, savepoints: false, settled: undefined };
+    for (let collisions = 0; ; ) {
       try {
-        const settled = await this.#patiently(() => this.#attempt(number, units, unanswered));
+        const settled = await this.#patiently(() => this.#attempt(attempt));
         this.#notices.wrote();
         return settled;
       } catch (error) {
-        if (!isCollision(error) || collisions >= MOST_COLLISIONS) throw postgresTrouble(error);
-        await delay(collisions * 5);
+        if (isCollision(error) && collisions++ < MOST_COLLISIONS) await delay(collisions * 5);
+        else if (units.length > 1 && !attempt.savepoints && !(error instanceof StoreError)) attempt.savepoints = true;
+        else throw postgresTrouble(error);
       }
     }
   }
 
-  async #attempt(
-    number: number,
-    units: readonly Unit<unknown>[],
-    unanswered: { settled?: readonly Settled[] },
-  ): Promise<readonly Settled[]> {
+  async #attempt(attempt: Attempt): Promise<readonly Settled[]> {
+    const { number, units, savepoints } = attempt;
     this.#writer ??= this.#connections.connect();
     try {
       const client = await this.#writer;
@@ -138,14 +147,14 @@ export class PostgresEngine implements Engine {
       try {
         // Waits for the end of an earlier try whose connection broke, if the server still works on it.
         const fresh = await this.#lease.takeBatch(client, number);
-        if (!fresh && unanswered.settled !== undefined) {
+        if (!fresh && attempt.settled !== undefined) {
           await client.query('ROLLBACK');
-          return unanswered.settled;
+          return attempt.settled;
         }
         const batch = new Batch(this.sql, this.node);
-        const settled = await driveLater(runBatch(batch, units), (query) => run(client, query));
+        const settled = await driveLater(runBatch(batch, units, { savepoints }), (query) => run(client, query));
         const answer = settled.map((one) => (one.ok ? one : { ok: false as const, error: postgresTrouble(one.error) }));
-        unanswered.settled = answer;
+        attempt.settled = answer;
         failpoint('store.before_commit');
         await client.query('COMMIT');
         failpoint('store.after_commit');

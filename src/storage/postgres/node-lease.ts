@@ -6,6 +6,9 @@ import type { Connections } from './connections.ts';
 
 const NOW = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
 
+/** Rows of nodes that are long gone and left nothing behind. */
+const FORGET_AFTER_MS = 24 * 60 * 60 * 1000;
+
 /**
  * How nodes on several machines know of each other: each renews a row while it lives, and the database's clock decides
  * when one has been silent for too long. After the server itself was away, everybody gets the time of one lease to
@@ -30,6 +33,11 @@ export class NodeLease {
       `INSERT INTO nodes (id, epoch, host, pid, started_at, lease_until, batch)
        VALUES ($1, 1, $2, $3, ${NOW}, ${NOW} + $4, 0)`,
       [id, hostname(), process.pid, leaseMs],
+    );
+    await connections.pool.query(
+      `DELETE FROM nodes WHERE lease_until < ${NOW} - $1
+       AND NOT EXISTS (SELECT 1 FROM calls WHERE calls.node = nodes.id AND calls.finished_at IS NULL)`,
+      [FORGET_AFTER_MS],
     );
     return new NodeLease(connections, { id, epoch: 1 }, leaseMs);
   }

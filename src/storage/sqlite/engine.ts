@@ -54,9 +54,9 @@ export class SqliteEngine implements Engine {
     return this.#group.add(unit);
   }
 
-  read<T>(work: Work<T>): T {
+  read<T>(work: () => Work<T>): T {
     try {
-      return driveNow(work, this.#run);
+      return driveNow(work(), this.#run);
     } catch (error) {
       throw sqliteTrouble(error);
     }
@@ -120,7 +120,11 @@ export class SqliteEngine implements Engine {
 
   /** SQLite rolls back by itself after some errors, and then there is nothing to roll back. */
   #rollBack(): void {
-    if (this.#db.isTransaction) this.#exec('ROLLBACK');
+    try {
+      this.#exec('ROLLBACK');
+    } catch {
+      // There was none any more.
+    }
   }
 
   readonly #run = ({ statement, values }: Query): readonly Row[] => {

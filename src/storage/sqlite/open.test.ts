@@ -1,4 +1,13 @@
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -66,6 +75,20 @@ describe('what is opened', () => {
     await two.close();
     await three.close();
   });
+});
+
+test('a second way to the same directory is the same store', async () => {
+  const link = `${folder}-link`;
+  symlinkSync(folder, link);
+  const store = await opened();
+  const again = await openSqliteStore(link);
+  rmSync(link);
+  if (!again.ok) throw new Error(again.error.message);
+  expect(again.value.store.node.id).not.toBe(store.node.id);
+  await again.value.store.submit(requestedCall());
+  expect((await store.events('s1')).length).toBe(1);
+  await again.value.store.close();
+  await store.close();
 });
 
 describe('what is refused, and left as it is', () => {

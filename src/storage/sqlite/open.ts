@@ -1,6 +1,6 @@
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, realpathSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { messageOf } from '../../kernel/error.ts';
 import type { Clock } from '../../kernel/ports.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
@@ -36,18 +36,17 @@ const open = new Map<string, number>();
  * with `details.trouble`, when what is there must not be used; it is then as it was.
  */
 export async function openSqliteStore(directory: string, options: SqliteOptions = {}): Promise<Result<OpenStore>> {
-  const path = resolve(directory, 'state.db');
   let db: Database | undefined;
   let slots: NodeSlots | undefined;
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
     const driver = await sqliteDriver();
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const path = join(realpathSync(directory), 'state.db');
     if (!open.has(path)) {
       checkFile(driver, path);
       closeSync(openSync(path, 'a', 0o600));
-      chmodSync(directory, 0o700);
     }
-    db = new driver.DatabaseSync(path, { timeout: 10_000 });
+    db = new driver.DatabaseSync(path, { timeout: 5000 });
     prepareDatabase(db, path);
     slots = new NodeSlots(driver, join(directory, 'nodes'));
     const store = start(path, db, slots, options);
@@ -64,6 +63,7 @@ export async function openSqliteStore(directory: string, options: SqliteOptions 
 
 /** Settings of the file first, as they hold only before it has tables; then the schema, in one transaction. */
 function prepareDatabase(db: Database, path: string): void {
+  db.exec('PRAGMA busy_timeout = 5000');
   db.exec('PRAGMA auto_vacuum = INCREMENTAL');
   db.exec('PRAGMA journal_mode = WAL');
   db.exec('PRAGMA synchronous = FULL');
@@ -78,7 +78,7 @@ function prepareDatabase(db: Database, path: string): void {
     db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
     db.exec('COMMIT');
   } catch (error) {
-    if (db.isTransaction) db.exec('ROLLBACK');
+    db.exec('ROLLBACK');
     throw error;
   }
 }
@@ -95,7 +95,7 @@ function start(path: string, db: Database, slots: NodeSlots, options: SqliteOpti
   const blobs = new FileBlobs(join(path, '..', 'blobs'));
   const engine = new SqliteEngine({ path, db, sql, blobs, node, slots, now, groupSize: options.groupSize });
   open.set(path, (open.get(path) ?? 0) + 1);
-  const head = engine.read(first(sql.logHead, undefined))?.pos ?? 0;
+  const head = engine.read(() => first(sql.logHead, undefined))?.pos ?? 0;
   const store = new SqlStore(engine, {
     head,
     onClose: () => {

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import type { Ledger } from '../../kernel/ledger.ts';
 import { blobContract } from '../../testing/blob-contract.ts';
-import { ledgerContract } from '../../testing/ledger-contract.ts';
+import { ledgerContract, type OpenShared } from '../../testing/ledger-contract.ts';
 import { storeContract } from '../../testing/store-contract.ts';
+import { upkeepContract } from '../../testing/upkeep-contract.ts';
 import { openSqliteStore } from './open.ts';
 
 async function fresh() {
@@ -32,7 +33,7 @@ describe('the SQLite store keeps what every store promises', () => {
 });
 
 describe('the SQLite store keeps what a shared store promises', () => {
-  const checks = ledgerContract(async () => {
+  const open: OpenShared = async () => {
     const folder = mkdtempSync(join(tmpdir(), 'store-'));
     const ledgers: Ledger[] = [];
     return { subject: { ledger: await another(), another }, close };
@@ -47,8 +48,8 @@ describe('the SQLite store keeps what a shared store promises', () => {
       for (const ledger of ledgers) await ledger.close();
       rmSync(folder, { recursive: true });
     }
-  });
-  for (const { title, run } of checks) test(title, run);
+  };
+  for (const { title, run } of [...ledgerContract(open), ...upkeepContract(open)]) test(title, run);
 });
 
 describe('blobs in files keep what every blob store promises', () => {

@@ -1,2 +1,0 @@
-const { benchmark } = await import(process.argv[2] ?? '');
-console.log(await benchmark.run());
