@@ -80,6 +80,11 @@ function problemOf(node: SyntaxNode): string | undefined {
     case 'CommandExpansion':
     case 'ProcessSubstitution':
       return node.script === undefined ? 'it has a substitution that cannot be parsed' : undefined;
+    case 'ArithmeticExpansion':
+    case 'ArithmeticCommand':
+      return node.expression === undefined || NO_ARITHMETIC.test('text' in node ? node.text : node.body)
+        ? 'it has arithmetic that cannot be parsed'
+        : undefined;
     case 'Function':
       return 'it defines a function';
     case 'Coproc':
@@ -94,6 +99,9 @@ function problemOf(node: SyntaxNode): string | undefined {
       return undefined;
   }
 }
+
+/** Two words in a row, or a redirection: a shell may take `$((ls a))` for a command in parentheses. */
+const NO_ARITHMETIC = /[\w$"'`)]\s+[A-Za-z_$"'`]|[<>]&|\w\s+-\w+\s*\w/;
 
 function callsItself(definition: Extract<SyntaxNode, { type: 'Function' }>): boolean {
   let calls = false;
