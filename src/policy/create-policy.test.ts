@@ -67,7 +67,7 @@ describe('modes', () => {
     }
   });
 
-  test('[D16] strict refuses what is not on its list and names the list; ask asks', () => {
+  test('strict refuses what is not on its list and names the list; ask asks', () => {
     const list = strictCommands('bash');
     expect(decide('strict', list, 'bash', run('ls -la')).verdict).toBe('allow');
     expect(decide('strict', list, 'bash', run('npm install')).verdict).toBe('allow');

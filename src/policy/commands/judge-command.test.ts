@@ -153,7 +153,7 @@ describe('catastrophes are refused in every spelling', () => {
   });
 });
 
-test('[D17] sensitive files are refused from inside commands, and their names are not', () => {
+test('sensitive files are refused from inside commands, and their names are not', () => {
   for (const command of [
     'cat .env',
     'grep x .env',

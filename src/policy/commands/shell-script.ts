@@ -47,17 +47,21 @@ export function parseScript(source: string): ShellScript {
   const commands: SimpleCommand[] = [];
   const pipelines: SimpleCommand[][] = [];
   let forkBomb = false;
+  let arithmetic = 0;
   try {
     visit(parse(source), source);
   } catch {
     problems.push('it cannot be parsed');
   }
+  // Two parentheses in a row are arithmetic to one shell and nested commands to another.
+  if ((source.match(/\(\(/g)?.length ?? 0) > arithmetic) problems.push('it has double parentheses');
   return { commands, pipelines, problems: [...new Set(problems)], forkBomb };
 
   function visit(node: SyntaxNode, text: string): void {
     const own = node.type === 'Script' ? (node.source ?? text) : text;
     const problem = problemOf(node);
     if (problem !== undefined) problems.push(problem);
+    if (node.type === 'ArithmeticExpansion' || node.type === 'ArithmeticCommand') arithmetic++;
     if (node.type === 'Command') commands.push(simpleCommand(node, own));
     if (node.type === 'Function' && callsItself(node)) forkBomb = true;
     if (node.type === 'Pipeline') {
@@ -82,9 +86,9 @@ function problemOf(node: SyntaxNode): string | undefined {
       return node.script === undefined ? 'it has a substitution that cannot be parsed' : undefined;
     case 'ArithmeticExpansion':
     case 'ArithmeticCommand':
-      return node.expression === undefined || NO_ARITHMETIC.test('text' in node ? node.text : node.body)
-        ? 'it has arithmetic that cannot be parsed'
-        : undefined;
+      return node.expression !== undefined && isArithmetic('body' in node ? node.body : node.text.slice(3, -2))
+        ? undefined
+        : 'it has arithmetic that is not plain';
     case 'Function':
       return 'it defines a function';
     case 'Coproc':
@@ -100,8 +104,10 @@ function problemOf(node: SyntaxNode): string | undefined {
   }
 }
 
-/** Two words in a row, or a redirection: a shell may take `$((ls a))` for a command in parentheses. */
-const NO_ARITHMETIC = /[\w$"'`)]\s+[A-Za-z_$"'`]|[<>]&|\w\s+-\w+\s*\w/;
+/** A shell may take `$((ls a))` for a command in parentheses: only numbers, names and operators are arithmetic to us. */
+function isArithmetic(text: string): boolean {
+  return /^[\w\s+\-*/%()<>=!&|^?:,$]*$/.test(text) && !/\w\s+[\w$]|[<>]\s*[/&]/.test(text);
+}
 
 function callsItself(definition: Extract<SyntaxNode, { type: 'Function' }>): boolean {
   let calls = false;
