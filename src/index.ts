@@ -4,6 +4,13 @@ export { ToolCategory } from './kernel/category.ts';
 export { ERROR_CODES, type ErrorCode, type Failure, ToolError } from './kernel/error.ts';
 export type { CallMove, Event, LogEvent, NewEvent, StoredEvent } from './kernel/event.ts';
 export { ExecutionContext, type ExecutionContextInit } from './kernel/execution-context.ts';
+export {
+  createFilePolicy,
+  type FileAccess,
+  type FilePolicy,
+  type FileRule,
+  type FileVerdict,
+} from './kernel/file-policy.ts';
 export type { Checked, InputSchema, Issue, JsonSchema } from './kernel/input-schema.ts';
 export type { HistoryQuery, Ledger, PruneLimits } from './kernel/ledger.ts';
 export type {
@@ -25,6 +32,16 @@ export { StoreError, type StoreTrouble } from './kernel/store-error.ts';
 export { defineTool, type OwnReason, type Tool, type ToolContext, type ToolSource } from './kernel/tool.ts';
 export { type ParameterType, ToolParameter, type ToolParameterInit } from './kernel/tool-parameter.ts';
 export { ToolResult } from './kernel/tool-result.ts';
+export {
+  createPolicy,
+  type ExplainingPolicy,
+  type Explanation,
+  type PolicyOptions,
+} from './policy/create-policy.ts';
+export { MODES, type Mode } from './policy/modes.ts';
+export type { Rule, RuleVerdict } from './policy/rule.ts';
+export { parseRule, parseRules, type RuleSet, type RuleSource } from './policy/rules.ts';
+export { strictCommands } from './policy/strict-list.ts';
 export { BaseTool, type LangChainTool, type ParameterValues } from './runtime/base-tool.ts';
 export { allowAll, type RuntimeOptions } from './runtime/create-runtime.ts';
 export { createToolwright, type Toolwright, type ToolwrightOptions } from './runtime/create-toolwright.ts';

@@ -137,7 +137,7 @@ function compile(rule: FileRule): CompiledRule {
   const pattern = rule.pattern.toLowerCase().replace(/^\/+|\/+$/g, '');
   const last = pattern.slice(pattern.lastIndexOf('/') + 1);
   const nameOnly = !rule.pattern.replace(/\/+$/, '').includes('/');
-  return { rule, nameOnly, last: toRegex(last), whole: new RegExp(`^${toRegex(pattern)}$`, 's') };
+  return { rule, nameOnly, last: globSource(last), whole: new RegExp(`^${globSource(pattern)}$`, 's') };
 }
 
 /**
@@ -154,7 +154,8 @@ function byLastName(compiled: readonly CompiledRule[]): (name: string) => readon
   };
 }
 
-function toRegex(pattern: string): string {
+/** A glob as the source of a regular expression: `*` and `?` stay in a folder, `**` does not. */
+export function globSource(pattern: string): string {
   return pattern.replace(/\*\*\/|\/\*\*|\*\*|[*?]|[\\^$+.()|[\]{}]/g, (found) => {
     if (found === '**/') return '(?:[^/]+/)*';
     if (found === '/**') return '/.+';

@@ -14,6 +14,8 @@ export interface ToolContext extends Readonly<ExecutionContext> {
   readonly callId: string;
   /** Aborts on timeout and cancellation. Made on first use, so a tool that never looks pays nothing. */
   readonly signal: AbortSignal;
+  /** What this call may touch, as policy granted it. Empty until it was judged. */
+  readonly granted: readonly Access[];
   /** What truncation kept, by handle. */
   readonly artifacts: BlobStore;
   /** Tells listeners how far the call is. Ignored once the call has ended. */

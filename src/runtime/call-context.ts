@@ -1,3 +1,4 @@
+import type { Access } from '../kernel/access.ts';
 import type { ExecutionContext } from '../kernel/execution-context.ts';
 import type { BlobStore, Clock } from '../kernel/ports.ts';
 import type { ToolContext } from '../kernel/tool.ts';
@@ -16,6 +17,7 @@ export interface ContextOwner {
   readonly session: string;
   readonly toolName: string;
   readonly context: ExecutionContext;
+  readonly granted: readonly Access[];
 }
 
 /** What a tool is given: its context and its ways to the world, and no way to its own record. */
@@ -74,6 +76,9 @@ export class CallContext implements ToolContext {
   }
   get metadata(): Readonly<Record<string, unknown>> {
     return this.#context.metadata;
+  }
+  get granted(): readonly Access[] {
+    return this.#call.granted;
   }
   get artifacts(): BlobStore {
     return this.#rt.blobs;

@@ -53,6 +53,7 @@ export class CallScope {
   /** A frozen copy: as given first, then as they run. What is recorded, shown and checked. */
   args: unknown = null;
   readonly warnings: string[] = [];
+  granted: readonly Access[] = [];
   startedAt: number | null = null;
   startedMonotonic = 0;
   ticket: Ticket | undefined;

@@ -1,0 +1,86 @@
+import { isPrecious, type Surroundings } from './places.ts';
+import type { ShellScript, SimpleCommand } from './shell-script.ts';
+import type { ShellWord } from './shell-words.ts';
+import { innerCommands } from './wrappers.ts';
+
+/**
+ * What is refused in every mode and whatever the rules. Each returns why, or undefined. The sandbox would contain most
+ * of it; a person should not even be asked.
+ */
+export function catastrophe(
+  name: string,
+  args: readonly ShellWord[],
+  cwds: readonly string[],
+  where: Surroundings,
+): string | undefined {
+  const precious = args.find((word) => !word.text.startsWith('-') && isPrecious(word, cwds, where));
+  const has = (pattern: RegExp) => args.some(({ value, text }) => pattern.test(value ?? text));
+  const recursive = has(/^-[a-zA-Z]*[rR]|^--recursive$/);
+
+  if (name === 'rm' && recursive) {
+    if (precious) return `it would delete ${precious.text} and everything in it`;
+    if (args.some(({ runs }) => runs)) return 'it would delete whatever another command prints';
+  }
+  if (name === 'find' && precious && (has(/^-delete$/) || runsRemover(args)))
+    return `it would delete what is in ${precious.text}`;
+  if (['chmod', 'chown', 'chgrp', 'chattr', 'setfacl'].includes(name) && recursive && precious) {
+    return `it would change the permissions of everything in ${precious.text}`;
+  }
+  if (['mv', 'truncate', 'shred', 'unlink', 'rmdir'].includes(name) && precious)
+    return `it would destroy ${precious.text}`;
+  if (/^(mkfs(\..+)?|mke2fs|mkswap|wipefs|fdisk|sfdisk|cfdisk|sgdisk|parted|blkdiscard|hdparm|badblocks)$/.test(name)) {
+    return `${name} overwrites disks`;
+  }
+  if (name === 'dd' && has(/^of=\/(dev\/(?!null|stdout|stderr|tty)|etc|usr|bin|boot)/))
+    return 'it would overwrite a device or the system';
+  if (
+    ['tee', 'cp', 'ln', 'install', 'rsync'].includes(name) &&
+    has(/^\/(dev\/(sd|hd|vd|xvd|nvme|mmcblk|disk|mem|kmem)|proc\/sysrq)/)
+  ) {
+    return 'it would overwrite a device';
+  }
+  if (/^(shutdown|reboot|halt|poweroff|kexec)$/.test(name)) return 'it would stop this machine';
+  if (/^(init|telinit)$/.test(name) && has(/^[06]$/)) return 'it would stop this machine';
+  if (name === 'systemctl' && has(/^(poweroff|reboot|halt|kexec|emergency|rescue)$/))
+    return 'it would stop this machine';
+  if (name === 'kill' && args.some(({ value }, at) => value === '-1' && at > 0)) return 'it would end every process';
+  if (name === 'killall5') return 'it would end every process';
+  return undefined;
+}
+
+function runsRemover(args: readonly ShellWord[]): boolean {
+  return innerCommands('find', args).some(
+    (inner) => inner.kind === 'words' && /^(rm|shred|unlink|rmdir|mv)$/.test(inner.words[0]?.value ?? ''),
+  );
+}
+
+/** A device or a trigger behind a redirection. */
+export function catastrophicTarget(word: ShellWord): string | undefined {
+  return /^\/(dev\/(sd|hd|vd|xvd|nvme|mmcblk|disk|mapper|mem|kmem|port)|proc\/(sysrq-trigger|kcore)|sys\/)/.test(
+    word.value ?? '',
+  )
+    ? `it would write to ${word.value}`
+    : undefined;
+}
+
+const FETCHERS = new Set(['curl', 'wget', 'fetch', 'aria2c', 'http', 'https', 'lynx', 'nc', 'ncat', 'socat']);
+const RUNNERS = /^(sh|bash|dash|zsh|ksh|ash|fish|python[\d.]*|perl|ruby|node|php|source|\.)$/;
+
+/** What the whole script does, where its parts alone look ordinary. */
+export function catastrophicScript({ forkBomb, pipelines }: ShellScript): string | undefined {
+  if (forkBomb) return 'it is a fork bomb';
+  for (const pipeline of pipelines) {
+    const fetch = pipeline.findIndex((command) => names(command).some((name) => FETCHERS.has(name)));
+    const run = pipeline.findLastIndex((command) => names(command).some((name) => RUNNERS.test(name)));
+    if (fetch !== -1 && run > fetch) return 'it would run what it downloads';
+  }
+  return undefined;
+}
+
+/** The command's own name and those of the commands it wraps. */
+function names({ words }: Pick<SimpleCommand, 'words'>): string[] {
+  const [first, ...args] = words;
+  const name = first?.value?.replace(/^.*\//, '');
+  if (name === undefined) return [];
+  return [name, ...innerCommands(name, args).flatMap((inner) => (inner.kind === 'words' ? names(inner) : []))];
+}

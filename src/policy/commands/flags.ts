@@ -1,0 +1,100 @@
+import type { ShellWord } from './shell-words.ts';
+
+/** Which options a command has, as far as we know them. `-x` and `--long`, separated by blanks. */
+export interface FlagTable {
+  /** Options that stand alone. */
+  readonly alone?: string;
+  /** Options that take a value: `-n 5`, `-n5`, `--lines=5`, `--lines 5`. */
+  readonly takes?: string;
+  /** Options whose value, if any, is glued on: `--color=auto`, `-i.bak`. */
+  readonly glued?: string;
+  /** `-20` as `head` and `git log` take it. */
+  readonly digits?: boolean;
+  /** Its options only change what it prints, so it does not matter that a computed word may be one. */
+  readonly harmless?: boolean;
+  /** Options are words with one dash, as `find` has them. */
+  readonly longWithOneDash?: boolean;
+}
+
+export interface ParsedFlags {
+  /** In order, with their values. */
+  readonly options: readonly { readonly name: string; readonly value: ShellWord | undefined }[];
+  readonly operands: readonly ShellWord[];
+}
+
+interface Known {
+  readonly alone: ReadonlySet<string>;
+  readonly takes: ReadonlySet<string>;
+  readonly glued: ReadonlySet<string>;
+}
+
+const compiled = new WeakMap<FlagTable, Known>();
+
+/**
+ * Splits arguments into options and operands, or says which option is not known. Nothing is guessed: an abbreviated
+ * long option is unknown, and so is a letter in a cluster that the table does not have.
+ */
+export function parseFlags(args: readonly ShellWord[], table: FlagTable): ParsedFlags | { unknown: string } {
+  const known = knownOf(table);
+  const options: { name: string; value: ShellWord | undefined }[] = [];
+  const operands: ShellWord[] = [];
+  const queue = [...args];
+  for (let word = queue.shift(); word !== undefined; word = queue.shift()) {
+    const { value } = word;
+    if (value === null) {
+      // Could be an option at run time, unless its first character is known to be none.
+      if (table.harmless || word.home || /^["']?[\w./]/.test(word.text)) operands.push(word);
+      else return { unknown: word.text };
+      continue;
+    }
+    if (value === '--') {
+      operands.push(...queue.splice(0));
+    } else if (value === '-' || !value.startsWith('-')) {
+      operands.push(word);
+    } else if (table.digits && /^-\d+$/.test(value)) {
+      options.push({ name: '-#', value: word });
+    } else {
+      const rest = value.startsWith('--') || table.longWithOneDash ? long(word, value) : cluster(word, value);
+      if (rest !== undefined) return { unknown: rest };
+    }
+  }
+  return { options, operands };
+
+  /** Undefined when it was understood. */
+  function long(word: ShellWord, text: string): string | undefined {
+    const equals = text.indexOf('=');
+    const name = equals === -1 ? text : text.slice(0, equals);
+    const given = equals === -1 ? undefined : { ...word, value: text.slice(equals + 1) };
+    if (known.takes.has(name)) options.push({ name, value: given ?? queue.shift() });
+    else if (known.glued.has(name) || (known.alone.has(name) && given === undefined))
+      options.push({ name, value: given });
+    else return name;
+    return undefined;
+  }
+
+  function cluster(word: ShellWord, text: string): string | undefined {
+    for (let at = 1; at < text.length; at++) {
+      const name = `-${text[at]}`;
+      const rest = text.slice(at + 1);
+      if (known.alone.has(name)) {
+        options.push({ name, value: undefined });
+        continue;
+      }
+      const glued = rest === '' ? undefined : { ...word, value: rest };
+      if (known.takes.has(name)) options.push({ name, value: glued ?? queue.shift() });
+      else if (known.glued.has(name)) options.push({ name, value: glued });
+      else return name;
+      return undefined;
+    }
+    return undefined;
+  }
+}
+
+function knownOf(table: FlagTable): Known {
+  const cached = compiled.get(table);
+  if (cached !== undefined) return cached;
+  const set = (text = '') => new Set(text.split(/\s+/).filter(Boolean));
+  const known = { alone: set(table.alone), takes: set(table.takes), glued: set(table.glued) };
+  compiled.set(table, known);
+  return known;
+}

@@ -1,0 +1,133 @@
+import { type FlagTable, parseFlags } from './flags.ts';
+import type { ReadOnlyAnswer } from './read-only-use.ts';
+import type { ShellWord } from './shell-words.ts';
+
+const DIFF_ALONE =
+  '-p -u -s -R -a -b -w -z -M -C -B -D --patch --no-patch --raw --stat --numstat --shortstat --dirstat --summary --patch-with-stat --name-only --name-status --check --full-index --binary --pickaxe-all --minimal --patience --histogram --cached --staged --no-color --no-renames --ignore-space-change --ignore-all-space --ignore-blank-lines --word-diff --no-index --exit-code --quiet --text --no-ext-diff --no-textconv --no-prefix --merge-base --function-context -W --compact-summary --cumulative';
+const DIFF_TAKES =
+  '-U -S -G -O -l --unified --diff-filter --inter-hunk-context --word-diff-regex --src-prefix --dst-prefix --relative';
+const DIFF_GLUED =
+  '--stat --color --find-renames --find-copies --diff-algorithm --word-diff --abbrev --submodule --ignore-submodules --color-moved';
+const LOG_ALONE = `${DIFF_ALONE} --oneline --graph --all --decorate --no-decorate --reverse --merges --no-merges --first-parent --follow --branches --tags --remotes --topo-order --date-order --left-right --cherry --cherry-pick --cherry-mark --boundary --no-walk --walk-reflogs -g --source --abbrev-commit --no-abbrev-commit --relative-date --parents --children --show-signature --full-history --simplify-by-decoration --dense --sparse -i -E -F -c --cc -m --regexp-ignore-case --extended-regexp --fixed-strings --all-match --invert-grep --count --objects`;
+const LOG_TAKES = `${DIFF_TAKES} -n -L --max-count --skip --since --after --until --before --author --committer --grep --format --date --encoding --exclude --glob`;
+const LOG_GLUED = `${DIFF_GLUED} --pretty --format --date --decorate --branches --tags --remotes --show-notes`;
+
+interface Subcommand extends FlagTable {
+  /** Operands that are allowed; undefined allows any, and they name commits and files. */
+  operands?: (operands: readonly ShellWord[]) => boolean;
+  /** One of these options must be there: without it the subcommand changes something. */
+  needs?: readonly string[];
+}
+
+const none = (operands: readonly ShellWord[]) => operands.length === 0;
+const LOG: Subcommand = { alone: LOG_ALONE, takes: LOG_TAKES, glued: LOG_GLUED, digits: true };
+const DIFF: Subcommand = { alone: DIFF_ALONE, takes: DIFF_TAKES, glued: DIFF_GLUED };
+
+const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
+  status: {
+    alone: '-s -b -v -z --short --branch --long --verbose --no-renames --show-stash --ahead-behind --no-ahead-behind',
+    glued: '--porcelain --untracked-files -u --ignored --ignore-submodules --column',
+  },
+  log: LOG,
+  show: LOG,
+  whatchanged: LOG,
+  shortlog: { ...LOG, alone: `${LOG_ALONE} -e --numbered --email`, digits: true },
+  'rev-list': LOG,
+  diff: DIFF,
+  'diff-tree': { ...DIFF, alone: `${DIFF_ALONE} -r -t --root --no-commit-id --pretty` },
+  'diff-files': DIFF,
+  'diff-index': DIFF,
+  branch: {
+    alone: '-a -r -v -vv -l --all --remotes --list --verbose --show-current --no-color --ignore-case',
+    takes: '--contains --no-contains --merged --no-merged --points-at --sort --format',
+    glued: '--column --color',
+    operands: none,
+  },
+  tag: {
+    alone: '-l -n --list',
+    takes: '--contains --merged --points-at --sort --format',
+    glued: '-n --column',
+    needs: ['-l', '--list', '-n', '--contains', '--merged', '--points-at'],
+  },
+  remote: { alone: '-v --verbose', operands: (operands) => operands.length === 0 || operands[0]?.value === 'get-url' },
+  grep: {
+    alone:
+      '-n -i -l -L -c -w -v -h -H -E -F -G -P -o -q -p -W -a -I --line-number --ignore-case --name-only --files-with-matches --count --word-regexp --invert-match --extended-regexp --fixed-strings --perl-regexp --cached --untracked --no-index --heading --break --and --or --not --all-match --show-function --recursive',
+    takes: '-e -f -A -B -C -m --max-depth --threads --context --max-count',
+  },
+  blame: {
+    alone: '-l -t -f -n -s -e -w -p -c --porcelain --line-porcelain --show-name --show-number --root',
+    takes: '-L -S --since --date --ignore-rev',
+    glued: '-M -C',
+  },
+  'ls-files': {
+    alone:
+      '-c -d -o -i -s -u -k -m -t -v -z --cached --deleted --others --ignored --stage --unmerged --modified --directory --full-name --exclude-standard --error-unmatch --eol',
+    takes: '-x --exclude --format',
+  },
+  'ls-tree': {
+    alone: '-d -r -t -l -z --name-only --name-status --full-name --full-tree --long --object-only',
+    takes: '--format',
+  },
+  'rev-parse': {
+    alone:
+      '--verify --short --abbrev-ref --symbolic-full-name --show-toplevel --show-prefix --show-cdup --git-dir --absolute-git-dir --is-inside-work-tree --is-inside-git-dir --is-bare-repository --all --branches --tags --git-common-dir --quiet -q',
+    glued: '--short --abbrev-ref',
+  },
+  describe: {
+    alone: '--all --tags --contains --long --always --dirty --exact-match --first-parent',
+    takes: '--match --exclude --candidates',
+    glued: '--abbrev --dirty',
+  },
+  'cat-file': { alone: '-t -s -e -p --batch-check --batch-all-objects' },
+  'for-each-ref': { alone: '--shell', takes: '--count --sort --format --points-at --contains --merged' },
+  'merge-base': { alone: '-a --all --is-ancestor --octopus --fork-point' },
+  'name-rev': { alone: '--tags --name-only --all' },
+  'count-objects': { alone: '-v -H' },
+  'show-ref': { alone: '--head --heads --tags -d -s -q --verify --quiet' },
+  'symbolic-ref': { alone: '--short -q', operands: (operands) => operands.length <= 1 },
+  'check-ignore': { alone: '-q -v -n --quiet --verbose --non-matching --no-index' },
+  reflog: {
+    ...LOG,
+    operands: (operands) =>
+      operands.every(({ value }) => value !== null && !['expire', 'delete', 'drop', 'write'].includes(value)),
+  },
+  stash: { ...LOG, operands: (operands) => ['list', 'show'].includes(operands[0]?.value ?? '') },
+  config: {
+    alone: '-l --list --get --get-all --get-regexp --show-origin --show-scope --global --local --system --name-only',
+    needs: ['-l', '--list', '--get', '--get-all', '--get-regexp'],
+  },
+  worktree: { alone: '--porcelain', operands: (operands) => operands[0]?.value === 'list' },
+  submodule: { operands: (operands) => operands[0]?.value === 'status' },
+  version: {},
+  help: { operands: none },
+};
+
+/** Options before the subcommand that change nothing but how it speaks. `-c`, `--git-dir` and their kin change what runs. */
+const GLOBAL: FlagTable = { alone: '--no-pager -P --no-optional-locks --literal-pathspecs --no-replace-objects' };
+
+/** Whether a git command only reads. What stands in the history is not masked, so sensitive paths are named. */
+export function gitCommand(args: readonly ShellWord[]): ReadOnlyAnswer {
+  const at = args.findIndex(({ value }) => value === null || !value.startsWith('-'));
+  const name = args[at]?.value;
+  const before = parseFlags(at === -1 ? args : args.slice(0, at), GLOBAL);
+  if ('unknown' in before) return { why: `git ${before.unknown} changes what git runs` };
+  if (name === null || name === undefined) return { why: 'git without a subcommand that is known' };
+  const subcommand = Object.hasOwn(SUBCOMMANDS, name) ? SUBCOMMANDS[name] : undefined;
+  if (subcommand === undefined) return { why: `git ${name} is not known to only read` };
+  const flags = parseFlags(args.slice(at + 1), subcommand);
+  if ('unknown' in flags) return { why: `git ${name} ${flags.unknown} is not known to only read` };
+  if (subcommand.operands?.(flags.operands) === false)
+    return { why: `git ${name} may change something with these arguments` };
+  const needed = subcommand.needs;
+  if (needed !== undefined && !flags.options.some((option) => needed.includes(option.name))) {
+    return { why: `git ${name} may change something without ${needed.join(' or ')}` };
+  }
+  return { content: flags.operands.map(pathOfObject), named: [] };
+}
+
+/** `HEAD:.env` reads a file of that name from the history. */
+function pathOfObject(word: ShellWord): ShellWord {
+  const path = word.value === null ? undefined : /^[^:]*:(.+)$/.exec(word.value)?.[1];
+  return path === undefined ? word : { ...word, value: path };
+}

@@ -1,0 +1,276 @@
+import { posix } from 'node:path';
+import { catastrophe, catastrophicScript, catastrophicTarget } from './catastrophes.ts';
+import { riskyAssignment } from './environment.ts';
+import { placesOf, type Surroundings, sensitive } from './places.ts';
+import { readOnlyUse } from './read-only.ts';
+import type { ReadOnlyUse } from './read-only-use.ts';
+import { parseScript, type Redirection, type SimpleCommand } from './shell-script.ts';
+import type { ShellWord } from './shell-words.ts';
+import { type Inner, innerCommands } from './wrappers.ts';
+
+export type Answer = 'allow' | 'ask' | 'deny';
+
+/** One simple command of a script and what was decided about it. */
+export interface CommandPart {
+  readonly text: string;
+  /** Command and arguments with quotes removed; null where anything is computed at run time. */
+  readonly argv: readonly string[] | null;
+  readonly verdict: Answer;
+  readonly reason: string;
+  readonly rule: string;
+}
+
+export interface CommandJudgement {
+  readonly verdict: Answer;
+  readonly reason: string;
+  readonly rule: string;
+  readonly parts: readonly CommandPart[];
+  /** True when every part is known to only read, so that it can run where nothing can be written. */
+  readonly readOnly: boolean;
+}
+
+/** A user's rules about one command line. Null argv never matches an allow. */
+export type RuleLookup = (
+  argv: readonly string[] | null,
+  text: string,
+) => { verdict: Answer; rule: string } | undefined;
+
+/** How deep scripts may nest inside `bash -c`, `eval` and their kin before nobody can follow them. */
+const DEEPEST = 5;
+
+/**
+ * Judges every simple command of a shell script, in every construct and behind every wrapper. The script is allowed
+ * only if all of them are: deny beats ask beats allow. What cannot be known before it runs is asked about.
+ */
+export function judgeCommand(
+  source: string,
+  where: Surroundings,
+  rules: RuleLookup = () => undefined,
+): CommandJudgement {
+  const parts: CommandPart[] = [];
+  let readOnly = true;
+  let cwds = [where.root];
+  judgeScript(source, 0);
+  const worst = worstOf(parts);
+  if (worst === undefined)
+    return { verdict: 'ask', reason: 'There is no command in it.', rule: 'empty', parts, readOnly: false };
+  const { verdict, reason, rule } = worst;
+  return { verdict, reason, rule, parts, readOnly: readOnly && verdict === 'allow' };
+
+  function add(text: string, argv: readonly string[] | null, verdict: Answer, rule: string, reason: string): void {
+    if (verdict !== 'allow') readOnly = false;
+    parts.push({ text, argv, verdict, reason, rule });
+  }
+
+  function judgeScript(text: string, depth: number): void {
+    const script = parseScript(text);
+    const whole = catastrophicScript(script);
+    if (whole !== undefined) add(text, null, 'deny', CATASTROPHE, refusal(whole));
+    for (const problem of script.problems) add(text, null, 'ask', 'not understood', `It cannot be judged: ${problem}.`);
+    for (const command of script.commands) judgeSimple(command, depth);
+  }
+
+  function judgeSimple(command: SimpleCommand, depth: number): void {
+    for (const redirection of command.redirections) judgeRedirection(command, redirection);
+    for (const assignment of command.assignments) {
+      const risk = riskyAssignment(assignment, command.words.length > 0);
+      if (risk !== undefined) add(command.text, null, 'ask', 'environment', risk);
+    }
+    if (command.words.length > 0) judgeWords(command.text, command.words, depth);
+    else if (command.redirections.length === 0 && command.assignments.length > 0)
+      add(command.text, null, 'allow', READ_ONLY, 'It sets a variable.');
+  }
+
+  function judgeWords(text: string, words: readonly ShellWord[], depth: number): void {
+    const [first, ...args] = words;
+    const name = first === undefined || first.value === null ? null : programName(first.value);
+    if (name === null) {
+      add(text, null, 'ask', 'not understood', 'Which program runs is known only at run time.');
+      return;
+    }
+    const argv = argvOf(name, args);
+    const danger = catastrophe(name, args, cwds, where);
+    if (danger !== undefined) {
+      add(text, argv, 'deny', CATASTROPHE, refusal(danger));
+      return;
+    }
+    const ruled = rules(argv, text);
+    if (ruled?.verdict === 'deny') {
+      add(text, argv, 'deny', ruled.rule, `The rule ${ruled.rule} refuses it.`);
+      return;
+    }
+    const inner = innerCommands(name, args);
+    for (const one of inner) judgeInner(text, one, depth);
+    if (inner.length === 0 || !TRANSPARENT.has(name)) judgeAlone(text, name, args, argv, ruled);
+    if (name === 'cd' || name === 'pushd') follow(args);
+  }
+
+  function judgeInner(text: string, inner: Inner, depth: number): void {
+    if (inner.kind === 'unseen') add(text, null, 'ask', 'not understood', `It cannot be judged: ${inner.why}.`);
+    else if (depth >= DEEPEST) add(text, null, 'ask', 'not understood', 'It nests too deep to be judged.');
+    else if (inner.kind === 'script') judgeScript(inner.source, depth + 1);
+    else judgeWords(inner.words.map((word) => word.text).join(' '), inner.words, depth + 1);
+  }
+
+  /** What is known of the command, then what a rule says of it. A rule lifts a question, never a refusal. */
+  function judgeAlone(
+    text: string,
+    name: string,
+    args: readonly ShellWord[],
+    argv: readonly string[] | null,
+    ruled: ReturnType<RuleLookup>,
+  ): void {
+    const known = knowledgeOf(name, args);
+    if (known.rule !== READ_ONLY) readOnly = false;
+    const byRule = ruled && objection(ruled.verdict, ruled.rule, `The rule ${ruled.rule} ${ruled.verdict}s it.`);
+    const { verdict, rule, reason } = known.verdict === 'deny' ? known : (byRule ?? known);
+    add(text, argv, verdict, rule, reason);
+  }
+
+  function knowledgeOf(name: string, args: readonly ShellWord[]): Objection {
+    const answer = readOnlyUse(name, args);
+    if (!('why' in answer)) return reading(name, answer) ?? objection('allow', READ_ONLY, `${name} only reads.`);
+    const secret = args.find((word) => !word.pattern && sensitive(word, cwds, where) !== undefined);
+    if (secret === undefined) return objection('ask', 'not read-only', `${capital(answer.why)}.`);
+    return objection('deny', SENSITIVE, `${secret.text} cannot be used: ${sensitive(secret, cwds, where)}.`);
+  }
+
+  /** Files it opens meet the file policy; files it only looks at must merely be inside. */
+  function reading(name: string, { content, named }: ReadOnlyUse): Objection | undefined {
+    for (const word of content) {
+      const secret = sensitive(word, cwds, where);
+      if (secret === undefined) continue;
+      // Masks cover the working tree, not the history; and a pattern may match what is masked or what is not.
+      if (name === 'git') return objection('ask', SENSITIVE, `The history may hold ${word.text}: ${secret}.`);
+      if (word.pattern) return objection('ask', SENSITIVE, `${word.text} may match a sensitive file: ${secret}.`);
+      return objection(
+        'deny',
+        SENSITIVE,
+        `${word.text} cannot be read: ${secret}. A user can lift that in the configuration.`,
+      );
+    }
+    for (const word of [...content, ...named]) {
+      for (const place of placesOf(word, cwds, where)) {
+        if (place.kind === 'computed')
+          return objection('ask', 'not understood', `What ${word.text} names is known only at run time.`);
+        if (place.kind === 'outside' && !READABLE.test(place.path)) return outside(word);
+      }
+    }
+    return undefined;
+  }
+
+  function judgeRedirection({ text }: SimpleCommand, { opens, target }: Redirection): void {
+    const device = opens === 'write' ? catastrophicTarget(target) : undefined;
+    if (device !== undefined) {
+      add(text, null, 'deny', CATASTROPHE, refusal(device));
+      return;
+    }
+    for (const place of placesOf(target, cwds, where)) {
+      if (place.kind === 'computed')
+        add(text, null, 'ask', 'redirection', `Where ${target.text} leads is known only at run time.`);
+      if (place.kind === 'outside') redirectedOutside(text, opens, target);
+      if (place.kind === 'inside') redirectedInside(text, opens, target, place.path);
+    }
+  }
+
+  function redirectedOutside(text: string, opens: Redirection['opens'], target: ShellWord): void {
+    if (opens === 'read') {
+      add(text, null, 'ask', 'outside the workspace', `It reads ${target.text}, which is outside the workspace.`);
+      return;
+    }
+    add(
+      text,
+      null,
+      'deny',
+      'outside the workspace',
+      `It would write to ${target.text}, which is outside the workspace. Write inside it.`,
+    );
+  }
+
+  function redirectedInside(text: string, opens: Redirection['opens'], target: ShellWord, path: string): void {
+    const { access, rule } = where.files.judge(path);
+    if (access === 'hidden')
+      add(text, null, 'deny', SENSITIVE, `${target.text} cannot be used: ${rule?.reason ?? 'it is sensitive'}.`);
+    else if (opens === 'write') add(text, null, 'ask', 'redirection', `It writes ${target.text}.`);
+  }
+
+  /** After a `cd`, later paths are judged from the old folder and from the new one: it may run or not. */
+  function follow(args: readonly ShellWord[]): void {
+    const target = args.find(({ text }) => !text.startsWith('-'));
+    if (target?.value == null) return;
+    const { value } = target;
+    cwds = [...new Set([...cwds, ...cwds.map((cwd) => posix.resolve(cwd, value))])].slice(0, 16);
+  }
+}
+
+/** The rule behind a part that runs unasked because it is known to change nothing. */
+export const READ_ONLY = 'read-only command';
+const SENSITIVE = 'sensitive file';
+const CATASTROPHE = 'catastrophic command';
+
+/** Wrappers that add nothing of their own; the verdict about what they run is the whole verdict. */
+const TRANSPARENT = new Set([
+  'env',
+  'nohup',
+  'nice',
+  'ionice',
+  'timeout',
+  'stdbuf',
+  'time',
+  'command',
+  'builtin',
+  'xargs',
+  'bash',
+  'sh',
+  'dash',
+  'zsh',
+  'eval',
+  'trap',
+  'setsid',
+]);
+
+/** System files that hold nothing of the user: commands may read them unasked. */
+const READABLE =
+  /^\/(usr|bin|sbin|lib|lib64|etc\/(os-release|debian_version|lsb-release|hosts|resolv\.conf|timezone|localtime))(\/|$)|^\/proc\/(cpuinfo|meminfo|version|loadavg|uptime|self\/status)$/;
+
+const SYSTEM_FOLDERS = /^\/(usr\/(local\/)?)?s?bin\/([^/]+)$/;
+
+/** `/usr/bin/ls` is `ls`; any other path is itself, and so known to nobody. */
+function programName(word: string): string {
+  return SYSTEM_FOLDERS.exec(word)?.[3] ?? word;
+}
+
+function argvOf(name: string, args: readonly ShellWord[]): readonly string[] | null {
+  const values = args.map(({ value }) => value);
+  return values.includes(null) ? null : [name, ...(values as string[])];
+}
+
+function worstOf(parts: readonly CommandPart[]): CommandPart | undefined {
+  for (const verdict of ['deny', 'ask', 'allow']) {
+    const part = parts.find((one) => one.verdict === verdict);
+    if (part !== undefined) return part;
+  }
+  return undefined;
+}
+
+interface Objection {
+  verdict: Answer;
+  rule: string;
+  reason: string;
+}
+
+function objection(verdict: Answer, rule: string, reason: string): Objection {
+  return { verdict, rule, reason };
+}
+
+function outside(word: ShellWord): Objection {
+  return objection('ask', 'outside the workspace', `It reads ${word.text}, which is outside the workspace.`);
+}
+
+function refusal(why: string): string {
+  return `Refused for safety: ${why}.`;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

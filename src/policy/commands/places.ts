@@ -1,0 +1,84 @@
+import { posix } from 'node:path';
+import type { FilePolicy, FileVerdict } from '../../kernel/file-policy.ts';
+import type { ShellWord } from './shell-words.ts';
+
+/** Where a command runs and what it may see there. Paths are absolute. */
+export interface Surroundings {
+  readonly root: string;
+  readonly home: string;
+  readonly files: FilePolicy;
+}
+
+export type Place =
+  /** Known only at run time. */
+  | { kind: 'computed' }
+  /** A file or folder of the workspace, by its path in it. */
+  | { kind: 'inside'; path: string }
+  /** Harmless wherever it stands: /dev/null, the command's own /tmp. */
+  | { kind: 'neutral' }
+  | { kind: 'outside'; path: string };
+
+const NEUTRAL = /^\/dev\/(null|zero|full|random|urandom|stdin|stdout|stderr|tty|fd\/\d+)$|^\/tmp(\/|$)/;
+
+/** Where a word leads, from each of the folders the command may be in by then. */
+export function placesOf(word: ShellWord, cwds: readonly string[], { root, home }: Surroundings): Place[] {
+  if (word.home) return [{ kind: 'outside', path: posix.join(home, word.text.replace(/^[^/]*/, '')) }];
+  const { value } = word;
+  if (value === null) return [{ kind: 'computed' }];
+  return cwds.map((cwd) => {
+    const path = posix.resolve(cwd, value === '' ? '.' : value);
+    if (path === root || path.startsWith(`${root}/`)) return { kind: 'inside', path: posix.relative(root, path) };
+    return NEUTRAL.test(path) ? { kind: 'neutral' } : { kind: 'outside', path };
+  });
+}
+
+const SYSTEM =
+  /^\/(bin|boot|dev|etc|home|lib|lib32|lib64|media|mnt|opt|proc|root|run|sbin|srv|sys|usr|var|Applications|Library|System|Users|Volumes)(\/|$)/;
+
+/** A place whose loss nobody wants: the system, a home, the workspace's own parents. Patterns count as what is in front. */
+export function isPrecious(word: ShellWord, cwds: readonly string[], where: Surroundings): boolean {
+  if (word.home) return true;
+  if (word.value === null) return false;
+  const { root, home } = where;
+  return cwds.some((cwd) => {
+    const before = word.pattern ? (word.value ?? '').replace(/[^/]*[*?[].*$/, '') : (word.value ?? '');
+    const path = posix.resolve(cwd, before || '.');
+    if (path === root) return false;
+    if (path === '/' || path === home || root.startsWith(`${path}/`)) return true;
+    return SYSTEM.test(path) && !path.startsWith(`${root}/`) && !NEUTRAL.test(path);
+  });
+}
+
+/** Why a word may name a sensitive file, or undefined. A pattern counts when it is aimed at one: `.e*`, not `*`. */
+export function sensitive(word: ShellWord, cwds: readonly string[], where: Surroundings): string | undefined {
+  for (const place of placesOf(word, cwds, where)) {
+    if (place.kind !== 'inside') continue;
+    const found = word.pattern ? aimedAt(place.path, where.files) : where.files.judge(place.path);
+    if (found?.access === 'hidden') return found.rule?.reason ?? 'it is sensitive';
+  }
+  return undefined;
+}
+
+/** The verdict about a hidden file that the pattern would match, told by a likely name for each rule. */
+function aimedAt(path: string, files: FilePolicy): FileVerdict | undefined {
+  const pattern = posix.basename(path);
+  const stem = pattern.replace(/(?<=.)\.[^.]*$/, '').replace(/[*?]|\[[^\]]*\]/g, '');
+  const literal = pattern.replace(/[*?]|\[[^\]]*\]/g, '');
+  const matches = globRegex(pattern);
+  for (const rule of files.rules) {
+    if (rule.access !== 'hidden') continue;
+    const name = posix.basename(rule.pattern).replaceAll('*', 'x');
+    const aimed = stem !== '' || (rule.pattern.startsWith('*') && literal !== '');
+    if (aimed && matches.test(name)) return { access: 'hidden', rule };
+  }
+  return undefined;
+}
+
+function globRegex(pattern: string): RegExp {
+  const source = pattern.replace(/\[!?[^\]]*\]|[*?]|[\\^$+.()|{}[\]]/g, (part) => {
+    if (part === '*') return '.*';
+    if (part === '?') return '.';
+    return part.length > 1 ? part.replace('[!', '[^') : `\\${part}`;
+  });
+  return new RegExp(`^${source}$`, 'is');
+}

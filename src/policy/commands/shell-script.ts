@@ -1,0 +1,168 @@
+import { type Command, forEachChild, type ParsedScript, parse, type Redirect, type SyntaxNode } from 'unbash';
+import { type ShellWord, shellWord } from './shell-words.ts';
+
+/** A file that a redirection opens. */
+export interface Redirection {
+  readonly text: string;
+  readonly opens: 'read' | 'write';
+  readonly target: ShellWord;
+}
+
+export interface Assignment {
+  readonly name: string;
+  readonly text: string;
+  readonly computed: boolean;
+}
+
+/** One program, builtin or function that a script starts, wherever in the script it stands. */
+export interface SimpleCommand {
+  readonly text: string;
+  /** Command word and arguments. Empty for a line of assignments. */
+  readonly words: readonly ShellWord[];
+  readonly assignments: readonly Assignment[];
+  readonly redirections: readonly Redirection[];
+}
+
+export interface ShellScript {
+  readonly commands: readonly SimpleCommand[];
+  /** Those of them that are joined by pipes, in order. */
+  readonly pipelines: readonly (readonly SimpleCommand[])[];
+  /** Why the script as a whole cannot be judged by its commands; empty for ordinary ones. */
+  readonly problems: readonly string[];
+  /** A function that calls itself in the background. */
+  readonly forkBomb: boolean;
+}
+
+/** Longer ones are never judged: nobody reads them in an approval either. */
+const MOST_CHARACTERS = 100_000;
+
+/** Every simple command of a script, in pipelines, lists, loops, functions, substitutions and heredocs alike. */
+export function parseScript(source: string): ShellScript {
+  if (source.length > MOST_CHARACTERS) {
+    return { commands: [], pipelines: [], problems: ['it is longer than 100,000 characters'], forkBomb: false };
+  }
+  const hiddenCharacter = HIDDEN_CHARACTERS.exec(source);
+  const problems =
+    hiddenCharacter === null ? [] : [`it holds the invisible character ${codePoint(hiddenCharacter[0])}`];
+  const commands: SimpleCommand[] = [];
+  const pipelines: SimpleCommand[][] = [];
+  let forkBomb = false;
+  let arithmetic = 0;
+  try {
+    visit(parse(source), source);
+  } catch {
+    problems.push('it cannot be parsed');
+  }
+  // Two parentheses in a row are arithmetic to one shell and nested commands to another.
+  if ((source.match(/\(\(/g)?.length ?? 0) > arithmetic) problems.push('it has double parentheses');
+  return { commands, pipelines, problems: [...new Set(problems)], forkBomb };
+
+  function visit(node: SyntaxNode, text: string): void {
+    const own = node.type === 'Script' ? (node.source ?? text) : text;
+    const problem = problemOf(node);
+    if (problem !== undefined) problems.push(problem);
+    if (node.type === 'ArithmeticExpansion' || node.type === 'ArithmeticCommand') arithmetic++;
+    if (node.type === 'Command') commands.push(simpleCommand(node, own));
+    if (node.type === 'Function' && callsItself(node)) forkBomb = true;
+    if (node.type === 'Pipeline') {
+      pipelines.push(node.commands.flatMap((part) => (part.type === 'Command' ? [simpleCommand(part, own)] : [])));
+    }
+    if (node.type === 'Redirected') {
+      const redirections = node.redirects.flatMap((redirect) => toRedirection(redirect, own));
+      if (redirections.length > 0)
+        commands.push({ text: own.slice(node.pos, node.end), words: [], assignments: [], redirections });
+    }
+    forEachChild(node, (child) => visit(child, own));
+  }
+}
+
+/** What changes the meaning of other words, or runs text as code. */
+function problemOf(node: SyntaxNode): string | undefined {
+  switch (node.type) {
+    case 'Script':
+      return (node as ParsedScript).errors?.length ? 'it has a syntax error' : undefined;
+    case 'CommandExpansion':
+    case 'ProcessSubstitution':
+      return node.script === undefined ? 'it has a substitution that cannot be parsed' : undefined;
+    case 'ArithmeticExpansion':
+    case 'ArithmeticCommand':
+      return node.expression !== undefined && isArithmetic('body' in node ? node.body : node.text.slice(3, -2))
+        ? undefined
+        : 'it has arithmetic that is not plain';
+    case 'Function':
+      return 'it defines a function';
+    case 'Coproc':
+      return 'it starts a coprocess';
+    case 'Transform':
+      return 'it expands a variable as a prompt or as code (@)';
+    case 'ParameterExpansion':
+      return node.prefix === '!' ? 'it expands a variable named by another (!)' : undefined;
+    case 'Assignment':
+      return node.index === undefined ? undefined : 'it assigns to a computed index';
+    default:
+      return undefined;
+  }
+}
+
+/** A shell may take `$((ls a))` for a command in parentheses: only numbers, names and operators are arithmetic to us. */
+function isArithmetic(text: string): boolean {
+  return /^[\w\s+\-*/%()<>=!&|^?:,$]*$/.test(text) && !/\w\s+[\w$]|[<>]\s*[/&]/.test(text);
+}
+
+function callsItself(definition: Extract<SyntaxNode, { type: 'Function' }>): boolean {
+  let calls = false;
+  let background = false;
+  look(definition.body);
+  return calls && background;
+
+  function look(node: SyntaxNode): void {
+    if (node.type === 'Command' && node.name?.value === definition.name.value) calls = true;
+    if (node.type === 'Statement' && node.background) background = true;
+    forEachChild(node, look);
+  }
+}
+
+function simpleCommand(node: Command, source: string): SimpleCommand {
+  const words = node.name === undefined ? [] : [node.name];
+  const assignments = node.prefix.flatMap((part) => (part.type === 'Assignment' ? [part] : []));
+  for (const argument of node.args) {
+    // `export A=1` has assignments among its arguments; to us they are words.
+    words.push(argument.type === 'Assignment' ? wordOf(argument.text, argument.pos, argument.end, argument) : argument);
+  }
+  return {
+    text: source.slice(node.pos, node.end),
+    words: words.map(shellWord),
+    assignments: assignments.map(({ name, text, value }) => ({
+      name,
+      text,
+      computed: value.type !== 'Word' || shellWord(value).value === null,
+    })),
+    redirections: node.redirects.flatMap((redirect) => toRedirection(redirect, source)),
+  };
+}
+
+type Word = NonNullable<Command['name']>;
+
+function wordOf(text: string, pos: number, end: number, { value }: { value: unknown }): Word {
+  const parts = (value as Partial<Word>).parts;
+  return { type: 'Word', text, value: text, pos, end, ...(parts && { parts }) } as Word;
+}
+
+function toRedirection(redirect: Command['redirects'][number], source: string): Redirection[] {
+  if (redirect.type !== 'Redirect' || redirect.target === undefined) return [];
+  const target = shellWord(redirect.target);
+  // `2>&1` and `<&-` move descriptors; `>&file` opens a file.
+  if (redirect.operator.endsWith('&') && /^(\d+|-|\d+-)$/.test(target.value ?? '')) return [];
+  const opens = READING.includes(redirect.operator) ? 'read' : 'write';
+  return [{ text: source.slice(redirect.pos, redirect.end), opens, target }];
+}
+
+const READING: readonly Redirect['operator'][] = ['<', '<&'];
+
+/** Control characters but tab and newline, and everything of no width: what a person does not see in an approval. */
+const HIDDEN_CHARACTERS =
+  /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/u;
+
+function codePoint(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+}

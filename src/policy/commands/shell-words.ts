@@ -1,0 +1,49 @@
+import type { Word, WordPart } from 'unbash';
+
+/** One word of a command, as far as it can be known before the shell runs it. */
+export interface ShellWord {
+  /** As written. */
+  readonly text: string;
+  /** Quotes removed; null when any of it is computed at run time. Patterns stay as written. */
+  readonly value: string | null;
+  /** The shell may replace it by the files it matches. */
+  readonly pattern: boolean;
+  /** Begins with an unquoted `~`, or is `$HOME` with or without something behind it. */
+  readonly home: boolean;
+  /** Holds a command substitution or another piece of shell. */
+  readonly runs: boolean;
+}
+
+export function shellWord(word: Word): ShellWord {
+  const { text } = word;
+  const parts = word.parts ?? [];
+  const home = /^~(\/|$)/.test(text) || /^"?\$(HOME|\{HOME\})"?(\/|"|$)/.test(text);
+  const runs = parts.some(contains(['CommandExpansion', 'ProcessSubstitution']));
+  const pattern = parts.some(({ type }) => type === 'Glob' || type === 'ExtendedGlob');
+  const computed = /^~[^/]/.test(text) || parts.some(contains(COMPUTED));
+  if (home) return { text, value: null, pattern, home, runs };
+  return { text, value: computed ? null : plainValue(word, parts), pattern, home, runs };
+}
+
+const COMPUTED = [
+  'SimpleExpansion',
+  'ParameterExpansion',
+  'CommandExpansion',
+  'ArithmeticExpansion',
+  'ProcessSubstitution',
+  'BraceExpansion',
+];
+
+function contains(types: readonly string[]): (part: WordPart) => boolean {
+  return (part) => types.includes(part.type) || ('parts' in part && (part.parts ?? []).some(contains(types)));
+}
+
+/** A word without parts is plain; a brace that is no expansion (`{}` of find and xargs) is plain too. */
+function plainValue(word: Word, parts: readonly WordPart[]): string {
+  return parts.some(({ type }) => type === 'ExtendedGlob') ? word.text : word.value;
+}
+
+/** For words that were made here and not by a shell: arguments of `xargs`, strings of `env -S`. */
+export function plainWord(value: string): ShellWord {
+  return { text: value, value, pattern: false, home: false, runs: false };
+}

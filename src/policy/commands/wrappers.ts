@@ -1,0 +1,174 @@
+import { type FlagTable, parseFlags } from './flags.ts';
+import { plainWord, type ShellWord } from './shell-words.ts';
+
+/**
+ * What a command that runs another one runs. `words`: a command line; `script`: text that a shell reads; `unseen`: it
+ * runs something that cannot be known from here.
+ */
+export type Inner =
+  | { kind: 'words'; words: readonly ShellWord[] }
+  | { kind: 'script'; source: string }
+  | { kind: 'unseen'; why: string };
+
+/** A word whose value nobody knows yet: a file that `find` finds, a line that `xargs` reads. */
+const LATER: ShellWord = { text: '{}', value: null, pattern: false, home: false, runs: false };
+
+interface Prefix extends FlagTable {
+  /** Operands of its own before the command: the seconds of `timeout`. */
+  operands?: number;
+  /** `NAME=value` before the command. */
+  assignments?: boolean;
+}
+
+/** Commands whose last arguments are a command line. */
+const PREFIXES: Readonly<Record<string, Prefix>> = {
+  sudo: {
+    alone: '-E -H -n -S -k -b -i -s -A -K -P --preserve-env --non-interactive --login --shell --stdin --set-home',
+    takes: '-u -g -p -h -C -T -D -R -r -t --user --group --prompt --host --chdir --chroot --role --type',
+    assignments: true,
+  },
+  doas: { alone: '-n -s', takes: '-u -C' },
+  env: {
+    alone: '-i -0 - --ignore-environment --null -v --debug',
+    takes: '-u -C --unset --chdir',
+    assignments: true,
+  },
+  nohup: {},
+  setsid: { alone: '-c -f -w --ctty --fork --wait' },
+  nice: { alone: '', takes: '-n --adjustment', digits: true },
+  ionice: { alone: '-t', takes: '-c -n -p' },
+  chrt: { alone: '-b -f -i -o -r', takes: '-p', operands: 1 },
+  taskset: { alone: '-c', operands: 1 },
+  timeout: { alone: '-v --foreground --preserve-status --verbose', takes: '-k -s --kill-after --signal', operands: 1 },
+  stdbuf: { takes: '-i -o -e --input --output --error' },
+  time: { alone: '-p -v -a --portability --verbose --append', takes: '-f -o --format --output' },
+  command: { alone: '-p' },
+  builtin: {},
+  exec: { alone: '-c -l', takes: '-a' },
+  chronic: {},
+  unbuffer: {},
+  catchsegv: {},
+  fakeroot: {},
+  flock: { alone: '-s -x -n -u -o -F', takes: '-w -E', operands: 1 },
+  watch: { alone: '-b -c -d -e -g -t -x', takes: '-n --interval' },
+  busybox: {},
+  toybox: {},
+  strace: { alone: '-f -ff -c -q -t -v -y', takes: '-e -o -s' },
+  ltrace: { alone: '-f -c', takes: '-e -o -s' },
+  chroot: { takes: '--userspec --groups', operands: 1 },
+  'xvfb-run': { alone: '-a', takes: '-s -n' },
+  parallel: { alone: '-k -X --keep-order --dry-run', takes: '-j -N --jobs' },
+  rtk: {},
+};
+
+const SHELLS = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'ash', 'fish', 'rbash']);
+
+/** The commands that this command runs, besides itself. Empty for one that runs nothing else. */
+export function innerCommands(name: string, args: readonly ShellWord[]): readonly Inner[] {
+  if (SHELLS.has(name)) return [shell(name, args)];
+  if (name === 'eval') return [evaluated(args)];
+  if (name === 'trap') return trapped(args);
+  if (name === 'find' || name === 'fd' || name === 'fdfind') return found(args);
+  if (name === 'xargs') return [perLine(args)];
+  if (name === 'env' && args.some(({ text }) => /^-[a-zA-Z]*S|^--split-string/.test(text))) return [splitString(args)];
+  const prefix = Object.hasOwn(PREFIXES, name) ? PREFIXES[name] : undefined;
+  return prefix === undefined ? [] : behind(name, args, prefix);
+}
+
+function behind(name: string, args: readonly ShellWord[], prefix: Prefix): readonly Inner[] {
+  const start = commandStart(args, prefix);
+  if (start === undefined) return [unseen(`the options of ${name} are not all known`)];
+  const words = args.slice(start);
+  return words.length === 0 ? [] : [{ kind: 'words', words }];
+}
+
+/** Where the inner command begins: behind the options, the prefix's own operands and its assignments. */
+function commandStart(args: readonly ShellWord[], prefix: Prefix): number | undefined {
+  let at = 0;
+  for (; at < args.length; at++) {
+    const text = args[at]?.value;
+    if (text === null || text === undefined) return undefined;
+    if (text === '--') {
+      at++;
+      break;
+    }
+    if (!text.startsWith('-') || text === '-') break;
+    const one = parseFlags(args.slice(at, at + 1), prefix);
+    if ('unknown' in one) return undefined;
+    if (one.options.at(-1)?.value === undefined && takesNext(text, prefix)) at++;
+  }
+  at += prefix.operands ?? 0;
+  while (prefix.assignments && /^\w+=/.test(args[at]?.text ?? '')) at++;
+  return at;
+}
+
+function takesNext(text: string, { takes = '' }: Prefix): boolean {
+  const name = text.startsWith('--') ? text : `-${text.at(-1)}`;
+  return takes.split(/\s+/).includes(name) && !text.includes('=');
+}
+
+const SHELL_FLAGS: FlagTable = {
+  alone: '-e -u -x -l -i -n -v -s --login --norc --noprofile --posix',
+  takes: '-c -o -O',
+};
+
+function shell(name: string, args: readonly ShellWord[]): Inner {
+  const at = args.findIndex(({ value }) => /^-[a-zA-Z]*c$/.test(value ?? ''));
+  if (at === -1) return unseen(`${name} runs a script that is not shown here`);
+  const before = parseFlags(args.slice(0, at), SHELL_FLAGS);
+  const script = args[at + 1]?.value;
+  if ('unknown' in before || script === null || script === undefined) return unseen(`${name} runs computed text`);
+  return { kind: 'script', source: script };
+}
+
+function evaluated(args: readonly ShellWord[]): Inner {
+  const values = args.map(({ value }) => value);
+  if (values.includes(null)) return unseen('eval runs computed text');
+  return { kind: 'script', source: values.join(' ') };
+}
+
+function trapped([action]: readonly ShellWord[]): readonly Inner[] {
+  if (action === undefined || action.value === '-' || action.value === '' || action.value === '-l') return [];
+  return action.value === null ? [unseen('trap runs computed text')] : [{ kind: 'script', source: action.value }];
+}
+
+const EXEC_ACTIONS = ['-exec', '-execdir', '-ok', '-okdir', '-x', '-X', '--exec', '--exec-batch'];
+
+function found(args: readonly ShellWord[]): readonly Inner[] {
+  const inner: Inner[] = [];
+  args.forEach(({ value }, at) => {
+    if (!EXEC_ACTIONS.includes(value ?? '')) return;
+    const rest = args.slice(at + 1);
+    const end = rest.findIndex(({ value: word }) => word === ';' || word === '+');
+    const words = (end === -1 ? rest : rest.slice(0, end)).map((word) => (word.text.includes('{}') ? LATER : word));
+    inner.push(words.length === 0 ? unseen('find runs an empty command') : { kind: 'words', words });
+  });
+  return inner;
+}
+
+const XARGS: FlagTable = {
+  alone: '-0 -r -t -p -x -o --null --no-run-if-empty --verbose --interactive --exit --open-tty',
+  takes: '-I -L -n -P -s -d -E -a --replace --max-lines --max-args --max-procs --max-chars --delimiter --arg-file',
+  glued: '-i -l -e --process-slot-var',
+};
+
+/** What it reads becomes arguments, so the command gets words that nobody has seen. */
+function perLine(args: readonly ShellWord[]): Inner {
+  const start = commandStart(args, XARGS);
+  if (start === undefined) return unseen('the options of xargs are not all known');
+  const words = args.slice(start);
+  return { kind: 'words', words: [...(words.length === 0 ? [plainWord('echo')] : words), LATER] };
+}
+
+function splitString(args: readonly ShellWord[]): Inner {
+  const text = args.map(({ value }) => value ?? '\0').join(' ');
+  const split = /(?:^|\s)(?:-[a-zA-Z]*S\s*|--split-string[= ])(.*)$/s.exec(text)?.[1];
+  if (split === undefined || /[\0\\$"'#]/.test(split)) return unseen('env -S splits text in its own way');
+  const words = split.split(/\s+/).filter(Boolean);
+  const first = words.findIndex((word) => !/^\w+=/.test(word));
+  return first === -1 ? unseen('env -S has no command') : { kind: 'words', words: words.slice(first).map(plainWord) };
+}
+
+function unseen(why: string): Inner {
+  return { kind: 'unseen', why };
+}

@@ -1,0 +1,199 @@
+import { describe, expect, test } from 'vitest';
+import type { Access } from '../kernel/access.ts';
+import { ExecutionContext } from '../kernel/execution-context.ts';
+import { createFilePolicy } from '../kernel/file-policy.ts';
+import type { Subject } from '../kernel/ports.ts';
+import { createPolicy } from './create-policy.ts';
+import type { Mode } from './modes.ts';
+import { parseRule, parseRules, type RuleSet } from './rules.ts';
+import { strictCommands } from './strict-list.ts';
+
+const context = new ExecutionContext({ workingDir: '/home/ana/project' });
+
+function decide(mode: Mode, rules: RuleSet, tool: string, access: Access[], more: Partial<Subject> = {}) {
+  const parsed = parseRules(rules);
+  if (!parsed.ok) throw new Error(parsed.error.message);
+  const policy = createPolicy({ mode, rules: parsed.value, files: createFilePolicy(), home: '/home/ana' });
+  const subject: Subject = {
+    tool,
+    args: {},
+    access,
+    effect: 'once',
+    ownReason: undefined,
+    asksAlways: false,
+    context,
+    ...more,
+  };
+  return policy.explain(subject);
+}
+
+const run = (command: string): Access[] => [{ kind: 'process.run', command, writes: 'workspace' }];
+const write = (path: string, expect?: 'absent'): Access[] => [{ kind: 'fs.write', path, ...(expect && { expect }) }];
+
+describe('modes', () => {
+  test.each<[string, Access[], Record<Mode, string>]>([
+    [
+      'reading a file',
+      [{ kind: 'fs.read', path: 'a.ts' }],
+      { plan: 'allow', ask: 'allow', auto: 'allow', strict: 'allow' },
+    ],
+    ['a new file', write('a.ts', 'absent'), { plan: 'deny', ask: 'allow', auto: 'allow', strict: 'allow' }],
+    ['changing a file', write('a.ts'), { plan: 'deny', ask: 'ask', auto: 'allow', strict: 'deny' }],
+    ['deleting', [{ kind: 'fs.delete', path: 'a.ts' }], { plan: 'deny', ask: 'ask', auto: 'allow', strict: 'deny' }],
+    ['a command that reads', run('ls'), { plan: 'allow', ask: 'allow', auto: 'allow', strict: 'deny' }],
+    ['a command that changes', run('npm test'), { plan: 'deny', ask: 'ask', auto: 'allow', strict: 'deny' }],
+    ['a computed command', run('$x'), { plan: 'deny', ask: 'ask', auto: 'ask', strict: 'deny' }],
+    ['a catastrophe', run('rm -rf /'), { plan: 'deny', ask: 'deny', auto: 'deny', strict: 'deny' }],
+    [
+      'a sensitive file',
+      [{ kind: 'fs.read', path: '.env' }],
+      { plan: 'deny', ask: 'deny', auto: 'deny', strict: 'deny' },
+    ],
+    [
+      'a protected file',
+      write('.git/hooks/pre-commit', 'absent'),
+      { plan: 'deny', ask: 'ask', auto: 'ask', strict: 'deny' },
+    ],
+    [
+      'a page',
+      [{ kind: 'net.fetch', url: 'https://x.test/', method: 'GET' }],
+      { plan: 'ask', ask: 'ask', auto: 'ask', strict: 'deny' },
+    ],
+    ['the unknown', [{ kind: 'unknown' }], { plan: 'deny', ask: 'ask', auto: 'ask', strict: 'deny' }],
+    ['nothing', [], { plan: 'allow', ask: 'allow', auto: 'allow', strict: 'allow' }],
+  ])('%s', (_, access, expected) => {
+    for (const mode of ['plan', 'ask', 'auto', 'strict'] as const) {
+      expect([mode, decide(mode, {}, 'tool', access).verdict]).toEqual([mode, expected[mode]]);
+    }
+  });
+
+  test('strict refuses what is not on its list and names the list; ask asks', () => {
+    const list = strictCommands('bash');
+    expect(decide('strict', list, 'bash', run('ls -la')).verdict).toBe('allow');
+    expect(decide('strict', list, 'bash', run('npm install')).verdict).toBe('allow');
+    expect(decide('strict', list, 'bash', run('npm install && ls')).verdict).toBe('allow');
+    const refused = decide('strict', list, 'bash', run('make all'));
+    expect(refused).toMatchObject({ verdict: 'deny', reason: expect.stringContaining('only what is on its list') });
+    expect(decide('strict', list, 'bash', run('cat .env')).verdict).toBe('deny');
+    expect(decide('strict', list, 'bash', run('npm install; curl x | sh')).verdict).toBe('deny');
+    expect(decide('ask', {}, 'bash', run('make all')).verdict).toBe('ask');
+  });
+
+  test('a command that only reads is granted nothing to write, also by a rule', () => {
+    expect(decide('ask', {}, 'bash', run('ls')).access).toEqual([
+      { kind: 'process.run', command: 'ls', writes: 'nothing' },
+    ]);
+    expect(decide('strict', strictCommands('bash'), 'bash', run('ls')).access?.[0]).toMatchObject({
+      writes: 'nothing',
+    });
+    expect(decide('auto', {}, 'bash', run('make')).access?.[0]).toMatchObject({ writes: 'workspace' });
+  });
+});
+
+describe('rules', () => {
+  test('deny beats ask beats allow, whatever the order', () => {
+    const rules = { allow: ['bash(npm *)'], ask: ['bash(npm publish *)'], deny: ['bash(npm run evil)'] };
+    expect(decide('ask', rules, 'bash', run('npm test')).verdict).toBe('allow');
+    expect(decide('auto', rules, 'bash', run('npm publish')).verdict).toBe('ask');
+    expect(decide('auto', rules, 'bash', run('npm run evil')).verdict).toBe('deny');
+    expect(decide('ask', rules, 'bash', run('npm test && touch x')).verdict).toBe('ask');
+    expect(decide('ask', rules, 'bash', run('npm test $X')).verdict).toBe('ask');
+    expect(decide('ask', rules, 'other', run('npm test')).verdict).toBe('ask');
+  });
+
+  test('a rule of words matches words, not text', () => {
+    const allowed = (rule: string, command: string) =>
+      decide('ask', { allow: [rule] }, 'bash', run(command)).verdict === 'allow';
+    expect(allowed('bash(npm test *)', 'npm test')).toBe(true);
+    expect(allowed('bash(npm test *)', 'npm test -- --watch')).toBe(true);
+    expect(allowed('bash(npm test *)', 'npm testing')).toBe(false);
+    expect(allowed('bash(npm run test:*)', 'npm run test')).toBe(true);
+    expect(allowed('bash(git commit -m *)', "git commit -m 'a; b'")).toBe(true);
+    expect(allowed('bash(make)', 'make')).toBe(true);
+    expect(allowed('bash(make)', 'make install')).toBe(false);
+    expect(allowed('bash(make)', './make')).toBe(false);
+    expect(allowed('bash(*)', 'make install')).toBe(true);
+  });
+
+  test('paths and hosts', () => {
+    const file = (rule: string, path: string) => decide('ask', { allow: [rule] }, 'write_file', write(path)).verdict;
+    expect(file('write_file(docs/**)', 'docs/a/b.md')).toBe('allow');
+    expect(file('write_file(docs/**)', './docs/x.md')).toBe('allow');
+    expect(file('write_file(docs/**)', 'docs/../src/a')).toBe('ask');
+    expect(file('write_file(docs/*.md)', 'docs/a/b.md')).toBe('ask');
+    expect(file('write_file(**)', '.env')).toBe('deny');
+    expect(file('write_file(**)', '.git/hooks/x')).toBe('ask');
+    const page = (rule: string, url: string) =>
+      decide('ask', { allow: [rule] }, 'web_fetch', [{ kind: 'net.fetch', url, method: 'GET' }]).verdict;
+    expect(page('web_fetch(domain:example.org)', 'https://example.org/a')).toBe('allow');
+    expect(page('web_fetch(domain:example.org)', 'https://EXAMPLE.org./a')).toBe('allow');
+    for (const url of [
+      'https://a.example.org',
+      'https://evilexample.org',
+      'https://example.org.evil.test',
+      'https://x@evil.test/example.org',
+    ]) {
+      expect(page('web_fetch(domain:example.org)', url)).toBe('ask');
+    }
+    expect(page('web_fetch(domain:*.example.org)', 'https://a.b.example.org')).toBe('allow');
+    expect(page('web_fetch(domain:*.example.org)', 'https://example.org')).toBe('ask');
+  });
+
+  test.each<[string, RegExp]>([
+    ['', /a rule is a tool/],
+    ['bash(', /a rule is a tool/],
+    ['bash()', /match nothing/],
+    ['bash( )', /match nothing/],
+    ['nope(x)', /there is no tool nope/],
+    ['web_fetch(domain:https://x)', /a domain is a host name/],
+    ['web_fetch(domain:)', /a domain is a host name/],
+  ])('«%s» is refused loudly', (text, message) => {
+    const parsed = parseRule(text, 'allow', new Set(['bash', 'web_fetch']));
+    expect(parsed.ok ? '' : parsed.error.message).toMatch(message);
+  });
+
+  test('a rule with examples must do what they say', () => {
+    const rule = 'bash(npm test *)';
+    expect(
+      parseRule({ rule, matches: ['npm test', 'npm test -- a'], not: ['npm testing', 'npm test; rm x'] }, 'allow').ok,
+    ).toBe(true);
+    expect(parseRule({ rule, matches: ['npm run test'] }, 'allow')).toMatchObject({ ok: false });
+    expect(parseRule({ rule: 'bash(npm *)', not: ['npm publish'] }, 'allow')).toMatchObject({
+      error: { message: expect.stringContaining('should not match «npm publish»') },
+    });
+  });
+});
+
+describe('a tool’s own wish to ask', () => {
+  const own = { ownReason: 'It overwrites.' };
+
+  test('is lifted by an allow rule for the tool, or by mode auto', () => {
+    expect(decide('ask', {}, 't', [], own)).toMatchObject({ verdict: 'ask', reason: 'It overwrites.' });
+    expect(decide('ask', { allow: ['t'] }, 't', [], own).verdict).toBe('allow');
+    expect(decide('auto', {}, 't', [], own).verdict).toBe('allow');
+    expect(decide('plan', {}, 't', [], own).verdict).toBe('deny');
+  });
+
+  test('is never lifted when it says always', () => {
+    const always = { ...own, asksAlways: true };
+    for (const mode of ['ask', 'auto', 'strict'] as const) {
+      expect(decide(mode, { allow: ['t'] }, 't', [], always).verdict).toBe('ask');
+    }
+  });
+});
+
+test('explain names every part, its verdict and its rule', () => {
+  const { parts, verdict, mode } = decide(
+    'ask',
+    { allow: ['bash(npm test)'] },
+    'bash',
+    run('ls && npm test && touch x'),
+  );
+  expect(mode).toBe('ask');
+  expect(verdict).toBe('ask');
+  expect(parts).toMatchObject([
+    { what: 'ls', verdict: 'allow', rule: 'read-only command' },
+    { what: 'npm test', verdict: 'allow', rule: 'bash(npm test)' },
+    { what: 'touch x', verdict: 'ask', reason: 'Touch is not known to only read.' },
+  ]);
+});

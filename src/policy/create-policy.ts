@@ -1,0 +1,157 @@
+import type { Access } from '../kernel/access.ts';
+import type { FilePolicy } from '../kernel/file-policy.ts';
+import type { Policy, Subject, Verdict } from '../kernel/ports.ts';
+import { type CommandJudgement, type CommandPart, judgeCommand, READ_ONLY } from './commands/judge-command.ts';
+import { judgeFile, judgeUrl, type Objection } from './judge-access.ts';
+import type { Mode } from './modes.ts';
+import { inMode } from './modes.ts';
+import type { Rule } from './rule.ts';
+
+export interface PolicyOptions {
+  readonly mode: Mode;
+  readonly rules: readonly Rule[];
+  readonly files: FilePolicy;
+  /** The user's home, which no command may touch. */
+  readonly home: string;
+}
+
+/** A verdict with everything that led to it, for a person who wants to know why. */
+export interface Explanation extends Verdict {
+  readonly mode: Mode;
+  /** One for each thing the call touches; commands have one for each simple command in them. */
+  readonly parts: readonly {
+    readonly what: string;
+    readonly verdict: Verdict['verdict'];
+    readonly rule: string;
+    readonly reason: string;
+  }[];
+}
+
+export interface ExplainingPolicy extends Policy {
+  decide(subject: Subject): Verdict;
+  explain(subject: Subject): Explanation;
+}
+
+/** Rules, mode and floors as one decision. Pure: it knows names, never the disk. */
+export function createPolicy(options: PolicyOptions): ExplainingPolicy {
+  return { decide: (subject) => explain(subject, options), explain: (subject) => explain(subject, options) };
+}
+
+function explain(subject: Subject, options: PolicyOptions): Explanation {
+  const { mode } = options;
+  const judged = subject.access.map((access) => judgeAccess(access, subject, options));
+  const objections = judged.flatMap(({ parts }) => parts);
+  const own = ownWish(subject, options);
+  const parts = own === undefined ? objections : [...objections, own];
+  const worst = strictest(parts) ?? {
+    what: subject.tool,
+    verdict: 'allow',
+    rule: 'touches nothing',
+    reason: 'It touches nothing.',
+  };
+  const { verdict, rule, reason } = worst;
+  return { verdict, rule, reason, mode, parts, access: judged.map(({ access }) => access) };
+}
+
+interface Judged {
+  readonly access: Access;
+  readonly parts: readonly Objection[];
+}
+
+function judgeAccess(access: Access, subject: Subject, options: PolicyOptions): Judged {
+  const { rules, mode, files } = options;
+  const own = rules.filter(({ tool }) => tool === subject.tool);
+  switch (access.kind) {
+    case 'fs.read':
+    case 'fs.write':
+    case 'fs.delete':
+      return { access, parts: [inMode(mode, judgeFile(access, own, files, subject.context.workingDir))] };
+    case 'net.fetch':
+      return { access, parts: [inMode(mode, judgeUrl(access, own))] };
+    case 'process.run': {
+      const judgement = judgeRun(access.command, subject, own, options);
+      const parts = judgement.parts.map((part) => inMode(mode, ofCommand(listed(part, mode))));
+      const writes = judgement.readOnly ? 'nothing' : access.writes;
+      return { access: { ...access, writes: access.writes === 'background' ? access.writes : writes }, parts };
+    }
+    case 'unknown': {
+      const about = { what: subject.tool, liftable: false, changes: true };
+      const whole = own.find((rule) => rule.whole);
+      const part: Objection =
+        whole === undefined
+          ? {
+              ...about,
+              verdict: 'ask',
+              rule: 'unknown access',
+              reason: `${subject.tool} does not say what it touches.`,
+            }
+          : { ...about, verdict: whole.verdict, rule: whole.text, reason: `The rule ${whole.text} says so.` };
+      return { access, parts: [inMode(mode, part)] };
+    }
+  }
+}
+
+function judgeRun(
+  command: string,
+  subject: Subject,
+  own: readonly Rule[],
+  { files, home }: PolicyOptions,
+): CommandJudgement {
+  return judgeCommand(command, { root: subject.context.workingDir, home, files }, (argv) => {
+    const rule = own.find(({ verdict, whole, matchesCommand }) => {
+      if (whole) return true;
+      // What is computed at run time can be refused by a rule for the tool as a whole, never allowed by one.
+      return argv !== null && (verdict !== 'allow' || argv.length > 0) && matchesCommand(argv);
+    });
+    if (rule === undefined || (rule.verdict === 'allow' && argv === null)) return undefined;
+    return { verdict: rule.verdict, rule: rule.text };
+  });
+}
+
+/** In mode `strict` it is not enough that a command only reads: it has to be on the list. */
+function listed(part: CommandPart, mode: Mode): CommandPart {
+  if (mode !== 'strict' || part.rule !== READ_ONLY || part.argv === null) return part;
+  return {
+    ...part,
+    verdict: 'ask',
+    rule: 'not listed',
+    reason: `${part.argv[0]} is not on the list of allowed commands.`,
+  };
+}
+
+/** A command's part, and whether mode `auto` answers for the person: what is not understood is still asked about. */
+function ofCommand({ text, verdict, rule, reason }: CommandPart): Objection {
+  return {
+    what: text,
+    verdict,
+    rule,
+    reason,
+    liftable: ['not read-only', 'redirection', 'environment'].includes(rule),
+    changes: rule !== READ_ONLY,
+  };
+}
+
+/** A tool may ask by itself; a user's allow rule or mode `auto` lifts that, unless the tool says always. */
+function ownWish(subject: Subject, { rules, mode }: PolicyOptions): Objection | undefined {
+  const { ownReason, asksAlways, tool } = subject;
+  if (ownReason === undefined) return undefined;
+  const asks: Objection = {
+    what: tool,
+    verdict: 'ask',
+    rule: "the tool's own",
+    reason: ownReason,
+    liftable: !asksAlways,
+    changes: true,
+  };
+  if (asksAlways) return mode === 'plan' ? inMode(mode, asks) : asks;
+  const lifted = rules.some((rule) => rule.tool === tool && rule.verdict === 'allow' && rule.whole);
+  return lifted ? undefined : inMode(mode, asks);
+}
+
+function strictest(parts: readonly Objection[]): Objection | undefined {
+  for (const verdict of ['deny', 'ask', 'allow']) {
+    const part = parts.find((one) => one.verdict === verdict);
+    if (part !== undefined) return part;
+  }
+  return undefined;
+}
