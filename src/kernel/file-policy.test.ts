@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest';
+import { createFilePolicy } from './file-policy.ts';
+
+const policy = createFilePolicy();
+
+describe('the file policy', () => {
+  test.each([
+    ['.env', 'hidden'],
+    ['config/.env.production', 'hidden'],
+    ['a/b/.ENV', 'hidden'],
+    ['.env.example', 'writable'],
+    ['deploy/id_ed25519', 'hidden'],
+    ['deploy/id_ed25519.pub', 'writable'],
+    ['certs/server.PEM', 'hidden'],
+    ['.aws/credentials', 'hidden'],
+    ['.git-credentials', 'hidden'],
+    ['node_modules/x/test/key.pem', 'writable'],
+    ['.git/hooks/pre-commit', 'read-only'],
+    ['.git/config', 'read-only'],
+    ['.git/index', 'writable'],
+    ['vendor/lib/.git/hooks', 'read-only'],
+    ['.GIT/HOOKS/x', 'read-only'],
+    ['.git/modules/a/b/hooks/x', 'read-only'],
+    ['.toolwright/config.json', 'read-only'],
+    ['.vscode/tasks.json', 'read-only'],
+    ['pkg/.vscode/settings.json', 'read-only'],
+    ['.vscode/extensions.json', 'writable'],
+    ['src/index.ts', 'writable'],
+    ['environment.ts', 'writable'],
+    ['packages/a/node_modules/x/.env', 'writable'],
+    ['.git/refs/heads/server.pem', 'writable'],
+    ['', 'writable'],
+  ])('says that %s is %s', (path, access) => {
+    expect(policy.judge(path).access).toBe(access);
+  });
+
+  test("a user's rule adds to the table and may lift an entry of it, the last one that matches decides", () => {
+    const own = createFilePolicy([
+      { pattern: 'fixtures/test.pem', access: 'writable', reason: 'a made-up key' },
+      { pattern: 'private/**', access: 'hidden', reason: 'mine' },
+    ]);
+    expect(own.judge('fixtures/test.pem').access).toBe('writable');
+    expect(own.judge('fixtures/other.pem').access).toBe('hidden');
+    expect(own.judge('private/a/b.txt').access).toBe('hidden');
+  });
+
+  test('no rule lifts the protection of Toolwright itself', () => {
+    const own = createFilePolicy([{ pattern: '.toolwright', access: 'writable', reason: 'please' }]);
+    expect(own.judge('.toolwright/config.json').access).toBe('read-only');
+  });
+
+  test('a hidden folder hides what a later rule would show inside it', () => {
+    const own = createFilePolicy([{ pattern: '.ssh/known_hosts', access: 'writable', reason: 'please' }]);
+    expect(own.judge('.ssh/known_hosts').access).toBe('hidden');
+  });
+});

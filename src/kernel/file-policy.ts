@@ -1,0 +1,166 @@
+/**
+ * What may be done with a file in the workspace, as one table: the sandbox compiles it to mounts, file tools ask it
+ * path by path, and both must agree. Pure: it sees names, never the disk.
+ */
+export type FileAccess = 'hidden' | 'read-only' | 'writable';
+
+export interface FileRule {
+  /**
+   * A name matches at any depth (`.env`, `*.pem`); a path with a slash inside starts at the workspace root, and `**`
+   * stands for any number of folders. Letter case does not count. A rule for a folder holds for all inside it.
+   */
+  readonly pattern: string;
+  readonly access: FileAccess;
+  readonly reason: string;
+  /**
+   * For read-only paths that do not exist yet. `block`: nobody creates it from inside, in the workspace root at least.
+   * `sweep`: ordinary commands do create it (`git init`), so it is judged after the run, and moved aside when the host
+   * would obey it.
+   */
+  readonly missing?: 'block' | 'sweep';
+}
+
+export interface FileVerdict {
+  readonly access: FileAccess;
+  readonly rule: FileRule | null;
+}
+
+export interface FilePolicy {
+  readonly rules: readonly FileRule[];
+  /** `path` is relative to the workspace. The strictest of the path and the folders above it. */
+  judge(path: string): FileVerdict;
+  /** One name in a folder that is itself not hidden: what the walk over the tree asks. */
+  judgeEntry(folder: string, name: string): FileVerdict;
+}
+
+const KEYS = 'it looks like a private key';
+const CREDENTIALS = 'it holds credentials';
+const ENVIRONMENT = 'environment files hold secrets';
+const GIT = 'git on the host runs what stands here';
+const EDITOR = 'editors and tools on the host run what stands here';
+const OWN = "it is Toolwright's own";
+
+const hidden = (reason: string, ...patterns: string[]): FileRule[] =>
+  patterns.map((pattern) => ({ pattern, access: 'hidden', reason }));
+const readOnly = (missing: 'block' | 'sweep', reason: string, ...patterns: string[]): FileRule[] =>
+  patterns.map((pattern) => ({ pattern, access: 'read-only', reason, missing }));
+const writable = (reason: string, ...patterns: string[]): FileRule[] =>
+  patterns.map((pattern) => ({ pattern, access: 'writable', reason }));
+
+/** Files whose content is a secret. */
+export const SENSITIVE_FILES: readonly FileRule[] = [
+  ...hidden(ENVIRONMENT, '.env', '.env.*', '.envrc', '*.env'),
+  ...writable('an example holds no secret', '.env.example', '.env.sample', '.env.template', '.env.dist'),
+  ...hidden(KEYS, '*.pem', '*.key', '*.p12', '*.pfx', '*.jks', '*.keystore', '*.ppk', '*.kdbx'),
+  ...hidden(KEYS, 'id_rsa*', 'id_dsa*', 'id_ecdsa*', 'id_ed25519*', '.ssh', '.gnupg'),
+  ...writable('a public key is no secret', 'id_*.pub'),
+  ...hidden(CREDENTIALS, '.git-credentials', '.netrc', '_netrc', '.pgpass', '.my.cnf', '.pypirc', '.dockercfg'),
+  ...hidden(CREDENTIALS, '.aws', '.azure', '.kube', '**/.docker/config.json', '**/.config/gcloud', '.htpasswd'),
+  ...hidden(CREDENTIALS, 'credentials.json', 'service-account*.json', 'secrets.y*ml', '*.tfstate', '*.tfvars'),
+];
+
+/** Files that make the host, or Toolwright, do something. */
+export const PROTECTED_FILES: readonly FileRule[] = [
+  ...readOnly('sweep', GIT, '**/.git/hooks', '**/.git/config', '**/.git/config.worktree', '**/.git/info/attributes'),
+  ...readOnly('sweep', GIT, '**/.git/modules/**/hooks', '**/.git/modules/**/config', '**/.git/commondir'),
+  ...readOnly('sweep', GIT, '.husky', '.gitmodules'),
+  ...readOnly('sweep', EDITOR, '**/.vscode/tasks.json', '**/.vscode/settings.json', '**/.vscode/launch.json'),
+  ...readOnly('sweep', EDITOR, '**/.vscode/mcp.json', '.idea', '.devcontainer', '*.code-workspace'),
+  ...readOnly('sweep', EDITOR, '.claude', '.cursor', '.gitconfig', '.bashrc', '.bash_profile', '.profile'),
+  ...readOnly('sweep', EDITOR, '.zshrc', '.zshenv', '.zprofile'),
+  ...readOnly('block', EDITOR, '.mcp.json'),
+];
+
+/** No user rule lifts these. */
+const FLOOR: readonly FileRule[] = readOnly('block', OWN, '/.toolwright');
+
+/** The built-in table with a user's rules on top. Among the rules that match a path the last one decides. */
+export function createFilePolicy(userRules: readonly FileRule[] = []): FilePolicy {
+  return filePolicy([...SENSITIVE_FILES, ...PROTECTED_FILES, ...userRules, ...FLOOR]);
+}
+
+const STRICTNESS: Record<FileAccess, number> = { writable: 0, 'read-only': 1, hidden: 2 };
+
+function filePolicy(rules: readonly FileRule[]): FilePolicy {
+  const compiled = rules.map(compile).reverse();
+  const mayMatch = byLastName(compiled);
+
+  function judgeEntry(folder: string, name: string): FileVerdict {
+    const lower = name.toLowerCase();
+    const candidates = mayMatch(lower);
+    if (candidates === NONE) return WRITABLE;
+    const path = folder === '' ? lower : `${folder.toLowerCase()}/${lower}`;
+    for (const { rule, nameOnly, whole } of candidates) {
+      if (nameOnly || whole.test(path)) return { access: rule.access, rule };
+    }
+    return WRITABLE;
+  }
+
+  function judge(path: string): FileVerdict {
+    let strictest = WRITABLE;
+    let folder = '';
+    for (const name of path.split('/')) {
+      if (name === '' || name === '.') continue;
+      if (!isWalked(folder)) return strictest;
+      const verdict = judgeEntry(folder, name);
+      if (STRICTNESS[verdict.access] > STRICTNESS[strictest.access]) strictest = verdict;
+      folder = folder === '' ? name : `${folder}/${name}`;
+    }
+    return strictest;
+  }
+
+  return { rules, judge, judgeEntry };
+}
+
+/**
+ * False for folders in which nothing is judged: what a package registry published is no secret and git's objects are
+ * no files of anybody, but both are most of the entries of a workspace.
+ */
+export function isWalked(folder: string): boolean {
+  return !UNWALKED.test(folder);
+}
+
+const UNWALKED = /(?:^|\/)(?:node_modules|\.git(?:\/.*)?\/(?:objects|refs|logs|lfs|rr-cache))$/i;
+
+const WRITABLE: FileVerdict = { access: 'writable', rule: null };
+const NONE: readonly CompiledRule[] = [];
+
+interface CompiledRule {
+  rule: FileRule;
+  nameOnly: boolean;
+  /** What the last name of a matching path looks like, as the source of a regular expression. */
+  last: string;
+  whole: RegExp;
+}
+
+function compile(rule: FileRule): CompiledRule {
+  const pattern = rule.pattern.toLowerCase().replace(/^\/+|\/+$/g, '');
+  const last = pattern.slice(pattern.lastIndexOf('/') + 1);
+  const nameOnly = !rule.pattern.replace(/\/+$/, '').includes('/');
+  return { rule, nameOnly, last: toRegex(last), whole: new RegExp(`^${toRegex(pattern)}$`, 's') };
+}
+
+/**
+ * Almost no name in a tree matches anything, and a tree has many: one regular expression over all rules says so.
+ * A writable rule alone changes nothing, so it does not make a name a candidate.
+ */
+function byLastName(compiled: readonly CompiledRule[]): (name: string) => readonly CompiledRule[] {
+  const strict = compiled.filter(({ rule }) => rule.access !== 'writable');
+  const any = new RegExp(`^(?:${strict.map(({ last }) => last).join('|')})$`, 's');
+  const names = compiled.map((rule) => ({ rule, regex: new RegExp(`^${rule.last}$`, 's') }));
+  return (name) => {
+    if (!any.test(name)) return NONE;
+    return names.filter(({ regex }) => regex.test(name)).map(({ rule }) => rule);
+  };
+}
+
+function toRegex(pattern: string): string {
+  return pattern.replace(/\*\*\/|\/\*\*|\*\*|[*?]|[\\^$+.()|[\]{}]/g, (found) => {
+    if (found === '**/') return '(?:[^/]+/)*';
+    if (found === '/**') return '/.+';
+    if (found === '**') return '.*';
+    if (found === '*') return '[^/]*';
+    if (found === '?') return '[^/]';
+    return `\\${found}`;
+  });
+}

@@ -1,0 +1,149 @@
+import type { AddressInfo } from 'node:net';
+import { createServer, connect as tcp } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { specialKind } from './address.ts';
+import { createDialer } from './dialer.ts';
+import { isAllowedHost } from './hosts.ts';
+
+describe('an address', () => {
+  test.each([
+    '127.0.0.1',
+    '127.255.255.254',
+    '0.0.0.0',
+    '10.1.2.3',
+    '172.16.0.1',
+    '172.31.255.255',
+    '192.168.1.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '192.0.0.192',
+    '198.18.0.1',
+    '224.0.0.1',
+    '255.255.255.255',
+    '::',
+    '::1',
+    '::ffff:127.0.0.1',
+    '::ffff:7f00:1',
+    '::ffff:169.254.169.254',
+    '::127.0.0.1',
+    '64:ff9b::10.0.0.1',
+    '64:ff9b:1::a00:1',
+    '2002:7f00:1::',
+    '2002:a9fe:a9fe::1',
+    'fe80::1',
+    'fe80::1%eth0',
+    'fc00::1',
+    'fd12:3456::1',
+    'fec0::1',
+    'ff02::1',
+    '2001::1',
+    '2001:db8::1',
+    'localhost',
+    '0x7f.1',
+    '2130706433',
+    '',
+  ])('%s is not public', (address) => {
+    expect(specialKind(address)).not.toBeNull();
+  });
+
+  test.each(['1.1.1.1', '93.184.216.34', '172.15.0.1', '172.32.0.1', '2606:4700::1111', '::ffff:1.1.1.1'])(
+    '%s is public',
+    (address) => {
+      expect(specialKind(address)).toBeNull();
+    },
+  );
+});
+
+describe('the list of hosts', () => {
+  test.each([
+    ['example.org', 443, ['example.org'], true],
+    ['EXAMPLE.org.', 443, ['example.org'], true],
+    ['evil-example.org', 443, ['example.org'], false],
+    ['example.org.evil.test', 443, ['example.org'], false],
+    ['a.example.org', 443, ['example.org'], false],
+    ['a.b.example.org', 443, ['*.example.org'], true],
+    ['example.org', 443, ['*.example.org'], false],
+    ['example.org', 80, ['example.org:443'], false],
+    ['127.0.0.1', 4873, ['127.0.0.1:4873'], true],
+    ['::1', 80, ['[::1]:80'], true],
+    ['anything.test', 443, ['*'], false],
+    ['anything.org', 443, ['*.org'], false],
+    ['anything.test', 443, [], false],
+  ])('says about %s:%i with %j: %s', (host, port, entries, allowed) => {
+    expect(isAllowedHost(host, port, entries)).toBe(allowed);
+  });
+});
+
+describe('the dialer', () => {
+  const server = createServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.end('hello');
+  });
+  let port = 0;
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    port = (server.address() as AddressInfo).port;
+  });
+  afterAll(() => server.close());
+
+  /** Public addresses of the test lead to the local server; any other dial is noted. */
+  function stub(answers: readonly (readonly string[])[]) {
+    const dialled: string[] = [];
+    let asked = 0;
+    const dialer = createDialer({
+      resolve: async () => answers[Math.min(asked++, answers.length - 1)] ?? [],
+      connect(address) {
+        dialled.push(address);
+        return tcp(port, '127.0.0.1');
+      },
+    });
+    return { dialer, dialled, asked: () => asked };
+  }
+
+  test('dials the address it judged and asks the name server once', async () => {
+    const { dialer, dialled, asked } = stub([['93.184.216.34'], ['127.0.0.1']]);
+    const result = await dialer.dial({ host: 'rebind.test', port: 80 }, { hosts: ['rebind.test'] });
+    expect(result).toMatchObject({ ok: true, value: { address: '93.184.216.34' } });
+    expect([dialled, asked()]).toEqual([['93.184.216.34'], 1]);
+    if (result.ok) result.value.socket.destroy();
+  });
+
+  test('dials nothing when one of the addresses is private', async () => {
+    const { dialer, dialled } = stub([['93.184.216.34', '10.0.0.5']]);
+    const result = await dialer.dial({ host: 'mixed.test', port: 80 }, { hosts: ['mixed.test'] });
+    expect(result).toMatchObject({ ok: false, error: { code: 'PERMISSION_DENIED' } });
+    expect(dialled).toEqual([]);
+  });
+
+  test('dials a private address that the user listed, by range or as the host itself', async () => {
+    const { dialer, dialled } = stub([['10.0.0.5']]);
+    const byRange = { hosts: ['db.test'], privateAddresses: ['10.0.0.0/24'] };
+    expect(await dialer.dial({ host: 'db.test', port: 80 }, byRange)).toMatchObject({ ok: true });
+    expect(await dialer.dial({ host: '10.0.0.9', port: 80 }, { hosts: ['10.0.0.9'] })).toMatchObject({ ok: true });
+    expect(dialled).toEqual(['10.0.0.5', '10.0.0.9']);
+  });
+
+  test.each(['', '*.x', 'a b', 'evil\0.test', 'a/b', '-x', 'xxx\r\n'])(
+    'refuses %j, which is not a host name',
+    async (host) => {
+      const { dialer, dialled } = stub([['93.184.216.34']]);
+      const result = await dialer.dial({ host, port: 80 }, { hosts: [host, 'a'] });
+      expect(result.ok).toBe(false);
+      expect(dialled).toEqual([]);
+    },
+  );
+
+  test('says which hosts are allowed when one is not', async () => {
+    const { dialer } = stub([['93.184.216.34']]);
+    const result = await dialer.dial({ host: 'other.test', port: 443 }, { hosts: ['one.test'] });
+    expect(result).toMatchObject({ ok: false, error: { message: expect.stringContaining('allowed are one.test') } });
+  });
+
+  test('reaches a real server by a listed loopback address', async () => {
+    const result = await createDialer().dial({ host: '127.0.0.1', port }, { hosts: [`127.0.0.1:${port}`] });
+    expect(result).toMatchObject({ ok: true, value: { address: '127.0.0.1' } });
+    if (result.ok) result.value.socket.destroy();
+    const unlisted = await createDialer().dial({ host: 'localhost', port }, { hosts: ['localhost'] });
+    expect(unlisted).toMatchObject({ ok: false, error: { code: 'PERMISSION_DENIED' } });
+  });
+});

@@ -1,0 +1,119 @@
+import { lookup } from 'node:dns/promises';
+import { connect as connectSocket, isIP, type Socket } from 'node:net';
+import type { Dialer } from '../kernel/dialer.ts';
+import { messageOf } from '../kernel/error.ts';
+import { fail, ok, type Result } from '../kernel/result.ts';
+import type { NetworkAccess } from '../kernel/sandbox.ts';
+import { isListed, specialKind } from './address.ts';
+import { isAllowedHost, listedAddresses, normalHost } from './hosts.ts';
+
+export interface DialerOptions {
+  /** All addresses of a name. Left out: the system's resolver. */
+  resolve?(host: string): Promise<readonly string[]>;
+  /** Connects to an address, never to a name. Left out: TCP. */
+  connect?(address: string, port: number): Socket;
+  readonly connectTimeoutMs?: number;
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+export function createDialer(options: DialerOptions = {}): Dialer {
+  const resolve = options.resolve ?? resolveAll;
+  const connect = options.connect ?? ((host, port) => connectSocket({ host, port, autoSelectFamily: false }));
+  const timeoutMs = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
+
+  return {
+    async dial({ host, port }, access, signal) {
+      const name = normalHost(host);
+      const refused = refuseHost(name, port, access);
+      if (refused !== null) return refused;
+      const addresses = await addressesOf(name, resolve);
+      if (!addresses.ok) return addresses;
+      const special = refuseAddresses(name, addresses.value, access);
+      if (special !== null) return special;
+
+      let last: Result<never> = fail('NETWORK_ERROR', `${name} has no address: check its spelling.`);
+      for (const address of addresses.value) {
+        const connected = await established(connect(address, port), timeoutMs, signal);
+        if (!connected.ok) {
+          last = fail('NETWORK_ERROR', `${name}:${port} could not be reached: ${connected.error.message}`);
+          continue;
+        }
+        // The socket's own word for where it went: an address that was not judged is not used.
+        const remote = connected.value.remoteAddress;
+        const isOther = remote !== undefined && options.connect === undefined && !isSame(remote, address);
+        if (!isOther) return ok({ socket: connected.value, address });
+        connected.value.destroy();
+        last = fail('PERMISSION_DENIED', `${name}:${port} led to ${remote} and not to ${address}.`);
+      }
+      return last;
+    },
+  };
+}
+
+function refuseHost(name: string, port: number, access: NetworkAccess): Result<never> | null {
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+    return fail('INVALID_INPUT', `${port} is not a port: give one from 1 to 65535.`);
+  }
+  if (isIP(name) === 0 && !/^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/.test(name)) {
+    return fail('INVALID_INPUT', 'That is not a host name: use letters, digits, dots and hyphens.');
+  }
+  if (isAllowedHost(name, port, access.hosts)) return null;
+  const listed = access.hosts.length === 0 ? 'none is' : `allowed are ${access.hosts.join(', ')}`;
+  return fail('PERMISSION_DENIED', `${name}:${port} is not an allowed host (${listed}). Ask for it to be allowed.`);
+}
+
+/** One address that is not public spoils the name: which of them is dialled must not be a matter of luck. */
+function refuseAddresses(name: string, addresses: readonly string[], access: NetworkAccess): Result<never> | null {
+  const listed = [...(access.privateAddresses ?? []), ...listedAddresses(access.hosts)];
+  for (const address of addresses) {
+    const kind = specialKind(address);
+    if (kind === null || isListed(address, listed)) continue;
+    const what = `${name} leads to ${address}, which is not on the public internet (${kind}).`;
+    return fail('PERMISSION_DENIED', `${what} If that is intended, list the address in the configuration.`);
+  }
+  return null;
+}
+
+async function addressesOf(
+  name: string,
+  resolve: (host: string) => Promise<readonly string[]>,
+): Promise<Result<readonly string[]>> {
+  if (isIP(name) !== 0) return ok([name]);
+  try {
+    return ok(await resolve(name));
+  } catch (error) {
+    return fail('NETWORK_ERROR', `${name} could not be looked up: ${messageOf(error)}. Check its spelling.`);
+  }
+}
+
+async function resolveAll(host: string): Promise<string[]> {
+  return (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address);
+}
+
+function established(socket: Socket, timeoutMs: number, signal: AbortSignal | undefined): Promise<Result<Socket>> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => end(`no answer within ${timeoutMs / 1000} s`), timeoutMs);
+    const onAbort = () => end('cancelled');
+    const onError = (error: Error) => end(error.message);
+    function settle(result: Result<Socket>): void {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      socket.off('error', onError);
+      resolve(result);
+    }
+    function end(why: string): void {
+      socket.on('error', () => {});
+      socket.destroy();
+      settle(fail('NETWORK_ERROR', why));
+    }
+    signal?.addEventListener('abort', onAbort, { once: true });
+    socket.once('error', onError);
+    socket.once('connect', () => settle(ok(socket)));
+    if (signal?.aborted) onAbort();
+  });
+}
+
+function isSame(a: string, b: string): boolean {
+  return a === b || a === `::ffff:${b}` || isListed(a, [b]);
+}

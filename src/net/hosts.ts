@@ -1,0 +1,38 @@
+import { isIP } from 'node:net';
+
+/** A host as it is compared: lower case, without brackets and the dot at the end. */
+export function normalHost(host: string): string {
+  return host
+    .toLowerCase()
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '');
+}
+
+/**
+ * Whether `host:port` is on the list. Entries are `example.org`, `*.example.org` (names below it, not itself), either
+ * with `:port`. Whole names are compared; an entry that would mean everything means nothing.
+ */
+export function isAllowedHost(host: string, port: number, entries: readonly string[]): boolean {
+  const name = normalHost(host);
+  return entries.some((entry) => {
+    const parsed = parseEntry(entry);
+    if (parsed === null || (parsed.port !== null && parsed.port !== port)) return false;
+    return parsed.below ? name.endsWith(`.${parsed.name}`) && isIP(name) === 0 : name === parsed.name;
+  });
+}
+
+/** Addresses that stand on the list of hosts themselves: whoever wrote one meant it. */
+export function listedAddresses(entries: readonly string[]): string[] {
+  return entries.flatMap((entry) => {
+    const parsed = parseEntry(entry);
+    return parsed !== null && !parsed.below && isIP(parsed.name) !== 0 ? [parsed.name] : [];
+  });
+}
+
+function parseEntry(entry: string): { name: string; port: number | null; below: boolean } | null {
+  const found = /^(\*\.)?(\[[0-9a-f:.]+\]|[^:*/\s]+)(?::(\d{1,5}))?$/i.exec(entry.trim());
+  if (found === null) return isIP(entry) === 6 ? { name: normalHost(entry), port: null, below: false } : null;
+  const [, below, name = '', port] = found;
+  if (below !== undefined && !name.includes('.')) return null;
+  return { name: normalHost(name), port: port === undefined ? null : Number(port), below: below !== undefined };
+}

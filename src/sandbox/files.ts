@@ -1,0 +1,33 @@
+import { accessSync, closeSync, constants, openSync, unlinkSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+
+let counter = 0;
+
+/** A name that no other file of this process in any folder has. */
+export function freshName(kind: string): string {
+  return `${kind}-${process.pid}-${++counter}`;
+}
+
+/** A file that is gone when its descriptor is closed; whoever reads it next begins at its start. */
+export function namelessFile(folder: string, content: Uint8Array | string = ''): number {
+  const path = join(folder, freshName('file'));
+  const file = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
+  try {
+    unlinkSync(path);
+    const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at, bytes.length - at, at);
+    return file;
+  } catch (error) {
+    closeSync(file);
+    throw error;
+  }
+}
+
+export function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

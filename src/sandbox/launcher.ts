@@ -1,0 +1,179 @@
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import type { Writable } from 'node:stream';
+import type { Cgroup, CgroupHost } from './cgroup.ts';
+import { namelessFile } from './files.ts';
+import type { PipePool } from './pipes.ts';
+import { type Started, start } from './start.ts';
+
+/**
+ * A shell that has entered a control group of its own and waits to become a run. Entering takes the kernel about 15 ms
+ * whenever nobody has entered one for a while, so it happens before the run that needs it comes.
+ */
+export interface Launcher {
+  readonly started: Started;
+  readonly cgroup: Cgroup | null;
+  /** Where bubblewrap reports. Closed by whoever ends the run. */
+  readonly status: number;
+  /** Numbers of descriptors in the child. */
+  readonly fds: Readonly<{ options: number; status: number; seccomp: number | null; channel: number | null }>;
+  /** Becomes the run: `script` is what the shell does now, `options` what bubblewrap reads. */
+  go(given: { script: string; options: string }): void;
+  /** For one that is not needed. */
+  discard(): Promise<unknown>;
+  isAlive(): boolean;
+}
+
+export interface LauncherSettings {
+  readonly folder: string;
+  readonly pipes: PipePool;
+  readonly cgroups: CgroupHost | null;
+  readonly seccomp: string | null;
+  readonly inherited: readonly number[];
+}
+
+const [SCRIPT, GO, OPTIONS, STATUS, SECCOMP] = [3, 4, 5, 6, 7];
+
+export function createLauncher(settings: LauncherSettings, kind: 'plain' | 'with-channel' = 'plain'): Launcher {
+  const { folder, pipes, inherited } = settings;
+  const cgroup = settings.cgroups?.create() ?? null;
+  const [script, options, status] = [namelessFile(folder), namelessFile(folder), namelessFile(folder)];
+  const passed = [again(script, constants.O_RDONLY), 'pipe', again(options, constants.O_RDONLY)] as const;
+  const seccomp = settings.seccomp === null ? [] : [openSync(settings.seccomp, 'r')];
+  const channel = kind === 'plain' ? [] : (['ipc'] as const);
+  const all = [...passed, again(status, constants.O_WRONLY), ...seccomp, ...channel];
+  const unwanted = inherited.filter((fd) => fd > 2 + all.length);
+  const started = start(
+    {
+      // Small shells cannot name a descriptor above 9.
+      program: unwanted.some((fd) => fd > 9) ? '/bin/bash' : '/bin/sh',
+      args: ['-c', waitingScript(cgroup, unwanted)],
+      cwd: '/',
+      env: { PATH: '/usr/bin:/bin' },
+      stdin: 'ignore',
+      passed: all,
+    },
+    pipes,
+  );
+  const { child } = started;
+  const signal = child.stdio[GO] as (Writable & { ref?(): void; unref?(): void }) | null | undefined;
+  signal?.on('error', () => {});
+  // One that only waits must not keep the program alive.
+  child.unref();
+  signal?.unref?.();
+  let alive = child.pid !== undefined;
+  void started.exit.then(() => {
+    alive = false;
+  });
+
+  function closeFiles(): void {
+    closeSync(script);
+    closeSync(options);
+  }
+
+  return {
+    started,
+    cgroup,
+    status,
+    fds: {
+      options: OPTIONS,
+      status: STATUS,
+      seccomp: settings.seccomp === null ? null : SECCOMP,
+      channel: kind === 'plain' ? null : 2 + all.length,
+    },
+    isAlive: () => alive,
+    go(given) {
+      child.ref();
+      writeAll(script, given.script);
+      writeAll(options, given.options);
+      closeFiles();
+      signal?.end('\n');
+    },
+    async discard() {
+      signal?.destroy();
+      closeFiles();
+      closeSync(status);
+      closeSync(started.stdout);
+      closeSync(started.stderr);
+      child.kill('SIGKILL');
+      child.ref();
+      await started.exit;
+      await cgroup?.remove();
+    },
+  };
+}
+
+/** Ends by itself when we do: the other end of what it waits on is closed then. */
+function waitingScript(cgroup: Cgroup | null, unwanted: readonly number[]): string {
+  return [
+    ...(cgroup?.entrances.map((path) => `echo 0 >'${path}' || exit 125`) ?? []),
+    ...unwanted.map((fd) => `exec ${fd}>&-`),
+    `read -r go <&${GO} || exit 0`,
+    `exec ${GO}<&-`,
+    `. /proc/self/fd/${SCRIPT}`,
+  ].join('\n');
+}
+
+/** A word of a shell script. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** A second descriptor of the same file, with a position of its own. */
+function again(file: number, flags: number): number {
+  return openSync(`/proc/self/fd/${file}`, flags);
+}
+
+function writeAll(file: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at, bytes.length - at, at);
+}
+
+export interface LauncherPool {
+  /** One that waits, or a new one; with a channel always a new one. */
+  take(kind: 'plain' | 'with-channel'): Launcher;
+  /** Makes new ones for those that were taken, when there is nothing better to do. */
+  refill(): void;
+  close(): Promise<void>;
+}
+
+export function createLauncherPool(settings: LauncherSettings, size: number): LauncherPool {
+  const ready: Launcher[] = [];
+  const discarded = new Set<Promise<unknown>>();
+  let closed = false;
+  let refilling: NodeJS.Immediate | null = null;
+
+  function discard(launcher: Launcher): void {
+    const promise = launcher.discard();
+    discarded.add(promise);
+    void promise.finally(() => discarded.delete(promise));
+  }
+
+  function refill(): void {
+    if (closed || refilling !== null || ready.length >= size) return;
+    refilling = setImmediate(() => {
+      refilling = null;
+      if (closed) return;
+      ready.push(createLauncher(settings));
+      refill();
+    });
+    refilling.unref();
+  }
+
+  return {
+    refill,
+    take(kind) {
+      if (kind === 'with-channel') return createLauncher(settings, kind);
+      for (let launcher = ready.shift(); launcher !== undefined; launcher = ready.shift()) {
+        if (launcher.isAlive()) return launcher;
+        discard(launcher);
+      }
+      return createLauncher(settings);
+    },
+    async close() {
+      closed = true;
+      if (refilling !== null) clearImmediate(refilling);
+      for (const launcher of ready.splice(0)) discard(launcher);
+      await Promise.allSettled([...discarded]);
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import { lstatSync, readlinkSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Limits, MountMode } from '../kernel/sandbox.ts';
+import { INSIDE_HOME } from './etc.ts';
+import type { RuntimeFolder } from './runtime-folder.ts';
+import { SYSTEM_FOLDERS } from './toolchains.ts';
+import type { Found } from './tree-scan.ts';
+
+/** Options that are the same for every run: namespaces, the system, private folders. */
+export function systemArguments(given: {
+  folder: RuntimeFolder;
+  toolchains: readonly string[];
+  uid: number;
+  gid: number;
+}): string[] {
+  const { folder } = given;
+  return [
+    ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-net', '--unshare-cgroup-try'],
+    ...['--uid', String(given.uid), '--gid', String(given.gid), '--hostname', 'sandbox'],
+    ...['--cap-drop', 'ALL', '--new-session', '--die-with-parent', '--as-pid-1'],
+    ...SYSTEM_FOLDERS.flatMap(systemFolder),
+    ...['--dir', '/run', '--dir', '/var', '--ro-bind', folder.etc, '/etc'],
+    ...given.toolchains.flatMap(bindReadOnly),
+    ...['--proc', '/proc', '--dev', '/dev'],
+  ];
+}
+
+/** What depends on the run. In this order: a later mount lies on top of an earlier one. */
+export function runArguments(given: {
+  folder: RuntimeFolder;
+  workspace: string;
+  mode: MountMode;
+  limits: Limits;
+  found: readonly Found[];
+  placeholders: readonly string[];
+}): string[] {
+  const { folder, workspace, mode, limits } = given;
+  const size = String(Math.max(4096, Math.floor(limits.tmpBytes)));
+  return [
+    ...['--size', size, '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
+    ...['--size', size, '--perms', '1777', '--tmpfs', '/tmp', '--symlink', '/tmp', '/var/tmp'],
+    ...['--size', size, '--tmpfs', INSIDE_HOME],
+    ...[mode === 'live' ? '--bind' : '--ro-bind', workspace, workspace],
+    ...(mode === 'live' ? protection(workspace, given.found) : []),
+    ...given.placeholders.flatMap((path) => ['--ro-bind', folder.maskFile, `${workspace}/${path}`]),
+    ...masks(folder, workspace, given.found),
+    // The root is a tmpfs without a size: nothing may be written there.
+    ...['--remount-ro', '/'],
+  ];
+}
+
+function systemFolder(path: string): string[] {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return [];
+  return stat.isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : bindReadOnly(path);
+}
+
+function bindReadOnly(path: string): string[] {
+  return ['--ro-bind', path, path];
+}
+
+/**
+ * Read-only paths, and every folder above them bound onto itself: without that, renaming `.git` away and making a new
+ * one would get around a read-only `.git/hooks`. A mount point cannot be renamed.
+ */
+function protection(workspace: string, found: readonly Found[]): string[] {
+  const readOnly = found
+    .filter(({ access, kind }) => access === 'read-only' && kind !== 'link')
+    .map(({ path }) => path);
+  const above = new Set(readOnly.flatMap(foldersAbove));
+  const all = [
+    ...[...above].map((path) => ({ path, option: '--bind' })),
+    ...readOnly.map((path) => ({ path, option: '--ro-bind' })),
+  ];
+  all.sort((a, b) => depth(a.path) - depth(b.path));
+  return all.flatMap(({ path, option }) => [option, `${workspace}/${path}`, `${workspace}/${path}`]);
+}
+
+/** A link is not masked but its target, which the scan lists as well. */
+function masks(folder: RuntimeFolder, workspace: string, found: readonly Found[]): string[] {
+  return found
+    .filter(({ access, kind }) => access === 'hidden' && kind !== 'link')
+    .flatMap(({ path, kind }) => [
+      '--ro-bind',
+      kind === 'folder' ? folder.maskFolder : folder.maskFile,
+      `${workspace}/${path}`,
+    ]);
+}
+
+function foldersAbove(path: string): string[] {
+  const above: string[] = [];
+  for (let at = dirname(path); at !== '.'; at = dirname(at)) above.push(at);
+  return above;
+}
+
+function depth(path: string): number {
+  return path.split('/').length;
+}

@@ -1,0 +1,58 @@
+import type { ChildProcess } from 'node:child_process';
+import { Server } from 'node:net';
+import type { Dialer } from '../kernel/dialer.ts';
+import type { NetworkUse, RunRequest } from '../kernel/sandbox.ts';
+import { createProxy } from './proxy.ts';
+
+/**
+ * A run has a network namespace with nothing in it. Where hosts are allowed, a small program of ours runs inside before
+ * the command: it opens a listening socket there and hands it out to us over the channel that Node gives its children.
+ * So the proxy runs here, its door is in there, and nothing else leads out.
+ */
+export interface SandboxNetwork {
+  uses(): readonly NetworkUse[];
+  close(): void;
+}
+
+export const PROXY_PORT = 3128;
+const PROXY = `http://127.0.0.1:${PROXY_PORT}`;
+
+export const PROXY_ENVIRONMENT: Readonly<Record<string, string>> = {
+  HTTP_PROXY: PROXY,
+  HTTPS_PROXY: PROXY,
+  http_proxy: PROXY,
+  https_proxy: PROXY,
+  NO_PROXY: '',
+  no_proxy: '',
+  NODE_USE_ENV_PROXY: '1',
+};
+
+/** Runs inside with an empty environment. Exits once the socket has arrived at the other end. */
+export const DOOR_PROGRAM = `
+const server = require('node:net').createServer();
+server.listen(${PROXY_PORT}, '127.0.0.1', () => process.send('door', server, () => process.exit(0)));
+`;
+
+export function openNetwork(child: ChildProcess, request: RunRequest, dialer: Dialer): SandboxNetwork {
+  const proxy = createProxy({
+    dialer,
+    access: request.network ?? { hosts: [] },
+    tag: request.tag,
+    onUse: request.onNetwork?.bind(request),
+  });
+  let door: Server | null = null;
+  child.on('message', (_message, handle) => {
+    if (!(handle instanceof Server) || door !== null) return;
+    door = handle;
+    door.on('connection', (socket) => proxy.accept(socket));
+    door.on('error', () => door?.close());
+  });
+  return {
+    uses: proxy.uses,
+    close() {
+      door?.close();
+      proxy.close();
+      if (child.connected) child.disconnect();
+    },
+  };
+}

@@ -1,0 +1,194 @@
+import { setMaxListeners } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fail, ok, type Result } from '../kernel/result.ts';
+import type { RunEnd, RunRequest, RunResult, Sandbox } from '../kernel/sandbox.ts';
+import { endMessage } from './end-message.ts';
+import { freshName, isExecutable, namelessFile } from './files.ts';
+import { createPipePool, type PipePool } from './pipes.ts';
+import { allPids, isGone, pidsWithEnvironment, useOf } from './proc.ts';
+import { createQueue } from './queue.ts';
+import { checkRequest, resolveProgram } from './request.ts';
+import { start } from './start.ts';
+import { CLOSED, supervise, type Tree } from './supervise.ts';
+
+/**
+ * No isolation at all: the command runs as the user, with the user's files and network. Only for people who chose it
+ * in words; every result says so. What is kept: the environment, time, output and process limits, and that every
+ * process of the run is ended.
+ */
+
+export const NOT_ISOLATED =
+  'This ran without a sandbox, because the configuration says so: it could read and change every file of the user, and use the network.';
+
+export interface NoneOptions {
+  readonly path: string;
+  readonly home: string;
+  readonly stateFolder: string;
+  readonly maxRunning?: number;
+}
+
+export function createNone(options: NoneOptions): Sandbox {
+  const queue = createQueue(options.maxRunning ?? 32);
+  const closing = new AbortController();
+  setMaxListeners(0, closing.signal);
+  const running = new Set<Promise<unknown>>();
+  let prepared: { folder: string; pipes: PipePool } | null = null;
+  let counter = 0;
+
+  function prepare(): { folder: string; pipes: PipePool } {
+    if (prepared !== null) return prepared;
+    const folder = mkdtempSync(join(options.stateFolder, `toolwright-none-${process.pid}-`));
+    prepared = { folder, pipes: createPipePool(folder) };
+    process.once('exit', tidy);
+    return prepared;
+  }
+
+  function tidy(): void {
+    process.off('exit', tidy);
+    prepared?.pipes.close();
+    if (prepared !== null) rmSync(prepared.folder, { recursive: true, force: true });
+    prepared = null;
+  }
+
+  async function run(request: RunRequest): Promise<Result<RunResult>> {
+    if (closing.signal.aborted) return fail('SANDBOX_UNAVAILABLE', 'Toolwright is shutting down.');
+    const checked = checkRequest(request, []);
+    if (!checked.ok) return checked;
+    const leave = await queue.enter(request.signal);
+    if (leave === null) return fail('CANCELLED', 'Cancelled before it ran: nothing happened.');
+    try {
+      return await runChecked(request, checked.value);
+    } finally {
+      leave();
+    }
+  }
+
+  async function runChecked(request: RunRequest, checked: { cwd: string; limits: Parameters<typeof endMessage>[1] }) {
+    const { folder, pipes } = prepare();
+    const { limits, cwd } = checked;
+    const mark = `${process.pid}-${++counter}`;
+    const path = options.path.split(':');
+    const script = join(folder, freshName('script'));
+    if ('script' in request.command) writeFileSync(script, request.command.script, { mode: 0o600 });
+    const argv = 'script' in request.command ? ['/bin/bash', script] : request.command;
+    const program = resolveProgram(argv[0] ?? '', path, isExecutable);
+    const used = { cpuMs: 0, peakMemoryBytes: 0, sampled: false };
+    const started = start(
+      {
+        // A shell in between, so that a program that does not exist is an exit code as it is everywhere else.
+        program: '/bin/sh',
+        args: ['-c', 'ulimit -c 0; exec "$@"', 'sh', program, ...argv.slice(1)],
+        cwd,
+        env: { ...environment(options, request), [MARK]: mark },
+        stdin: request.stdin === undefined ? 'ignore' : namelessFile(folder, request.stdin),
+        passed: [],
+      },
+      pipes,
+    );
+    const supervised = await supervise(started, {
+      limits,
+      folder,
+      signals: request.signal === undefined ? [closing.signal] : [request.signal, closing.signal],
+      onOutput: request.onOutput?.bind(request),
+      tree: (child) => markedTree(child.pid ?? 0, `${MARK}=${mark}`, used),
+    });
+    rmSync(script, { force: true });
+    const { exitCode, signal, endedBy, output, durationMs, startError } = supervised;
+    if (startError !== null) {
+      output.log.dispose();
+      return fail(
+        'EXECUTION_ERROR',
+        `${program} could not be started: ${startError.message}. Check its name and path.`,
+      );
+    }
+    return ok<RunResult>({
+      exitCode,
+      signal,
+      endedBy,
+      endMessage: endedBy === null ? null : endMessage(endedBy, limits),
+      durationMs,
+      cpuMs: used.sampled ? used.cpuMs : null,
+      peakMemoryBytes: used.sampled ? used.peakMemoryBytes : null,
+      output,
+      network: [],
+      changes: null,
+      quarantined: [],
+      sandbox: 'none',
+      notes: [NOT_ISOLATED],
+    });
+  }
+
+  return {
+    kind: 'none',
+    async status() {
+      const details = { isolation: 'none', limits: 'watchdog for time, CPU, memory, processes and output' };
+      return ok({ kind: 'none', isolated: false, details });
+    },
+    run(request) {
+      const promise = run(request);
+      running.add(promise);
+      return promise.finally(() => running.delete(promise));
+    },
+    async close() {
+      closing.abort(CLOSED);
+      while (running.size > 0) await Promise.allSettled([...running]);
+      tidy();
+    },
+  };
+}
+
+const MARK = 'TOOLWRIGHT_RUN';
+
+/** Processes are found by a mark in their environment: they keep it when they leave their group or session. */
+function markedTree(
+  pid: number,
+  mark: string,
+  used: { cpuMs: number; peakMemoryBytes: number; sampled: boolean },
+): Tree {
+  const members = (): number[] => {
+    const marked = pidsWithEnvironment(mark);
+    return marked.includes(pid) || !allPids().includes(pid) ? marked : [pid, ...marked];
+  };
+  const send = (signal: NodeJS.Signals): void => {
+    for (const each of members()) tryKill(each, signal);
+    tryKill(-pid, signal);
+  };
+  return {
+    check(limits): RunEnd | null {
+      const use = useOf(members());
+      used.sampled = true;
+      used.cpuMs = Math.max(used.cpuMs, use.cpuMs);
+      used.peakMemoryBytes = Math.max(used.peakMemoryBytes, use.memoryBytes);
+      if (use.cpuMs > limits.cpuMs) return 'cpu';
+      if (use.memoryBytes > limits.memoryBytes) return 'memory';
+      if (use.writtenBytes > limits.writeBytes) return 'write';
+      return use.processes > limits.processes ? 'processes' : null;
+    },
+    signal: send,
+    kill: () => send('SIGKILL'),
+    isGone: () => pidsWithEnvironment(mark).every(isGone),
+  };
+}
+
+function environment(options: NoneOptions, request: RunRequest): Record<string, string> {
+  return {
+    PATH: options.path,
+    HOME: options.home,
+    SHELL: '/bin/bash',
+    LANG: 'C.UTF-8',
+    TERM: 'dumb',
+    ...request.env,
+    TOOLWRIGHT_SANDBOX: 'none',
+    TOOLWRIGHT_CALL: request.tag,
+  };
+}
+
+function tryKill(pid: number, signal: NodeJS.Signals): void {
+  if (pid === 0) return;
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended by itself.
+  }
+}

@@ -1,0 +1,230 @@
+import { closeSync, readSync, writeSync } from 'node:fs';
+import type { Captured, OutputChunk, OutputLog, RunOutput } from '../kernel/sandbox.ts';
+import { namelessFile } from './files.ts';
+
+type Stream = 'stdout' | 'stderr';
+
+const EDGE_BYTES = 64 * 1024;
+const EVENT_BYTES = 64 * 1024;
+const EVENT_MS = 50;
+/** What a log holds in memory before it moves to a file. */
+const MEMORY_BYTES = 256 * 1024;
+
+export interface OutputOptions {
+  /** Where a long log is spooled, in a file without a name. */
+  readonly folder: string;
+  readonly keepBytes: number;
+  readonly maxBytes: number;
+  onOutput?: ((chunk: OutputChunk) => void) | undefined;
+  /** Called once, when the streams together pass `maxBytes`. */
+  onTooMuch(): void;
+}
+
+export interface OutputCollector {
+  /** The bytes are copied; the caller may reuse its buffer. */
+  write(stream: Stream, bytes: Uint8Array): void;
+  /** Sends what waits to be sent. Nothing is written after it. */
+  finish(): RunOutput;
+}
+
+export function createOutput(options: OutputOptions): OutputCollector {
+  const edges = { stdout: createEdges(), stderr: createEdges() };
+  const log = createLog(options.folder, options.keepBytes);
+  const events = createEvents(options.onOutput);
+  let tooMuch = false;
+
+  return {
+    write(stream, bytes) {
+      const offset = log.totalBytes;
+      edges[stream].write(bytes);
+      log.write(stream, bytes);
+      events.add(stream, offset, bytes);
+      if (!tooMuch && log.totalBytes > options.maxBytes) {
+        tooMuch = true;
+        options.onTooMuch();
+      }
+    },
+    finish() {
+      events.flush();
+      return { stdout: edges.stdout.captured(), stderr: edges.stderr.captured(), log };
+    },
+  };
+}
+
+/** The first and the last 64 KB of a stream, whatever comes between. */
+function createEdges(): { write(bytes: Uint8Array): void; captured(): Captured } {
+  const head = createBytes();
+  let ring: Buffer | null = null;
+  let [ringEnd, tailBytes, totalBytes] = [0, 0, 0];
+
+  return {
+    write(bytes) {
+      totalBytes += bytes.length;
+      const toHead = Math.min(bytes.length, EDGE_BYTES - head.length);
+      if (toHead > 0) head.add(bytes.subarray(0, toHead));
+      const rest = bytes.subarray(Math.max(toHead, bytes.length - EDGE_BYTES));
+      if (rest.length === 0) return;
+      ring ??= Buffer.allocUnsafe(EDGE_BYTES);
+      const first = Math.min(rest.length, EDGE_BYTES - ringEnd);
+      ring.set(rest.subarray(0, first), ringEnd);
+      ring.set(rest.subarray(first), 0);
+      ringEnd = (ringEnd + rest.length) % EDGE_BYTES;
+      tailBytes = Math.min(EDGE_BYTES, tailBytes + rest.length);
+    },
+    captured() {
+      if (ring === null) return { head: head.all(), tail: Buffer.alloc(0), totalBytes };
+      const tail =
+        tailBytes < EDGE_BYTES
+          ? Buffer.from(ring.subarray(0, tailBytes))
+          : Buffer.concat([ring.subarray(ringEnd), ring.subarray(0, ringEnd)]);
+      return { head: head.all(), tail, totalBytes };
+    },
+  };
+}
+
+interface Bytes {
+  readonly length: number;
+  add(bytes: Uint8Array): void;
+  all(): Buffer;
+}
+
+/** Grows by doubling, so that many small writes stay cheap. */
+function createBytes(): Bytes {
+  let buffer = Buffer.alloc(0);
+  let length = 0;
+  return {
+    get length() {
+      return length;
+    },
+    add(bytes) {
+      if (length + bytes.length > buffer.length) {
+        const larger = Buffer.allocUnsafe(Math.max(1024, 2 * buffer.length, length + bytes.length));
+        buffer.copy(larger, 0, 0, length);
+        buffer = larger;
+      }
+      buffer.set(bytes, length);
+      length += bytes.length;
+    },
+    all: () => buffer.subarray(0, length),
+  };
+}
+
+/** Both streams in the order they came, as runs of bytes that belong to one stream. */
+function createLog(folder: string, keepBytes: number): OutputLog & { write(stream: Stream, bytes: Uint8Array): void } {
+  const starts: number[] = [];
+  const streams: Stream[] = [];
+  let memory: Bytes | null = createBytes();
+  let file: number | null = null;
+  let [keptBytes, totalBytes] = [0, 0];
+
+  function store(bytes: Uint8Array): void {
+    if (memory !== null && keptBytes + bytes.length <= MEMORY_BYTES) {
+      memory.add(bytes);
+      return;
+    }
+    if (memory !== null) {
+      file = namelessFile(folder);
+      writeSync(file, memory.all(), 0, memory.length, 0);
+      memory = null;
+    }
+    if (file !== null) writeSync(file, bytes, 0, bytes.length, keptBytes);
+  }
+
+  function readBytes(offset: number, length: number): Uint8Array {
+    const size = Math.max(0, Math.min(length, keptBytes - offset));
+    if (memory !== null) return memory.all().subarray(offset, offset + size);
+    const bytes = Buffer.alloc(size);
+    return file === null ? Buffer.alloc(0) : bytes.subarray(0, readSync(file, bytes, 0, size, offset));
+  }
+
+  return {
+    get keptBytes() {
+      return keptBytes;
+    },
+    get totalBytes() {
+      return totalBytes;
+    },
+    write(stream, bytes) {
+      totalBytes += bytes.length;
+      const kept = bytes.subarray(0, Math.max(0, keepBytes - keptBytes));
+      if (kept.length === 0) return;
+      if (streams.at(-1) !== stream) {
+        starts.push(keptBytes);
+        streams.push(stream);
+      }
+      store(kept);
+      keptBytes += kept.length;
+    },
+    read(offset, length, stream) {
+      if (stream === undefined) return readBytes(offset, length);
+      const end = Math.min(keptBytes, offset + length);
+      const parts: Uint8Array[] = [];
+      for (let i = startOf(starts, offset); i < starts.length && (starts[i] ?? 0) < end; i++) {
+        const from = Math.max(offset, starts[i] ?? 0);
+        const to = Math.min(end, starts[i + 1] ?? keptBytes);
+        if (streams[i] === stream) parts.push(readBytes(from, to - from));
+      }
+      return Buffer.concat(parts);
+    },
+    dispose() {
+      if (file !== null) closeSync(file);
+      file = null;
+      memory = null;
+    },
+  };
+}
+
+/** The index of the run that holds `offset`. */
+function startOf(starts: readonly number[], offset: number): number {
+  let [low, high] = [0, starts.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((starts[middle] ?? 0) <= offset) low = middle + 1;
+    else high = middle;
+  }
+  return Math.max(0, low - 1);
+}
+
+/** Holds back what comes within 50 ms and sends its newest 64 KB, one event for each stream's turn. */
+function createEvents(onOutput: ((chunk: OutputChunk) => void) | undefined) {
+  let waiting: OutputChunk[] = [];
+  let waitingBytes = 0;
+  let timer: NodeJS.Timeout | null = null;
+
+  function flush(): void {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    const [chunks, last] = [waiting, waiting.at(-1)];
+    waiting = [];
+    waitingBytes = 0;
+    if (onOutput === undefined || last === undefined) return;
+    for (const chunk of merged(chunks)) onOutput(chunk);
+  }
+
+  return {
+    flush,
+    add(stream: Stream, offset: number, bytes: Uint8Array): void {
+      if (onOutput === undefined) return;
+      const newest = bytes.subarray(Math.max(0, bytes.length - EVENT_BYTES));
+      waiting.push({ stream, offset: offset + bytes.length - newest.length, bytes: Uint8Array.from(newest) });
+      waitingBytes += newest.length;
+      while (waiting.length > 1 && waitingBytes - (waiting[0]?.bytes.length ?? 0) >= EVENT_BYTES) {
+        waitingBytes -= waiting.shift()?.bytes.length ?? 0;
+      }
+      timer ??= setTimeout(flush, EVENT_MS);
+    },
+  };
+}
+
+function merged(chunks: readonly OutputChunk[]): OutputChunk[] {
+  const result: OutputChunk[] = [];
+  for (const chunk of chunks) {
+    const last = result.at(-1);
+    if (last !== undefined && last.stream === chunk.stream && last.offset + last.bytes.length === chunk.offset) {
+      result[result.length - 1] = { ...last, bytes: Buffer.concat([last.bytes, chunk.bytes]) };
+    } else {
+      result.push(chunk);
+    }
+  }
+  return result;
+}

@@ -1,0 +1,146 @@
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Connection, Dialer } from '../kernel/dialer.ts';
+import type { Result } from '../kernel/result.ts';
+import type { NetworkAccess, NetworkUse } from '../kernel/sandbox.ts';
+
+/** The only way from a run to the network: an HTTP proxy that dials allowed hosts, and says no to the rest. */
+export interface Proxy {
+  /** Serves a connection that came from inside. */
+  accept(socket: Socket): void;
+  uses(): readonly NetworkUse[];
+  close(): void;
+}
+
+export interface ProxyOptions {
+  readonly dialer: Dialer;
+  readonly access: NetworkAccess;
+  readonly tag: string;
+  onUse?: ((use: NetworkUse) => void) | undefined;
+}
+
+/** These are about one connection and not passed on (RFC 9110, 7.6.1). */
+const HOP_BY_HOP = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+const MOST_CONNECTIONS = 256;
+const IDLE_MS = 120_000;
+const MOST_USES = 1_000;
+
+export function createProxy(options: ProxyOptions): Proxy {
+  const uses: NetworkUse[] = [];
+  const open = new Set<{ destroy(): unknown }>();
+  const closing = new AbortController();
+  const server = createServer((request, response) => void forward(request, response));
+  server.on('connect', (request, socket, head) => void tunnel(request, socket as Socket, head));
+  server.on('clientError', (_error, socket) => socket.destroy());
+
+  async function dial(host: string, port: number): Promise<Result<Connection>> {
+    const dialled = await options.dialer.dial({ host, port }, options.access, closing.signal);
+    const allowed = dialled.ok || dialled.error.code === 'NETWORK_ERROR';
+    const address = dialled.ok ? dialled.value.address : null;
+    note({ tag: options.tag, host, port, allowed, address, reason: dialled.ok ? 'listed' : dialled.error.message });
+    if (!dialled.ok) return dialled;
+    const { socket } = dialled.value;
+    keep(socket);
+    socket.on('error', () => socket.destroy());
+    return { ok: true, value: socket };
+  }
+
+  function note(use: NetworkUse): void {
+    if (uses.length < MOST_USES) uses.push(use);
+    options.onUse?.(use);
+  }
+
+  function keep(socket: { destroy(): unknown; once(event: 'close', listener: () => void): unknown }): void {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  }
+
+  async function tunnel(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+    const target = /^(\[[^\]]+\]|[^:]+):(\d+)$/.exec(request.url ?? '');
+    if (target === null) return refuse(socket, 400, 'Give CONNECT a host and a port.');
+    const remote = await dial(target[1] ?? '', Number(target[2]));
+    if (!remote.ok) return refuse(socket, statusOf(remote), remote.error.message);
+    socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+    if (head.length > 0) remote.value.write(head);
+    socket.pipe(remote.value as unknown as NodeJS.WritableStream);
+    remote.value.pipe(socket);
+    socket.once('close', () => remote.value.destroy());
+    remote.value.once('close', () => socket.destroy());
+  }
+
+  async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = plainUrl(request.url);
+    if (url === null) return answer(response, 400, 'Give the proxy a whole http:// address; use CONNECT for https.');
+    const remote = await dial(url.hostname, Number(url.port || 80));
+    if (!remote.ok) return answer(response, statusOf(remote), remote.error.message);
+    const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !HOP_BY_HOP.has(name)));
+    const outgoing = httpRequest({
+      createConnection: () => remote.value as unknown as Socket,
+      method: request.method,
+      path: `${url.pathname}${url.search}`,
+      // The host that was judged, whatever the header said.
+      headers: { ...headers, host: url.host, connection: 'close' },
+    });
+    outgoing.on('response', (incoming) => {
+      const passed = Object.entries(incoming.headers).filter(([name]) => !HOP_BY_HOP.has(name));
+      response.writeHead(incoming.statusCode ?? 502, Object.fromEntries(passed) as Record<string, string>);
+      incoming.pipe(response);
+    });
+    outgoing.on('error', () => answer(response, 502, `${url.host} broke the connection.`));
+    response.once('close', () => remote.value.destroy());
+    request.pipe(outgoing);
+  }
+
+  return {
+    accept(socket) {
+      if (open.size >= MOST_CONNECTIONS) {
+        socket.destroy();
+        return;
+      }
+      keep(socket);
+      socket.on('error', () => socket.destroy());
+      socket.setTimeout(IDLE_MS, () => socket.destroy());
+      server.emit('connection', socket);
+    },
+    uses: () => uses,
+    close() {
+      closing.abort();
+      for (const socket of open) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+function plainUrl(text: string | undefined): URL | null {
+  const url = URL.canParse(text ?? '') ? new URL(text ?? '') : null;
+  return url?.protocol === 'http:' && url.username === '' && url.password === '' ? url : null;
+}
+
+function statusOf(failure: Result<never> | { ok: false; error: { code: string } }): number {
+  return !failure.ok && failure.error.code === 'NETWORK_ERROR' ? 502 : 403;
+}
+
+function answer(response: ServerResponse, status: number, text: string): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' }).end(`${text}\n`);
+}
+
+function refuse(socket: Socket, status: number, text: string): void {
+  const reason = status === 403 ? 'Forbidden' : status === 400 ? 'Bad Request' : 'Bad Gateway';
+  const body = Buffer.from(`${text}\n`);
+  const head = `HTTP/1.1 ${status} ${reason}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${body.length}\r\n`;
+  socket.end(Buffer.concat([Buffer.from(`${head}connection: close\r\n\r\n`), body]));
+}

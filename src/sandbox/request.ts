@@ -1,0 +1,78 @@
+import { realpathSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fail, ok, type Result } from '../kernel/result.ts';
+import { DEFAULT_LIMITS, type Limits, type RunRequest } from '../kernel/sandbox.ts';
+import { isSystem, isWithin } from './toolchains.ts';
+
+/** A request whose folders exist, are resolved, and may be used. */
+export interface CheckedRequest {
+  readonly workspace: string;
+  readonly cwd: string;
+  readonly limits: Limits;
+}
+
+const NEVER_A_WORKSPACE = ['/', '/etc', '/proc', '/sys', '/dev', '/run', '/var', '/boot', '/home', '/tmp'];
+
+/** Private folders must not become visible: the home, and the sandbox's own. */
+export function checkRequest(request: RunRequest, privateFolders: readonly string[]): Result<CheckedRequest> {
+  const workspace = realFolder(request.workspace);
+  if (workspace === null) {
+    return fail(
+      'INVALID_PATH',
+      `The workspace ${request.workspace} is not a folder: give the path of one that exists.`,
+    );
+  }
+  if (NEVER_A_WORKSPACE.includes(workspace) || isSystem(workspace) || isWithin(workspace, '/proc')) {
+    return fail('INVALID_PATH', `${workspace} belongs to the system: choose a folder of your own as the workspace.`);
+  }
+  const exposed = privateFolders.find((folder) => isWithin(folder, workspace));
+  if (exposed !== undefined) {
+    return fail('INVALID_PATH', `${workspace} holds ${exposed}, which a run must not see: choose a folder inside it.`);
+  }
+  const cwd = realFolder(resolve(workspace, request.cwd ?? '.'));
+  if (cwd === null || !isWithin(cwd, workspace)) {
+    return fail(
+      'INVALID_PATH',
+      `The folder ${request.cwd} is not in the workspace: give one relative to ${workspace}.`,
+    );
+  }
+  const words = 'script' in request.command ? [request.command.script] : request.command;
+  if (words.length === 0 || words[0] === '') {
+    return fail('INVALID_INPUT', 'There is no command: give a program, or a script.');
+  }
+  const texts = [...words, ...Object.entries(request.env ?? {}).flat(), request.tag];
+  if (texts.some((text) => text.includes('\0'))) {
+    return fail('INVALID_INPUT', 'Commands and environments cannot hold the NUL character: remove it.');
+  }
+  const badName = Object.keys(request.env ?? {}).find((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
+  if (badName !== undefined) {
+    return fail('INVALID_INPUT', `'${badName}' cannot be an environment variable: use letters, digits and _.`);
+  }
+  const limits = checkLimits(request.limits ?? {});
+  return limits.ok ? ok({ workspace, cwd, limits: limits.value }) : limits;
+}
+
+function checkLimits(given: Partial<Limits>): Result<Limits> {
+  const chosen = Object.entries(given).filter(([, value]) => value !== undefined);
+  const wrong = chosen.find(([, value]) => !Number.isFinite(value) || value < 0);
+  if (wrong !== undefined) {
+    return fail('INVALID_INPUT', `The limit ${wrong[0]} must be a number from 0 up, got ${String(wrong[1])}.`);
+  }
+  return ok({ ...DEFAULT_LIMITS, ...Object.fromEntries(chosen) });
+}
+
+/** A program by its full path as the run will find it; as it was given when it is not on the path. */
+export function resolveProgram(program: string, path: readonly string[], isThere: (file: string) => boolean): string {
+  if (program.includes('/')) return program;
+  return path.map((folder) => join(folder, program)).find(isThere) ?? program;
+}
+
+function realFolder(path: string): string | null {
+  if (!path.startsWith('/') || path.includes('\0')) return null;
+  try {
+    const real = realpathSync(path);
+    return statSync(real).isDirectory() ? real : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import { seccompFilter } from './seccomp.ts';
+import { MACHINES } from './seccomp-calls.ts';
+
+const ALLOW = 'allow';
+const EPERM = 'errno 1';
+
+/** Runs the program as the kernel would, so that both processors are tested on either. */
+function judge(processor: string, call: { number: number; audit?: number; args?: number[] }): string {
+  const filter = Buffer.from(seccompFilter(processor) ?? []);
+  const data = Buffer.alloc(64);
+  data.writeUInt32LE(call.number >>> 0, 0);
+  data.writeUInt32LE((call.audit ?? MACHINES[processor]?.audit ?? 0) >>> 0, 4);
+  for (const [i, value] of (call.args ?? []).entries()) data.writeUInt32LE(value >>> 0, 16 + i * 8);
+  let loaded = 0;
+  for (let at = 0; ; at++) {
+    const code = filter.readUInt16LE(at * 8);
+    const [ifTrue, ifFalse] = [filter.readUInt8(at * 8 + 2), filter.readUInt8(at * 8 + 3)];
+    const value = filter.readUInt32LE(at * 8 + 4);
+    if (code === 0x20) loaded = data.readUInt32LE(value);
+    else if (code === 0x15) at += loaded === value ? ifTrue : ifFalse;
+    else if (code === 0x35) at += loaded >= value ? ifTrue : ifFalse;
+    else if (code === 0x45) at += (loaded & value) !== 0 ? ifTrue : ifFalse;
+    else if (value === 0x7fff0000) return ALLOW;
+    else if (value === 0x80000000) return 'kill';
+    else return `errno ${value & 0xffff}`;
+  }
+}
+
+describe.each(['x64', 'arm64'])('the seccomp filter for %s', (processor) => {
+  const machine = MACHINES[processor];
+  if (machine === undefined) throw new Error(`no calls listed for ${processor}`);
+
+  test.each(Object.entries(machine.denied))('refuses %s', (_name, number) => {
+    expect(judge(processor, { number })).toBe(EPERM);
+  });
+
+  test('lets ordinary threads and processes start, and refuses every new namespace', () => {
+    expect(judge(processor, { number: machine.clone, args: [0x3d0f00] })).toBe(ALLOW);
+    expect(judge(processor, { number: machine.clone, args: [0x10000011] })).toBe(EPERM);
+    expect(judge(processor, { number: machine.unshare, args: [0x400] })).toBe(ALLOW);
+    for (const flag of [0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000, 0x80]) {
+      expect(judge(processor, { number: machine.unshare, args: [flag] })).toBe(EPERM);
+    }
+    expect(judge(processor, { number: machine.clone3 })).toBe('errno 38');
+  });
+
+  test('opens internet and netlink sockets, and no unix, packet, alg or vsock ones', () => {
+    for (const family of [2, 10, 16]) expect(judge(processor, { number: machine.socket, args: [family] })).toBe(ALLOW);
+    for (const family of [1, 17, 38, 40]) {
+      expect(judge(processor, { number: machine.socket, args: [family] })).toBe('errno 97');
+    }
+  });
+
+  test('refuses to type into a terminal and lets other ioctls pass', () => {
+    expect(judge(processor, { number: machine.ioctl, args: [0, 0x5412] })).toBe(EPERM);
+    expect(judge(processor, { number: machine.ioctl, args: [0, 0x541c] })).toBe(EPERM);
+    expect(judge(processor, { number: machine.ioctl, args: [0, 0x5413] })).toBe(ALLOW);
+  });
+
+  test('kills a program of another processor', () => {
+    expect(judge(processor, { number: 1, audit: 0x40000003 })).toBe('kill');
+  });
+});
+
+test('refuses the second calling convention of x64', () => {
+  expect(judge('x64', { number: 0x40000000 + 101 })).toBe('errno 38');
+});
+
+test('there is no filter for a processor whose calls are not listed', () => {
+  expect(seccompFilter('mips')).toBeNull();
+});

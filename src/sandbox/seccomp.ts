@@ -1,0 +1,79 @@
+import { MACHINES, type Machine } from './seccomp-calls.ts';
+
+const [LOAD, JUMP_EQUAL, JUMP_FROM, JUMP_BITS, RETURN] = [0x20, 0x15, 0x35, 0x45, 0x06];
+const [ALLOW, KILL, ERRNO] = [0x7fff0000, 0x80000000, 0x00050000];
+const [EPERM, ENOSYS, EAFNOSUPPORT] = [1, 38, 97];
+/** Offsets in what the kernel shows the filter; low words of the arguments, both processors being little-endian. */
+const [NUMBER, AUDIT, FIRST_ARGUMENT, SECOND_ARGUMENT] = [0, 4, 16, 24];
+
+/** mount, cgroup, uts, ipc, user, pid and net; `unshare` also knows time. */
+const NEW_NAMESPACES = 0x7e020000;
+const NEW_TIME_NAMESPACE = 0x80;
+/** Typing into the terminal of whoever started us. */
+const TIOCSTI = 0x5412;
+const TIOCLINUX = 0x541c;
+/**
+ * inet, inet6, netlink. Not unix: a socket file in the workspace belongs to a process on the host. Not vsock: it
+ * reaches the machine under a virtual one, past every network namespace. Connected pairs are another system call.
+ */
+const SOCKET_FAMILIES = [2, 10, 16];
+
+/** The filter as bubblewrap wants it, or null for a processor whose system calls are not listed. */
+export function seccompFilter(processor: string): Uint8Array | null {
+  const machine = MACHINES[processor];
+  return machine === undefined ? null : assemble(instructions(machine));
+}
+
+type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
+
+function instructions(machine: Machine): Instruction[] {
+  const fail = (errno: number): Instruction => [RETURN, 0, 0, ERRNO | errno];
+  const allow: Instruction = [RETURN, 0, 0, ALLOW];
+  const load = (offset: number): Instruction => [LOAD, 0, 0, offset];
+  /** Runs `body`, which must end in a return, for one system call only. */
+  const forCall = (number: number, body: Instruction[]): Instruction[] => [
+    [JUMP_EQUAL, 0, body.length, number],
+    ...body,
+  ];
+  const failOnBits = (bits: number): Instruction[] => [
+    load(FIRST_ARGUMENT),
+    [JUMP_BITS, 0, 1, bits],
+    fail(EPERM),
+    allow,
+  ];
+
+  return [
+    load(AUDIT),
+    [JUMP_EQUAL, 1, 0, machine.audit],
+    [RETURN, 0, 0, KILL],
+    load(NUMBER),
+    ...(machine.foreignFrom === null ? [] : [[JUMP_FROM, 0, 1, machine.foreignFrom] as const, fail(ENOSYS)]),
+    ...Object.values(machine.denied).flatMap((number) => forCall(number, [fail(EPERM)])),
+    // Its flags are behind a pointer that a filter cannot follow; the C library falls back to clone.
+    ...forCall(machine.clone3, [fail(ENOSYS)]),
+    ...forCall(machine.clone, failOnBits(NEW_NAMESPACES)),
+    ...forCall(machine.unshare, failOnBits(NEW_NAMESPACES | NEW_TIME_NAMESPACE)),
+    ...forCall(machine.socket, [
+      load(FIRST_ARGUMENT),
+      ...SOCKET_FAMILIES.flatMap((family): Instruction[] => [[JUMP_EQUAL, 0, 1, family], allow]),
+      fail(EAFNOSUPPORT),
+    ]),
+    ...forCall(machine.ioctl, [
+      load(SECOND_ARGUMENT),
+      ...[TIOCSTI, TIOCLINUX].flatMap((request): Instruction[] => [[JUMP_EQUAL, 0, 1, request], fail(EPERM)]),
+      allow,
+    ]),
+    allow,
+  ];
+}
+
+function assemble(program: readonly Instruction[]): Uint8Array {
+  const bytes = Buffer.alloc(program.length * 8);
+  for (const [i, [code, ifTrue, ifFalse, value]] of program.entries()) {
+    bytes.writeUInt16LE(code, i * 8);
+    bytes.writeUInt8(ifTrue, i * 8 + 2);
+    bytes.writeUInt8(ifFalse, i * 8 + 3);
+    bytes.writeUInt32LE(value >>> 0, i * 8 + 4);
+  }
+  return bytes;
+}

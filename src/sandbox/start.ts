@@ -1,0 +1,57 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync } from 'node:fs';
+import type { PipePool } from './pipes.ts';
+
+export interface Launch {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin: number | 'ignore';
+  /** What the child gets as 3, 4, …; descriptors are closed here once it has them. */
+  readonly passed: readonly (number | 'pipe' | 'ipc')[];
+}
+
+/** A child with the read ends of its streams. Whoever has it reads both to the end, or abandons it. */
+export interface Started {
+  readonly child: ChildProcess;
+  readonly stdout: number;
+  readonly stderr: number;
+  /** Settles once, also when the child could not be started. */
+  readonly exit: Promise<Exit>;
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly error: Error | null;
+}
+
+/** A session of its own, so that it has no terminal. Throws only when there are no descriptors left. */
+export function start(launch: Launch, pipes: PipePool): Started {
+  const stdout = pipes.take();
+  const stderr = pipes.take();
+  try {
+    const child = spawn(launch.program, launch.args, {
+      cwd: launch.cwd,
+      env: { ...launch.env },
+      stdio: [launch.stdin, stdout.writeEnd, stderr.writeEnd, ...launch.passed],
+      detached: true,
+    });
+    return { child, stdout: stdout.readEnd, stderr: stderr.readEnd, exit: exitOf(child) };
+  } catch (error) {
+    closeSync(stdout.readEnd);
+    closeSync(stderr.readEnd);
+    throw error;
+  } finally {
+    const given = [stdout.writeEnd, stderr.writeEnd, launch.stdin, ...launch.passed];
+    for (const fd of given) if (typeof fd === 'number') closeSync(fd);
+  }
+}
+
+function exitOf(child: ChildProcess): Promise<Exit> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve({ code: null, signal: null, error }));
+    child.once('exit', (code, signal) => resolve({ code, signal, error: null }));
+  });
+}
