@@ -23,6 +23,18 @@ export { fail, type Metadata, ok, type Result } from './kernel/result.ts';
 export { defineTool, type Tool, type ToolContext, type ToolSource } from './kernel/tool.ts';
 export { type ParameterType, ToolParameter, type ToolParameterInit } from './kernel/tool-parameter.ts';
 export { ToolResult } from './kernel/tool-result.ts';
+export type {
+  Applied,
+  Caller,
+  Change,
+  Files,
+  GlobAnswer,
+  GlobQuery,
+  GrepAnswer,
+  GrepQuery,
+  Search,
+  World,
+} from './kernel/workspace.ts';
 export { BaseTool, type ParameterValues } from './runtime/base-tool.ts';
 export { allowAll, type RuntimeOptions } from './runtime/create-runtime.ts';
 export { createToolwright, type Toolwright, type ToolwrightOptions } from './runtime/create-toolwright.ts';
@@ -45,3 +57,4 @@ export {
   toOpenAIResponsesTool,
 } from './schema/formats.ts';
 export { builtInTools } from './tools/index.ts';
+export { openWorkspace, type Workspace, type WorkspaceOptions } from './workspace/open-workspace.ts';

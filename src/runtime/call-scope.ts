@@ -2,6 +2,7 @@ import type { Access } from '../kernel/access.ts';
 import type { ExecutionContext } from '../kernel/execution-context.ts';
 import type { BlobStore } from '../kernel/ports.ts';
 import type { Tool, ToolContext } from '../kernel/tool.ts';
+import type { Caller, Files, Search } from '../kernel/workspace.ts';
 import type { Ticket } from './access-locks.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -30,7 +31,7 @@ export interface Turn {
 type Stage = 'record' | 'admit' | 'hook' | 'policy' | 'approval' | 'run';
 
 /** One call while it lives: its identity, how far it is, and the context its tool is given. */
-export class CallScope implements ToolContext {
+export class CallScope implements ToolContext, Caller {
   readonly callId: string;
   readonly request: CallRequest;
   readonly context: ExecutionContext;
@@ -47,9 +48,11 @@ export class CallScope implements ToolContext {
   startedAt: number | null = null;
   startedMonotonic = 0;
   ticket: Ticket | undefined;
+  admitted: readonly Access[] | null = null;
   ended = false;
 
   readonly #rt: Runtime;
+  #opened: { readonly files: Files; readonly search: Search } | undefined;
   #abort: AbortController | undefined;
   #abortReason: Error | undefined;
 
@@ -92,6 +95,12 @@ export class CallScope implements ToolContext {
   get artifacts(): BlobStore {
     return this.#rt.blobs;
   }
+  get files(): Files {
+    return this.#open().files;
+  }
+  get search(): Search {
+    return this.#open().search;
+  }
 
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
@@ -105,6 +114,11 @@ export class CallScope implements ToolContext {
   abort(why: string): void {
     this.#abortReason ??= new Error(why);
     this.#abort?.abort(this.#abortReason);
+  }
+
+  #open() {
+    this.#opened ??= this.#rt.world.open(this);
+    return this.#opened;
   }
 
   progress(update: { message?: string; percent?: number; output?: string }): void {

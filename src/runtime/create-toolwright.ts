@@ -18,7 +18,7 @@ export interface Toolwright {
 export function createToolwright(options: ToolwrightOptions = {}): Toolwright {
   const {
     tools = [],
-    workingDir = '.',
+    workingDir = options.world?.root ?? '.',
     sessionId,
     agentId,
     dryRun,

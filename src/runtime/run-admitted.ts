@@ -30,6 +30,7 @@ export async function runAdmitted(rt: Runtime, call: CallScope, admitted: Admitt
   if (recorded !== undefined) await recorded;
 
   call.stage = 'run';
+  call.admitted = access;
   call.startedAt = at;
   call.startedMonotonic = rt.clock.monotonic();
   const running = tool.run(input, call);
