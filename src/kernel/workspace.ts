@@ -50,6 +50,7 @@ export interface TextFile extends FileInfo {
   readonly encoding: string;
   /** The file starts with a byte order mark; `text` does not. */
   readonly bom: boolean;
+  readonly mode: number;
   readonly version: string;
 }
 
@@ -105,6 +106,8 @@ export type Change =
       readonly expect?: 'absent' | { readonly version: string };
       /** Missing folders above are made. Left out: yes. */
       readonly createDirs?: boolean;
+      /** Of a new file; one that stands there keeps its own. */
+      readonly mode?: number;
     }
   | { readonly kind: 'delete'; readonly path: string; readonly recursive?: boolean }
   | { readonly kind: 'move'; readonly from: string; readonly to: string; readonly overwrite?: boolean };

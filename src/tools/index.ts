@@ -1,4 +1,5 @@
 import type { Tool } from '../kernel/tool.ts';
+import { applyPatch } from './fs/apply-patch.ts';
 import { deleteFile } from './fs/delete-file.ts';
 import { editFile } from './fs/edit-file.ts';
 import { listDirectory } from './fs/list-directory.ts';
@@ -6,6 +7,8 @@ import { moveFile } from './fs/move-file.ts';
 import { readFile } from './fs/read-file.ts';
 import { writeFile } from './fs/write-file.ts';
 import { readOutput } from './output/read-output.ts';
+import { glob } from './search/glob.ts';
+import { grep } from './search/grep.ts';
 
 /** Every built-in tool: a tool is one file and one line here. */
 export const builtInTools: readonly Tool[] = [
@@ -13,7 +16,10 @@ export const builtInTools: readonly Tool[] = [
   readFile,
   writeFile,
   editFile,
+  applyPatch,
   deleteFile,
   moveFile,
+  glob,
+  grep,
   readOutput,
 ];

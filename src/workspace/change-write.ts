@@ -97,7 +97,7 @@ export async function prepareWrite(writer: Writer, change: Write): Promise<Resul
         after: digest,
         made: spot.made,
       },
-      perform: () => replace(spot, temp, bytes, now),
+      perform: () => replace(spot, { temp, bytes, mode: change.mode }, now),
       dispose(how) {
         if (how === 'failed') unmake(place, spot.made);
         spot.folder.close();
@@ -185,8 +185,7 @@ function decoded(now: Current | null): Decoded | null {
 /** temporary file → sync → rename → sync of the folder. Until the rename, the old content stands untouched. */
 async function replace(
   { folder, name, path }: Spot,
-  temp: string,
-  bytes: Buffer,
+  { temp, bytes, mode }: { temp: string; bytes: Buffer; mode: number | undefined },
   now: Current | null,
 ): Promise<Result<void>> {
   let there = false;
@@ -196,6 +195,7 @@ async function replace(
     try {
       writeAll(fd, bytes);
       if (now !== null) dress(fd, now.stat);
+      else if (mode !== undefined) fchmodSync(fd, mode & 0o777);
       if (bytes.length <= SYNC_BYTES) fsyncSync(fd);
       else await syncLater(fd);
     } finally {

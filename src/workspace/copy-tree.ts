@@ -66,7 +66,7 @@ export function writeAll(fd: number, bytes: Uint8Array): void {
 
 /** Names reach the disk with their folder. A handle of its own: the walk's is not open for this. */
 export function syncFolder(folder: Folder, mode?: number): void {
-  const fd = openSync(folder.at('.'), constants.O_RDONLY | constants.O_DIRECTORY);
+  const fd = openSync(folder.at(''), constants.O_RDONLY | constants.O_DIRECTORY);
   try {
     if (mode !== undefined) fchmodSync(fd, mode & 0o7777);
     fsyncSync(fd);

@@ -31,7 +31,7 @@ export class Folder {
   /** The name to give to a system call. `''` is the folder itself. */
   at(name: string): string {
     const self = BY_HANDLE ? `/proc/self/fd/${this.fd}` : this.#absolute;
-    return name === '' ? self : `${self}/${name}`;
+    return `${self}/${name || '.'}`;
   }
 
   pathOf(name: string): string {

@@ -47,7 +47,12 @@ export function readText(reader: Reader, path: string): Promise<Result<TextFile>
     if (decoded.value === null) {
       return fail('INVALID_INPUT', `${shown(real)} is a binary file (${mimeTypeOf(bytes)}), not text.`);
     }
-    return ok({ ...infoOf(real, file.stat), ...decoded.value, version: versionOf(digestOf(bytes)) });
+    return ok({
+      ...infoOf(real, file.stat),
+      ...decoded.value,
+      mode: file.stat.mode & 0o7777,
+      version: versionOf(digestOf(bytes)),
+    });
   });
 }
 

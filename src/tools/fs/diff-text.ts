@@ -22,7 +22,7 @@ export function diffText(before: string, after: string): TextDiff {
   const patch = createTwoFilesPatch('', '', oldPart, newPart, '', '', options);
   if (patch === undefined)
     return { text: '[The texts differ too much for a diff.]', added: count(newPart), removed: count(oldPart) };
-  const lines = patch.split('\n').slice(3);
+  const lines = patch.slice(Math.max(0, patch.indexOf('@@ '))).split('\n');
   if (lines.at(-1) === '') lines.pop();
   const shift = count(before.slice(0, start));
   return {
