@@ -90,7 +90,7 @@ function isBinary(bytes: Buffer): boolean {
   return control * 20 > sample.length;
 }
 
-/** Far more good characters than broken ones: guessing another encoding would garble the good ones. */
+/** More good characters than broken ones: guessing another encoding would garble the good ones. */
 function isBrokenUtf8(bytes: Buffer): boolean {
   const text = bytes.subarray(0, SAMPLE_BYTES).toString('utf8');
   let good = 0;
@@ -99,7 +99,7 @@ function isBrokenUtf8(bytes: Buffer): boolean {
     if (character === '\ufffd') broken++;
     else if (character > '\x7f') good++;
   }
-  return good > 4 * broken;
+  return good > broken;
 }
 
 /** At most three bytes: the end of a sample may stand in the middle of a UTF-8 character. */
