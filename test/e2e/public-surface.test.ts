@@ -22,6 +22,7 @@ test('adding a public export is a decision: it is written down here too', () => 
     'defineTool',
     'fail',
     'ok',
+    'openWorkspace',
     'toAnthropicTool',
     'toJsonSchema',
     'toOpenAIChatTool',
