@@ -20,7 +20,7 @@ export interface TempWorkspace extends AsyncDisposable {
   /** What a person was asked, in order. */
   readonly asked: string[];
   file(path: string): string;
-  call(tool: string, args: Record<string, unknown>): Promise<ToolResult<never>>;
+  call(tool: string, args: Record<string, unknown>): Promise<ToolResult>;
 }
 
 export interface TempOptions {
@@ -64,7 +64,7 @@ export async function tempWorkspace(given: TempOptions = {}): Promise<TempWorksp
     toolwright,
     asked,
     file: (path) => join(root, path),
-    call: (tool, args) => toolwright.call(tool, args) as Promise<ToolResult<never>>,
+    call: (tool, args) => toolwright.call(tool, args),
     async [Symbol.asyncDispose]() {
       workspace.close();
       rmSync(top, { recursive: true, force: true });

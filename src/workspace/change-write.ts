@@ -3,6 +3,7 @@ import {
   constants,
   fchmodSync,
   fchownSync,
+  fstatSync,
   fsync,
   fsyncSync,
   linkSync,
@@ -248,16 +249,24 @@ function dress(fd: number, { mode, uid, gid }: Stats): void {
   fchmodSync(fd, mode & 0o7777);
 }
 
-/** Whether the name still stands for what was read. By content where that is cheap; a timestamp can lie. */
+/**
+ * Whether the name still stands for what was read. By content where that is cheap, since a timestamp can lie; the very
+ * last look is at the inode alone, because nothing here can compare and rename in one step.
+ */
 function isStill(folder: Folder, name: string, now: Current | null): boolean {
   if (!folder.isInPlace()) return false;
+  if (now !== null && now.bytes !== null && now.bytes.length <= DIFF_BYTES && !holds(folder, name, now.bytes))
+    return false;
   const stat = folder.stat(name);
   if (now === null || stat === null) return (now === null) === (stat === null);
-  if (stat.ino !== now.stat.ino || stat.size !== now.stat.size) return false;
-  if (now.bytes === null || now.bytes.length > DIFF_BYTES) return stat.mtimeMs === now.stat.mtimeMs;
+  return stat.ino === now.stat.ino && stat.size === now.stat.size && stat.mtimeMs === now.stat.mtimeMs;
+}
+
+function holds(folder: Folder, name: string, bytes: Buffer): boolean {
   const fd = openSync(folder.at(name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    return readWhole({ fd, stat }, stat.size).equals(now.bytes);
+    const stat = fstatSync(fd);
+    return stat.size === bytes.length && readWhole({ fd, stat }, stat.size).equals(bytes);
   } finally {
     closeSync(fd);
   }
