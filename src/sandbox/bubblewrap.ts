@@ -1,44 +1,38 @@
 import { setMaxListeners } from 'node:events';
-import { closeSync, rmSync, writeFileSync } from 'node:fs';
-import { constants as osConstants } from 'node:os';
-import { join } from 'node:path';
 import type { Dialer } from '../kernel/dialer.ts';
 import type { FilePolicy } from '../kernel/file-policy.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import {
   DEFAULT_LIMITS,
-  type Limits,
-  type RunEnd,
+  type FileChanges,
   type RunRequest,
   type RunResult,
   type Sandbox,
   type SandboxStatus,
 } from '../kernel/sandbox.ts';
-import { type Cgroup, type CgroupHost, findCgroupHost } from './cgroup.ts';
-import { findChanges } from './changes.ts';
+import { type ProcessEnd, runProcess } from './bubblewrap-process.ts';
+import { type CgroupHost, findCgroupHost } from './cgroup.ts';
+import { findChanges, type Names } from './changes.ts';
 import { explainFailure, findBubblewrap, notInstalled, wrongPlatform } from './detect.ts';
 import { endMessage } from './end-message.ts';
-import { INSIDE_HOME, INSIDE_USER } from './etc.ts';
-import { freshName, isExecutable } from './files.ts';
 import { inheritedDescriptors } from './inherited.ts';
-import { createLauncherPool, type Launcher, type LauncherPool, quoted } from './launcher.ts';
+import { createLauncherPool, entersNamespace, type LauncherPool } from './launcher.ts';
 import { runArguments, systemArguments } from './mounts.ts';
-import { type NamespaceTree, namespaceTree, readStatus } from './namespace-tree.ts';
-import { DOOR_PROGRAM, openNetwork, PROXY_ENVIRONMENT, type SandboxNetwork } from './network.ts';
+import { endOrphans } from './owner.ts';
 import { createPipePool, type PipePool } from './pipes.ts';
-import { blockedNames, createPlaceholders } from './placeholders.ts';
+import { blockedNames, createPlaceholders, isPlaceholder } from './placeholders.ts';
 import { createQueue } from './queue.ts';
-import { type CheckedRequest, checkRequest, resolveProgram } from './request.ts';
+import { type CheckedRequest, checkRequest } from './request.ts';
 import { createRuntimeFolder, type RuntimeFolder } from './runtime-folder.ts';
 import { seccompFilter } from './seccomp.ts';
-import { CLOSED, type Supervised, supervise } from './supervise.ts';
+import { CLOSED } from './supervise.ts';
 import { sweep } from './sweep.ts';
 import { findToolchains, type Toolchains } from './toolchains.ts';
-import { createTreeScan } from './tree-scan.ts';
+import { createTreeScan, type Found } from './tree-scan.ts';
 
 /**
- * Linux. One run: check the request → wait for a place → find what to hide and protect → make its cgroup and mounts →
- * supervise the process → put aside what it planted → list what it changed → remove everything again.
+ * Linux. One run: check the request → wait for a place → find what to hide and protect → run the process among its
+ * mounts → put aside what it planted → list what it changed.
  */
 
 export interface BubblewrapOptions {
@@ -55,6 +49,7 @@ export interface BubblewrapOptions {
   readonly maxRunning?: number;
   /** How many processes wait for the next run, so that it starts at once. */
   readonly warm?: number;
+  /** How long to look for changed files after a run. */
   readonly changesCapMs?: number;
   /** Instead of the usual places of the program. */
   readonly programPlaces?: readonly string[];
@@ -70,80 +65,45 @@ interface Prepared {
   readonly launchers: LauncherPool;
   readonly toolchains: Toolchains;
   readonly systemArguments: readonly string[];
-  readonly cgroups: CgroupHost | null;
   readonly status: SandboxStatus;
 }
 
-const DEFAULT_MAX_RUNNING = 32;
-/** An argument may have 128 KB; a longer script goes through a file. */
-const LONGEST_ARGUMENT = 100_000;
+const DEFAULTS = { maxRunning: 32, warm: 2, changesCapMs: 500 };
+/** Each takes a mount, and bubblewrap looks at all mounts for each: a thousand take seconds, three thousand it refuses. */
+const MOST_MOUNTS = 1_000;
+/** A file may go away between being found and being mounted on; then everything is looked at again. */
+const ATTEMPTS = 3;
 
-export function createBubblewrap(options: BubblewrapOptions): Sandbox {
-  const uid = process.getuid?.() || 1000;
-  const gid = process.getgid?.() || 1000;
-  const queue = createQueue(options.maxRunning ?? DEFAULT_MAX_RUNNING);
+export function createBubblewrap(given: BubblewrapOptions): Sandbox {
+  const options = { ...DEFAULTS, ...given };
+  const queue = createQueue(options.maxRunning);
   const scan = createTreeScan(options.filePolicy);
   const placeholders = createPlaceholders(blockedNames(options.filePolicy.rules));
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
-  const running = new Set<Promise<unknown>>();
+  /** Runs and removals that closing has to wait for. */
+  const pending = new Set<Promise<unknown>>();
   let preparing: Promise<Result<Prepared>> | null = null;
 
   function prepare(): Promise<Result<Prepared>> {
-    preparing ??= setUp();
+    preparing ??= setUp(options, (prepared) => tryOut(prepared));
     return preparing;
-  }
-
-  async function setUp(): Promise<Result<Prepared>> {
-    if (process.platform !== 'linux') return wrongPlatform(process.platform);
-    const bwrap = findBubblewrap(options.programPlaces);
-    if (bwrap === null) return notInstalled();
-    const folder = createRuntimeFolder(options.stateFolder, { uid, gid, seccomp: seccompFilter(process.arch) });
-    const toolchains = findToolchains(options);
-    const folders = [...toolchains.folders, ...(options.readOnlyFolders ?? [])];
-    const cgroups = options.cgroups === 'never' ? null : findCgroupHost();
-    const pipes = createPipePool(folder.path);
-    const settings = {
-      folder: folder.path,
-      pipes,
-      cgroups,
-      seccomp: folder.seccomp,
-      inherited: inheritedDescriptors(),
-    };
-    const prepared: Prepared = {
-      bwrap,
-      folder,
-      toolchains,
-      cgroups,
-      pipes,
-      launchers: createLauncherPool(settings, options.warm ?? 2),
-      systemArguments: systemArguments({ folder, toolchains: folders, uid, gid }),
-      status: { kind: 'bubblewrap', isolated: true, details: details(cgroups) },
-    };
-    const tried = await tryOut(prepared);
-    if (tried.ok) return ok(prepared);
-    await tidy(prepared);
-    return tried;
   }
 
   /** A real run of nothing, so that what is missing is known before the first command. */
   async function tryOut(prepared: Prepared): Promise<Result<unknown>> {
     const workspace = prepared.folder.path;
     const request: RunRequest = { command: ['/bin/sh', '-c', ':'], workspace, mounts: 'read', tag: 'status' };
-    const part = partialRun(prepared, request, { workspace, cwd: '/', limits: DEFAULT_LIMITS });
-    const mounts = { folder: prepared.folder, workspace, limits: DEFAULT_LIMITS, found: [], placeholders: [] };
-    part.mounts = runArguments({ ...mounts, mode: 'read' });
-    const ran = await part.run();
-    part.end();
-    return ran.ok && ran.value.exitCode !== 0 ? explainFailure(textOf(ran.value.supervised)) : ran;
+    const ran = await start(prepared, request, { workspace, cwd: '/', limits: DEFAULT_LIMITS }, []);
+    if (!ran.ok || ran.value.exitCode === 0) return ran;
+    return explainFailure(Buffer.from(ran.value.supervised.output.stderr.head).toString());
   }
 
   async function run(request: RunRequest): Promise<Result<RunResult>> {
     if (closing.signal.aborted) return closedFailure();
     const prepared = await prepare();
     if (!prepared.ok) return prepared;
-    const privateFolders = [options.home, prepared.value.folder.path];
-    const checked = checkRequest(request, privateFolders);
+    const checked = checkRequest(request, [options.home, prepared.value.folder.path]);
     if (!checked.ok) return checked;
     if (request.network !== undefined && options.dialer === undefined) {
       return fail('NOT_CONFIGURED', 'This sandbox has no way to the network: run it without, or configure a dialer.');
@@ -157,161 +117,76 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
     }
   }
 
-  async function runChecked(prepared: Prepared, request: RunRequest, checked: CheckedRequest) {
+  async function runChecked(
+    prepared: Prepared,
+    request: RunRequest,
+    checked: CheckedRequest,
+  ): Promise<Result<RunResult>> {
     const { workspace, limits } = checked;
-    const found = await scan.find(workspace);
-    const namesBefore = scan.names(workspace);
-    const held = request.mounts === 'live' ? placeholders.acquire(workspace) : null;
-    const part = partialRun(prepared, request, checked);
-    const startedAtMs = Date.now();
-    try {
-      part.mounts = runArguments({
-        folder: prepared.folder,
-        workspace,
-        mode: request.mounts,
-        limits,
-        found: found.filter(({ path }) => held?.names.includes(path) !== true),
-        placeholders: held?.names ?? [],
-      });
-      const ran = await part.run();
+    const live = request.mounts === 'live';
+    for (let attempt = 1; ; attempt++) {
+      const found = await findIn(workspace);
+      if (found.length > MOST_MOUNTS) return tooManyFiles(workspace, found);
+      const before: Names = request.changes === 'report' ? scan.names(workspace) : new Map();
+      const startedAtMs = Date.now();
+      const ran = await start(prepared, request, checked, found);
+      if (!ran.ok && attempt < ATTEMPTS && /No such file or directory/.test(ran.error.message)) continue;
       if (!ran.ok) return ran;
-      const { supervised, exitCode, endedBy, used, network } = ran.value;
-      held?.release();
-      const live = request.mounts === 'live';
-      const after = live ? await scan.find(workspace) : found;
-      const quarantined = live ? sweep(workspace, found, after) : [];
-      const signal = signalOf(exitCode);
-      return ok<RunResult>({
-        exitCode: signal === null ? exitCode : null,
-        signal,
-        endedBy,
-        endMessage: endedBy === null ? null : endMessage(endedBy, limits),
+      const quarantined = live ? sweep(workspace, found, await findIn(workspace)) : [];
+      const { supervised, ...end } = ran.value;
+      return ok({
+        ...end,
+        endMessage: end.endedBy === null ? null : endMessage(end.endedBy, limits),
         durationMs: supervised.durationMs,
-        cpuMs: used.cpuMs,
-        peakMemoryBytes: used.peakMemoryBytes,
         output: supervised.output,
-        network,
-        changes:
-          live && request.changes === 'report'
-            ? await findChanges({
-                workspace,
-                before: namesBefore,
-                after: scan.names(workspace),
-                startedAtMs,
-                capMs: options.changesCapMs ?? 500,
-              })
-            : null,
+        changes: live && request.changes === 'report' ? await changesSince(workspace, before, startedAtMs) : null,
         quarantined,
         sandbox: 'bubblewrap',
         notes: [],
       });
+    }
+  }
+
+  function changesSince(workspace: string, before: Names, startedAtMs: number): Promise<FileChanges> {
+    const after = scan.names(workspace);
+    return findChanges({ workspace, before, after, startedAtMs, capMs: options.changesCapMs });
+  }
+
+  /** Without the placeholders, which are there only because runs are. */
+  async function findIn(workspace: string): Promise<Found[]> {
+    const found = await scan.find(workspace);
+    return found.filter(({ path, rule }) => rule?.missing !== 'block' || !isPlaceholder(`${workspace}/${path}`));
+  }
+
+  async function start(
+    prepared: Prepared,
+    request: RunRequest,
+    { workspace, cwd, limits }: CheckedRequest,
+    found: readonly Found[],
+  ): Promise<Result<ProcessEnd>> {
+    const { folder } = prepared;
+    const held = request.mounts === 'live' ? placeholders.acquire(workspace) : null;
+    const mounts = { folder, workspace, mode: request.mounts, limits, found, placeholders: held?.names ?? [] };
+    const ended = runProcess({
+      ...{ bwrap: prepared.bwrap, launchers: prepared.launchers, folder: folder.path, path: prepared.toolchains.path },
+      ...{ request, cwd, limits, dialer: options.dialer },
+      system: prepared.systemArguments,
+      mounts: runArguments(mounts),
+      signals: request.signal === undefined ? [closing.signal] : [request.signal, closing.signal],
+      onRemoval: waitFor,
+    });
+    waitFor(ended);
+    try {
+      return await ended;
     } finally {
       held?.release();
-      part.end();
     }
   }
 
-  interface Ran {
-    supervised: Supervised;
-    exitCode: number | null;
-    endedBy: RunEnd | null;
-    used: ReturnType<NamespaceTree['used']>;
-    network: RunResult['network'];
-  }
-
-  /** The process itself, with the descriptors, files and groups that exist only as long as it does. */
-  function partialRun(prepared: Prepared, request: RunRequest, checked: CheckedRequest) {
-    const { folder } = prepared;
-    const files: string[] = [];
-    let launcher: Launcher | null = null;
-    let network: SandboxNetwork | null = null;
-
-    function scriptArguments(): { argv: readonly string[]; mount: readonly string[] } {
-      if (!('script' in request.command)) {
-        const [program = '', ...rest] = request.command;
-        const { path } = prepared.toolchains;
-        return { argv: [resolveProgram(program, path, isExecutable), ...rest], mount: [] };
-      }
-      const { script } = request.command;
-      if (Buffer.byteLength(script) <= LONGEST_ARGUMENT)
-        return { argv: ['/bin/bash', '-c', script, 'bash'], mount: [] };
-      const file = join(folder.path, freshName('script'));
-      writeFileSync(file, script, { mode: 0o600 });
-      files.push(file);
-      return { argv: ['/bin/bash', '/run/script'], mount: ['--ro-bind', file, '/run/script'] };
-    }
-
-    async function launch(): Promise<Result<Ran>> {
-      const { limits } = checked;
-      launcher = prepared.launchers.take(request.network === undefined ? 'plain' : 'with-channel');
-      const { started, cgroup, fds, status } = launcher;
-      cgroup?.limit(limits);
-      if (request.network !== undefined && options.dialer !== undefined) {
-        network = openNetwork(started.child, request, options.dialer);
-      }
-      const script = scriptArguments();
-      const environment = insideEnvironment(request, prepared.toolchains.path, network !== null);
-      const given = [
-        ...prepared.systemArguments,
-        ...script.mount,
-        ...part.mounts,
-        ...['--chdir', checked.cwd, '--clearenv'],
-        ...Object.entries(environment).flatMap(([name, value]) => ['--setenv', name, value]),
-      ];
-      const words = [
-        ...[prepared.bwrap, '--args', String(fds.options), '--json-status-fd', String(fds.status)],
-        ...(fds.seccomp === null ? [] : ['--seccomp', String(fds.seccomp)]),
-        ...['--', '/bin/sh', '-c', innerScript(limits, cgroup, fds.channel), 'sh', ...script.argv],
-      ];
-      const tree = namespaceTree({ monitorPid: started.child.pid ?? 0, status, cgroup });
-      const supervising = supervise(started, {
-        limits,
-        folder: folder.path,
-        signals: request.signal === undefined ? [closing.signal] : [request.signal, closing.signal],
-        onOutput: request.onOutput?.bind(request),
-        tree: () => tree,
-      });
-      launcher.go({ script: runScript(limits, cgroup, words, stdinFile()), options: given.join('\0') });
-      return outcome(await supervising, tree.used());
-    }
-
-    /** Without input, stdin is the null device: some programs search an empty file instead of the folder. */
-    function stdinFile(): string {
-      if (request.stdin === undefined) return '/dev/null';
-      const file = join(folder.path, freshName('stdin'));
-      writeFileSync(file, request.stdin, { mode: 0o600 });
-      files.push(file);
-      return file;
-    }
-
-    function outcome(supervised: Supervised, used: ReturnType<NamespaceTree['used']>): Result<Ran> {
-      const exitCode = launcher === null ? null : readStatus(launcher.status).exitCode;
-      if (supervised.startError !== null) return explainFailure(supervised.startError.message);
-      if (exitCode === null && supervised.endedBy === null) return explainFailure(textOf(supervised));
-      const endedBy = supervised.endedBy ?? (exitCode === 0 ? null : (used.passed ?? endOfSignal(exitCode)));
-      return ok({ supervised, exitCode, endedBy, used, network: network?.uses() ?? [] });
-    }
-
-    const part = {
-      mounts: [] as readonly string[],
-      run(): Promise<Result<Ran>> {
-        const promise = launch();
-        running.add(promise);
-        return promise.finally(() => running.delete(promise));
-      },
-      end(): void {
-        for (const file of files.splice(0)) rmSync(file, { force: true });
-        network?.close();
-        if (launcher === null) return;
-        closeSync(launcher.status);
-        const removal = launcher.cgroup?.remove() ?? Promise.resolve(true);
-        running.add(removal);
-        void removal.finally(() => running.delete(removal));
-        launcher = null;
-        prepared.launchers.refill();
-      },
-    };
-    return part;
+  function waitFor(promise: Promise<unknown>): void {
+    pending.add(promise);
+    const done = () => pending.delete(promise);
+    promise.then(done, done);
   }
 
   return {
@@ -324,16 +199,59 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
     async close() {
       closing.abort(CLOSED);
       const prepared = await preparing;
-      while (running.size > 0) await Promise.allSettled([...running]);
+      while (pending.size > 0) await Promise.allSettled([...pending]);
       if (prepared?.ok) await tidy(prepared.value);
     },
   };
+}
+
+async function setUp(
+  options: BubblewrapOptions & typeof DEFAULTS,
+  tryOut: (prepared: Prepared) => Promise<Result<unknown>>,
+): Promise<Result<Prepared>> {
+  if (process.platform !== 'linux') return wrongPlatform(process.platform);
+  const bwrap = findBubblewrap(options.programPlaces);
+  if (bwrap === null) return notInstalled();
+  // Root becomes an ordinary user inside; anybody else stays who they are.
+  const user = { uid: process.getuid?.() || 1000, gid: process.getgid?.() || 1000 };
+  endOrphans();
+  const seccomp = seccompFilter(process.arch);
+  const folder = createRuntimeFolder(options.stateFolder, { ...user, seccomp });
+  const toolchains = findToolchains(options);
+  const folders = [...toolchains.folders, ...(options.readOnlyFolders ?? [])];
+  const cgroups = options.cgroups === 'never' ? null : findCgroupHost();
+  const pipes = createPipePool(folder.path);
+  const inherited = inheritedDescriptors();
+  const cgroupNamespace = cgroups !== null && entersNamespace() ? 'outside' : 'inside';
+  const settings = { folder: folder.path, pipes, cgroups, seccomp: folder.seccomp, inherited };
+  const prepared: Prepared = {
+    bwrap,
+    folder,
+    pipes,
+    toolchains,
+    launchers: createLauncherPool(settings, options.warm),
+    systemArguments: systemArguments({ folder, toolchains: folders, ...user, cgroupNamespace }),
+    status: { kind: 'bubblewrap', isolated: true, details: details(cgroups) },
+  };
+  const tried = await tryOut(prepared);
+  if (tried.ok) return ok(prepared);
+  await tidy(prepared);
+  return tried;
 }
 
 async function tidy(prepared: Prepared): Promise<void> {
   await prepared.launchers.close();
   prepared.pipes.close();
   prepared.folder.remove();
+}
+
+function tooManyFiles(workspace: string, found: readonly Found[]): Result<never> {
+  const example = found.at(-1)?.path ?? '';
+  return fail(
+    'SANDBOX_UNAVAILABLE',
+    `${workspace} has ${found.length} files to hide or protect, such as ${example}; more than ${MOST_MOUNTS} cannot be. ` +
+      'Add a rule that hides their folder, or one that says that they are no secrets.',
+  );
 }
 
 function closedFailure(): Result<never> {
@@ -349,74 +267,4 @@ function details(cgroups: CgroupHost | null): Record<string, string> {
     files: 'mounts',
     network: 'own namespace',
   };
-}
-
-/**
- * Lowers the limits of the process and becomes bubblewrap. These are per process, so they only back up the ones that
- * bind the tree. `-d` counts private writable memory: address space would be the wrong measure, since runtimes reserve
- * far more of it than they use.
- */
-function runScript(limits: Limits, cgroup: Cgroup | null, words: readonly string[], stdin: string): string {
-  return [
-    'ulimit -c 0',
-    `ulimit -f ${Math.ceil(limits.fileBytes / 512)}`,
-    `ulimit -n ${Math.floor(limits.openFiles)}`,
-    `ulimit -t ${Math.ceil(limits.cpuMs / 1000) + 1}`,
-    ...(cgroup === null ? [`ulimit -d ${Math.ceil(limits.memoryBytes / 1024)}`] : []),
-    `exec ${words.map(quoted).join(' ')} <${quoted(stdin)} 3<&-`,
-  ].join('\n');
-}
-
-/**
- * The first process inside: it waits for the command and for orphans, and when it ends so does all the rest. What it
- * says itself («Killed») is dropped. The limit of processes is set here, where the user namespace counts from zero;
- * shells disagree about its letter.
- */
-function innerScript(limits: Limits, cgroup: Cgroup | null, channel: number | null): string {
-  const processes = Math.floor(limits.processes);
-  const node = `env -i NODE_CHANNEL_FD=${channel} ${quoted(process.execPath)} -e ${quoted(DOOR_PROGRAM)}`;
-  return [
-    ...(channel === null ? [] : [`${node} </dev/null || exit 126`, `exec ${channel}>&-`]),
-    'exec 3>&2 2>/dev/null',
-    ...(cgroup === null ? [`ulimit -u ${processes} || ulimit -p ${processes}`] : []),
-    '(exec "$@" 2>&3 3>&-)',
-    'exit $?',
-  ].join('\n');
-}
-
-function insideEnvironment(request: RunRequest, path: readonly string[], hasNetwork: boolean): Record<string, string> {
-  const proxy = hasNetwork ? PROXY_ENVIRONMENT : {};
-  return {
-    PATH: path.join(':'),
-    HOME: INSIDE_HOME,
-    USER: INSIDE_USER,
-    LOGNAME: INSIDE_USER,
-    SHELL: '/bin/bash',
-    LANG: 'C.UTF-8',
-    TERM: 'dumb',
-    TMPDIR: '/tmp',
-    ...proxy,
-    ...request.env,
-    TOOLWRIGHT_SANDBOX: 'bubblewrap',
-    TOOLWRIGHT_CALL: request.tag,
-  };
-}
-
-/** The shell inside reports a signal as 128 and its number, as shells do. */
-function signalOf(exitCode: number | null): NodeJS.Signals | null {
-  if (exitCode === null) return 'SIGKILL';
-  const found = Object.entries(osConstants.signals).find(([, number]) => number === exitCode - 128);
-  return exitCode > 128 && found !== undefined ? (found[0] as NodeJS.Signals) : null;
-}
-
-function endOfSignal(exitCode: number | null): RunEnd | null {
-  const signal = signalOf(exitCode);
-  if (signal === 'SIGXFSZ') return 'write';
-  return signal === 'SIGXCPU' ? 'cpu' : null;
-}
-
-function textOf({ output }: Supervised): string {
-  const text = Buffer.from(output.stderr.head).toString('utf8');
-  output.log.dispose();
-  return text;
 }

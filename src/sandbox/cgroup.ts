@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import type { Limits } from '../kernel/sandbox.ts';
+import { isGone } from './proc.ts';
 
 /** One run's control group. Its limits bind everything that enters, root included. */
 export interface Cgroup {
@@ -137,7 +138,7 @@ function nextName(): string {
 function removeLeftovers(parent: string): void {
   for (const name of readFolder(parent)) {
     const owner = /^toolwright-(\d+)-/.exec(name)?.[1];
-    if (owner !== undefined && !existsSync(`/proc/${owner}`)) tryRemove(join(parent, name));
+    if (owner !== undefined && isGone(Number(owner))) tryRemove(join(parent, name));
   }
 }
 

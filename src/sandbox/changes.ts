@@ -1,7 +1,8 @@
 import { lstatSync } from 'node:fs';
 import type { FileChanges } from '../kernel/sandbox.ts';
 
-type Names = ReadonlyMap<string, readonly string[]>;
+/** The entries of each folder, by its path. */
+export type Names = ReadonlyMap<string, readonly string[]>;
 
 const SLICE_MS = 8;
 /** File times lag behind the clock by up to a tick. */

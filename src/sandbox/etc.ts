@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -19,19 +20,32 @@ const NEEDED = [
 
 export function writeEtc(folder: string, user: { uid: number; gid: number }): void {
   mkdirSync(folder, { mode: 0o755 });
-  for (const name of NEEDED) if (existsSync(`/etc/${name}`)) copy(`/etc/${name}`, join(folder, name));
+  copy(
+    NEEDED.filter((name) => existsSync(`/etc/${name}`)),
+    folder,
+  );
   writeFileSync(join(folder, 'passwd'), passwd(user));
   writeFileSync(join(folder, 'group'), `root:x:0:\n${INSIDE_USER}:x:${user.gid}:\nnogroup:x:65534:\n`);
   writeFileSync(join(folder, 'hosts'), '127.0.0.1\tlocalhost\n::1\tlocalhost\n');
 }
 
-/** Links stay links: they lead to /usr, which is there. */
-function copy(from: string, to: string): void {
+/**
+ * Links stay links: they lead to /usr, which is there. By a program, since it is many small files; what this user may
+ * not read is left out, as it would be inside.
+ */
+function copy(names: readonly string[], folder: string): void {
+  const options = { cwd: '/etc', stdio: 'ignore', env: { PATH: '/usr/bin:/bin' } } as const;
+  const copied = spawnSync('cp', ['-a', '--parents', '--', ...names, folder], options);
+  if (copied.status === 0 || existsSync(join(folder, 'nsswitch.conf'))) return;
+  for (const name of names) copyOne(`/etc/${name}`, join(folder, name));
+}
+
+function copyOne(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true });
   try {
     cpSync(from, to, { recursive: true, verbatimSymlinks: true });
   } catch {
-    // Not readable for this user, so it would not be inside either.
+    // Not readable for this user.
   }
 }
 

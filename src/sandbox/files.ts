@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, openSync, unlinkSync, writeSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, statSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 let counter = 0;
@@ -23,8 +23,10 @@ export function namelessFile(folder: string, content: Uint8Array | string = ''):
   }
 }
 
+/** For this user. Most places that are asked about do not exist, and an exception for each would cost. */
 export function isExecutable(path: string): boolean {
   try {
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
     accessSync(path, constants.X_OK);
     return true;
   } catch {

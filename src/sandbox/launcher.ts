@@ -1,7 +1,9 @@
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { constants as osConstants, setPriority } from 'node:os';
 import type { Writable } from 'node:stream';
 import type { Cgroup, CgroupHost } from './cgroup.ts';
-import { namelessFile } from './files.ts';
+import { isExecutable, namelessFile } from './files.ts';
+import { OWNER } from './owner.ts';
 import type { PipePool } from './pipes.ts';
 import { type Started, start } from './start.ts';
 
@@ -31,6 +33,7 @@ export interface LauncherSettings {
   readonly inherited: readonly number[];
 }
 
+const BASH = '/bin/bash --posix';
 const [SCRIPT, GO, OPTIONS, STATUS, SECCOMP] = [3, 4, 5, 6, 7];
 
 export function createLauncher(settings: LauncherSettings, kind: 'plain' | 'with-channel' = 'plain'): Launcher {
@@ -42,13 +45,14 @@ export function createLauncher(settings: LauncherSettings, kind: 'plain' | 'with
   const channel = kind === 'plain' ? [] : (['ipc'] as const);
   const all = [...passed, again(status, constants.O_WRONLY), ...seccomp, ...channel];
   const unwanted = inherited.filter((fd) => fd > 2 + all.length);
+  const needsBash = unwanted.some((fd) => fd > 9);
   const started = start(
     {
-      // Small shells cannot name a descriptor above 9.
-      program: unwanted.some((fd) => fd > 9) ? '/bin/bash' : '/bin/sh',
-      args: ['-c', waitingScript(cgroup, unwanted)],
+      // Small shells cannot name a descriptor above 9, and only in POSIX mode bash counts file sizes as they do.
+      program: needsBash ? '/bin/bash' : '/bin/sh',
+      args: [...(needsBash ? ['--posix'] : []), '-c', waitingScript(cgroup, unwanted, needsBash ? BASH : '/bin/sh')],
       cwd: '/',
-      env: { PATH: '/usr/bin:/bin' },
+      env: { PATH: '/usr/bin:/bin', ...OWNER },
       stdin: 'ignore',
       passed: all,
     },
@@ -57,6 +61,8 @@ export function createLauncher(settings: LauncherSettings, kind: 'plain' | 'with
   const { child } = started;
   const signal = child.stdio[GO] as (Writable & { ref?(): void; unref?(): void }) | null | undefined;
   signal?.on('error', () => {});
+  // Where nothing bounds the number of processes but us, they must not keep us from ending them.
+  if (child.pid !== undefined && cgroup === null && process.getuid?.() === 0) lowerPriority(child.pid);
   // One that only waits must not keep the program alive.
   child.unref();
   signal?.unref?.();
@@ -103,14 +109,28 @@ export function createLauncher(settings: LauncherSettings, kind: 'plain' | 'with
 }
 
 /** Ends by itself when we do: the other end of what it waits on is closed then. */
-function waitingScript(cgroup: Cgroup | null, unwanted: readonly number[]): string {
+function waitingScript(cgroup: Cgroup | null, unwanted: readonly number[], shell: string): string {
+  const wait = [`read -r go <&${GO} || exit 0`, `exec ${GO}<&-`, `. /proc/self/fd/${SCRIPT}`].join('\n');
   return [
     ...(cgroup?.entrances.map((path) => `echo 0 >'${path}' || exit 125`) ?? []),
     ...unwanted.map((fd) => `exec ${fd}>&-`),
-    `read -r go <&${GO} || exit 0`,
-    `exec ${GO}<&-`,
-    `. /proc/self/fd/${SCRIPT}`,
+    cgroup !== null && entersNamespace() ? `exec ${UNSHARE} --cgroup ${shell} -c ${quoted(wait)}` : wait,
   ].join('\n');
+}
+
+const UNSHARE = '/usr/bin/unshare';
+
+/** Root can enter the cgroup namespace here, where it costs a run nothing; for others bubblewrap does it. */
+export function entersNamespace(): boolean {
+  return process.getuid?.() === 0 && isExecutable(UNSHARE);
+}
+
+function lowerPriority(pid: number): void {
+  try {
+    setPriority(pid, osConstants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // It has ended already.
+  }
 }
 
 /** A word of a shell script. */

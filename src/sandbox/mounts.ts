@@ -12,10 +12,13 @@ export function systemArguments(given: {
   toolchains: readonly string[];
   uid: number;
   gid: number;
+  /** `outside` when the process that becomes bubblewrap is in one already. */
+  cgroupNamespace: 'inside' | 'outside';
 }): string[] {
   const { folder } = given;
   return [
-    ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-net', '--unshare-cgroup-try'],
+    ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-net'],
+    ...(given.cgroupNamespace === 'inside' ? ['--unshare-cgroup-try'] : []),
     ...['--uid', String(given.uid), '--gid', String(given.gid), '--hostname', 'sandbox'],
     ...['--cap-drop', 'ALL', '--new-session', '--die-with-parent', '--as-pid-1'],
     ...SYSTEM_FOLDERS.flatMap(systemFolder),

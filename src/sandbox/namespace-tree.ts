@@ -1,7 +1,7 @@
 import { readSync } from 'node:fs';
 import type { Limits, RunEnd } from '../kernel/sandbox.ts';
 import type { Cgroup } from './cgroup.ts';
-import { descendants, isGone, useOf } from './proc.ts';
+import { descendants, isGone, threadsOfMachine, useOf } from './proc.ts';
 import type { Tree } from './supervise.ts';
 
 /** What bubblewrap tells about a run, in lines of JSON that it writes into a file. */
@@ -32,13 +32,15 @@ export interface NamespaceTree extends Tree {
 
 /**
  * The processes of a PID namespace. Killing the first one ends all the others, whatever they did to get away; its
- * parent has waited for it when it ends itself, so after that nothing is left.
+ * parent has waited for it when it ends itself, so after that nothing is left. Before the first one is known, what there
+ * is so far is one process group: killing only bubblewrap would leave a child that waits for it for ever.
  */
 export function namespaceTree(given: { monitorPid: number; status: number; cgroup: Cgroup | null }): NamespaceTree {
   const { monitorPid, cgroup } = given;
   let first: number | null = null;
   let [peakMemoryBytes, cpuMs] = [0, 0];
   let sampled = false;
+  const quick = cgroup === null && process.getuid?.() === 0 ? createGrowth() : null;
 
   function firstPid(): number | null {
     first ??= readStatus(given.status).firstPid;
@@ -46,6 +48,7 @@ export function namespaceTree(given: { monitorPid: number; status: number; cgrou
   }
 
   function send(pid: number, signal: NodeJS.Signals): void {
+    if (pid === 0) return;
     try {
       process.kill(pid, signal);
     } catch {
@@ -54,10 +57,11 @@ export function namespaceTree(given: { monitorPid: number; status: number; cgrou
   }
 
   return {
+    ...(quick !== null && { pauseMs: QUICK_MS }),
     check(limits) {
       const root = firstPid();
-      if (root === null) return null;
-      const use = useOf([root, ...descendants(root)]);
+      if (root === null || quick?.isCalm(limits.processes)) return null;
+      const use = useOf([root, ...descendants(root, limits.processes + 1)]);
       sampled = true;
       peakMemoryBytes = Math.max(peakMemoryBytes, use.memoryBytes);
       cpuMs = Math.max(cpuMs, use.cpuMs);
@@ -65,17 +69,17 @@ export function namespaceTree(given: { monitorPid: number; status: number; cgrou
     },
     signal(name) {
       const root = firstPid();
-      if (root === null) return send(monitorPid, 'SIGKILL');
+      if (root === null) return send(-monitorPid, 'SIGKILL');
       for (const pid of descendants(root)) send(pid, name);
     },
     kill() {
       const root = firstPid();
-      send(root ?? monitorPid, 'SIGKILL');
+      send(root ?? -monitorPid, 'SIGKILL');
       if (root !== null && isGone(root)) send(monitorPid, 'SIGKILL');
     },
     isGone() {
       const root = firstPid();
-      return root === null || isGone(root);
+      return root === null ? !groupExists(monitorPid) : isGone(root);
     },
     used() {
       const use = cgroup?.use();
@@ -85,6 +89,36 @@ export function namespaceTree(given: { monitorPid: number; status: number; cgrou
         passed:
           use === undefined ? null : use.memoryKills > 0 ? 'memory' : use.refusedProcesses > 0 ? 'processes' : null,
       };
+    },
+  };
+}
+
+function groupExists(group: number): boolean {
+  if (group === 0) return false;
+  try {
+    process.kill(-group, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+const QUICK_MS = 5;
+const THOROUGH_MS = 100;
+
+/**
+ * Nothing in the kernel bounds the processes of root without a cgroup, and a fork bomb makes thousands before a slow
+ * look at it. So the number of all threads of the machine is looked at often, and the tree when that has grown.
+ */
+function createGrowth(): { isCalm(most: number): boolean } {
+  const before = threadsOfMachine();
+  let lookedAt = performance.now();
+  return {
+    isCalm(most) {
+      const now = performance.now();
+      if (now - lookedAt < THOROUGH_MS && threadsOfMachine() - before < most) return true;
+      lookedAt = now;
+      return false;
     },
   };
 }

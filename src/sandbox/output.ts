@@ -30,7 +30,7 @@ export interface OutputCollector {
 export function createOutput(options: OutputOptions): OutputCollector {
   const edges = { stdout: createEdges(), stderr: createEdges() };
   const log = createLog(options.folder, options.keepBytes);
-  const events = createEvents(options.onOutput);
+  const events = createEvents(options.onOutput, (stream, most) => edges[stream].newest(most));
   let tooMuch = false;
 
   return {
@@ -51,15 +51,42 @@ export function createOutput(options: OutputOptions): OutputCollector {
   };
 }
 
+interface Edges {
+  write(bytes: Uint8Array): void;
+  captured(): Captured;
+  /** A copy of the last bytes. */
+  newest(most: number): Buffer;
+}
+
 /** The first and the last 64 KB of a stream, whatever comes between. */
-function createEdges(): { write(bytes: Uint8Array): void; captured(): Captured } {
+function createEdges(): Edges {
   const head = createBytes();
   let ring: Buffer | null = null;
   let [ringEnd, tailBytes, totalBytes] = [0, 0, 0];
 
+  function captured(): Captured {
+    if (ring === null) return { head: head.all(), tail: Buffer.alloc(0), totalBytes };
+    const tail =
+      tailBytes < EDGE_BYTES
+        ? Buffer.from(ring.subarray(0, tailBytes))
+        : Buffer.concat([ring.subarray(ringEnd), ring.subarray(0, ringEnd)]);
+    return { head: head.all(), tail, totalBytes };
+  }
+
   return {
+    captured,
+    newest(most) {
+      const { head: first, tail } = captured();
+      return Buffer.concat([first, tail]).subarray(-most || first.length + tail.length);
+    },
     write(bytes) {
       totalBytes += bytes.length;
+      // The flood: everything fits behind what is there, and one copy is all there is to do.
+      if (ring !== null && tailBytes === EDGE_BYTES && ringEnd + bytes.length < EDGE_BYTES) {
+        ring.set(bytes, ringEnd);
+        ringEnd += bytes.length;
+        return;
+      }
       const toHead = Math.min(bytes.length, EDGE_BYTES - head.length);
       if (toHead > 0) head.add(bytes.subarray(0, toHead));
       const rest = bytes.subarray(Math.max(toHead, bytes.length - EDGE_BYTES));
@@ -70,14 +97,6 @@ function createEdges(): { write(bytes: Uint8Array): void; captured(): Captured }
       ring.set(rest.subarray(first), 0);
       ringEnd = (ringEnd + rest.length) % EDGE_BYTES;
       tailBytes = Math.min(EDGE_BYTES, tailBytes + rest.length);
-    },
-    captured() {
-      if (ring === null) return { head: head.all(), tail: Buffer.alloc(0), totalBytes };
-      const tail =
-        tailBytes < EDGE_BYTES
-          ? Buffer.from(ring.subarray(0, tailBytes))
-          : Buffer.concat([ring.subarray(ringEnd), ring.subarray(0, ringEnd)]);
-      return { head: head.all(), tail, totalBytes };
     },
   };
 }
@@ -146,6 +165,7 @@ function createLog(folder: string, keepBytes: number): OutputLog & { write(strea
     },
     write(stream, bytes) {
       totalBytes += bytes.length;
+      if (keptBytes >= keepBytes) return;
       const kept = bytes.subarray(0, Math.max(0, keepBytes - keptBytes));
       if (kept.length === 0) return;
       if (streams.at(-1) !== stream) {
@@ -185,32 +205,44 @@ function startOf(starts: readonly number[], offset: number): number {
   return Math.max(0, low - 1);
 }
 
-/** Holds back what comes within 50 ms and sends its newest 64 KB, one event for each stream's turn. */
-function createEvents(onOutput: ((chunk: OutputChunk) => void) | undefined) {
+/**
+ * Holds back what comes within 50 ms, and sends it as one event for each turn of a stream. When more than 64 KB came,
+ * nothing was copied and the newest of the last turn is taken from what is kept anyway.
+ */
+function createEvents(
+  onOutput: ((chunk: OutputChunk) => void) | undefined,
+  newest: (stream: Stream, most: number) => Buffer,
+) {
   let waiting: OutputChunk[] = [];
-  let waitingBytes = 0;
+  let [waitingBytes, turnStart, end] = [0, 0, 0];
+  let last: Stream | null = null;
   let timer: NodeJS.Timeout | null = null;
 
   function flush(): void {
     if (timer !== null) clearTimeout(timer);
     timer = null;
-    const [chunks, last] = [waiting, waiting.at(-1)];
+    if (onOutput === undefined || last === null) return;
+    const chunks = waitingBytes <= EVENT_BYTES ? merged(waiting) : [newestOf(last)];
     waiting = [];
     waitingBytes = 0;
-    if (onOutput === undefined || last === undefined) return;
-    for (const chunk of merged(chunks)) onOutput(chunk);
+    for (const chunk of chunks) onOutput(chunk);
+  }
+
+  function newestOf(stream: Stream): OutputChunk {
+    const bytes = newest(stream, Math.min(EVENT_BYTES, end - turnStart));
+    return { stream, offset: end - bytes.length, bytes };
   }
 
   return {
     flush,
     add(stream: Stream, offset: number, bytes: Uint8Array): void {
       if (onOutput === undefined) return;
-      const newest = bytes.subarray(Math.max(0, bytes.length - EVENT_BYTES));
-      waiting.push({ stream, offset: offset + bytes.length - newest.length, bytes: Uint8Array.from(newest) });
-      waitingBytes += newest.length;
-      while (waiting.length > 1 && waitingBytes - (waiting[0]?.bytes.length ?? 0) >= EVENT_BYTES) {
-        waitingBytes -= waiting.shift()?.bytes.length ?? 0;
-      }
+      if (stream !== last) turnStart = offset;
+      last = stream;
+      end = offset + bytes.length;
+      waitingBytes += bytes.length;
+      if (waitingBytes <= EVENT_BYTES) waiting.push({ stream, offset, bytes: Buffer.from(bytes) });
+      else waiting = [];
       timer ??= setTimeout(flush, EVENT_MS);
     },
   };

@@ -11,7 +11,7 @@ export function blockedNames(rules: readonly FileRule[]): string[] {
 
 export interface Placeholders {
   /** Puts an empty, unreadable file where a blocked name is missing, so that a mask has something to lie on. */
-  acquire(workspace: string): { readonly names: readonly string[]; release(): void };
+  acquire(workspace: string): { readonly names: readonly string[] /** May be called again. */; release(): void };
 }
 
 /**
@@ -23,7 +23,7 @@ export function createPlaceholders(blocked: readonly string[]): Placeholders {
   return {
     acquire(workspace) {
       const names = blocked.filter((name) => create(`${workspace}/${name}`));
-      const paths = names.map((name) => `${workspace}/${name}`);
+      let paths = names.map((name) => `${workspace}/${name}`);
       for (const path of paths) users.set(path, (users.get(path) ?? 0) + 1);
       return {
         names,
@@ -33,6 +33,7 @@ export function createPlaceholders(blocked: readonly string[]): Placeholders {
             if (left > 0) users.set(path, left);
             else if (users.delete(path) && isPlaceholder(path)) unlink(path);
           }
+          paths = [];
         },
       };
     },
@@ -49,7 +50,8 @@ function create(path: string): boolean {
   }
 }
 
-function isPlaceholder(path: string): boolean {
+/** An empty file that nobody can read: only we make those. */
+export function isPlaceholder(path: string): boolean {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   return stat?.isFile() === true && stat.size === 0 && (stat.mode & 0o777) === 0;
 }

@@ -14,11 +14,14 @@ export interface TreeUse extends ProcessUse {
 const TICK_MS = 10;
 const PAGE_BYTES = 4096;
 
-/** Every process below `pid`, without `pid` itself. Empty when it is gone. */
-export function descendants(pid: number): number[] {
+/**
+ * Every process below `pid`, without `pid` itself; empty when it is gone. Stops at `most`: a tree may grow faster than
+ * anybody can walk it.
+ */
+export function descendants(pid: number, most = 10_000): number[] {
   const found: number[] = [];
   const queue = [pid];
-  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+  for (let next = queue.pop(); next !== undefined && found.length < most; next = queue.pop()) {
     for (const child of childrenOf(next)) {
       found.push(child);
       queue.push(child);
@@ -39,6 +42,10 @@ export function useOf(pids: readonly number[]): TreeUse {
     writtenBytes += use.writtenBytes;
   }
   return { cpuMs, memoryBytes, writtenBytes, processes };
+}
+
+export function threadsOfMachine(): number {
+  return Number(/\/(\d+)/.exec(readText('/proc/loadavg') ?? '')?.[1] ?? 0);
 }
 
 /** Gone, or dead and only not yet waited for. */
@@ -103,6 +110,15 @@ export function pidsWithEnvironment(entry: string): number[] {
   return allPids().filter((pid) => {
     const environment = readText(`/proc/${pid}/environ`);
     return environment !== null && `\0${environment}\0`.includes(`\0${entry}\0`);
+  });
+}
+
+/** Every process that has the variable, and its value. */
+export function pidsByVariable(name: string): [pid: number, value: string][] {
+  const pattern = new RegExp(`(?:^|\0)${name}=([^\0]*)`);
+  return allPids().flatMap((pid): [number, string][] => {
+    const value = pattern.exec(readText(`/proc/${pid}/environ`) ?? '')?.[1];
+    return value === undefined ? [] : [[pid, value]];
   });
 }
 

@@ -70,7 +70,7 @@ export function resolveProgram(program: string, path: readonly string[], isThere
 function realFolder(path: string): string | null {
   if (!path.startsWith('/') || path.includes('\0')) return null;
   try {
-    const real = realpathSync(path);
+    const real = realpathSync.native(path);
     return statSync(real).isDirectory() ? real : null;
   } catch {
     return null;

@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeEtc } from './etc.ts';
+import { isGone } from './proc.ts';
 
 /** The few files a sandbox needs on the host, in a folder of its own that only its user can enter. */
 export interface RuntimeFolder {
@@ -48,20 +49,11 @@ export function createRuntimeFolder(
 function removeLeftovers(parent: string): void {
   for (const name of readdirSync(parent)) {
     const owner = new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1];
-    if (owner === undefined || isAlive(Number(owner))) continue;
+    if (owner === undefined || !isGone(Number(owner))) continue;
     try {
       rmSync(join(parent, name), { recursive: true, force: true });
     } catch {
       // Another user's: not ours to remove.
     }
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

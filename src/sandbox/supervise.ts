@@ -11,6 +11,8 @@ import type { Started } from './start.ts';
 
 /** How the adapter finds and ends the processes of one run. */
 export interface Tree {
+  /** How often to check. Left out: often at first, then less. */
+  readonly pauseMs?: number;
   /** What the tree uses now, and the limit it has passed if any. */
   check(limits: Limits): RunEnd | null;
   signal(name: 'SIGTERM'): void;
@@ -129,12 +131,12 @@ function watch(given: { tree: Tree; limits: Limits; ending: Ending; signals: rea
   }
   const deadline = setTimeout(() => ending.gently('time'), Math.min(limits.timeMs, 2 ** 31 - 1));
 
-  let pause = FIRST_CHECK_MS;
+  let pause = tree.pauseMs ?? FIRST_CHECK_MS;
   let timer = setTimeout(check, pause);
   function check(): void {
     const passed = tree.check(limits);
     if (passed !== null) ending.atOnce(passed);
-    pause = Math.min(SLOWEST_CHECK_MS, pause * 1.5);
+    pause = tree.pauseMs ?? Math.min(SLOWEST_CHECK_MS, pause * 1.5);
     timer = setTimeout(check, pause);
   }
 

@@ -75,16 +75,16 @@ export function isWithin(path: string, folder: string): boolean {
 }
 
 function rootsOf(entry: string, home: string): string[] {
-  if (isWithin(entry, home)) {
-    const manager = MANAGERS.find((name) => isWithin(entry, `${home}/${name}`));
-    if (manager === undefined) return [entry];
-    return [manager, ...(COMPANIONS[manager] ?? [])].map((name) => `${home}/${name}`).filter(isReadable);
+  const manager = MANAGERS.find((name) => `${entry}/`.includes(`/${name}/`));
+  if (manager !== undefined) {
+    const above = entry.slice(0, `${entry}/`.indexOf(`/${manager}/`));
+    return [manager, ...(COMPANIONS[manager] ?? [])].map((name) => `${above}/${name}`).filter(isReadable);
   }
   if (isWithin(entry, '/nix')) return ['/nix'];
   const real = realpathSync(entry);
   const prefix = basename(real) === 'bin' || basename(real) === 'sbin' ? dirname(real) : real;
-  const isNarrow = prefix.split('/').length > 2 && !isWithin(prefix, '/home') && !isWithin(prefix, '/root');
-  return isNarrow && prefix !== '/' ? [prefix] : [entry];
+  const isHome = [home, '/home', '/root', '/Users'].some((folder) => isWithin(prefix, folder));
+  return isHome || prefix.split('/').length < 3 ? [entry] : [prefix];
 }
 
 function isReadable(path: string): boolean {

@@ -1,4 +1,4 @@
-import { type Dirent, lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { type FilePolicy, type FileRule, isWalked } from '../kernel/file-policy.ts';
 
 /** A path in the workspace that the file policy does not leave writable. */
@@ -154,13 +154,4 @@ function hardLinks(
     }
   }
   return result;
-}
-
-/** Where a `.git` file points, or null when it is none. */
-export function gitFileTarget(path: string): string | null {
-  try {
-    return /^gitdir:\s*(.+?)\s*$/m.exec(readFileSync(path, 'utf8').slice(0, 4096))?.[1] ?? null;
-  } catch {
-    return null;
-  }
 }

@@ -1,0 +1,27 @@
+// Tries the attack catalogue against the product: `npm run attacks -- [--category X] [--file PATH] [--json]`.
+// Exits with 1 when a case failed; pending and unchecked ones are counted apart.
+import { parseArgs } from 'node:util';
+import { readCatalogue } from '../test/attacks/attack.ts';
+import { runAttacks } from '../test/attacks/harness.ts';
+import { runners } from '../test/attacks/runners.ts';
+
+const { values } = parseArgs({
+  options: { category: { type: 'string' }, file: { type: 'string' }, json: { type: 'boolean', default: false } },
+});
+const own = new URL('../test/attacks/catalogue.jsonl', import.meta.url).pathname;
+const attacks = readCatalogue(values.file ?? own).filter(
+  ({ category }) => values.category === undefined || category === values.category,
+);
+if (attacks.length === 0) {
+  console.error('There is no such case: check --category and --file.');
+  process.exit(2);
+}
+
+const report = await runAttacks(attacks, runners, ({ id, passed, outcome, reason }) => {
+  if (!values.json && outcome !== 'pending') console.log(`${passed ? 'ok  ' : 'FAIL'} ${id} ${outcome} ${reason}`);
+});
+const { passed, failed, pending, unchecked } = report;
+if (values.json) console.log(JSON.stringify(report));
+else
+  console.log(`${passed} passed, ${failed} failed, ${unchecked} unchecked, ${pending} pending, of ${attacks.length}.`);
+process.exitCode = failed > 0 ? 1 : 0;

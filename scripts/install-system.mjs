@@ -1,0 +1,38 @@
+// Installs the programs of the system that the tests need: bubblewrap. With `--peer` also what the peer in the
+// benchmarks needs. Does nothing when they are there; where it may not install, it says what to do and goes on.
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+
+/** Program → Debian package. */
+const NEEDED = { bwrap: 'bubblewrap', git: 'git' };
+const FOR_THE_PEER = { socat: 'socat', rg: 'ripgrep' };
+const PLACES = ['/usr/bin', '/usr/local/bin', '/bin', '/usr/sbin'];
+
+const wanted = process.argv.includes('--peer') ? { ...NEEDED, ...FOR_THE_PEER } : NEEDED;
+const missing = Object.entries(wanted)
+  .filter(([program]) => !isThere(program))
+  .map(([, debianPackage]) => debianPackage);
+
+if (missing.length > 0 && process.platform === 'linux') install(missing);
+
+function install(packages) {
+  const command = `apt-get install -y --no-install-recommends ${packages.join(' ')}`;
+  if (process.getuid?.() !== 0 || !isThere('apt-get')) {
+    console.log(`Not installed: ${packages.join(', ')}. The sandbox needs them; as root on Debian: ${command}`);
+    return;
+  }
+  console.log(`Installing ${packages.join(', ')} …`);
+  if (aptGet(['install', '-y', '--no-install-recommends', ...packages])) return;
+  // The lists of packages may be missing or old.
+  if (aptGet(['update']) && aptGet(['install', '-y', '--no-install-recommends', ...packages])) return;
+  console.log(`That did not work. Install them by hand: ${command}`);
+}
+
+function aptGet(args) {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  return spawnSync('apt-get', ['-q', ...args], { stdio: ['ignore', 'ignore', 'inherit'], env }).status === 0;
+}
+
+function isThere(program) {
+  return PLACES.some((folder) => existsSync(`${folder}/${program}`));
+}

@@ -1,0 +1,61 @@
+// Runs the tests that depend on who runs them once more as an ordinary user.
+//
+// Root is refused less than others: permissions of files, limits of processes, control groups. So what the sandbox
+// promises is tried as both. Does nothing when whoever calls it is an ordinary user already.
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const NOBODY = 65534;
+const TESTS = ['src/sandbox', 'src/net', 'test/attacks'];
+const repository = fileURLToPath(new URL('..', import.meta.url));
+
+if (process.getuid?.() !== 0) {
+  console.log('Already an ordinary user: the tests have run as one.');
+} else {
+  process.exitCode = runAsNobody();
+}
+
+function runAsNobody() {
+  const home = mkdtempSync(join(tmpdir(), 'toolwright-user-'));
+  try {
+    const folder = copyTo(join(home, 'repository'));
+    spawnSync('chown', ['-R', `${NOBODY}:${NOBODY}`, '--no-dereference', home], { stdio: 'inherit' });
+    const tests = process.argv.length > 2 ? process.argv.slice(2) : TESTS;
+    const args = ['node_modules/vitest/vitest.mjs', 'run', ...tests];
+    return asNobody(args, { cwd: folder, stdio: 'inherit', env: environment(home) }).status ?? 1;
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+/** The user's own copy, since the test runner writes beside the packages; these are only linked where that works. */
+function copyTo(folder) {
+  const left = ['.git', 'node_modules', 'dist'].map((name) => join(repository, name));
+  cpSync(repository, folder, { recursive: true, verbatimSymlinks: true, filter: (path) => !left.includes(path) });
+  const packages = join(repository, 'node_modules');
+  mkdirSync(join(folder, 'node_modules'));
+  if (canRead(packages)) {
+    for (const name of readdirSync(packages)) {
+      if (!name.startsWith('.')) symlinkSync(join(packages, name), join(folder, 'node_modules', name));
+    }
+  } else {
+    cpSync(packages, join(folder, 'node_modules'), { recursive: true, verbatimSymlinks: true });
+  }
+  return folder;
+}
+
+function canRead(folder) {
+  const probe = `require('fs').readdirSync(${JSON.stringify(folder)})`;
+  return asNobody(['-e', probe], { cwd: '/', stdio: 'ignore', env: environment('/') }).status === 0;
+}
+
+function asNobody(args, options) {
+  return spawnSync(process.execPath, args, { ...options, uid: NOBODY, gid: NOBODY });
+}
+
+function environment(home) {
+  return { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home, TMPDIR: home, LANG: 'C.UTF-8' };
+}

@@ -1,0 +1,145 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { trySandbox } from '../testing/try-sandbox.ts';
+
+const path = process.env['PATH'] ?? '';
+const at = trySandbox({ path });
+afterAll(() => at[Symbol.asyncDispose]());
+
+describe('[E10] what a run can see and touch', () => {
+  test('[E10] the home is not there, and a private one is', async () => {
+    mkdirSync(join(at.home, '.ssh'));
+    writeFileSync(join(at.home, '.ssh/id_rsa'), 'CANARY-HOME');
+    const { stdout } = await at.sh(`cat ${at.home}/.ssh/id_rsa; ls -A ~ | wc -l; touch ~/x && echo writable`);
+    expect(stdout).toBe('0\nwritable\n');
+  });
+
+  test('[E10] files outside the workspace can be neither read nor written', async () => {
+    writeFileSync(join(at.root, 'secret.txt'), 'CANARY-OUT');
+    const script = `cat ${at.root}/secret.txt /etc/shadow; echo x > ${at.root}/new; echo x > /etc/new; echo x > /usr/new; echo x > /new`;
+    const { stdout } = await at.sh(script);
+    expect(stdout).toBe('');
+    expect(existsSync(join(at.root, 'new'))).toBe(false);
+  });
+
+  test('[E10] nothing of our environment is there, also not through /proc', async () => {
+    process.env['ISOLATION_SECRET'] = 'CANARY-ENV';
+    const { stdout } = await at.sh('env; cat /proc/*/environ | tr "\\0" "\\n"; ls /proc | grep -c "^[0-9]"');
+    delete process.env['ISOLATION_SECRET'];
+    expect(stdout).not.toContain('CANARY-ENV');
+    expect(Number(stdout.trim().split('\n').at(-1))).toBeLessThan(8);
+  });
+
+  test('[E10] a link that leads out leads nowhere', async () => {
+    writeFileSync(join(at.root, 'secret.txt'), 'CANARY-OUT');
+    const { stdout } = await at.sh(
+      `ln -sf ${at.root}/secret.txt out; ln -sf / root; cat out root${at.root}/secret.txt`,
+    );
+    expect(stdout).toBe('');
+  });
+
+  test('[E10] /tmp is private and empty', async () => {
+    await at.sh('echo x > /tmp/left-behind');
+    const { stdout } = await at.sh('find /tmp -type f -not -path "*/ws/*"');
+    expect(stdout).toBe('');
+    expect(existsSync('/tmp/left-behind')).toBe(false);
+  });
+
+  test('variables of a request never reach the programs that build the sandbox', async () => {
+    const { stdout } = await at.sh('echo "$LD_PRELOAD"', { env: { LD_PRELOAD: '/nowhere.so', BASH_ENV: '/nowhere' } });
+    expect(stdout).toContain('/nowhere.so');
+  });
+});
+
+describe('what a run may do', () => {
+  test('it has no capabilities, no new privileges, and a seccomp filter', async () => {
+    const { stdout } = await at.sh(
+      'grep -E "^(CapEff|CapPrm|CapBnd|NoNewPrivs|Seccomp):" /proc/self/status | cut -f2 | xargs',
+    );
+    expect(stdout.trim()).toBe('0000000000000000 0000000000000000 0000000000000000 1 2');
+  });
+
+  test.each([
+    ['a new user namespace', 'unshare -Ur id'],
+    ['a mount', 'mount -t tmpfs none /tmp'],
+    ['a device', 'mknod x c 1 5'],
+    ['a trace of another process', 'sleep 1 & strace -p $! -e none 2>&1 | grep -q "Operation not permitted" && exit 1'],
+    ['a change of the system time', 'date -s 2001-01-01'],
+    ['a root of its own', 'chroot / true'],
+  ])('it is refused %s', async (_what, script) => {
+    expect((await at.sh(script)).exitCode).not.toBe(0);
+  });
+
+  test('it has descriptors 0, 1 and 2 and no terminal', async () => {
+    const { stdout } = await at.sh('ls /proc/self/fd | xargs; tty; true </dev/tty', {
+      command: ['bash', '-c', 'ls /proc/$$/fd >/tmp/fds; xargs </tmp/fds; (: </dev/tty) 2>&1'],
+    });
+    expect(stdout.split('\n')[0]).toMatch(/^0 1 2( 255)?$/);
+    expect(stdout).toContain('No such device');
+  });
+
+  test('it has few devices, and none of disks', async () => {
+    const { stdout } = await at.sh('ls /dev | xargs; ls /sys 2>&1 | head -1');
+    expect(stdout.split('\n')[0]).toBe('core fd full null ptmx pts random shm stderr stdin stdout tty urandom zero');
+  });
+
+  test('it sees the interpreters on the path', async () => {
+    const { stdout } = await at.sh('python3 -c "print(6*7)"; node -p 6*7; git --version | cut -d" " -f1');
+    expect(stdout).toBe('42\n42\ngit\n');
+  });
+
+  test('it cannot write in mode read', async () => {
+    at.write('kept.txt', 'kept');
+    const { stdout, exitCode } = await at.sh('cat kept.txt; touch new || rm -f kept.txt || mv kept.txt b', {
+      mounts: 'read',
+    });
+    expect([stdout, exitCode]).toEqual(['kept', 1]);
+    expect(readdirSync(at.workspace)).toContain('kept.txt');
+  });
+
+  test('it writes in mode live', async () => {
+    await at.sh('echo hello > made.txt');
+    expect(readdirSync(at.workspace)).toContain('made.txt');
+  });
+});
+
+describe('[E08] no network', () => {
+  const server = createServer((socket) => socket.end('reached'));
+  let [port, reached] = [0, 0];
+  beforeAll(async () => {
+    server.on('connection', () => reached++);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    port = (server.address() as AddressInfo).port;
+  });
+  afterAll(() => server.close());
+
+  test('[E08] the loopback of this machine cannot be reached', async () => {
+    const { exitCode } = await at.sh(`exec 3<>/dev/tcp/127.0.0.1/${port}`);
+    expect([exitCode, reached]).toEqual([1, 0]);
+  });
+
+  test('[E08] neither can the outside, and names fail at once', async () => {
+    const started = Date.now();
+    const { stdout } = await at.sh(
+      '(exec 3<>/dev/tcp/192.0.2.1/80) 2>&1; getent hosts example.invalid || echo no name; cat /proc/net/route | wc -l; ls /sys/class/net 2>&1; cut -d: -f1 /proc/net/dev | tail -n +3 | xargs',
+    );
+    expect(stdout).toContain('unreachable');
+    expect(stdout).toContain('no name');
+    expect(stdout.trim().split('\n').at(-1)).toBe('lo');
+    expect(Date.now() - started).toBeLessThan(5_000);
+  });
+
+  test('[E08] no unix socket can be opened, so none of the host either', async () => {
+    const listener = createServer(() => reached++);
+    await new Promise<void>((resolve) => listener.listen(join(at.workspace, 'agent.sock'), resolve));
+    chmodSync(join(at.workspace, 'agent.sock'), 0o777);
+    const code =
+      "import socket\ntry: socket.socket(socket.AF_UNIX).connect('agent.sock')\nexcept OSError as e: print(e.errno)";
+    const { stdout } = await at.sh('', { command: ['python3', '-c', code] });
+    listener.close();
+    expect([stdout.trim(), reached]).toEqual(['97', 0]);
+  });
+});

@@ -1,0 +1,150 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, describe, expect, test } from 'vitest';
+import { processesTagged } from '../testing/sandbox-contract.ts';
+import { type Ran, type TrySandbox, trySandbox } from '../testing/try-sandbox.ts';
+
+const path = process.env['PATH'] ?? '';
+const MB = 1024 * 1024;
+
+const variants: Record<string, TrySandbox> = {
+  'with control groups where they can be made': trySandbox({ path }),
+  'without control groups': trySandbox({ path, cgroups: 'never' }),
+};
+afterAll(async () => {
+  for (const at of Object.values(variants)) await at[Symbol.asyncDispose]();
+});
+
+/** Another call goes on while the bomb runs. */
+async function besides(at: TrySandbox, bomb: Promise<Ran>): Promise<Ran> {
+  const other = await at.sh('echo fine', { mounts: 'read' });
+  expect(other.stdout).toBe('fine\n');
+  return bomb;
+}
+
+describe.each(Object.entries(variants))('[E09] limits %s', (_name, at) => {
+  test('[E09] a fork bomb ends, others go on, and nothing is left', async () => {
+    const bomb = at.sh(':(){ :|:& };:; wait; sleep 20', {
+      tag: 'fork-bomb',
+      limits: { processes: 100, timeMs: 20_000 },
+    });
+    const { endedBy, endMessage } = await besides(at, bomb);
+    expect(endedBy).toBe('processes');
+    expect(endMessage).toContain('more than 100 processes');
+    expect(processesTagged('fork-bomb')).toEqual([]);
+  });
+
+  test('[E09] a memory bomb ends, others go on, and nothing is left', async () => {
+    const code = "b=[]\nfor i in range(40): b.append(bytearray(b'x')*(100*1024*1024)); print(i,flush=True)";
+    const command = ['python3', '-c', code];
+    const { exitCode, endedBy, stdout, stderr } = await besides(
+      at,
+      at.sh('', { command, tag: 'memory-bomb', limits: { memoryBytes: 512 * MB } }),
+    );
+    expect(exitCode === null || exitCode !== 0).toBe(true);
+    expect(endedBy === 'memory' || stderr.includes('MemoryError')).toBe(true);
+    expect(stdout.trim().split('\n').length).toBeLessThan(8);
+    expect(processesTagged('memory-bomb')).toEqual([]);
+  });
+
+  test('[E09] memory shared out to many processes is counted together', async () => {
+    const hog = 'python3 -c "import time; b=bytearray(b\\"x\\")*(60*1024*1024); time.sleep(20)" &';
+    const { endedBy } = await at.sh(`${hog.repeat(8)} wait`, { limits: { memoryBytes: 300 * MB, timeMs: 20_000 } });
+    expect(endedBy).toBe('memory');
+  });
+
+  test('[E09] a busy loop ends at its CPU limit, over all its processes', async () => {
+    const script = 'for i in 1 2 3 4; do (while :; do :; done) & done; wait';
+    const { endedBy, durationMs } = await at.sh(script, { limits: { cpuMs: 600, timeMs: 20_000 } });
+    expect(endedBy).toBe('cpu');
+    expect(durationMs).toBeLessThan(10_000);
+  });
+
+  test('[E09] a writer ends at its limit for all files together', async () => {
+    const script = 'for i in $(seq 1 60); do head -c 10000000 /dev/zero > f$i || break; sleep 0.02; done; rm -f f*';
+    const { endedBy, endMessage } = await at.sh(script, { limits: { writeBytes: 100 * MB } });
+    expect(endedBy).toBe('write');
+    expect(endMessage).toContain('100 MB in all');
+    await at.sh('rm -f f*');
+  });
+
+  test('[E09] one file ends at its limit', async () => {
+    const { endedBy, stdout } = await at.sh('exec head -c 50000000 /dev/zero > big', {
+      limits: { fileBytes: 10 * MB },
+    });
+    expect([endedBy, stdout]).toEqual(['write', '']);
+    expect((await at.sh('stat -c %s big; rm big')).stdout).toBe(`${10 * MB}\n`);
+  });
+
+  test('[E09] /tmp, the home and shared memory are full at their limit', async () => {
+    const script = 'for d in /tmp ~ /dev/shm; do head -c 20000000 /dev/zero > $d/big || du -sm $d/big | cut -f1; done';
+    const { stdout } = await at.sh(script, { limits: { tmpBytes: 8 * MB } });
+    expect(stdout).toBe('8\n8\n8\n');
+  });
+
+  test('[E09] open files and core dumps are limited', async () => {
+    const { stdout } = await at.sh('ulimit -n; ulimit -c', { limits: { openFiles: 64 } });
+    expect(stdout).toBe('64\n0\n');
+  });
+
+  test('[E09] what was used is in the result', async () => {
+    const command = [
+      'python3',
+      '-c',
+      'import time\nb=bytearray(b"x")*(80*1024*1024)\ne=time.time()+0.6\nwhile time.time()<e: pass',
+    ];
+    const { cpuMs, peakMemoryBytes, durationMs } = await at.sh('', { command });
+    expect(cpuMs).toBeGreaterThan(200);
+    expect(peakMemoryBytes).toBeGreaterThan(70 * MB);
+    expect(durationMs).toBeGreaterThan(500);
+  });
+});
+
+describe('output', () => {
+  const at = trySandbox({ path });
+  afterAll(() => at[Symbol.asyncDispose]());
+
+  test('[E09] a flood neither fills our memory nor holds up other work', async () => {
+    const before = process.memoryUsage().rss;
+    let [worst, last] = [0, performance.now()];
+    const ticking = setInterval(() => {
+      worst = Math.max(worst, performance.now() - last - 10);
+      last = performance.now();
+    }, 10);
+    const { exitCode, stdout } = await at.sh('yes | head -c 300000000');
+    clearInterval(ticking);
+    expect([exitCode, stdout.length]).toEqual([0, 128 * 1024]);
+    expect(process.memoryUsage().rss - before).toBeLessThan(100 * MB);
+    expect(worst).toBeLessThan(10_000);
+  });
+
+  test('a grandchild that keeps the pipe open does not hold the result', async () => {
+    const { stdout, durationMs } = await at.sh('(setsid sleep 60 &); echo done');
+    expect(stdout).toBe('done\n');
+    expect(durationMs).toBeLessThan(5_000);
+  });
+
+  test('bytes that are no text arrive as they are', async () => {
+    const { value } = (await at.sandbox.run({
+      command: ['printf', '\\377\\376\\000ok'],
+      workspace: at.workspace,
+      mounts: 'read',
+      tag: 't',
+    })) as Extract<Awaited<ReturnType<typeof at.sandbox.run>>, { ok: true }>;
+    expect([...value.output.stdout.head]).toEqual([255, 254, 0, 111, 107]);
+  });
+
+  test('no zombie of a run is left on the host', async () => {
+    await at.sh('', { command: ['python3', '-c', 'import os\nfor i in range(300):\n  if os.fork()==0: os._exit(0)'] });
+    const zombies = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && isOurZombie(pid));
+    expect(zombies).toEqual([]);
+  });
+});
+
+function isOurZombie(pid: string): boolean {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? [];
+    return fields[0] === 'Z' && fields[1] === String(process.pid);
+  } catch {
+    return false;
+  }
+}

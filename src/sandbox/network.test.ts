@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { NetworkUse } from '../kernel/sandbox.ts';
+import { createDialer } from '../net/dialer.ts';
+import { trySandbox } from '../testing/try-sandbox.ts';
+
+const at = trySandbox({ path: process.env['PATH'] ?? '', dialer: createDialer({ connectTimeoutMs: 2_000 }) });
+const requests: string[] = [];
+const server = createServer((request, response) => answer(request, response));
+let [port, host] = [0, ''];
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  port = (server.address() as AddressInfo).port;
+  host = `127.0.0.1:${port}`;
+});
+afterAll(async () => {
+  server.close();
+  await at[Symbol.asyncDispose]();
+});
+
+describe('[E08] a run with allowed hosts', () => {
+  test('[E08] reaches a listed host through the proxy, and the record says who asked', async () => {
+    const live: NetworkUse[] = [];
+    const { stdout, network } = await at.sh(`curl -s http://${host}/hello`, {
+      network: { hosts: [host] },
+      tag: 'call-9',
+      onNetwork: (use) => live.push(use),
+    });
+    expect(stdout).toBe('hello');
+    expect(network).toEqual([
+      { tag: 'call-9', host: '127.0.0.1', port, allowed: true, address: '127.0.0.1', reason: 'listed' },
+    ]);
+    expect(live).toEqual(network);
+  });
+
+  test('[E08] reaches it by CONNECT too', async () => {
+    const { stdout } = await at.sh(`curl -s -p http://${host}/hello`, { network: { hosts: [host] } });
+    expect(stdout).toBe('hello');
+  });
+
+  test('[E08] is told why another host is refused, and nothing is dialled', async () => {
+    requests.length = 0;
+    const { stdout, network } = await at.sh(`curl -s http://${host}/hello; curl -s -p http://${host}/hello`, {
+      network: { hosts: ['example.org'] },
+    });
+    expect(stdout).toContain('is not an allowed host (allowed are example.org)');
+    expect(network.map(({ allowed, address }) => ({ allowed, address }))).toEqual([
+      { allowed: false, address: null },
+      { allowed: false, address: null },
+    ]);
+    expect(requests).toEqual([]);
+  });
+
+  test('[E08] cannot go around the proxy', async () => {
+    const { exitCode } = await at.sh(`curl -s --noproxy '*' -m 2 http://${host}/hello`, { network: { hosts: [host] } });
+    expect(exitCode).not.toBe(0);
+  });
+
+  test('[E08] does not reach a name that leads to this machine, unless its address is listed', async () => {
+    const hosts = [`localhost:${port}`];
+    const script = `curl -s http://localhost:${port}/hello`;
+    expect((await at.sh(script, { network: { hosts } })).stdout).toContain('not on the public internet (');
+    const listed = { hosts, privateAddresses: ['127.0.0.0/8', '::1'] };
+    expect((await at.sh(script, { network: listed })).stdout).toBe('hello');
+  });
+
+  test('[E08] an upload and a large answer pass through unchanged', async () => {
+    const { stdout } = await at.sh(
+      `head -c 3000000 /dev/zero | curl -s --data-binary @- http://${host}/count; curl -s http://${host}/large | wc -c`,
+      {
+        network: { hosts: [host] },
+      },
+    );
+    expect(stdout.trim().split('\n')).toEqual(['3000000', '5000000']);
+  });
+
+  test('[E08] a real npm install from a registry on this machine works', async () => {
+    at.write(
+      'package.json',
+      JSON.stringify({ name: 'app', version: '1.0.0', dependencies: { 'left-side': '^1.0.0' } }),
+    );
+    const script = `npm install --no-audit --no-fund --registry http://${host}/registry/ 2>&1 && node -p "require('left-side')"`;
+    const { stdout } = await at.sh(script, { network: { hosts: [host] }, limits: { timeMs: 60_000 } });
+    expect(stdout).toMatch(/added 1 package(.|\n)*left$/m);
+  });
+
+  test('fails with a plain word when the sandbox was given no dialer', async () => {
+    await using without = trySandbox({ path: process.env['PATH'] ?? '' });
+    const { workspace, sandbox } = without;
+    const result = await sandbox.run({
+      command: ['true'],
+      workspace,
+      mounts: 'read',
+      tag: 't',
+      network: { hosts: ['a.b'] },
+    });
+    expect(result).toMatchObject({ ok: false, error: { code: 'NOT_CONFIGURED' } });
+  });
+});
+
+function answer(request: IncomingMessage, response: ServerResponse): void {
+  requests.push(request.url ?? '');
+  if (request.url === '/hello') response.end('hello');
+  else if (request.url === '/large') response.end(Buffer.alloc(5_000_000));
+  else if (request.url === '/count') countBody(request, response);
+  else if (request.url === '/registry/left-side') response.end(JSON.stringify(packument()));
+  else if (request.url === '/registry/left-side.tgz') response.end(TARBALL);
+  else response.writeHead(404).end('{}');
+}
+
+function countBody(request: IncomingMessage, response: ServerResponse): void {
+  let bytes = 0;
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+  });
+  request.on('end', () => response.end(`${bytes}\n`));
+}
+
+const TARBALL = gzipSync(
+  Buffer.concat([
+    tarFile('package/package.json', JSON.stringify({ name: 'left-side', version: '1.0.0', main: 'index.js' })),
+    tarFile('package/index.js', "module.exports = 'left';\n"),
+    Buffer.alloc(1024),
+  ]),
+);
+
+function packument(): unknown {
+  const dist = {
+    tarball: `http://${host}/registry/left-side.tgz`,
+    integrity: `sha512-${createHash('sha512').update(TARBALL).digest('base64')}`,
+  };
+  const version = { name: 'left-side', version: '1.0.0', dist };
+  return { name: 'left-side', 'dist-tags': { latest: '1.0.0' }, versions: { '1.0.0': version } };
+}
+
+/** One entry of a ustar archive. */
+function tarFile(name: string, content: string): Buffer {
+  const header = Buffer.alloc(512);
+  const body = Buffer.from(content);
+  header.write(name, 0);
+  header.write('0000644\0', 100);
+  header.write('0000000\0', 108);
+  header.write('0000000\0', 116);
+  header.write(`${body.length.toString(8).padStart(11, '0')}\0`, 124);
+  header.write('00000000000\0', 136);
+  header.write('        0', 148);
+  header.write('ustar\x0000', 257);
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  return Buffer.concat([header, body, Buffer.alloc((512 - (body.length % 512)) % 512)]);
+}

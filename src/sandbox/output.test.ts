@@ -1,0 +1,71 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, expect, test } from 'vitest';
+import type { OutputChunk } from '../kernel/sandbox.ts';
+import { createOutput } from './output.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'output-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const EDGE = 64 * 1024;
+const writes = fc.array(
+  fc.record({
+    stream: fc.constantFrom('stdout' as const, 'stderr' as const),
+    size: fc.integer({ min: 1, max: 90_000 }),
+  }),
+  { maxLength: 12 },
+);
+
+test('whatever is written comes back: head, tail, counts, and any window of the log', () => {
+  fc.assert(
+    fc.property(writes, fc.integer({ min: 0, max: 400_000 }), (sizes, keepBytes) => {
+      const output = createOutput({ folder, keepBytes, maxBytes: Number.MAX_SAFE_INTEGER, onTooMuch: () => {} });
+      const all: Buffer[] = [];
+      const apart = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
+      for (const [i, { stream, size }] of sizes.entries()) {
+        const bytes = Buffer.alloc(size, `${i}${stream}`);
+        output.write(stream, bytes);
+        all.push(Buffer.from(bytes));
+        apart[stream].push(Buffer.from(bytes));
+        bytes.fill(0);
+      }
+      const { stdout, stderr, log } = output.finish();
+      const kept = Buffer.concat(all).subarray(0, keepBytes);
+      for (const [captured, parts] of [
+        [stdout, apart.stdout],
+        [stderr, apart.stderr],
+      ] as const) {
+        const whole = Buffer.concat(parts);
+        expect(captured.totalBytes).toBe(whole.length);
+        expect(whole.subarray(0, EDGE).equals(Buffer.from(captured.head))).toBe(true);
+        expect(whole.subarray(Math.max(EDGE, whole.length - EDGE)).equals(Buffer.from(captured.tail))).toBe(true);
+      }
+      expect(kept.equals(Buffer.from(log.read(0, keepBytes + 10)))).toBe(true);
+      const middle = Math.floor(kept.length / 2);
+      expect(kept.subarray(middle, middle + 99).equals(Buffer.from(log.read(middle, 99)))).toBe(true);
+      const both = log.read(0, keepBytes, 'stdout').length + log.read(0, keepBytes, 'stderr').length;
+      expect(both).toBe(kept.length);
+      log.dispose();
+    }),
+    { numRuns: 60 },
+  );
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test('many small writes are one event, and a flood is one with the newest 64 KB', async () => {
+  const chunks: OutputChunk[] = [];
+  const onOutput = (chunk: OutputChunk) => chunks.push(chunk);
+  const output = createOutput({ folder, keepBytes: 1e9, maxBytes: 1e9, onOutput, onTooMuch: () => {} });
+  for (let i = 0; i < 1_000; i++) output.write('stdout', Buffer.from('x'));
+  await new Promise((resolve) => setTimeout(resolve, 80));
+  expect(chunks.map(({ offset, bytes }) => [offset, bytes.length])).toEqual([[0, 1_000]]);
+  for (let i = 0; i < 100; i++) output.write('stderr', Buffer.alloc(10_000, String(i % 10)));
+  const { log } = output.finish();
+  expect(chunks).toHaveLength(2);
+  const last = chunks[1];
+  expect([last?.stream, last?.bytes.length, (last?.offset ?? 0) + EDGE]).toEqual(['stderr', EDGE, 1_001_000]);
+  expect(Buffer.from(log.read(last?.offset ?? 0, EDGE)).equals(Buffer.from(last?.bytes ?? []))).toBe(true);
+  log.dispose();
+});

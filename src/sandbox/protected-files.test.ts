@@ -1,0 +1,206 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, linkSync, lstatSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type TrySandbox, trySandbox } from '../testing/try-sandbox.ts';
+
+const path = process.env['PATH'] ?? '';
+const IDENTITY = 'git config --global user.email a@b.c; git config --global user.name t;';
+let at: TrySandbox;
+
+beforeEach(() => {
+  at = trySandbox({ path });
+});
+afterEach(() => at[Symbol.asyncDispose]());
+
+function git(...args: string[]): string {
+  const env = { PATH: path, HOME: at.home, GIT_CONFIG_NOSYSTEM: '1' };
+  return execFileSync('git', ['-c', 'user.email=a@b.c', '-c', 'user.name=t', ...args], {
+    cwd: at.workspace,
+    env,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+}
+
+describe('sensitive files', () => {
+  test('cannot be read by any program, in either mode, under any of their names', async () => {
+    at.write('.env', 'KEY=CANARY');
+    at.write('deploy/id_ed25519', 'CANARY');
+    at.write('.aws/credentials', 'CANARY');
+    linkSync(join(at.workspace, '.env'), join(at.workspace, 'hard-link.txt'));
+    symlinkSync('.env', join(at.workspace, 'soft-link.txt'));
+    at.write('plain.txt', 'CANARY');
+    symlinkSync('../plain.txt', join(at.workspace, 'deploy', '.env'));
+    const reads =
+      'cat .env .e* deploy/* .aws/credentials *-link.txt plain.txt; grep -r CANARY .; tar cf - . ; dd if=.env; cp .env copy; mv .env moved; ln .env other; python3 -c "print(open(\\".env\\").read())"';
+    for (const mounts of ['read', 'live'] as const) {
+      const { stdout, stderr } = await at.sh(reads, { mounts });
+      expect(stdout + stderr).not.toContain('CANARY');
+    }
+    expect(readFileSync(join(at.workspace, '.env'), 'utf8')).toBe('KEY=CANARY');
+    expect(existsSync(join(at.workspace, 'copy')) && readFileSync(join(at.workspace, 'copy'), 'utf8')).toBeFalsy();
+  });
+
+  test('look forbidden and not empty, so that a commit does not empty them', async () => {
+    git('init', '-q');
+    at.write('.env', 'KEY=1');
+    git('add', '-f', '.env');
+    git('commit', '-qm', 'first');
+    at.write('a.txt', 'a');
+    const { exitCode, stderr } = await at.sh(`${IDENTITY} git add a.txt; git commit -qam second`);
+    expect(stderr).toMatch(/permission denied|unable to/i);
+    expect(exitCode).not.toBe(0);
+    expect(git('show', 'HEAD:.env')).toBe('KEY=1');
+  });
+
+  test('an example and a public key can be read', async () => {
+    at.write('.env.example', 'KEY=');
+    at.write('id_rsa.pub', 'ssh-rsa');
+    expect((await at.sh('cat .env.example id_rsa.pub')).stdout).toBe('KEY=ssh-rsa');
+  });
+
+  test('a file that appears between two runs is hidden in the second', async () => {
+    expect((await at.sh('ls')).stdout).toBe('');
+    at.write('sub/.env', 'CANARY');
+    expect((await at.sh('cat sub/.env; grep -r CANARY .')).stdout).not.toContain('CANARY');
+  });
+
+  test('are refused to be more than can be hidden, with what to do', async () => {
+    for (let i = 0; i <= 1_000; i++) at.write(`keys/${i}.pem`, 'CANARY');
+    const request = { command: ['cat', 'keys/0.pem'], workspace: at.workspace, mounts: 'read', tag: 't' } as const;
+    const result = await at.sandbox.run(request);
+    expect(result).toMatchObject({ ok: false, error: { code: 'SANDBOX_UNAVAILABLE' } });
+    expect(result.ok || result.error.message).toContain('Add a rule that hides their folder');
+  });
+
+  test('a rule of the user adds to the list', async () => {
+    await using own = trySandbox({ path, rules: [{ pattern: 'private/**', access: 'hidden', reason: 'mine' }] });
+    own.write('private/a.txt', 'CANARY');
+    expect((await own.sh('cat private/a.txt')).stdout).toBe('');
+  });
+});
+
+describe('protected files', () => {
+  beforeEach(() => {
+    git('init', '-q');
+    git('commit', '-q', '--allow-empty', '-m', 'first');
+  });
+
+  test.each([
+    ['a hook written', "printf 'touch PWNED' > .git/hooks/pre-commit"],
+    ['a hook by renaming .git', 'mv .git g && mkdir -p .git/hooks && echo x > .git/hooks/pre-commit'],
+    ['a hook by renaming hooks', 'mv .git/hooks h; mkdir .git/hooks; echo x > .git/hooks/pre-commit'],
+    ['a hook by linking', 'mkdir h; echo x > h/pre-commit; rm -rf .git/hooks; ln -s ../h .git/hooks'],
+    ['a program in the configuration', 'git config core.fsmonitor ./evil.sh'],
+    ['a program in a replaced configuration', 'cp .git/config c; echo "[core] fsmonitor=x" >> c; mv -f c .git/config'],
+  ])('are not changed by %s', async (_what, script) => {
+    const before = readFileSync(join(at.workspace, '.git/config'), 'utf8');
+    const hooks = readdirSync(join(at.workspace, '.git/hooks')).sort();
+    await at.sh(script);
+    expect(lstatSync(join(at.workspace, '.git/hooks')).isDirectory()).toBe(true);
+    expect(readdirSync(join(at.workspace, '.git/hooks')).sort()).toEqual(hooks);
+    expect(readFileSync(join(at.workspace, '.git/config'), 'utf8')).toBe(before);
+  });
+
+  test('leave ordinary work with git as it is', async () => {
+    const script = `${IDENTITY} echo a > a.txt && git add a.txt && git commit -qm second && git branch topic && git checkout -q topic && git gc -q && git log --oneline | wc -l`;
+    const { stdout, stderr, exitCode } = await at.sh(script);
+    expect([exitCode, stdout.trim(), stderr]).toEqual([0, '2', '']);
+    expect(git('branch', '--show-current').trim()).toBe('topic');
+  });
+
+  test('that are missing cannot be created, and leave nothing behind', async () => {
+    const { exitCode } = await at.sh('mkdir -p .toolwright && echo "{}" > .toolwright/config.json');
+    expect(exitCode).not.toBe(0);
+    expect(readdirSync(at.workspace)).toEqual(['.git']);
+  });
+
+  test('that exist are read-only', async () => {
+    at.write('.toolwright/config.json', '{}');
+    at.write('.vscode/settings.json', '{}');
+    const { stdout } = await at.sh(
+      'echo x > .toolwright/config.json; echo x > .vscode/settings.json; mv .toolwright t; cat .toolwright/config.json',
+    );
+    expect(stdout).toBe('{}');
+    expect(readFileSync(join(at.workspace, '.vscode/settings.json'), 'utf8')).toBe('{}');
+  });
+});
+
+describe('the sweep after a live run', () => {
+  test('moves planted hooks of a new repository aside and leaves its samples', async () => {
+    const script =
+      "git init -q nested && echo 'touch PWNED' > nested/.git/hooks/pre-commit && chmod +x nested/.git/hooks/pre-commit";
+    const { quarantined } = await at.sh(script);
+    expect(quarantined).toMatchObject([
+      { path: 'nested/.git/hooks/pre-commit', movedTo: 'nested/.git/hooks/pre-commit.quarantined' },
+    ]);
+    expect(existsSync(join(at.workspace, 'nested/.git/hooks/pre-commit'))).toBe(false);
+    expect(existsSync(join(at.workspace, 'nested/.git/config'))).toBe(true);
+    expect((await at.sh('true')).quarantined).toEqual([]);
+  });
+
+  test.each([
+    ['[core]\n\tfsmonitor = ./evil.sh\n'],
+    ['[core]\n\thooksPath = h\n'],
+    ['[alias]\n\tst = !touch PWNED\n'],
+    ['[remote "origin"]\n\turl = ext::sh -c id\n'],
+    ['[include]\n\tpath = ../evil\n'],
+  ])('moves a configuration aside that could run a program: %j', async (config) => {
+    const { quarantined } = await at.sh('git init -q n && cat > n/.git/config', { stdin: config });
+    expect(quarantined.map((each) => each.path)).toEqual(['n/.git/config']);
+  });
+
+  test('leaves an ordinary clone and an ordinary new repository alone', async () => {
+    const { quarantined, stderr } = await at.sh(
+      'git init -q a && git init -q --initial-branch=main . && git clone -q a b 2>/dev/null; git -C b remote -v | wc -l',
+    );
+    expect([quarantined, stderr]).toEqual([[], '']);
+  });
+
+  test('moves files aside that an editor or a shell would obey', async () => {
+    const { quarantined } = await at.sh(
+      "mkdir -p .vscode .claude; echo '{}' > .vscode/tasks.json; echo x > .claude/settings.json; echo x > .bashrc; ln -s /etc .husky; echo 'gitdir: /tmp/evil' > .git",
+    );
+    expect(quarantined.map((each) => each.path).sort()).toEqual([
+      '.bashrc',
+      '.claude',
+      '.git',
+      '.husky',
+      '.vscode/tasks.json',
+    ]);
+  });
+
+  test('leaves what was there before alone', async () => {
+    at.write('.vscode/tasks.json', '{}');
+    writeFileSync(join(at.workspace, '.gitmodules'), '');
+    expect((await at.sh('echo x > y')).quarantined).toEqual([]);
+  });
+});
+
+describe('the list of changed files', () => {
+  test('names what a live run created, modified and deleted', async () => {
+    for (const name of ['keep.txt', 'change.txt', 'remove.txt', 'src/deep/old.ts']) at.write(name, name);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    const script =
+      'echo more >> change.txt; rm remove.txt; mkdir -p new/dir; echo x > new/dir/file; mv src/deep/old.ts src/new.ts; cat keep.txt >/dev/null';
+    const { changes } = await at.sh(script, { changes: 'report' });
+    expect(changes).toEqual({
+      created: ['new', 'new/dir', 'new/dir/file', 'src/new.ts'],
+      modified: ['change.txt'],
+      deleted: ['remove.txt', 'src/deep/old.ts'],
+      complete: true,
+    });
+  });
+
+  test('is not made in mode read or without being asked for', async () => {
+    expect((await at.sh('true', { mounts: 'read', changes: 'report' })).changes).toBeNull();
+    expect((await at.sh('true')).changes).toBeNull();
+  });
+
+  test('says when there was no time to look everywhere', async () => {
+    await using hasty = trySandbox({ path, changesCapMs: 0 });
+    hasty.write('a.txt', 'a');
+    expect((await hasty.sh('true', { changes: 'report' })).changes).toMatchObject({ complete: false });
+  });
+});

@@ -1,0 +1,153 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createFilePolicy } from '../kernel/file-policy.ts';
+import { processesTagged } from '../testing/sandbox-contract.ts';
+import { trySandbox } from '../testing/try-sandbox.ts';
+import { createBubblewrap } from './bubblewrap.ts';
+import { pidsByVariable } from './proc.ts';
+
+const path = process.env['PATH'] ?? '';
+
+/** Everything of a sandbox that could be left on the host by this process. */
+function traces(): Record<string, unknown> {
+  return {
+    descriptors: readdirSync('/proc/self/fd').length,
+    mounts: readFileSync('/proc/self/mounts', 'utf8').match(/.*(sandbox|toolwright).*/g) ?? [],
+    cgroups: cgroupFolders().filter((name) => name.startsWith(`toolwright-${process.pid}-`)),
+    processes: pidsByVariable('TOOLWRIGHT_OWNER').filter(([, owner]) => owner === String(process.pid)),
+    children: readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim(),
+  };
+}
+
+function cgroupFolders(): string[] {
+  const own = readFileSync('/proc/self/cgroup', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'));
+  return own.flatMap(([, controller = '', group = '']) => {
+    const folder = join('/sys/fs/cgroup', controller === '' ? '' : (controller.split(',').at(0) ?? ''), group);
+    return existsSync(folder) ? readdirSync(folder) : [];
+  });
+}
+
+test('200 commands, 8 at a time, leave nothing behind', async () => {
+  const before = traces();
+  const at = trySandbox({ path, maxRunning: 8 });
+  const mode = (i: number) => (i % 2 === 0 ? 'read' : 'live') as 'read' | 'live';
+  const runs = Array.from({ length: 200 }, (_, i) =>
+    at.sh(`echo ${i} > /tmp/x; cat /tmp/x`, { mounts: mode(i), tag: 'many' }),
+  );
+  const results = await Promise.all(runs);
+  expect(results.map(({ stdout }) => stdout.trim())).toEqual(results.map((_, i) => String(i)));
+  expect(readdirSync(at.workspace)).toEqual([]);
+  await at.sandbox.close();
+  expect(readdirSync(join(at.root, 'state'))).toEqual([]);
+  await at[Symbol.asyncDispose]();
+  expect(traces()).toEqual(before);
+  expect(processesTagged('many')).toEqual([]);
+}, 120_000);
+
+test('500 timeouts and cancels leave nothing behind', async () => {
+  const before = traces();
+  const at = trySandbox({ path, maxRunning: 16 });
+  const endings = await Promise.all(
+    Array.from({ length: 500 }, async (_, i) => {
+      const script = 'setsid sleep 100 & (sleep 100 &) ; sleep 100';
+      if (i % 2 === 0) return (await at.sh(script, { tag: 'ended', limits: { timeMs: 5 + (i % 60) } })).endedBy;
+      const controller = new AbortController();
+      setTimeout(() => controller.abort(), (i * 37) % 9_000);
+      const request = { command: { script }, workspace: at.workspace, mounts: 'live', tag: 'ended' } as const;
+      const result = await at.sandbox.run({ ...request, signal: controller.signal });
+      return result.ok ? result.value.endedBy : result.error.code;
+    }),
+  );
+  expect(new Set(endings)).toEqual(new Set(['time', 'cancel', 'CANCELLED']));
+  expect(readdirSync(at.workspace)).toEqual([]);
+  await at[Symbol.asyncDispose]();
+  expect(processesTagged('ended')).toEqual([]);
+  expect(traces()).toEqual(before);
+}, 180_000);
+
+test('1,000 at once wait for their turn instead of running out of descriptors', async () => {
+  const at = trySandbox({ path });
+  const results = await Promise.all(
+    Array.from({ length: 1_000 }, () =>
+      at.sandbox.run({ command: ['true'], workspace: at.workspace, mounts: 'read', tag: 'thousand' }),
+    ),
+  );
+  expect(results.filter((result) => result.ok && result.value.exitCode === 0)).toHaveLength(1_000);
+  await at[Symbol.asyncDispose]();
+}, 120_000);
+
+test('everything ends when our process is killed, and the next one tidies up after it', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'killed-'));
+  const tag = `killed-${process.pid}`;
+  const program = join(root, 'program.mts');
+  const here = new URL('.', import.meta.url).pathname;
+  writeFileSync(
+    program,
+    `import { createBubblewrap } from '${here}bubblewrap.ts';
+import { createFilePolicy } from '${here}../kernel/file-policy.ts';
+const options = { filePolicy: createFilePolicy(), path: process.env.PATH, home: '/nonexistent', stateFolder: '${root}' };
+const sandbox = createBubblewrap(options);
+const script = 'setsid sleep 300 & (sleep 300 &); echo running; sleep 300';
+void sandbox.run({ command: { script }, workspace: '${mkdtempSync(join(root, 'ws-'))}', mounts: 'live', tag: '${tag}', onOutput: () => console.log('running') });
+`,
+  );
+  const tsx = new URL('../../node_modules/tsx/dist/cli.mjs', import.meta.url).pathname;
+  const env = { PATH: path, TMPDIR: root, HOME: root };
+  const child = spawn(process.execPath, [tsx, program], { env, stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+  await new Promise((resolve) => child.stdout.once('data', resolve));
+  expect(processesTagged(tag).length).toBeGreaterThan(2);
+
+  process.kill(-(child.pid ?? 0), 'SIGKILL');
+  await expect.poll(() => processesTagged(tag), { timeout: 3_000 }).toEqual([]);
+
+  const sandbox = createBubblewrap({ filePolicy: createFilePolicy(), path, home: '/nonexistent', stateFolder: root });
+  await sandbox.status();
+  await sandbox.close();
+  expect(readdirSync(root).filter((name) => name.startsWith('toolwright-'))).toEqual([]);
+  rmSync(root, { recursive: true, force: true });
+});
+
+test('a sandbox that was used does not keep the program from ending', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'ends-'));
+  const program = join(root, 'program.mts');
+  const here = new URL('.', import.meta.url).pathname;
+  writeFileSync(
+    program,
+    `import { createBubblewrap } from '${here}bubblewrap.ts';
+import { createFilePolicy } from '${here}../kernel/file-policy.ts';
+const options = { filePolicy: createFilePolicy(), path: process.env.PATH, home: '/nonexistent', stateFolder: '${root}' };
+const sandbox = createBubblewrap(options);
+const result = await sandbox.run({ command: ['true'], workspace: '${mkdtempSync(join(root, 'ws-'))}', mounts: 'read', tag: 't' });
+console.log(result.ok);
+`,
+  );
+  const tsx = new URL('../../node_modules/tsx/dist/cli.mjs', import.meta.url).pathname;
+  const child = spawn(process.execPath, [tsx, program], { env: { PATH: path, HOME: root }, stdio: 'inherit' });
+  expect(await new Promise((resolve) => child.once('exit', resolve))).toBe(0);
+  expect(readdirSync(root).filter((name) => name.startsWith('toolwright-'))).toEqual([]);
+  rmSync(root, { recursive: true, force: true });
+});
+
+test('a missing program fails closed and names the repair', async () => {
+  await using at = trySandbox({ path, programPlaces: ['/nowhere/bwrap'] });
+  const request = { command: ['touch', 'ran'], workspace: at.workspace, mounts: 'live', tag: 't' } as const;
+  const result = await at.sandbox.run(request);
+  expect(result).toMatchObject({ ok: false, error: { code: 'SANDBOX_UNAVAILABLE' } });
+  expect(result.ok || result.error.message).toContain('apt-get install bubblewrap');
+  expect(readdirSync(at.workspace)).toEqual([]);
+});
+
+test('a program called bwrap in the workspace or on the path is not taken', async () => {
+  const at = trySandbox({ path });
+  at.write('bwrap', '#!/bin/sh\ntouch PWNED\n');
+  const other = trySandbox({ path: `${at.workspace}:${path}` });
+  await other.sh('true', { workspace: at.workspace });
+  expect(readdirSync(at.workspace)).toEqual(['bwrap']);
+  await other[Symbol.asyncDispose]();
+  await at[Symbol.asyncDispose]();
+});

@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import type { Observation } from './attack.ts';
+import type { Fixture } from './fixture.ts';
+
+/** Null when it holds, otherwise what was seen instead. */
+export type Verdict = string | null;
+
+/** What has to be known before the attack to judge it afterwards. */
+export interface Before {
+  readonly hashes: ReadonlyMap<string, string>;
+  readonly rss: number;
+}
+
+export function look(asserts: readonly string[]): Before {
+  const paths = asserts.filter((each) => each.startsWith('same:')).map((each) => each.slice(5));
+  return { hashes: new Map(paths.map((path) => [path, treeHash(path)])), rss: process.memoryUsage().rss };
+}
+
+/** The asserts that a machine can check. Undefined for the others: `text:` and what belongs to later parts. */
+export function checkAssert(
+  assertion: string,
+  seen: Observation,
+  before: Before,
+  fixture: Fixture,
+): Verdict | undefined {
+  const [kind = ''] = assertion.split(':');
+  const rest = assertion.slice(kind.length + 1);
+  switch (kind) {
+    case 'absent':
+      return exists(rest) ? `${rest} exists` : null;
+    case 'exists':
+      return exists(rest) ? null : `${rest} does not exist`;
+    case 'same':
+      return treeHash(rest) === before.hashes.get(rest) ? null : `${rest} has changed`;
+    case 'eq':
+      return equals(rest);
+    case 'no-leak':
+      return seen.text.includes(rest) ? `${rest} was shown` : null;
+    case 'within':
+      return seen.durationMs <= Number.parseInt(rest, 10) ? null : `it took ${Math.round(seen.durationMs)} ms`;
+    case 'rss<': {
+      const grown = (process.memoryUsage().rss - before.rss) / (1024 * 1024);
+      return grown < Number(rest) ? null : `memory grew by ${Math.round(grown)} MB`;
+    }
+    case 'no-proc':
+      return markedProcesses(rest).length === 0 ? null : `processes are left: ${markedProcesses(rest).join(', ')}`;
+    case 'alive':
+      return fixture.folder === '' ? 'nothing is' : null;
+    default:
+      return undefined;
+  }
+}
+
+/** Processes other than this one whose environment holds the mark. */
+export function markedProcesses(mark: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .map(Number)
+    .filter((pid) => read(`/proc/${pid}/environ`).includes(mark));
+}
+
+export function treeHash(path: string): string {
+  const hash = createHash('sha256');
+  const visit = (each: string): void => {
+    const stat = lstatSync(each, { throwIfNoEntry: false });
+    if (stat === undefined) return;
+    hash.update(`${each}\0${stat.mode}\0`);
+    if (stat.isSymbolicLink()) hash.update(readlinkSync(each));
+    else if (stat.isDirectory()) for (const name of readdirSync(each).sort()) visit(`${each}/${name}`);
+    else if (stat.isFile()) hash.update(readFileSync(each));
+  };
+  visit(path);
+  return hash.digest('hex');
+}
+
+function equals(rest: string): Verdict {
+  const at = rest.lastIndexOf(':');
+  const [path, expected] = [rest.slice(0, at), rest.slice(at + 1)];
+  return exists(path) && readFileSync(path).toString('base64') === expected ? null : `${path} has other bytes`;
+}
+
+function exists(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+
+/** One case of the catalogue: what is tried, and what must not come of it. */
+export interface Attack {
+  readonly id: string;
+  readonly category: string;
+  readonly class: string;
+  readonly severity: string;
+  readonly tool: string;
+  readonly mode: 'policy' | 'run' | 'race' | 'fault' | 'http' | 'ui' | 'netstub';
+  /** Only ever judged, never run: the harness refuses to. */
+  readonly never_execute: boolean;
+  /** An ordinary call that must work. */
+  readonly control: boolean;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly setup: readonly string[];
+  readonly expect: { readonly any_of: readonly OutcomeName[]; readonly assert: readonly string[] };
+  readonly note: string;
+}
+
+export type OutcomeName = 'allow' | 'ask' | 'deny' | 'error' | 'reject' | 'sandboxed';
+
+/** What happened, as far as it can be seen from outside. */
+export interface Observation {
+  /** Every name that fits: code that ran in the sandbox without a question is both allowed and sandboxed. */
+  readonly outcomes: readonly OutcomeName[];
+  /** All that reached whoever asked: output, messages, errors. */
+  readonly text: string;
+  readonly durationMs: number;
+  /** For checks that know the runner: the result as it came. */
+  readonly detail: unknown;
+}
+
+export function readCatalogue(path: string): Attack[] {
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => JSON.parse(line) as Attack);
+}
+
+/** Puts the values of a run in the place of `{{NAME}}`, at any depth. */
+export function fillIn<T>(value: T, values: Readonly<Record<string, string>>): T {
+  if (typeof value === 'string') {
+    return value.replace(/\{\{([A-Z_]+)\}\}/g, (whole, name: string) => values[name] ?? whole) as T;
+  }
+  if (Array.isArray(value)) return value.map((each) => fillIn(each, values)) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, fillIn(each, values)])) as T;
+}

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest';
+import { createNone } from '../../src/sandbox/none.ts';
+import { type Attack, readCatalogue } from './attack.ts';
+import { createFixture } from './fixture.ts';
+import { observe, type Runner, runAttacks } from './harness.ts';
+import { createRunCodeRunner } from './run-code-runner.ts';
+import { runners } from './runners.ts';
+
+const catalogue = readCatalogue(new URL('catalogue.jsonl', import.meta.url).pathname);
+
+/** Cases that need a tool besides the sandbox. */
+const NEED_MORE = ['SBX-013'];
+
+describe('the attack catalogue', () => {
+  test.each(catalogue.filter(({ category }) => category === '5-sandbox').map((attack) => [attack.id, attack] as const))(
+    '%s is held off',
+    async (id, attack) => {
+      const { cases } = await runAttacks([attack], runners);
+      if (NEED_MORE.includes(id)) expect(cases).toMatchObject([{ outcome: 'pending' }]);
+      else expect(cases).toMatchObject([{ id, passed: true }]);
+    },
+    60_000,
+  );
+
+  test('every case is passed, pending or unchecked, and pending ones say what they wait for', async () => {
+    const others = catalogue.filter(({ category }) => category !== '5-sandbox');
+    const report = await runAttacks(others, {});
+    expect([report.failed, report.pending]).toEqual([0, others.length]);
+    expect(report.cases[0]?.reason).toMatch(/^no part of the product takes run:/);
+  });
+});
+
+describe('the harness', () => {
+  test('notices when there is no sandbox', async () => {
+    const without = createRunCodeRunner(({ folder, path }) =>
+      createNone({ path: path ?? '', home: '/nonexistent', stateFolder: folder }),
+    );
+    const attacks = catalogue.filter(({ id }) => ['SBX-002', 'SBX-009', 'SBX-011', 'SBX-032'].includes(id));
+    const { cases } = await runAttacks(attacks, { 'run:run_code': without });
+    expect(cases.map(({ passed }) => passed)).toEqual([false, false, false, false]);
+  });
+
+  const base: Attack = {
+    ...(catalogue.find(({ never_execute }) => never_execute) as Attack),
+    id: 'TEST-1',
+  };
+  const executed: string[] = [];
+  const execute: Runner = {
+    kind: 'execute',
+    async run(fixture) {
+      executed.push(fixture.attack.id);
+      return { outcomes: ['sandboxed'], text: 'CANARY-OUT', durationMs: 1, detail: null };
+    },
+  };
+
+  test('refuses in code to execute a case that must never be', async () => {
+    await using fixture = await createFixture(base);
+    expect(() => observe(execute, fixture)).toThrow('TEST-1 must never be executed');
+    const report = await runAttacks([base], { 'policy:*': execute, 'run:*': execute, 'run:bash': execute });
+    expect(report.cases).toMatchObject([{ passed: false, outcome: 'threw' }]);
+    expect(executed).toEqual([]);
+  });
+
+  test('fails a case whose outcome or whose asserts do not fit', async () => {
+    const run: Attack = { ...base, never_execute: false, mode: 'run' };
+    const wrong = { ...run, expect: { any_of: ['deny' as const], assert: [] } };
+    const leaking = { ...run, expect: { any_of: ['sandboxed' as const], assert: ['no-leak:CANARY-OUT'] } };
+    const { cases, failed } = await runAttacks([wrong, leaking], { 'run:*': execute });
+    expect(failed).toBe(2);
+    expect(cases.map(({ reason }) => reason)).toEqual([
+      'sandboxed is not one of deny: CANARY-OUT',
+      'no-leak:CANARY-OUT: CANARY-OUT was shown',
+    ]);
+  });
+
+  test('reports as unchecked what nobody wrote a check for', async () => {
+    const run: Attack = { ...base, never_execute: false, mode: 'run' };
+    const asked = { ...run, expect: { any_of: ['sandboxed' as const], assert: ['text:something'] } };
+    const report = await runAttacks([asked], { 'run:*': execute });
+    expect([report.passed, report.failed, report.unchecked]).toEqual([0, 0, 1]);
+  });
+});

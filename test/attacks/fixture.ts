@@ -1,0 +1,115 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type Attack, fillIn } from './attack.ts';
+
+/** The throwaway world of one case: folders, canaries, listeners that count who reached them. */
+export interface Fixture extends AsyncDisposable {
+  readonly values: Readonly<Record<string, string>>;
+  readonly folder: string;
+  readonly workspace: string;
+  /** The case with its placeholders filled in. */
+  readonly attack: Attack;
+  /** Connections that reached a listener of the host: there must be none from inside. */
+  reached(): number;
+  /** What a `cfg:` line of the set-up says, all of them joined. */
+  readonly configuration: string;
+  /** The search path that an `env:` line gives the runtime; null for one without the sandbox's program. */
+  readonly path: string | null;
+}
+
+export async function createFixture(template: Attack): Promise<Fixture> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'attack-')));
+  const [workspace, out, home] = [join(folder, 'ws'), join(folder, 'out'), join(folder, 'home')];
+  for (const each of [join(workspace, 'src'), out, join(home, '.ssh'), join(folder, 'tmp')])
+    mkdirSync(each, { recursive: true });
+  writeFileSync(join(workspace, 'ok.txt'), 'ok');
+  writeFileSync(join(out, 'secret.txt'), 'CANARY-OUT');
+  let reached = 0;
+  const listeners: Server[] = [];
+  const listen = async (where: { path: string } | { port: number; host: string }): Promise<Server> => {
+    const server = createServer((socket) => {
+      reached++;
+      socket.on('error', () => socket.destroy());
+      socket.end();
+    });
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(where, resolve));
+    listeners.push(server);
+    return server;
+  };
+  const server = await listen({ port: 0, host: '127.0.0.1' });
+  const secret = (): string => randomBytes(12).toString('hex');
+  const values = {
+    T: folder,
+    WS: workspace,
+    OUT: out,
+    HOME: home,
+    HOSTTMP: tmpdir(),
+    CANARY: `CANARY-${secret()}`,
+    MARK: `MARK-${secret()}`,
+    TOKEN: `TOKEN-${secret()}`,
+    OLD_TOKEN: `TOKEN-${secret()}`,
+    ID: secret(),
+    PORT: String((server.address() as AddressInfo).port),
+    RUNTIME_PID: String(process.pid),
+  };
+  const attack = fillIn(template, values);
+  const environment: Record<string, string> = {};
+  let path: string | null = process.env['PATH'] ?? '';
+
+  for (const line of attack.setup) {
+    const [, kind, text = ''] = /^(\w+):\s*(.*)$/s.exec(line) ?? [];
+    if (kind === 'sh')
+      execFileSync('/bin/sh', ['-c', text], {
+        cwd: folder,
+        env: { PATH: process.env['PATH'], HOME: home },
+        stdio: 'ignore',
+      });
+    if (kind === 'state') await setState(text, listen);
+    if (kind === 'env' && /PATH without/.test(text)) path = null;
+    else if (kind === 'env' && text.startsWith('PATH='))
+      path = text.slice(5).replace('$PATH', process.env['PATH'] ?? '');
+    else if (kind === 'env') Object.assign(environment, variables(text));
+  }
+  Object.assign(process.env, environment);
+
+  return {
+    values,
+    folder,
+    workspace,
+    attack,
+    path,
+    reached: () => reached,
+    configuration: attack.setup.filter((line) => line.startsWith('cfg:')).join('\n'),
+    async [Symbol.asyncDispose]() {
+      for (const name of Object.keys(environment)) delete process.env[name];
+      await Promise.all(listeners.map((each) => new Promise((resolve) => each.close(resolve))));
+      rmSync(folder, { recursive: true, force: true });
+      rmSync(join(tmpdir(), 'toolwright-canary'), { force: true });
+    },
+  };
+}
+
+async function setState(text: string, listen: (where: { path: string }) => Promise<Server>): Promise<void> {
+  const abstract = /abstract socket \\0(\S+)/.exec(text)?.[1];
+  if (abstract !== undefined) await listen({ path: `\0${abstract}` });
+  const file = /(?:listens on|socket at) (\/\S+\.sock)/.exec(text)?.[1];
+  if (file === undefined) return;
+  mkdirSync(dirname(file), { recursive: true });
+  await listen({ path: file });
+}
+
+/** `A, B = value in the runtime` or `A=value`. */
+function variables(text: string): Record<string, string> {
+  const [, names = '', value = ''] = /^([A-Z0-9_, ]+?)\s*=\s*(\S+)/.exec(text) ?? [];
+  return Object.fromEntries(
+    names
+      .split(',')
+      .map((name) => [name.trim(), value])
+      .filter(([name]) => name !== ''),
+  );
+}

@@ -1,0 +1,129 @@
+import { checkAssert, look, type Verdict } from './asserts.ts';
+import type { Attack, Observation } from './attack.ts';
+import { createFixture, type Fixture } from './fixture.ts';
+
+/** How a part of the product takes part: tools are named `mode:tool`, and `mode:*` is for all of a mode. */
+export interface Runner {
+  /** `decide` only judges. `execute` may run what it is given, and never gets a case that must not run. */
+  readonly kind: 'decide' | 'execute';
+  /** Undefined when the case needs a part that does not exist yet. */
+  run(fixture: Fixture): Promise<Observation | undefined>;
+  /** Hand-written checks for `text:` asserts, by class; the part before the dot stands for all of its classes. */
+  readonly texts?: Readonly<Record<string, TextCheck>>;
+}
+
+export type TextCheck = (fixture: Fixture, seen: Observation) => Promise<Verdict> | Verdict;
+
+export interface CaseReport {
+  readonly id: string;
+  readonly passed: boolean;
+  /** `pending` and `unchecked` count neither as passed nor as failed. */
+  readonly outcome: string;
+  readonly reason: string;
+}
+
+export interface Report {
+  readonly passed: number;
+  readonly failed: number;
+  readonly pending: number;
+  readonly unchecked: number;
+  readonly cases: readonly CaseReport[];
+}
+
+export type Runners = Readonly<Record<string, Runner>>;
+
+export async function runAttacks(
+  attacks: readonly Attack[],
+  runners: Runners,
+  onCase: (report: CaseReport) => void = () => {},
+): Promise<Report> {
+  const cases: CaseReport[] = [];
+  for (const attack of attacks) {
+    const report = await runAttack(attack, runners);
+    cases.push(report);
+    onCase(report);
+  }
+  const count = (outcome: string) => cases.filter((each) => each.outcome === outcome).length;
+  const [pending, unchecked] = [count('pending'), count('unchecked')];
+  const passed = cases.filter((each) => each.passed).length;
+  return { passed, failed: cases.length - passed - pending - unchecked, pending, unchecked, cases };
+}
+
+async function runAttack(attack: Attack, runners: Runners): Promise<CaseReport> {
+  const runner = runnerFor(attack, runners);
+  if (runner === undefined) return pending(attack);
+  const fixture = await createFixture(attack);
+  try {
+    const before = look(fixture.attack.expect.assert);
+    const seen = await observe(runner, fixture);
+    return seen === undefined ? pending(attack) : await judge(runner, fixture, seen, before);
+  } catch (error) {
+    return {
+      id: attack.id,
+      passed: false,
+      outcome: 'threw',
+      reason: error instanceof Error ? error.message : String(error),
+    };
+  } finally {
+    await fixture[Symbol.asyncDispose]();
+  }
+}
+
+function runnerFor(attack: Attack, runners: Runners): Runner | undefined {
+  if (attack.never_execute) return runners[`policy:${attack.tool}`] ?? runners['policy:*'];
+  return runners[`${attack.mode}:${attack.tool}`] ?? runners[`${attack.mode}:*`];
+}
+
+/** The one place where a case is handed to a runner: what must never run is refused here, whatever the table says. */
+export function observe(runner: Runner, fixture: Fixture): Promise<Observation | undefined> {
+  if (fixture.attack.never_execute && runner.kind !== 'decide') {
+    throw new Error(`${fixture.attack.id} must never be executed: give it to a runner that only decides.`);
+  }
+  return runner.run(fixture);
+}
+
+async function judge(
+  runner: Runner,
+  fixture: Fixture,
+  seen: Observation,
+  before: ReturnType<typeof look>,
+): Promise<CaseReport> {
+  const { attack } = fixture;
+  const allowed = seen.outcomes.find((each) => attack.expect.any_of.includes(each));
+  const outcome = allowed ?? seen.outcomes[0] ?? 'nothing';
+  const report = (passed: boolean, reason: string) => ({ id: attack.id, passed, outcome, reason });
+  if (allowed === undefined) {
+    return report(false, `${outcome} is not one of ${attack.expect.any_of.join(', ')}: ${seen.text.slice(0, 200)}`);
+  }
+  const unchecked: string[] = [];
+  for (const assertion of attack.expect.assert) {
+    const verdict =
+      checkAssert(assertion, seen, before, fixture) ?? (await checkText(runner, fixture, seen, assertion));
+    if (verdict === undefined) unchecked.push(assertion);
+    else if (verdict !== null) return report(false, `${assertion}: ${verdict}`);
+  }
+  if (unchecked.length > 0) return { ...report(false, unchecked.join('; ')), outcome: 'unchecked' };
+  return report(true, '');
+}
+
+/** Undefined when nobody wrote a check: then the case is reported as unchecked. Null passes. */
+async function checkText(
+  runner: Runner,
+  fixture: Fixture,
+  seen: Observation,
+  assertion: string,
+): Promise<Verdict | undefined> {
+  if (isChecked(assertion)) return null;
+  const { class: name } = fixture.attack;
+  const check = runner.texts?.[name] ?? runner.texts?.[name.split('.')[0] ?? ''];
+  return check === undefined ? undefined : check(fixture, seen);
+}
+
+function isChecked(assertion: string): boolean {
+  return /^(absent|exists|same|eq|no-leak|within|rss<|no-proc|alive)(:|$)/.test(assertion);
+}
+
+function pending(attack: Attack): CaseReport {
+  const reason = `no part of the product takes ${attack.mode}:${attack.tool} yet`;
+  return { id: attack.id, passed: false, outcome: 'pending', reason };
+}

@@ -1,0 +1,7 @@
+import type { Runners } from './harness.ts';
+import { runCodeRunner } from './run-code-runner.ts';
+
+/** Which part of the product answers for which cases. A part that is new adds its line here; the rest is pending. */
+export const runners: Runners = {
+  'run:run_code': runCodeRunner,
+};
