@@ -119,7 +119,9 @@ export async function outsideEditor(rounds: number): Promise<EditorReport> {
   }
   // The editor keeps every line it finds, so a line of its own that is missing was hidden by one of our writes.
   const text = readFileSync(ws.file('n.md'), 'utf8');
-  const hidden = Array.from({ length: rounds }, (_, round) => `editor ${round}\n`).filter((line) => !text.includes(line));
+  const hidden = Array.from({ length: rounds }, (_, round) => `editor ${round}\n`).filter(
+    (line) => !text.includes(line),
+  );
   return { written, refused, hidden: hidden.length, odd };
 }
 

@@ -8,6 +8,8 @@ import { changeApproval } from './change-approval.ts';
 import { diffText } from './diff-text.ts';
 import { PATH_ALIASES, pathParameter } from './path-parameter.ts';
 
+const MAX_TRIED_BYTES = 1024 * 1024;
+
 const input = z.object({
   path: pathParameter('The file'),
   edits: z
@@ -44,7 +46,13 @@ export const editFile = defineTool({
 
   summary: ({ path, edits }) => `Edit ${path} (${edits.length} ${edits.length === 1 ? 'edit' : 'edits'})`,
   access: ({ path }) => [{ kind: 'fs.write', path }],
-  approval: ({ path }, ctx) => changeApproval(ctx, [path]),
+  async approval(given, ctx) {
+    const reason = changeApproval(ctx, [given.path]);
+    const found = reason === undefined ? undefined : ctx.files.inspect(given.path);
+    // Nobody is asked about an edit that does not fit; in a large file that would mean to look for it twice.
+    if (found?.ok !== true || found.value.size > MAX_TRIED_BYTES) return reason;
+    return (await plan(given, ctx)).ok ? reason : undefined;
+  },
 
   async preview(given, ctx) {
     const planned = await plan(given, ctx);
