@@ -155,7 +155,7 @@ test('a state directory inside the workspace is out of reach', async () => {
   const { createToolwright } = await import('../runtime/create-toolwright.ts');
   const { builtInTools } = await import('../tools/index.ts');
   const { call } = createToolwright({ tools: builtInTools, world: own });
-  for (const path of ['st/state.db', 'jn/done/x', 'st']) {
+  for (const path of ['st/state.db', 'jn/logs/x', 'st']) {
     expect((await call('read_file', { path })).error, path).toMatchObject({ code: 'PERMISSION_DENIED' });
   }
   expect((await call('move_file', { from: 'st', to: 'st2' })).error?.code).toBe('PERMISSION_DENIED');

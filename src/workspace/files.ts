@@ -23,7 +23,19 @@ export function filesFor(caller: Caller, writer: Writer, mutex: Mutex): Files {
     },
   };
 
+  // A tool asks twice in the same turn of the loop: for what it touches, and whether a person must agree.
+  let inspected: { path: string; found: Result<Inspection> } | undefined;
+
   function inspect(path: string): Result<Inspection> {
+    if (inspected?.path === path) return inspected.found;
+    inspected = { path, found: look(path) };
+    queueMicrotask(() => {
+      inspected = undefined;
+    });
+    return inspected.found;
+  }
+
+  function look(path: string): Result<Inspection> {
     const located = place.locate(path, { last: 'follow' });
     if (!located.ok) return missing(path, located);
     const spot = located.value;

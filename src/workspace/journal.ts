@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import {
+  closeSync,
   linkSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
-  unlinkSync,
-  writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import type { BlobStore } from '../kernel/ports.ts';
@@ -35,64 +36,75 @@ const PROCESS = randomBytes(6).toString('hex');
 let count = 0;
 
 /**
- * The state directory's memory of what calls changed. A change set lies in `pending/` while it is made and in `done/`
- * afterwards; what stood there before lies in `images/`. Nothing here is synced to disk on its own: after a power cut
- * a file is whole, but its undo may be gone.
+ * The state directory's memory of what calls changed. Each process appends to a log of its own: a change set before it
+ * is made, and a mark when it is done; what stood there before lies in `images/`. Nothing here is synced to disk on its
+ * own: after a power cut a file is whole, but its undo may be gone.
  */
 export class Journal {
   readonly images: Folder;
   readonly #folder: string;
   readonly #blobs: BlobStore;
   readonly #maxBytes: number;
-  readonly #started = startOf(process.pid) ?? '';
+  readonly #owner = { pid: process.pid, started: startOf(process.pid) ?? '' };
+  #log: number | undefined;
 
   constructor({ folder, blobs, maxBytes = DEFAULT_MAX_BYTES }: JournalOptions) {
-    for (const name of ['pending', 'done', 'undone', 'images']) {
-      mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
-    }
+    for (const name of ['logs', 'images']) mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
     this.#folder = folder;
     this.#blobs = blobs;
     this.#maxBytes = maxBytes;
     this.images = Folder.open(join(folder, 'images'));
   }
 
-  get folder(): string {
-    return this.#folder;
-  }
-
   newSet(given: Pick<ChangeSet, 'callId' | 'session' | 'root' | 'changes'>): ChangeSet {
-    const id = `${prefixOf(given.callId)}${String(count++).padStart(9, '0')}-${PROCESS}`;
-    return { id, ...given, at: Date.now(), owner: { pid: process.pid, started: this.#started } };
+    return { id: `${PROCESS}-${count++}`, ...given, at: Date.now(), owner: this.#owner };
   }
 
   begin(set: ChangeSet): void {
-    writeFileSync(this.#file('pending', set.id), JSON.stringify(set), { mode: 0o600, flag: 'wx' });
+    this.#append({ begun: set });
   }
 
   commit({ id }: ChangeSet): void {
-    renameSync(this.#file('pending', id), this.#file('done', id));
+    this.#append({ done: id });
   }
 
   abandon({ id }: ChangeSet): void {
-    rmSync(this.#file('pending', id), { force: true });
+    this.#append({ dropped: id });
   }
 
   setUndone({ id }: ChangeSet): void {
-    renameSync(this.#file('done', id), this.#file('undone', id));
+    this.#append({ undone: id });
   }
 
   /** Of one call, oldest first. */
   done(callId: string): ChangeSet[] {
-    return this.#sets('done', prefixOf(callId)).filter((set) => set.callId === callId);
+    return this.#setsOf(callId).flatMap(({ set, state }) => (state === 'done' ? [set] : []));
   }
 
   wasUndone(callId: string): boolean {
-    return this.#sets('undone', prefixOf(callId)).some((set) => set.callId === callId);
+    return this.#setsOf(callId).some(({ state }) => state === 'undone');
   }
 
   /** Left behind in this workspace by processes that are gone. */
   unfinished(root: string): ChangeSet[] {
-    return this.#sets('pending', '').filter((set) => set.root === root && !isAlive(set.owner));
+    return this.#sets(this.#texts(OPEN)).flatMap(({ set, state }) => {
+      return state === 'begun' && set.root === root && !isAlive(set.owner) ? [set] : [];
+    });
+  }
+
+  /** Logs of processes that are gone and left nothing unfinished need not be looked through at every start. */
+  settleLogs(): void {
+    const texts = this.#texts(OPEN);
+    const states = new Map(this.#sets(texts).map(({ set, state }) => [set.id, state]));
+    for (const [name, text] of texts) {
+      const sets = parseLog(text).flatMap((entry) => (entry.begun === undefined ? [] : [entry.begun]));
+      if (sets.some(({ id, owner }) => isAlive(owner) || states.get(id) === 'begun')) continue;
+      if (sets.length > 0)
+        renameSync(
+          join(this.#folder, 'logs', name),
+          join(this.#folder, 'logs', `${name.slice(0, -OPEN.length)}${SETTLED}`),
+        );
+    }
   }
 
   /** Keeps a file that is about to be replaced: by another name where that works, else by its bytes if they are known. */
@@ -135,6 +147,14 @@ export class Journal {
 
   close(): void {
     this.images.dispose();
+    if (this.#log !== undefined) closeSync(this.#log);
+    this.#log = undefined;
+  }
+
+  /** Opened when first needed, so that looking at a journal leaves no file. */
+  #append(entry: LogEntry): void {
+    this.#log ??= openSync(join(this.#folder, 'logs', `${PROCESS}${count++}${OPEN}`), 'a', 0o600);
+    writeSync(this.#log, `${JSON.stringify(entry)}\n`);
   }
 
   #readImage(name: string): Result<Buffer> {
@@ -148,28 +168,61 @@ export class Journal {
     }
   }
 
-  #sets(where: string, prefix: string): ChangeSet[] {
-    return readdirSync(join(this.#folder, where))
-      .filter((name) => name.startsWith(prefix) && name.endsWith('.json'))
-      .sort()
-      .flatMap((name) => this.#read(join(this.#folder, where, name)));
+  #setsOf(callId: string): Known[] {
+    const quoted = JSON.stringify(callId);
+    const texts = [...this.#texts(OPEN), ...this.#texts(SETTLED)];
+    if (!texts.some(([, text]) => text.includes(quoted))) return [];
+    return this.#sets(texts).filter(({ set }) => set.callId === callId);
   }
 
-  /** A set that was cut off while it was written describes a change that never began. */
-  #read(file: string): ChangeSet[] {
-    try {
-      return [JSON.parse(readFileSync(file, 'utf8')) as ChangeSet];
-    } catch (thrown) {
-      if (thrown instanceof SyntaxError) unlinkSync(file);
-      return [];
+  /** Marks may stand in another log than the set: whoever recovers or undoes it writes into its own. */
+  #sets(texts: readonly (readonly [string, string])[]): Known[] {
+    const known = new Map<string, Known>();
+    const entries = texts.flatMap(([, text]) => parseLog(text));
+    for (const { begun } of entries) if (begun !== undefined) known.set(begun.id, { set: begun, state: 'begun' });
+    for (const state of ['done', 'dropped', 'undone'] as const) {
+      for (const { [state]: id } of entries) {
+        const set = id === undefined ? undefined : known.get(id)?.set;
+        if (set !== undefined) known.set(set.id, { set, state });
+      }
     }
+    return [...known.values()].sort((a, b) => a.set.at - b.set.at || numberOf(a.set.id) - numberOf(b.set.id));
   }
 
-  #file(where: string, id: string): string {
-    return join(this.#folder, where, `${id}.json`);
+  #texts(ending: string): [name: string, text: string][] {
+    const logs = join(this.#folder, 'logs');
+    return readdirSync(logs)
+      .filter((name) => name.endsWith(ending))
+      .map((name) => [name, readFileSync(join(logs, name), 'utf8')]);
   }
 }
 
-function prefixOf(callId: string): string {
-  return `${encodeURIComponent(callId).slice(0, 100)}.`;
+interface LogEntry {
+  readonly begun?: ChangeSet;
+  readonly done?: string;
+  readonly dropped?: string;
+  readonly undone?: string;
+}
+
+interface Known {
+  readonly set: ChangeSet;
+  readonly state: 'begun' | 'done' | 'dropped' | 'undone';
+}
+
+const OPEN = '.open.jsonl';
+const SETTLED = '.settled.jsonl';
+
+/** A line that was cut off when its process died describes a change that never began. */
+function parseLog(text: string): LogEntry[] {
+  return text.split('\n').flatMap((line): LogEntry[] => {
+    try {
+      return line === '' ? [] : [JSON.parse(line) as LogEntry];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function numberOf(id: string): number {
+  return Number(id.slice(id.lastIndexOf('-') + 1));
 }

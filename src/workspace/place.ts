@@ -67,11 +67,11 @@ export class Place {
 
   /** A workspace that was removed and made again is opened again, once. */
   #walk(names: readonly string[], options: WalkOptions): Result<Spot> {
-    if (!this.#root.isInPlace()) {
-      const fresh = Folder.open(this.names.real);
-      this.#root.dispose();
-      this.#root = fresh;
-    }
+    const spot = walk(this.#root, this.names, names, options);
+    if (spot.ok || this.#root.isInPlace()) return spot;
+    const fresh = Folder.open(this.names.real);
+    this.#root.dispose();
+    this.#root = fresh;
     return walk(this.#root, this.names, names, options);
   }
 

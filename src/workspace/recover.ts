@@ -23,6 +23,7 @@ export async function recover(place: Place, journal: Journal): Promise<void> {
     }
     journal.abandon(set);
   }
+  journal.settleLogs();
 }
 
 /** Cleans up one change. True when it was performed. */

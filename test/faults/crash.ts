@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MemoryBlobs } from '../../src/runtime/memory-blobs.ts';
+import { Journal } from '../../src/workspace/journal.ts';
 import { openWorkspace } from '../../src/workspace/open-workspace.ts';
 
 /** Starts a process that changes files without end, kills it, opens the workspace again, and tells what is wrong. */
@@ -57,6 +58,7 @@ async function problems(root: string, journal: string): Promise<string[]> {
     expect(!path.includes('.toolwright-'), `${path} was left behind`);
     if (/^made\/.\/new\.txt$/.test(path)) expect(/^(.)\1{4999}$/.test(text(path) ?? ''), `${path} is torn`);
   }
-  expect((await readdir(join(journal, 'pending'))).length === 0, 'the journal has unfinished business');
+  const unfinished = new Journal({ folder: journal, blobs: new MemoryBlobs() }).unfinished(root);
+  expect(unfinished.length === 0, 'the journal has unfinished business');
   return found;
 }
