@@ -84,11 +84,13 @@ function decodeGuessed(bytes: Buffer): Result<Decoded> {
 
 function isBinary(bytes: Buffer): boolean {
   if (bytes.includes(0)) return true;
-  const sample = bytes.subarray(0, 4096);
-  let control = 0;
-  for (const byte of sample) if (byte < 0x20 && (byte < 0x07 || byte > 0x0d) && byte !== 0x1b) control++;
-  return control * 20 > sample.length;
+  const sample = bytes.toString('latin1', 0, 4096);
+  return CONTROL.test(sample) && (sample.match(CONTROLS)?.length ?? 0) * 20 > sample.length;
 }
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const CONTROL = /[\x00-\x06\x0e-\x1a\x1c-\x1f]/;
+const CONTROLS = new RegExp(CONTROL, 'g');
 
 /** More good characters than broken ones: guessing another encoding would garble the good ones. */
 function isBrokenUtf8(bytes: Buffer): boolean {

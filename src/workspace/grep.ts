@@ -14,52 +14,57 @@ interface Counted {
   readonly count: number;
 }
 
+/** Up to so much output a search is done in one run. */
+const ONE_RUN_BYTES = 4 * 1024 * 1024;
+
 /**
- * First counts the matches of every file, then reads the lines of the newest ones only: sorting by time inside ripgrep
- * would make it search one file after the other.
+ * Sorting by time inside ripgrep would make it search one file after the other, so files are sorted here. Usually one
+ * run gives all matches. If those are too many, they are counted first, and only the newest files' lines are read.
  */
 export async function grepFiles(searcher: Searcher, query: GrepQuery): Promise<Result<GrepAnswer>> {
   const { place, rg } = searcher;
   const start = startOf(place, query.path);
   if (!start.ok) return start;
   const negated = query.include.find((glob) => glob.startsWith('!'));
-  if (negated !== undefined)
+  if (negated !== undefined) {
     return fail('INVALID_INPUT', `Put ${negated.slice(1)} into exclude instead of ! in include.`);
-  const counts = query.include.length > 0 ? [] : ['--debug'];
-  const first = await rg.run([
-    ...pattern(query),
-    ...files(query),
-    ...counts,
-    '--count',
-    '--null',
-    '--',
-    start.value.argument,
-  ]);
+  }
+  const { argument } = start.value;
+  const log = query.include.length > 0 ? [] : ['--debug'];
+  const whole = [...pattern(query), ...files(query), ...log];
+  const wantsLines = query.output === 'content';
+  const all = wantsLines ? await rg.run([...whole, ...around(query), '--', argument], ONE_RUN_BYTES) : undefined;
+  if (all?.ok === false) return all;
+  const oneRun = all?.value.tooMuch === false ? all.value : undefined;
+  const first = oneRun === undefined ? await rg.run([...whole, '--count', '--null', '--', argument]) : ok(oneRun);
   if (!first.ok) return first;
   const wrong = complaint(first.value);
   if (wrong !== undefined) return wrong;
 
-  const found = parseCounts(first.value.stdout).filter(({ path }) => place.refuses(path).ok);
+  const hits = oneRun === undefined ? undefined : parseHits(oneRun.stdout.toString('utf8'));
+  const counts = hits === undefined ? parseCounts(first.value.stdout) : countsOf(hits);
+  const found = counts.filter(({ path }) => place.refuses(path).ok);
   const sorted = await newestFirst(place.names.real, found);
-  const ignored = await ignoredCount(searcher, query, { first: first.value, argument: start.value.argument, found });
   const answer = {
     totalMatches: sorted.reduce((sum, { count }) => sum + count, 0),
     totalFiles: sorted.length,
-    ignored,
+    ignored: await ignoredCount(searcher, query, { first: first.value, argument, found }),
     complete: first.value.complete,
     withheld: 0,
     lines: [],
   };
-  if (query.output !== 'content') return ok({ ...answer, files: sorted.slice(0, query.limit) });
+  if (!wantsLines) return ok({ ...answer, files: sorted.slice(0, query.limit) });
 
   const chosen = choose(sorted, query.limit);
   const open = chosen.filter(({ path }) => mayShow(searcher, path));
-  const hits = await readHits(searcher, query, open);
-  if (!hits.ok) return hits;
+  const read = hits === undefined ? await readHits(searcher, query, open) : ok({ hits, complete: true });
+  if (!read.ok) return read;
+  const lines = select(searcher, read.value.hits, open, query.limit);
   const withheld = chosen.filter((each) => !open.includes(each));
   const totalMatches = answer.totalMatches - withheld.reduce((sum, { count }) => sum + count, 0);
   const shown = sorted.filter((each) => !withheld.includes(each)).slice(0, query.limit);
-  return ok({ ...answer, ...hits.value, totalMatches, files: shown, withheld: withheld.length });
+  const complete = answer.complete && read.value.complete;
+  return ok({ ...answer, lines, complete, totalMatches, files: shown, withheld: withheld.length });
 }
 
 function pattern({ pattern, caseSensitive, literal, multiline }: GrepQuery): string[] {
@@ -160,27 +165,44 @@ function contentOf({ place }: Searcher, path: string): Buffer | null {
   }
 }
 
+function around(query: GrepQuery): string[] {
+  return ['--json', `--before-context=${query.before}`, `--after-context=${query.after}`];
+}
+
+function countsOf(hits: ReadonlyMap<string, readonly GrepLine[]>): Counted[] {
+  return [...hits].map(([path, lines]) => ({ path, count: lines.filter(({ match }) => match).length }));
+}
+
 async function readHits(
-  searcher: Searcher,
+  { rg }: Searcher,
   query: GrepQuery,
   chosen: readonly Counted[],
-): Promise<Result<{ lines: readonly GrepLine[]; complete: boolean }>> {
-  if (chosen.length === 0) return ok({ lines: [], complete: true });
-  const around = [`--before-context=${query.before}`, `--after-context=${query.after}`, `--max-count=${query.limit}`];
+): Promise<Result<{ hits: Map<string, GrepLine[]>; complete: boolean }>> {
+  if (chosen.length === 0) return ok({ hits: new Map(), complete: true });
   const paths = chosen.map(({ path }) => `./${path}`);
-  const ran = await searcher.rg.run([...pattern(query), '--no-messages', '--json', ...around, '--', ...paths]);
+  const most = `--max-count=${query.limit}`;
+  const ran = await rg.run([...pattern(query), '--no-messages', ...around(query), most, '--', ...paths]);
   if (!ran.ok) return ran;
-  const byFile = parseHits(ran.value.stdout.toString('utf8'));
+  return ok({ hits: parseHits(ran.value.stdout.toString('utf8')), complete: ran.value.complete });
+}
+
+/** The lines of the chosen files in their order, until there are enough matches. */
+function select(
+  searcher: Searcher,
+  hits: ReadonlyMap<string, readonly GrepLine[]>,
+  chosen: readonly Counted[],
+  limit: number,
+): GrepLine[] {
   const lines: GrepLine[] = [];
   let matches = 0;
   for (const { path } of chosen) {
-    for (const line of byFile.get(path) ?? []) {
-      if (matches >= query.limit) break;
+    for (const line of hits.get(path) ?? []) {
+      if (matches >= limit) break;
       if (line.match) matches++;
       lines.push(line);
     }
   }
-  return ok({ lines: searcher.rg.contained ? lines : provenInside(searcher, lines), complete: ran.value.complete });
+  return searcher.rg.contained ? lines : provenInside(searcher, lines);
 }
 
 /** On the host a swapped link may have led ripgrep outside: only lines that stand in the file, opened our way, are kept. */

@@ -9,12 +9,14 @@ export interface RipgrepRun {
   readonly stderr: string;
   /** False when the time was over; then the output is what there was until then. */
   readonly complete: boolean;
+  /** It was ended because it had more to say than it may. */
+  readonly tooMuch: boolean;
 }
 
 export interface Ripgrep {
   /** True when it runs where it sees nothing but the workspace. */
   readonly contained: boolean;
-  run(args: readonly string[]): Promise<Result<RipgrepRun>>;
+  run(args: readonly string[], maxBytes?: number): Promise<Result<RipgrepRun>>;
 }
 
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
@@ -31,7 +33,7 @@ export function ripgrepFor(caller: Caller, root: string, sandbox: Sandbox | unde
   const timeMs = () => Math.max(500, caller.timeout * 1000 - RESERVE_MS - (performance.now() - started));
   return {
     contained: sandbox !== undefined && sandbox.kind !== 'none',
-    async run(args) {
+    async run(args, maxBytes = MAX_OUTPUT_BYTES) {
       const rg = await program();
       if (rg === undefined) {
         return fail(
@@ -39,7 +41,7 @@ export function ripgrepFor(caller: Caller, root: string, sandbox: Sandbox | unde
           'Search needs ripgrep, and there is none for this platform: install @vscode/ripgrep again.',
         );
       }
-      const given = { rg, args: ['--no-config', ...args], root, caller, timeMs: timeMs() };
+      const given = { rg, args: ['--no-config', ...args], root, caller, timeMs: timeMs(), maxBytes };
       return sandbox === undefined ? onHost(given) : inSandbox(sandbox, given);
     },
   };
@@ -51,16 +53,20 @@ interface Given {
   readonly root: string;
   readonly caller: Caller;
   readonly timeMs: number;
+  readonly maxBytes: number;
 }
 
-async function inSandbox(sandbox: Sandbox, { rg, args, root, caller, timeMs }: Given): Promise<Result<RipgrepRun>> {
+async function inSandbox(
+  sandbox: Sandbox,
+  { rg, args, root, caller, timeMs, maxBytes }: Given,
+): Promise<Result<RipgrepRun>> {
   const ran = await sandbox.run({
     command: [rg, ...args],
     workspace: root,
     mounts: 'read',
     tag: caller.callId,
     signal: caller.signal,
-    limits: { timeMs, graceMs: 100, keepBytes: MAX_OUTPUT_BYTES, outputBytes: MAX_OUTPUT_BYTES },
+    limits: { timeMs, graceMs: 100, keepBytes: maxBytes, outputBytes: maxBytes },
   });
   if (!ran.ok) return ran;
   const { output, endedBy, exitCode } = ran.value;
@@ -71,11 +77,11 @@ async function inSandbox(sandbox: Sandbox, { rg, args, root, caller, timeMs }: G
   if (exitCode === 127 || exitCode === 126) {
     return fail('SANDBOX_UNAVAILABLE', `The sandbox does not show ${rg}: add its folder to readOnlyFolders.`);
   }
-  return ok({ stdout, stderr, complete: endedBy === null });
+  return ok({ stdout, stderr, complete: endedBy === null, tooMuch: endedBy === 'output' });
 }
 
 /** Without a sandbox. It may be led through a swapped link, so whoever uses the hits checks each of them again. */
-function onHost({ rg, args, root, caller, timeMs }: Given): Promise<Result<RipgrepRun>> {
+function onHost({ rg, args, root, caller, timeMs, maxBytes }: Given): Promise<Result<RipgrepRun>> {
   return new Promise((resolve) => {
     const child = spawn(rg, args, { cwd: root, env: {}, stdio: ['ignore', 'pipe', 'pipe'], signal: caller.signal });
     const timer = setTimeout(stop, timeMs);
@@ -90,7 +96,7 @@ function onHost({ rg, args, root, caller, timeMs }: Given): Promise<Result<Ripgr
     }
     function take(into: Buffer[], chunk: Buffer): void {
       size += chunk.length;
-      if (size <= MAX_OUTPUT_BYTES) into.push(chunk);
+      if (size <= maxBytes) into.push(chunk);
       else stop();
     }
     child.stdout.on('data', (chunk: Buffer) => take(out, chunk));
@@ -98,7 +104,14 @@ function onHost({ rg, args, root, caller, timeMs }: Given): Promise<Result<Ripgr
     child.on('error', (error) => resolve(fail('EXECUTION_ERROR', `ripgrep did not start: ${error.message}`)));
     child.on('close', () => {
       clearTimeout(timer);
-      resolve(ok({ stdout: Buffer.concat(out), stderr: Buffer.concat(err).toString('utf8'), complete }));
+      resolve(
+        ok({
+          stdout: Buffer.concat(out),
+          stderr: Buffer.concat(err).toString('utf8'),
+          complete,
+          tooMuch: size > maxBytes,
+        }),
+      );
     });
   });
 }

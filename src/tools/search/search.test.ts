@@ -150,6 +150,18 @@ describe.each([
     expect((await ws.call('grep', { pattern: 'x', path: 'link' })).error?.code).toBe('INVALID_PATH');
   });
 
+  test('more matches than can be read are counted, and the newest are shown', async () => {
+    await using ws = await prepared(sandbox);
+    for (const name of ['one.txt', 'two.txt'])
+      writeFileSync(ws.file(name), 'a needle in a line of hay\n'.repeat(20_000));
+    utimesSync(ws.file('one.txt'), 1_600_000_000, 1_600_000_000);
+    const found = await ws.call('grep', { pattern: 'needle', limit: 5 });
+    expect(found.value).toMatchObject({ totalMatches: 40_000, totalFiles: 2 });
+    expect(
+      (found.value as { lines: { path: string; line: number }[] }).lines.map(({ path, line }) => `${path}:${line}`),
+    ).toEqual([1, 2, 3, 4, 5].map((line) => `two.txt:${line}`));
+  });
+
   test('a pattern that would make others backtrack for ever ends at once', async () => {
     await using ws = await prepared(sandbox);
     writeFileSync(ws.file('r.txt'), `${'a'.repeat(40_000)}!`);
