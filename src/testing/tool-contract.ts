@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { ExecutionContext } from '../kernel/execution-context.ts';
 import type { Tool } from '../kernel/tool.ts';
+import type { World } from '../kernel/workspace.ts';
 import { ToolExecutor } from '../runtime/executor.ts';
 import { type AnyTool, ToolRegistry } from '../runtime/registry.ts';
 import { toAiSdkTool } from '../schema/ai-sdk.ts';
@@ -17,17 +18,21 @@ export interface ToolContractOptions {
   /** Arguments with which the tool can run here. Left out: the checks that need a run are not made. */
   args?: unknown;
   workingDir?: string;
+  /** For a tool that works on files: the workspace it may use. */
+  world?: World;
   /** How long it may take to notice that it was told to stop. */
   abortWithinMs?: number;
 }
 
 /** What every tool promises, whoever wrote it. A new tool gets these tests for free. */
-export function toolContract(given: AnyTool, options: ToolContractOptions = {}): Check[] {
-  const { args, workingDir = '.', abortWithinMs = 2000 } = options;
+export function toolContract(subject: AnyTool, options: ToolContractOptions = {}): Check[] {
+  const { args, world, abortWithinMs = 2000 } = options;
+  const workingDir = options.workingDir ?? world?.root ?? '.';
+  const given = world === undefined ? {} : { world, approver: () => ({ approved: true }) };
   const registry = new ToolRegistry();
-  registry.register(given);
+  registry.register(subject);
   const [tool] = registry.offered() as [Tool];
-  const executor = new ToolExecutor(registry);
+  const executor = new ToolExecutor(registry, given);
   const context = new ExecutionContext({ workingDir });
   const named = (promise: string, run: Check['run']): Check => ({ title: `${tool.name} ${promise}`, run });
 
@@ -88,7 +93,7 @@ export function toolContract(given: AnyTool, options: ToolContractOptions = {}):
         },
       });
       const dry = new ExecutionContext({ workingDir, dryRun: true });
-      const result = await new ToolExecutor(watched).execute(tool.name, dry, args);
+      const result = await new ToolExecutor(watched, given).execute(tool.name, dry, args);
       assert.ok(result.text.startsWith('[Dry Run]') || !result.ok, result.text);
       assert.equal(ran, false);
     }),

@@ -56,7 +56,7 @@ test('writes happen in the order write, sync, rename, sync of the folder', async
     process.exit(ok ? 0 : 1);`;
   const node = [process.execPath, '--input-type=module', '-e', script, ws.root];
   const traced = spawnSync('strace', ['-f', '-e', 'trace=write,pwrite64,fsync,rename', ...node], { encoding: 'utf8' });
-  if (traced.error !== undefined) return;
+  expect(traced.error, 'strace is needed').toBeUndefined();
   const calls = traced.stderr.split('\n').filter((line) => /STRACE-NEW|fsync\(\d+\)\s+= 0|rename\(/.test(line));
   expect(calls.map((line) => /(write|fsync|rename)/.exec(line)?.[0])).toEqual(['write', 'fsync', 'rename', 'fsync']);
 });
