@@ -65,7 +65,7 @@ export function walk(root: Folder, names: RootNames, wanted: readonly string[], 
       const target = readTarget(name);
       if (target === undefined) return missing(name);
       via.push(folder.pathOf(name));
-      if (via.length > MAX_LINKS) return fail('INVALID_PATH', `${shown(given)} leads through too many links.`);
+      if (via.length > MAX_LINKS) return circular();
       const inside = target.startsWith('/') ? belowRoot(target, names) : target;
       if (inside === undefined) return escaped();
       if (target.startsWith('/')) done = [];
@@ -129,6 +129,11 @@ export function walk(root: Folder, names: RootNames, wanted: readonly string[], 
   function escaped(): Result<never> {
     folder.close();
     return outside(given);
+  }
+
+  function circular(): Result<never> {
+    folder.close();
+    return fail('INVALID_PATH', `${shown(given)} leads through too many links.`);
   }
 
   function missing(name: string): Result<never> {
