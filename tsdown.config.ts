@@ -11,6 +11,8 @@ export default defineConfig({
   platform: 'node',
   target: 'node20',
   dts: true,
+  // Failpoints are for tests: a build has none.
+  define: { TOOLWRIGHT_RELEASE: 'true' },
   clean: true,
   fixedExtension: false,
 });

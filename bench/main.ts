@@ -1,14 +1,18 @@
-// `npm run bench [-- NAME] [--json]`: runs one benchmark or all, and says plainly which goals were missed.
+// `npm run bench [-- NAME] [--json] [--write]`: runs one benchmark or all, and says plainly which goals were missed.
 import { readdirSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { build } from '../scripts/build.mjs';
 import type { Benchmark, Measurement } from './benchmark.ts';
+import { writeSection } from './page.ts';
 
-const { values: options, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: 'boolean' } } });
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: 'boolean' }, write: { type: 'boolean' } },
+});
 const known = readdirSync(import.meta.dirname)
   .map((file) => file.replace(/\.ts$/, ''))
-  .filter((name) => !['main', 'benchmark'].includes(name) && !name.includes('.'));
+  .filter((name) => !['main', 'benchmark', 'page'].includes(name) && !name.includes('.'));
 const wanted = positionals.length > 0 ? positionals : known;
 const unknown = wanted.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
@@ -23,7 +27,8 @@ for (const name of wanted) {
   if (!options.json) console.log(`${name}: ${benchmark.about}`);
   const results = await benchmark.run();
   if (options.json) console.log(JSON.stringify({ name, results: results.map(published) }));
-  else print(results);
+  else console.log(`\n${table(results)}\n`);
+  if (options.write) writeSection(name, `${benchmark.about}\n\n${machine()}\n\n${table(results)}`);
 }
 // Peers may leave timers and servers behind; nothing of ours is waited for.
 process.exit(0);
@@ -32,19 +37,13 @@ function published({ what, ours, peer, ratio, goal, met }: Measurement) {
   return { what, ours, peer, ratio, goal, met };
 }
 
-function print(results: readonly Measurement[]): void {
-  console.log('\n| what | ours | peer or limit | ratio | goal | |\n|---|---|---|---|---|---|');
-  for (const { what, ours, peer, unit, ratio, goal, met } of results) {
+function table(results: readonly Measurement[]): string {
+  const rows = results.map(({ what, ours, peer, unit, ratio, goal, met }) => {
     const verdict = goal === '' ? 'reported' : met ? 'met' : 'MISSED';
-    const cells = [
-      what,
-      figure(ours, unit),
-      peer === null ? '–' : figure(peer, unit),
-      ratio === null ? '–' : round(ratio),
-    ];
-    console.log(`| ${[...cells, goal || '–', verdict].join(' | ')} |`);
-  }
-  console.log('');
+    const against = peer === null ? '–' : figure(peer, unit);
+    return `| ${[what, figure(ours, unit), against, ratio === null ? '–' : round(ratio), goal || '–', verdict].join(' | ')} |`;
+  });
+  return ['| what | ours | peer or limit | ratio | goal | |', '|---|---|---|---|---|---|', ...rows].join('\n');
 }
 
 function figure(value: number, unit: string): string {

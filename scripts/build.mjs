@@ -8,10 +8,16 @@ export function build() {
   const built = modified(join(root, 'dist', 'index.js'));
   const sources = ['package.json', 'tsdown.config.ts', 'tsconfig.json'].map((file) => modified(join(root, file)));
   if (built > Math.max(...sources, newest(join(root, 'src')))) return;
-  console.log('Building dist/ …');
+  console.error('Building dist/ …');
   const tsdown = join(root, 'node_modules', '.bin', 'tsdown');
-  const { status } = spawnSync(tsdown, ['--log-level', 'warn'], { cwd: root, stdio: 'inherit' });
-  if (status !== 0) process.exit(status ?? 1);
+  const { status, stderr } = spawnSync(tsdown, ['--log-level', 'error'], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    encoding: 'utf8',
+  });
+  if (status === 0) return;
+  console.error(stderr);
+  process.exit(status ?? 1);
 }
 
 function newest(folder) {

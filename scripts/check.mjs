@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { build } from './build.mjs';
 import { root } from './install.mjs';
 
 const checks = [
@@ -14,9 +15,12 @@ const checks = [
     directions,
   ],
   ['dead code', 'knip', ['--no-progress']],
+  ['package', 'publint', ['--strict']],
   ['generated docs', 'tsx', ['scripts/docs.ts', '--check']],
 ];
 
+// The examples are checked against the built package, as a user would.
+build();
 const started = performance.now();
 const outcomes = await Promise.all(checks.map(run));
 for (const { name, problem } of outcomes) console.log(problem === undefined ? `✓ ${name}` : `✗ ${name}\n${problem}`);

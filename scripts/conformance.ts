@@ -1,7 +1,7 @@
 // `npm run conformance`: every scenario, the tests that show it, and whether they passed.
 // Options: --json; --results FILE reads an earlier vitest JSON report instead of running the tests.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Report, scenarioStatuses } from '../test/conformance/statuses.ts';
@@ -35,6 +35,7 @@ function report(): Report {
   const folder = join(root, '.cache');
   const file = join(folder, 'conformance.json');
   mkdirSync(folder, { recursive: true });
+  rmSync(file, { force: true });
   const args = ['run', '--reporter=json', `--outputFile=${file}`];
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
   const { stderr } = spawnSync(process.execPath, [vitest, ...args], { cwd: root, encoding: 'utf8' });

@@ -18,14 +18,14 @@ if (missing.length > 0 && process.platform === 'linux') install(missing);
 function install(packages) {
   const command = `apt-get install -y --no-install-recommends ${packages.join(' ')}`;
   if (process.getuid?.() !== 0 || !isThere('apt-get')) {
-    console.log(`Not installed: ${packages.join(', ')}. The sandbox needs them; as root on Debian: ${command}`);
+    console.error(`Not installed: ${packages.join(', ')}. The sandbox needs them; as root on Debian: ${command}`);
     return;
   }
-  console.log(`Installing ${packages.join(', ')} …`);
+  console.error(`Installing ${packages.join(', ')} …`);
   if (aptGet(['install', '-y', '--no-install-recommends', ...packages])) return;
   // The lists of packages may be missing or old.
   if (aptGet(['update']) && aptGet(['install', '-y', '--no-install-recommends', ...packages])) return;
-  console.log(`That did not work. Install them by hand: ${command}`);
+  console.error(`That did not work. Install them by hand: ${command}`);
 }
 
 function aptGet(args) {

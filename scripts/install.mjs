@@ -20,18 +20,19 @@ export async function install() {
   await acquire();
   try {
     if (installed() === wanted) return;
-    console.log('Installing packages (npm ci) …');
+    console.error('Installing packages (npm ci) …');
     // Development packages too, also under NODE_ENV=production: they build and test this repository.
     const args = ['ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
     const { status } = spawnSync('npm', args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
-    if (status !== 0) {
-      console.error('npm ci failed. Check that the package registry can be reached, then run the same command again.');
-      process.exit(1);
+    if (status === 0) {
+      writeFileSync(stamp, wanted);
+      return;
     }
-    writeFileSync(stamp, wanted);
   } finally {
     rmSync(lock, { recursive: true, force: true });
   }
+  console.error('npm ci failed. Check that the package registry can be reached, then run the same command again.');
+  process.exit(1);
 }
 
 function installed() {
@@ -41,14 +42,17 @@ function installed() {
 /** Two commands at once in one checkout: the second waits for the first. */
 async function acquire() {
   mkdirSync(dirname(lock), { recursive: true });
-  for (;;) {
+  for (let told = false; ; told = true) {
     try {
       mkdirSync(lock);
       return;
     } catch (error) {
       if (error.code !== 'EEXIST') throw error;
       if (abandoned()) rmSync(lock, { recursive: true, force: true });
-      else await new Promise((done) => setTimeout(done, 200));
+      else {
+        if (!told) console.error('Waiting for another install in this checkout …');
+        await new Promise((done) => setTimeout(done, 200));
+      }
     }
   }
 }

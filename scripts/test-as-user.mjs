@@ -3,29 +3,33 @@
 // Root is refused less than others: permissions of files, limits of processes, control groups. So what the sandbox
 // promises is tried as both. Does nothing when whoever calls it is an ordinary user already.
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const NOBODY = 65534;
 const TESTS = ['src/sandbox', 'src/net', 'test/attacks'];
 const repository = fileURLToPath(new URL('..', import.meta.url));
 
-if (process.getuid?.() !== 0) {
-  console.log('Already an ordinary user: the tests have run as one.');
-} else {
-  process.exitCode = runAsNobody();
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  if (process.getuid?.() === 0) process.exitCode = runAsNobody(process.argv.slice(2));
+  else console.log('Already an ordinary user: the tests have run as one.');
 }
 
-function runAsNobody() {
+/** Returns vitest's exit code; its JSON report is copied to `report` if that is given. */
+export function runAsNobody(filters = [], report = undefined) {
   const home = mkdtempSync(join(tmpdir(), 'toolwright-user-'));
   try {
     const folder = copyTo(join(home, 'repository'));
     spawnSync('chown', ['-R', `${NOBODY}:${NOBODY}`, '--no-dereference', home], { stdio: 'inherit' });
-    const tests = process.argv.length > 2 ? process.argv.slice(2) : TESTS;
-    const args = ['node_modules/vitest/vitest.mjs', 'run', ...tests];
-    return asNobody(args, { cwd: folder, stdio: 'inherit', env: environment(home) }).status ?? 1;
+    const results = join(home, 'results.json');
+    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${results}`];
+    const tests = filters.length > 0 ? filters : TESTS;
+    const args = ['node_modules/vitest/vitest.mjs', 'run', ...reporters, ...tests];
+    const { status } = asNobody(args, { cwd: folder, stdio: 'inherit', env: environment(home) });
+    if (report !== undefined && existsSync(results)) cpSync(results, report);
+    return status ?? 1;
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
@@ -33,7 +37,7 @@ function runAsNobody() {
 
 /** The user's own copy, since the test runner writes beside the packages; these are only linked where that works. */
 function copyTo(folder) {
-  const left = ['.git', 'node_modules', 'dist'].map((name) => join(repository, name));
+  const left = ['.git', '.cache', 'node_modules', 'dist'].map((name) => join(repository, name));
   cpSync(repository, folder, { recursive: true, verbatimSymlinks: true, filter: (path) => !left.includes(path) });
   const packages = join(repository, 'node_modules');
   mkdirSync(join(folder, 'node_modules'));

@@ -2,9 +2,10 @@ export { type Access, UNKNOWN_ACCESS } from './kernel/access.ts';
 export type { CallRecord, CallState, Effect, FinalState, Outcome } from './kernel/call.ts';
 export { ToolCategory } from './kernel/category.ts';
 export { ERROR_CODES, type ErrorCode, type Failure, ToolError } from './kernel/error.ts';
-export type { Event, StoredEvent } from './kernel/event.ts';
+export type { CallMove, Event, LogEvent, NewEvent, StoredEvent } from './kernel/event.ts';
 export { ExecutionContext, type ExecutionContextInit } from './kernel/execution-context.ts';
-export type { InputSchema, JsonSchema } from './kernel/input-schema.ts';
+export type { Checked, InputSchema, Issue, JsonSchema } from './kernel/input-schema.ts';
+export type { HistoryQuery, Ledger, PruneLimits } from './kernel/ledger.ts';
 export type {
   ApprovalRequest,
   ApprovalResponse,
@@ -19,8 +20,9 @@ export type {
   Subject,
   Verdict,
 } from './kernel/ports.ts';
-export { fail, type Metadata, ok, type Result } from './kernel/result.ts';
-export { defineTool, type Tool, type ToolContext, type ToolSource } from './kernel/tool.ts';
+export { fail, type MaybePromise, type Metadata, ok, type Result } from './kernel/result.ts';
+export { StoreError, type StoreTrouble } from './kernel/store-error.ts';
+export { defineTool, type OwnReason, type Tool, type ToolContext, type ToolSource } from './kernel/tool.ts';
 export { type ParameterType, ToolParameter, type ToolParameterInit } from './kernel/tool-parameter.ts';
 export { ToolResult } from './kernel/tool-result.ts';
 export type {
@@ -35,7 +37,7 @@ export type {
   Search,
   World,
 } from './kernel/workspace.ts';
-export { BaseTool, type ParameterValues } from './runtime/base-tool.ts';
+export { BaseTool, type LangChainTool, type ParameterValues } from './runtime/base-tool.ts';
 export { allowAll, type RuntimeOptions } from './runtime/create-runtime.ts';
 export { createToolwright, type Toolwright, type ToolwrightOptions } from './runtime/create-toolwright.ts';
 export { type AnyContext, type CallOptions, type ExecutorOptions, ToolExecutor } from './runtime/executor.ts';
@@ -56,5 +58,8 @@ export {
   toOpenAIFunction,
   toOpenAIResponsesTool,
 } from './schema/formats.ts';
+export { openStore, type StorePlace } from './storage/open.ts';
+export type { OpenStore } from './storage/open-store.ts';
+export { keepUp, type UpkeepOptions } from './storage/upkeep.ts';
 export { builtInTools } from './tools/index.ts';
 export { openWorkspace, type Workspace, type WorkspaceOptions } from './workspace/open-workspace.ts';

@@ -54,4 +54,14 @@ export interface CallRecord {
   /** From the monotonic clock: of the run if it started, else of the decision. */
   readonly durationMs: number | null;
   readonly outcome: Outcome | null;
+  /** How often it started. Absent in a store that only its own process sees: there it never starts twice. */
+  readonly attempt?: number;
+  /** The process that answers for it, null when none does. Absent like `attempt`. */
+  readonly node?: NodeStamp | null;
+}
+
+/** A process that uses the store. Its epoch grows with every start, so that a late word of an earlier life is known. */
+export interface NodeStamp {
+  readonly id: string;
+  readonly epoch: number;
 }

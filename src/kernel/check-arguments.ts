@@ -1,32 +1,50 @@
 import type { Checked, InputSchema, Issue, JsonSchema, ParameterAliases } from './input-schema.ts';
 import { nearest } from './nearest.ts';
 
-/** Validates and fills in defaults; `issues` are in the validator's order. */
-export type Validate<T> = (args: Record<string, unknown>) => { value: T } | { issues: Issue[] };
+/** One thing a validator found. The sentence is made later, when it is known how the parameter is called here. */
+export interface Finding {
+  readonly path: readonly PropertyKey[];
+  readonly missing: boolean;
+  say(path: string): string;
+}
+
+/** Validates and fills in defaults; `findings` are in the validator's order. */
+export type Validate<T> = (args: Record<string, unknown>) => { value: T } | { findings: readonly Finding[] };
+
+/** How parameters are called here, by their own names: a toolset may show `path` as `file`. */
+export type ShownNames = ReadonlyMap<string, string>;
 
 /**
- * What every input schema does around its validator: arguments are an object, aliases become the one advertised
+ * What every input schema does around its validator: arguments are an object, other names become the one advertised
  * name, what nobody asked for is a warning, and a missing parameter is said before a wrong one.
  */
 export function inputSchema<T>(
   json: JsonSchema,
   validate: Validate<T>,
   aliases: ParameterAliases = {},
+  shown: ShownNames = new Map(),
 ): InputSchema<T> {
-  const known = shapeOf(json);
-  const canonical = new Map(Object.entries(aliases).flatMap(([name, others]) => others.map((other) => [other, name])));
-  return { json, check };
+  const advertised = shown.size === 0 ? json : renamed(json, shown);
+  const known = shapeOf(advertised);
+  const otherNames = namesToOwn(json, aliases, shown);
+  return { json: advertised, check, shownAs: (names) => inputSchema(json, validate, aliases, names) };
 
   function check(args: unknown): Checked<T> {
     if (!isPlainObject(args)) {
       return refused([{ path: '', message: `Arguments must be an object, got ${nameOf(args)}.` }], []);
     }
     const warnings: string[] = [];
-    const named = canonical.size === 0 ? args : resolveAliases(args, canonical, warnings);
-    if (known !== undefined) warnOfUnknown(named, known, '', warnings);
+    const named = otherNames.size === 0 ? args : toOwnNames(args, otherNames, warnings);
+    if (known !== undefined) warnOfUnknown(args, known, '', warnings, otherNames);
     const outcome = validate(named);
     if ('value' in outcome) return { ok: true, value: outcome.value, warnings };
-    return refused(missingFirst(outcome.issues), warnings);
+    return refused(missingFirst(outcome.findings).map(toIssue), warnings);
+  }
+
+  function toIssue({ path: own, say }: Finding): Issue {
+    const [first, ...rest] = own;
+    const path = pathText(first === undefined ? [] : [shown.get(String(first)) ?? first, ...rest]);
+    return { path, message: say(path) };
   }
 }
 
@@ -50,30 +68,64 @@ export const sentences = {
 };
 
 /** `['edits', 0, 'old']` → `edits[0].old`. */
-export function pathText(path: readonly PropertyKey[]): string {
+function pathText(path: readonly PropertyKey[]): string {
   let text = '';
   for (const key of path) text += typeof key === 'number' ? `[${key}]` : `${text === '' ? '' : '.'}${String(key)}`;
   return text;
 }
 
-function missingFirst(issues: Issue[]): Issue[] {
-  const isMissing = (issue: Issue) => issue.message.startsWith('Missing required');
-  return [...issues.filter(isMissing), ...issues.filter((issue) => !isMissing(issue))];
+function missingFirst(findings: readonly Finding[]): Finding[] {
+  return [...findings.filter(({ missing }) => missing), ...findings.filter(({ missing }) => !missing)];
 }
 
-function resolveAliases(args: Record<string, unknown>, canonical: Map<string, string>, warnings: string[]) {
-  const named: Record<string, unknown> = { ...args };
-  for (const key of Object.keys(args)) {
-    const name = canonical.get(key);
-    if (name === undefined) continue;
-    if (Object.hasOwn(args, name)) warnings.push(`Parameter '${key}' was ignored: '${name}' was given too.`);
-    else named[name] = args[key];
-    delete named[key];
+/** Throws on aliases that could never work: they would silently take a parameter away. */
+function namesToOwn(json: JsonSchema, aliases: ParameterAliases, shown: ShownNames): Map<string, string> {
+  const own = new Set(isPlainObject(json.properties) ? Object.keys(json.properties) : []);
+  const names = new Map<string, string>();
+  for (const [name, others] of Object.entries(aliases)) {
+    if (!own.has(name) && others.length > 0)
+      throw new TypeError(`it has aliases for '${name}', which is no parameter.`);
+    for (const other of others) {
+      if (own.has(other)) throw new TypeError(`the alias '${other}' of '${name}' is a parameter itself.`);
+      if (names.has(other)) throw new TypeError(`the alias '${other}' stands for two parameters.`);
+      names.set(other, name);
+    }
   }
-  return named;
+  for (const [name, as] of shown) names.set(as, name);
+  return names;
 }
 
-/** Which keys an object may have; `undefined` where anything goes. */
+function toOwnNames(args: Record<string, unknown>, names: ReadonlyMap<string, string>, warnings: string[]) {
+  const result: Record<string, unknown> = {};
+  const givenAs = new Map<string, string>();
+  for (const key of Object.keys(args)) {
+    const own = names.get(key) ?? key;
+    const earlier = givenAs.get(own);
+    // The advertised name wins over an alias, whichever comes first.
+    if (earlier !== undefined)
+      warnings.push(
+        `Parameter '${earlier === own ? key : earlier}' was ignored: '${earlier === own ? earlier : key}' was given too.`,
+      );
+    if (earlier === own) continue;
+    givenAs.set(own, key);
+    Object.defineProperty(result, own, { value: args[key], enumerable: true, configurable: true, writable: true });
+  }
+  return result;
+}
+
+function renamed(json: JsonSchema, shown: ShownNames): JsonSchema {
+  const { properties, required } = json;
+  const show = (own: string) => shown.get(own) ?? own;
+  return {
+    ...json,
+    ...(isPlainObject(properties) && {
+      properties: Object.fromEntries(Object.entries(properties).map(([own, schema]) => [show(own), schema])),
+    }),
+    ...(Array.isArray(required) && { required: required.map(show) }),
+  };
+}
+
+/** Which keys an object may have; `undefined` where anything goes, or where the validator itself refuses the rest. */
 interface Shape {
   keys: Map<string, Shape | undefined>;
   /** For arrays: the shape of each item. `keys` is empty then. */
@@ -86,12 +138,26 @@ function shapeOf(json: unknown): Shape | undefined {
     const items = shapeOf(json.items);
     return items === undefined ? undefined : { keys: new Map(), items };
   }
-  const open = json.additionalProperties !== undefined && json.additionalProperties !== false;
-  if (!isPlainObject(json.properties) || open) return undefined;
+  const onlyObject = nullable(json);
+  if (onlyObject !== undefined) return shapeOf(onlyObject);
+  if (!isPlainObject(json.properties) || json.additionalProperties !== undefined) return undefined;
   return { keys: new Map(Object.entries(json.properties).map(([key, value]) => [key, shapeOf(value)])) };
 }
 
-function warnOfUnknown(value: unknown, shape: Shape, at: string, warnings: string[]): void {
+/** The one schema beside `null`. */
+function nullable({ anyOf }: Record<string, unknown>): unknown {
+  if (!Array.isArray(anyOf)) return undefined;
+  const others = anyOf.filter((option) => !isPlainObject(option) || option.type !== 'null');
+  return others.length === 1 ? others[0] : undefined;
+}
+
+function warnOfUnknown(
+  value: unknown,
+  shape: Shape,
+  at: string,
+  warnings: string[],
+  otherNames: ReadonlyMap<string, string> = NO_NAMES,
+): void {
   if (shape.items !== undefined) {
     if (!Array.isArray(value)) return;
     for (const [index, item] of value.entries()) warnOfUnknown(item, shape.items, `${at}[${index}]`, warnings);
@@ -102,11 +168,13 @@ function warnOfUnknown(value: unknown, shape: Shape, at: string, warnings: strin
     const path = at === '' ? key : `${at}.${key}`;
     const inner = shape.keys.get(key);
     if (inner !== undefined) warnOfUnknown(value[key], inner, path, warnings);
-    else if (!shape.keys.has(key) && warnings.length < MOST_WARNINGS) {
+    else if (!shape.keys.has(key) && !otherNames.has(key) && warnings.length < MOST_WARNINGS) {
       warnings.push(unknownParameter(key, path, [...shape.keys.keys()]));
     }
   }
 }
+
+const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
 /** A model that sends a thousand odd keys learns from the first few. */
 const MOST_WARNINGS = 10;

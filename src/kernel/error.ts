@@ -60,15 +60,47 @@ export class ToolError extends Error implements Failure {
   }
 }
 
-/** What anything thrown says, also when it is not an Error, and also when it is `undefined`. */
+/** What anything thrown says, also when it is not an Error, `undefined`, or itself throws when it is looked at. */
 export function messageOf(thrown: unknown): string {
-  if (thrown instanceof Error) return thrown.message || thrown.name;
-  if (typeof thrown === 'string' && thrown !== '') return thrown;
   try {
+    const message = (thrown as { message?: unknown } | null | undefined)?.message;
+    if (typeof message === 'string' && message !== '') return message;
+    if (thrown instanceof Error) return thrown.name;
+    if (typeof thrown === 'string' && thrown !== '') return thrown;
     const json = JSON.stringify(thrown);
     if (json !== undefined) return `threw ${json}`;
   } catch {
-    // Not serialisable: its type is all that can be said.
+    // It cannot be looked at: its type is all that can be said.
   }
   return `threw ${thrown === undefined ? 'undefined' : `a ${typeof thrown}`}`;
+}
+
+/**
+ * A failure fit to be handed on, from whatever a tool says went wrong. The doors answer a closed list of codes, so a
+ * code of the tool's own goes into the details; details that are no JSON are left out.
+ */
+export function toFailure(error: unknown): Failure {
+  const { code, message, details } = (error ?? {}) as Partial<Record<keyof Failure, unknown>>;
+  const text = typeof message === 'string' ? message : messageOf(error);
+  const known = typeof code === 'string' && (ERROR_CODES as readonly string[]).includes(code);
+  const kept = jsonObject(details);
+  if (known)
+    return kept === undefined
+      ? { code: code as ErrorCode, message: text }
+      : { code: code as ErrorCode, message: text, details: kept };
+  return {
+    code: 'EXECUTION_ERROR',
+    message: text,
+    details: typeof code === 'string' ? { ...kept, code } : { ...kept },
+  };
+}
+
+function jsonObject(value: unknown): Details | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  try {
+    JSON.stringify(value);
+    return value as Details;
+  } catch {
+    return undefined;
+  }
 }

@@ -4,7 +4,15 @@ import type { CallRecord, CallState, FinalState, Outcome } from './call.ts';
 /** What each event says. The same names in the store, on SSE and in the UI: `noun.past_verb`. */
 export interface EventData {
   'call.requested': { tool: string; args: unknown; effect: CallRecord['effect']; agent: string | null };
-  'approval.requested': { approvalId: string; tool: string; args: unknown; reason: string; digest: string };
+  'approval.requested': {
+    approvalId: string;
+    tool: string;
+    args: unknown;
+    reason: string;
+    digest: string;
+    /** By the store's clock. Left out: it waits as long as it takes. */
+    expiresAt?: number;
+  };
   'approval.decided': {
     approvalId: string;
     approved: boolean;
@@ -12,6 +20,10 @@ export interface EventData {
     message?: string;
     changed?: string[];
   };
+  /** Its process ended before it started, or while it did something that may be done again. */
+  'call.requeued': { tool: string; attempt: number; reason: string };
+  /** Somebody took a queued call over; it goes its way from the start. */
+  'call.resumed': { tool: string; attempt: number };
   'call.started': { tool: string; args: unknown; summary: string; access: readonly Access[] };
   'call.finished': { tool: string; state: FinalState; outcome: Outcome; durationMs: number };
   /** Live only: never recorded one by one. */
@@ -28,6 +40,31 @@ export type NewEvent<T extends RecordedEventType = RecordedEventType> = T extend
 /** A recorded event. `seq` counts from 1 without gaps in its session, `pos` grows over all sessions. */
 export type StoredEvent = NewEvent & { readonly session: string; readonly seq: number; readonly pos: number };
 
+/** Events that belong to no call. They have a stream of their own, the session `SYSTEM_SESSION`. */
+export interface SystemEventData {
+  'rule.saved': { ruleId: string; rule: string; verdict: 'allow' | 'ask' | 'deny'; by: string | null };
+  'rule.removed': { ruleId: string; by: string | null };
+  'tool.switched': { tool: string; enabled: boolean; by: string | null };
+}
+
+export type SystemEventType = keyof SystemEventData;
+
+export const SYSTEM_SESSION = '@system';
+
+export type NewSystemEvent<T extends SystemEventType = SystemEventType> = T extends SystemEventType
+  ? { readonly type: T; readonly at: number; readonly data: SystemEventData[T] }
+  : never;
+
+export type StoredSystemEvent = NewSystemEvent & {
+  readonly callId: null;
+  readonly session: typeof SYSTEM_SESSION;
+  readonly seq: number;
+  readonly pos: number;
+};
+
+/** Anything the log holds. */
+export type LogEvent = StoredEvent | StoredSystemEvent;
+
 export type LiveEvent = {
   readonly type: 'call.progressed';
   readonly session: string;
@@ -43,5 +80,7 @@ export type Event = StoredEvent | LiveEvent;
 export interface CallMove {
   readonly from: readonly CallState[];
   readonly to: CallState;
+  /** Also only if the call is still in this attempt. */
+  readonly attempt?: number;
   readonly set?: Partial<Pick<CallRecord, 'args' | 'effect' | 'startedAt' | 'finishedAt' | 'durationMs' | 'outcome'>>;
 }

@@ -30,7 +30,7 @@ export class ExecutionContext {
     this.dryRun = init.dryRun ?? false;
     this.timeout = positive('timeout', init.timeout ?? 120, 'seconds');
     this.maxOutputSize = positive('maxOutputSize', init.maxOutputSize ?? 100_000, 'characters');
-    this.metadata = { ...init.metadata };
+    this.metadata = Object.freeze({ ...init.metadata });
     Object.freeze(this);
   }
 

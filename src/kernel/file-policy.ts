@@ -48,7 +48,7 @@ const writable = (reason: string, ...patterns: string[]): FileRule[] =>
   patterns.map((pattern) => ({ pattern, access: 'writable', reason }));
 
 /** Files whose content is a secret. */
-export const SENSITIVE_FILES: readonly FileRule[] = [
+const SENSITIVE_FILES: readonly FileRule[] = [
   ...hidden(ENVIRONMENT, '.env', '.env.*', '.envrc', '*.env'),
   ...writable('an example holds no secret', '.env.example', '.env.sample', '.env.template', '.env.dist'),
   ...hidden(KEYS, '*.pem', '*.key', '*.p12', '*.pfx', '*.jks', '*.keystore', '*.ppk', '*.kdbx'),
@@ -60,7 +60,7 @@ export const SENSITIVE_FILES: readonly FileRule[] = [
 ];
 
 /** Files that make the host, or Toolwright, do something. */
-export const PROTECTED_FILES: readonly FileRule[] = [
+const PROTECTED_FILES: readonly FileRule[] = [
   ...readOnly('sweep', GIT, '**/.git/hooks', '**/.git/config', '**/.git/config.worktree', '**/.git/info/attributes'),
   ...readOnly('sweep', GIT, '**/.git/modules/**/hooks', '**/.git/modules/**/config', '**/.git/commondir'),
   ...readOnly('sweep', GIT, '.husky', '.gitmodules'),

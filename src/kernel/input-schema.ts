@@ -21,6 +21,8 @@ export interface InputSchema<T = unknown> {
   readonly json: JsonSchema;
   /** Never throws. `value` has aliases resolved and defaults filled in; it never is the object that came in. */
   check(args: unknown): Checked<T>;
+  /** The same schema with parameters under other names, given by their own; sentences and JSON use the names shown. */
+  shownAs(names: ReadonlyMap<string, string>): InputSchema<T>;
 }
 
 /** Other names under which a parameter is accepted: `{ path: ['file_path', 'filePath'] }`. */

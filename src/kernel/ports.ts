@@ -1,6 +1,6 @@
 import type { Access } from './access.ts';
 import type { CallRecord, CallState, Effect } from './call.ts';
-import type { CallMove, NewEvent, StoredEvent } from './event.ts';
+import type { CallMove, LogEvent, NewEvent, StoredEvent } from './event.ts';
 import type { ExecutionContext } from './execution-context.ts';
 import type { MaybePromise, Result } from './result.ts';
 
@@ -45,25 +45,31 @@ export interface Store {
   calls(query: CallQuery): MaybePromise<Page<CallRecord>>;
   /** Events of one session with `seq` above `after`, in order. */
   events(session: string, after?: number, limit?: number): MaybePromise<readonly StoredEvent[]>;
-  /** Forgets finished calls and their events; running ones stay. */
+  /** Forgets finished calls, and their events as far as nothing unfinished stands before them; running ones stay. */
   clear(): MaybePromise<void>;
+  /**
+   * Tells events recorded from now on, by whatever process, in the order of `pos`; those after `after` first if it is
+   * given. Returns how to stop. Absent where no other process can write.
+   */
+  follow?(listener: (event: LogEvent) => void, after?: number): () => void;
 }
 
 /** Bytes by the hash of their content. What was put is never changed; an adapter may forget the oldest. */
 export interface BlobStore {
   /** Returns the handle; the same bytes always give the same one. */
   put(bytes: Uint8Array): MaybePromise<string>;
-  /** FILE_NOT_FOUND for a handle that is unknown or forgotten. */
+  /** FILE_NOT_FOUND for a handle that is unknown or forgotten, or whose bytes no longer fit it. */
   get(handle: string): MaybePromise<Result<Uint8Array>>;
 }
 
-/** What policy judges. `ownReason` is the tool's own wish to ask a person, if it has one. */
+/** What policy judges. `ownReason` is the tool's own wish to ask a person; `asksAlways`, that no rule may lift it. */
 export interface Subject {
   readonly tool: string;
   readonly args: unknown;
   readonly access: readonly Access[];
   readonly effect: Effect;
   readonly ownReason: string | undefined;
+  readonly asksAlways: boolean;
   readonly context: ExecutionContext;
 }
 
@@ -72,6 +78,8 @@ export interface Verdict {
   readonly verdict: 'allow' | 'ask' | 'deny';
   readonly rule: string;
   readonly reason: string;
+  /** What is granted, where that is less than what was asked for: a command that only reads gets nothing to write. */
+  readonly access?: readonly Access[];
 }
 
 /** Contract: decides, touches nothing. A throw refuses the call. */

@@ -74,6 +74,12 @@ describe('ToolParameter', () => {
     ['an empty enum', { enum: [] }, /enum is empty/],
     ['a default of the wrong type', { default: 7 }, /default 7 does not fit/],
     ['a default outside the enum', { enum: ['a'], default: 'b' }, /default "b" does not fit/],
+    ['a default for a required one', { required: true, default: 'x' }, /default would never be used/],
+    ['a minimum above the maximum', { type: 'integer', minimum: 5, maximum: 1 }, /minimum is above its maximum/],
+    ['a minimum of a string', { minimum: 5 }, /minimum and maximum are for integer and number/],
+    ['a negative length', { minLength: -1 }, /length cannot be negative/],
+    ['an enum of another type', { enum: [1, 2] }, /enum value 1 does not fit/],
+    ['an enum value out of bounds', { type: 'integer', maximum: 3, enum: [2, 9] }, /enum value 9 does not fit/],
     ['a default below the minimum', { type: 'integer', minimum: 5, default: 1 }, /default 1 does not fit/],
   ])('%s is refused when it is defined', (_, wrong, message) => {
     expect(() => new ToolParameter({ name: 'x', type: 'string', description: 'X', ...wrong })).toThrow(message);

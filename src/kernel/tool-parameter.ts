@@ -46,7 +46,7 @@ export class ToolParameter {
     this.name = init.name;
     this.type = init.type;
     this.description = init.description;
-    this.required = init.default === undefined && (init.required ?? true);
+    this.required = init.required ?? init.default === undefined;
     this.default = init.default;
     this.enum = init.enum;
     this.minimum = init.minimum;
@@ -81,7 +81,10 @@ export class ToolParameter {
   }
 
   #bare(): z.ZodType {
-    if (this.enum !== undefined) return z.literal([...this.enum]);
+    return this.enum === undefined ? this.#unlisted() : z.literal([...this.enum]);
+  }
+
+  #unlisted(): z.ZodType {
     switch (this.type) {
       case 'string':
         return bounded(z.string(), this.minLength, this.maxLength);
@@ -104,10 +107,26 @@ export class ToolParameter {
     if (typeof this.description !== 'string' || this.description === '') {
       throw this.#invalid('it needs a description: the model reads nothing else about it.');
     }
+    if (this.required && this.default !== undefined)
+      throw this.#invalid('it is required, so its default would never be used.');
     if (this.enum?.length === 0) throw this.#invalid('its enum is empty, so nothing would fit.');
+    this.#refuseBounds('minimum', 'maximum', ['integer', 'number']);
+    this.#refuseBounds('minLength', 'maxLength', ['string']);
+    const misfit = this.enum?.find((value) => !this.#unlisted().safeParse(value).success);
+    if (misfit !== undefined) throw this.#invalid(`its enum value ${JSON.stringify(misfit)} does not fit it.`);
     if (this.default !== undefined && !this.#bare().safeParse(this.default).success) {
       throw this.#invalid(`its default ${JSON.stringify(this.default)} does not fit it.`);
     }
+  }
+
+  #refuseBounds(low: 'minimum' | 'minLength', high: 'maximum' | 'maxLength', types: readonly ParameterType[]): void {
+    const [least, most] = [this[low], this[high]];
+    if (least === undefined && most === undefined) return;
+    if (!types.includes(this.type)) throw this.#invalid(`${low} and ${high} are for ${types.join(' and ')}.`);
+    if (least !== undefined && most !== undefined && least > most)
+      throw this.#invalid(`its ${low} is above its ${high}.`);
+    if (low === 'minLength' && ((least ?? 0) < 0 || (most ?? 0) < 0))
+      throw this.#invalid('a length cannot be negative.');
   }
 
   #invalid(why: string): ToolError {

@@ -62,6 +62,15 @@ describe('defineTool', () => {
   });
 });
 
+test.each<[string, Record<string, string[]>, RegExp]>([
+  ['of a parameter that is none', { b: ['c'] }, /aliases for 'b', which is no parameter/],
+  ['that is a parameter itself', { a: ['other'] }, /is a parameter itself/],
+  ['for two parameters', { a: ['x'], other: ['x'] }, /stands for two parameters/],
+])('an alias %s is refused when it is defined', (_, aliases, message) => {
+  const input = z.object({ a: z.string(), other: z.string() });
+  expect(() => defineTool({ name: 't', description: 'T', input, aliases, run })).toThrow(message);
+});
+
 describe('what a Zod schema refuses, in sentences', () => {
   const { check } = defineTool({
     name: 't',
@@ -83,7 +92,18 @@ describe('what a Zod schema refuses, in sentences', () => {
         .string()
         .refine((text) => text !== 'no', 'Must not be no')
         .optional(),
-      tuple: z.tuple([z.string(), z.number()]).optional(),
+      tuple: z.tuple([z.string(), z.int()]).optional(),
+      shape: z
+        .discriminatedUnion('type', [
+          z.object({ type: z.literal('circle'), radius: z.int() }),
+          z.object({ type: z.literal('square'), side: z.int() }),
+        ])
+        .optional(),
+      target: z.union([z.object({ path: z.string() }), z.object({ url: z.string(), depth: z.int() })]).optional(),
+      both: z
+        .object({ a: z.string().optional(), b: z.string().optional() })
+        .refine(({ a, b }) => a !== undefined || b !== undefined, { path: ['a'], message: 'Give a or b' })
+        .optional(),
     }),
     run,
   }).input;
@@ -102,7 +122,13 @@ describe('what a Zod schema refuses, in sentences', () => {
     [{ strict: { a: 'x', b: 1 } }, "Invalid value for strict: it has no parameter 'b'"],
     [{ map: { x: 'y' } }, 'Invalid type for map.x: expected integer'],
     [{ refined: 'no' }, 'Invalid value for refined: must not be no'],
-    [{ tuple: ['a', 'b'] }, 'Invalid type for tuple[1]: expected number'],
+    [{ tuple: ['a', 'b'] }, 'Invalid type for tuple[1]: expected integer'],
+    [{ shape: { type: 'line' } }, "Invalid value for shape.type: must be one of ['circle', 'square']"],
+    [{ shape: { type: 'circle', radius: 'x' } }, 'Invalid type for shape.radius: expected integer'],
+    [{ shape: { type: 'circle' } }, 'Missing required parameter: shape.radius'],
+    [{ target: {} }, 'Missing required parameter: target.path'],
+    [{ target: { url: 'x', depth: 1.5 } }, 'Invalid type for target.depth: expected integer'],
+    [{ both: {} }, 'Invalid value for both.a: give a or b'],
   ])('%j', (args, message) => {
     const checked = check(args);
     expect(checked.ok ? undefined : checked.issues[0].message).toBe(message);

@@ -11,7 +11,7 @@ import type { Files, Search } from './workspace.ts';
 import { zodInput, zodToJson } from './zod-input.ts';
 
 /** What a running tool has: the context it was called with, and its only ways to the world. */
-export interface ToolContext extends Readonly<Omit<ExecutionContext, 'constructor'>> {
+export interface ToolContext extends Readonly<ExecutionContext> {
   readonly callId: string;
   /** Aborts on timeout and cancellation. Made on first use, so a tool that never looks pays nothing. */
   readonly signal: AbortSignal;
@@ -41,8 +41,8 @@ export interface Tool<I = unknown, O = unknown> {
   summary(input: I): string;
   /** What this call touches. Left out: unknown, so it asks, runs alone and never twice. */
   access?(input: I, ctx: ToolContext): MaybePromise<readonly Access[]>;
-  /** A reason why a person must say yes, whatever the access. */
-  approval?(input: I, ctx: ToolContext): MaybePromise<string | undefined>;
+  /** A reason why a person must say yes, whatever the access. A user's rule may lift it, unless it says `always`. */
+  approval?(input: I, ctx: ToolContext): MaybePromise<OwnReason | undefined>;
   /** What would happen, in words, for a dry run. Must change nothing. */
   preview?(input: I, ctx: ToolContext): MaybePromise<string>;
   /** Returns `ok(value)` or `fail(…)`. A throw is a bug and is reported as one. */
@@ -50,6 +50,8 @@ export interface Tool<I = unknown, O = unknown> {
   /** What the model reads of a value. Left out: a string as it is, the rest as JSON. */
   render?(value: O): string;
 }
+
+export type OwnReason = string | { readonly reason: string; readonly always: true };
 
 /** Anything that can become a Tool, such as a BaseTool. */
 export interface ToolSource {

@@ -1,53 +1,109 @@
+import { posix } from 'node:path';
 import { type Access, conflicts } from '../kernel/access.ts';
 
 /** A place in the order of calls. It blocks every later one that conflicts with it until it is released. */
-interface Ticket {
+export class Ticket {
   readonly access: readonly Access[];
-  readonly ancestors: ReadonlySet<Ticket>;
-  /** Earlier tickets that have to go first. */
-  waitingFor: number;
-  readonly blocked: Ticket[];
+  readonly parent: Ticket | undefined;
+  /** Earlier tickets that have to go first; those that these wait for themselves are left out. */
+  readonly waitsFor = new Set<Ticket>();
+  readonly blocks = new Set<Ticket>();
+  /** Tickets of calls made inside this one. */
+  readonly children = new Set<Ticket>();
   start: (() => void) | undefined;
-  released: boolean;
+  previous: Ticket | undefined;
+  next: Ticket | undefined;
+  held = false;
+
+  constructor(access: readonly Access[], parent: Ticket | undefined) {
+    this.access = access;
+    this.parent = parent;
+  }
 }
 
-export type { Ticket };
-
 /**
- * Orders calls that touch the same thing, in the order they come; others run together. A ticket waits for earlier
- * ones only, so there is no circle to be stuck in. A call made inside another one passes through its parents' tickets.
+ * Orders calls that touch the same thing, in the order they come; others run together. Nobody waits for a ticket that,
+ * in the end, waits for him: a call made inside another one passes through its parents, and through whoever waits for
+ * them.
  */
 export class AccessLocks {
-  readonly #held = new Set<Ticket>();
+  #newest: Ticket | undefined;
 
-  /** Takes a place. The call may go at once if `waitingFor` is 0; otherwise await `turn`. */
-  take(access: readonly Access[], parent?: Ticket): Ticket {
-    const ancestors = parent === undefined ? NONE : new Set([parent, ...parent.ancestors]);
-    const ticket: Ticket = { access, ancestors, waitingFor: 0, blocked: [], start: undefined, released: false };
-    if (access.length === 0) return ticket;
-    for (const earlier of this.#held) {
-      if (ancestors.has(earlier) || !conflicts(earlier.access, access)) continue;
-      ticket.waitingFor++;
-      earlier.blocked.push(ticket);
+  /** `workingDir` makes one path of its several spellings. */
+  take(access: readonly Access[], workingDir: string, parent?: Ticket): Ticket {
+    const ticket = new Ticket(
+      access.map((one) => absolute(one, workingDir)),
+      parent,
+    );
+    const covered = new Set<Ticket>();
+    for (let earlier = this.#newest; earlier !== undefined; earlier = earlier.previous) {
+      if (covered.has(earlier)) {
+        for (const further of earlier.waitsFor) covered.add(further);
+      } else if (conflicts(earlier.access, ticket.access) && !(parent && dependsOnAny(earlier, ancestorsOf(ticket)))) {
+        wait(ticket, earlier);
+        for (const further of earlier.waitsFor) covered.add(further);
+      }
     }
-    this.#held.add(ticket);
+    parent?.children.add(ticket);
+    this.#append(ticket);
     return ticket;
   }
 
-  turn(ticket: Ticket): Promise<void> {
+  /** Undefined when it may go at once. */
+  turn(ticket: Ticket): Promise<void> | undefined {
+    if (ticket.waitsFor.size === 0) return undefined;
     return new Promise((resolve) => {
-      if (ticket.waitingFor === 0) resolve();
-      else ticket.start = resolve;
+      ticket.start = resolve;
     });
   }
 
-  /** Also for a ticket that never had its turn. */
+  /** Also for a ticket that never had its turn: those behind it then wait for what it waited for. */
   release(ticket: Ticket): void {
-    if (ticket.released) return;
-    ticket.released = true;
-    this.#held.delete(ticket);
-    for (const next of ticket.blocked) if (--next.waitingFor === 0) next.start?.();
+    if (!ticket.held) return;
+    this.#remove(ticket);
+    ticket.parent?.children.delete(ticket);
+    for (const earlier of ticket.waitsFor) earlier.blocks.delete(ticket);
+    for (const later of ticket.blocks) {
+      later.waitsFor.delete(ticket);
+      for (const earlier of ticket.waitsFor) wait(later, earlier);
+      if (later.waitsFor.size === 0) later.start?.();
+    }
+  }
+
+  #append(ticket: Ticket): void {
+    ticket.held = true;
+    ticket.previous = this.#newest;
+    if (this.#newest !== undefined) this.#newest.next = ticket;
+    this.#newest = ticket;
+  }
+
+  #remove(ticket: Ticket): void {
+    ticket.held = false;
+    if (ticket.previous !== undefined) ticket.previous.next = ticket.next;
+    if (ticket.next !== undefined) ticket.next.previous = ticket.previous;
+    else this.#newest = ticket.previous;
   }
 }
 
-const NONE: ReadonlySet<Ticket> = new Set();
+function wait(later: Ticket, earlier: Ticket): void {
+  later.waitsFor.add(earlier);
+  earlier.blocks.add(later);
+}
+
+function ancestorsOf(ticket: Ticket): Set<Ticket> {
+  const ancestors = new Set<Ticket>();
+  for (let at = ticket.parent; at !== undefined; at = at.parent) ancestors.add(at);
+  return ancestors;
+}
+
+/** A ticket depends on what it waits for, and on the calls that were made inside it. */
+function dependsOnAny(ticket: Ticket, wanted: ReadonlySet<Ticket>, seen = new Set<Ticket>()): boolean {
+  if (wanted.has(ticket)) return true;
+  if (seen.has(ticket)) return false;
+  seen.add(ticket);
+  return [...ticket.waitsFor, ...ticket.children].some((next) => dependsOnAny(next, wanted, seen));
+}
+
+function absolute(access: Access, workingDir: string): Access {
+  return 'path' in access ? { ...access, path: posix.resolve(workingDir, access.path) } : access;
+}

@@ -1,144 +1,162 @@
 import { type Access, UNKNOWN_ACCESS } from '../kernel/access.ts';
-import type { InputSchema } from '../kernel/input-schema.ts';
+import type { InputSchema, Issue } from '../kernel/input-schema.ts';
+import { frozenCopy } from '../kernel/plain-copy.ts';
 import type { Verdict } from '../kernel/ports.ts';
-import { fail, isPromise, type MaybePromise, ok, type Result } from '../kernel/result.ts';
-import type { Tool } from '../kernel/tool.ts';
+import { fail, isPromise, type MaybePromise, type Result } from '../kernel/result.ts';
+import type { OwnReason, Tool } from '../kernel/tool.ts';
+import { applyHooks } from './apply-hooks.ts';
 import { askPerson } from './ask-person.ts';
 import type { CallScope } from './call-scope.ts';
-import type { Ending } from './ending.ts';
-import { interruptible } from './interruption.ts';
-import { redact } from './redact.ts';
+import { type Ending, ending } from './ending.ts';
+import { redacted } from './redact.ts';
 import type { Runtime } from './runtime.ts';
 
 /** A call that may run: exactly this input, touching exactly this. */
 export interface Admitted {
-  tool: Tool;
-  input: unknown;
-  access: readonly Access[];
+  readonly kind: 'admitted';
+  readonly tool: Tool;
+  readonly input: unknown;
+  readonly access: readonly Access[];
   /** Why a person would be asked, if they would; only a dry run gets here with one unanswered. */
-  wouldAsk: string | undefined;
+  readonly wouldAsk: string | undefined;
 }
 
-/** find → validate → hooks → access → policy → approval. Touches nothing outside; says no with an Ending. */
-export async function admit(rt: Runtime, call: CallScope): Promise<Admitted | Ending> {
-  call.stage = 'admit';
-  const found = typeof call.request.tool === 'string' ? rt.find(call.request.tool) : ok(call.request.tool);
-  if (!found.ok) return refused(found);
+/** validate → hooks → access → policy → approval. Touches nothing outside; says no with an Ending. */
+export async function admit(rt: Runtime, call: CallScope, found: Result<Tool>): Promise<Admitted | Ending> {
+  if (!found.ok) return unknown(found);
   const tool = found.value;
-  call.toolName = tool.name;
   logStart(rt, call);
+  const first = propose(rt, call, tool, call.args);
+  const proposal = isPromise(first) ? await first : first;
+  if (proposal.kind === 'ending') return proposal;
 
-  const given = validate(tool, call, call.request.args);
-  if (!given.ok) return refused(given);
-  const hooked = rt.hooks.length === 0 ? given : await applyHooks(rt, call, tool, given.value);
-  if (!hooked.ok) return refused(hooked);
+  const { access, verdict } = proposal;
+  if (verdict.verdict === 'allow') return admitted(tool, proposal);
+  if (call.context.dryRun) return admitted(tool, proposal, verdict.reason);
+  const answer = await askPerson(rt, call, { tool, input: proposal.input, access, reason: verdict.reason });
+  if (answer.kind === 'ending') return answer;
+  if (answer.modifiedArgs === undefined) return admitted(tool, proposal);
 
-  const pending = judge(rt, call, tool, hooked.value);
-  const judged = isPromise(pending) ? await pending : pending;
-  if (!judged.ok) return { state: 'denied', result: judged };
-  const { verdict, access } = judged.value;
-  const admitted = { tool, input: hooked.value, access, wouldAsk: undefined };
-  if (verdict.verdict === 'allow') return admitted;
-  if (call.dryRun) return { ...admitted, wouldAsk: verdict.reason };
-
-  const answer = await askPerson(rt, call, { tool, access, reason: verdict.reason });
-  if ('state' in answer) return answer;
-  return answer.modifiedArgs === undefined ? admitted : readmit(rt, call, tool, answer.modifiedArgs);
+  // Edited arguments are a new proposal and go the whole way again. The person's yes covers «ask», never «deny».
+  const edited = await propose(rt, call, tool, frozenCopy(answer.modifiedArgs), 'The edited arguments do not fit: ');
+  return edited.kind === 'ending' ? edited : admitted(tool, edited);
 }
 
-/** A person's edited arguments are a new proposal: validated and judged again. Their yes covers «ask», never «deny». */
-async function readmit(rt: Runtime, call: CallScope, tool: Tool, args: unknown): Promise<Admitted | Ending> {
-  const input = validate(tool, call, args);
-  if (!input.ok) return refused(fail('INVALID_INPUT', `The edited arguments do not fit: ${input.error.message}`));
-  const judged = await judge(rt, call, tool, input.value);
-  if (!judged.ok) return { state: 'denied', result: judged };
-  return { tool, input: input.value, access: judged.value.access, wouldAsk: undefined };
+/** Valid arguments that no hook vetoed and no policy denied. */
+interface Proposal {
+  readonly kind: 'proposal';
+  readonly input: unknown;
+  readonly access: readonly Access[];
+  readonly verdict: Verdict;
 }
 
-function validate(tool: Tool, call: CallScope, args: unknown): Result<unknown> {
-  call.stage = 'admit';
+function admitted(tool: Tool, { input, access, verdict }: Proposal, wouldAsk?: string): Admitted {
+  return { kind: 'admitted', tool, input, access: verdict.access ?? access, wouldAsk };
+}
+
+function propose(
+  rt: Runtime,
+  call: CallScope,
+  tool: Tool,
+  args: unknown,
+  prefix = '',
+): MaybePromise<Proposal | Ending> {
+  const given = validate(tool, call, args);
+  if (given.kind === 'ending') return prefix === '' ? given : ending('failed', prefixed(prefix, given.result));
+  return rt.hooks.length === 0 ? judge(rt, call, tool, given.input) : proposeHooked(rt, call, tool, given.input);
+}
+
+async function proposeHooked(rt: Runtime, call: CallScope, tool: Tool, given: unknown): Promise<Proposal | Ending> {
+  let input = given;
+  const refused = await applyHooks(rt.hooks, call, (args) => {
+    const changed = validate(tool, call, frozenCopy(args));
+    if (changed.kind === 'valid') input = changed.input;
+    return changed.kind === 'valid' ? undefined : changed;
+  });
+  return refused ?? judge(rt, call, tool, input);
+}
+
+/** What people, hooks and the record are shown from now on is a frozen copy of what runs. */
+function validate(tool: Tool, call: CallScope, args: unknown): { kind: 'valid'; input: unknown } | Ending {
+  call.stage = 'definition';
   const checked = (tool.input as InputSchema).check(args);
   if (checked.warnings.length > 0) call.warnings.push(...checked.warnings);
-  if (checked.ok) {
-    call.args = checked.value;
-    return checked;
-  }
-  return fail('INVALID_INPUT', checked.issues[0].message, { issues: checked.issues });
+  if (!checked.ok) return invalid(checked.issues);
+  call.args = frozenCopy(checked.value);
+  return { kind: 'valid', input: checked.value };
 }
 
-async function applyHooks(rt: Runtime, call: CallScope, tool: Tool, given: unknown): Promise<Result<unknown>> {
-  let input = given;
-  for (const hook of rt.hooks) {
-    if (hook.before === undefined) continue;
-    call.stage = 'hook';
-    const { callId, context } = call;
-    const seen = { callId, tool: tool.name, args: input as Record<string, unknown>, context };
-    const answer = await bounded(call, hook.before(seen));
-    if (answer === undefined) continue;
-    if ('veto' in answer) return fail('PERMISSION_DENIED', `Hook ${hook.name} refused ${tool.name}: ${answer.veto}`);
-    const changed = validate(tool, call, answer.args);
-    if (!changed.ok) return changed;
-    input = changed.value;
-  }
-  return ok(input);
-}
-
-interface Judged {
-  verdict: Verdict;
-  access: readonly Access[];
-}
-
-function judge(rt: Runtime, call: CallScope, tool: Tool, input: unknown): MaybePromise<Result<Judged>> {
-  call.stage = 'admit';
-  const access = tool.access === undefined ? UNKNOWN_ACCESS : tool.access(input, call);
-  const ownReason = tool.approval?.(input, call);
-  const now = !isPromise(access) && !isPromise(ownReason);
-  return now
-    ? decide(rt, call, { tool, input, access, ownReason })
-    : judgeLater(rt, call, { tool, input, access, ownReason });
-}
-
-interface Claim {
-  tool: Tool;
-  input: unknown;
-  access: readonly Access[];
-  ownReason: string | undefined;
+function judge(rt: Runtime, call: CallScope, tool: Tool, input: unknown): MaybePromise<Proposal | Ending> {
+  call.stage = 'definition';
+  const access = tool.access?.(input, call.ctx) ?? UNKNOWN_ACCESS;
+  const own = tool.approval?.(input, call.ctx);
+  if (isPromise(access) || isPromise(own)) return judgeLater(rt, call, tool, input, access, own);
+  return decide(rt, call, tool, input, access, own);
 }
 
 async function judgeLater(
   rt: Runtime,
   call: CallScope,
-  claim: { [K in keyof Claim]: MaybePromise<Claim[K]> },
-): Promise<Result<Judged>> {
-  const [access, ownReason] = await Promise.all([bounded(call, claim.access), bounded(call, claim.ownReason)]);
-  return decide(rt, call, { ...(claim as Claim), access, ownReason });
+  tool: Tool,
+  input: unknown,
+  access: MaybePromise<readonly Access[]>,
+  own: MaybePromise<OwnReason | undefined>,
+): Promise<Proposal | Ending> {
+  const [known, reason] = await Promise.all([call.bounded(access), call.bounded(own)]);
+  return decide(rt, call, tool, input, known ?? UNKNOWN_ACCESS, reason);
 }
 
-function decide(rt: Runtime, call: CallScope, { tool, input, access, ownReason }: Claim): MaybePromise<Result<Judged>> {
+function decide(
+  rt: Runtime,
+  call: CallScope,
+  tool: Tool,
+  input: unknown,
+  access: readonly Access[],
+  own: OwnReason | undefined,
+): MaybePromise<Proposal | Ending> {
   call.request.turn?.declare(access);
   call.stage = 'policy';
-  const subject = { tool: tool.name, args: input, access, effect: tool.effect, ownReason, context: call.context };
-  const verdict = bounded(call, rt.policy.decide(subject));
-  return isPromise(verdict) ? verdict.then((late) => judged(late, access)) : judged(verdict, access);
+  const verdict = call.bounded(
+    rt.policy.decide({
+      tool: tool.name,
+      args: call.args,
+      access,
+      effect: tool.effect,
+      ownReason: typeof own === 'object' ? own.reason : own,
+      asksAlways: typeof own === 'object',
+      context: call.context,
+    }),
+  );
+  return isPromise(verdict) ? verdict.then((late) => judged(late, input, access)) : judged(verdict, input, access);
 }
 
-function judged(verdict: Verdict, access: readonly Access[]): Result<Judged> {
-  if (verdict.verdict !== 'deny') return ok({ verdict, access });
-  return fail('PERMISSION_DENIED', verdict.reason, { rule: verdict.rule });
+function judged(verdict: Verdict, input: unknown, access: readonly Access[]): Proposal | Ending {
+  if (verdict.verdict === 'allow' || verdict.verdict === 'ask') return { kind: 'proposal', input, access, verdict };
+  return ending('denied', fail('PERMISSION_DENIED', verdict.reason, { rule: verdict.rule }));
 }
 
-/** What others write for us ends with the call's own time, so that nothing can hang a call for ever. */
-function bounded<T>(call: CallScope, work: MaybePromise<T>): MaybePromise<T> {
-  return isPromise(work) ? interruptible(work, call.timeout * 1000, call.cancelSignal) : work;
+const MOST_ISSUES = 20;
+
+/** The program gets the first sentence; the model reads them all, so that it mends them at once. */
+function invalid(issues: readonly [Issue, ...Issue[]]): Ending {
+  const shown = issues.slice(0, MOST_ISSUES);
+  const text = `Error: ${shown.map(({ message }) => message).join('; ')}`;
+  return ending('failed', fail('INVALID_INPUT', issues[0].message, { issues: shown }), text);
 }
 
-function refused(result: Result<unknown>): Ending {
-  const denied = !result.ok && result.error.code === 'PERMISSION_DENIED';
-  return { state: denied ? 'denied' : 'failed', result };
+function unknown(result: Extract<Result<Tool>, { ok: false }>): Ending {
+  const { message, details } = result.error;
+  const suggestions = (details?.suggestions ?? []) as readonly string[];
+  const hint = suggestions.length > 0 ? `Error: ${message}. Did you mean ${suggestions.join(' or ')}?` : undefined;
+  return ending('failed', result, hint);
+}
+
+function prefixed(prefix: string, result: Result<unknown>): Result<unknown> {
+  return result.ok ? result : { ...result, error: { ...result.error, message: `${prefix}${result.error.message}` } };
 }
 
 function logStart(rt: Runtime, { callId, toolName: tool, args }: CallScope): void {
   rt.log.info({ callId, tool }, `Executing tool: ${tool}`);
-  if (rt.log.isLevelEnabled('debug'))
-    rt.log.debug({ callId, tool, params: redact(args) }, `Parameters of tool: ${tool}`);
+  if (!rt.log.isLevelEnabled('debug')) return;
+  rt.log.debug({ callId, tool, params: redacted(args) }, `Parameters of tool: ${tool}`);
 }

@@ -3,7 +3,7 @@ import type { Effect } from '../kernel/call.ts';
 import { ToolCategory } from '../kernel/category.ts';
 import { ExecutionContext, type ExecutionContextInit } from '../kernel/execution-context.ts';
 import { type MaybePromise, ok, type Result } from '../kernel/result.ts';
-import { namedTool, type Tool, type ToolContext, type ToolSource } from '../kernel/tool.ts';
+import { namedTool, type OwnReason, type Tool, type ToolContext, type ToolSource } from '../kernel/tool.ts';
 import { parametersInput, type ToolParameter } from '../kernel/tool-parameter.ts';
 import type { ToolResult } from '../kernel/tool-result.ts';
 import { toAnthropicTool, toOpenAIChatTool } from '../schema/formats.ts';
@@ -35,7 +35,13 @@ export abstract class BaseTool implements ToolSource {
   protected access?(args: ParameterValues, context: ToolContext): MaybePromise<readonly Access[]>;
 
   /** A reason why a person must say yes first. */
-  protected approval?(args: ParameterValues, context: ToolContext): MaybePromise<string | undefined>;
+  protected approval?(args: ParameterValues, context: ToolContext): MaybePromise<OwnReason | undefined>;
+
+  /** What would happen, in words, for a dry run. Must change nothing. */
+  protected preview?(args: ParameterValues, context: ToolContext): MaybePromise<string>;
+
+  /** What the model reads of an output. Left as it is: a string as it stands, the rest as JSON. */
+  protected render?(output: unknown): string;
 
   /** One line for a person; a dry run says it too. */
   protected summary(args: ParameterValues): string {
@@ -62,8 +68,8 @@ export abstract class BaseTool implements ToolSource {
     return toAnthropicTool(this.toTool());
   }
 
-  /** A LangChain structured tool that runs this one in `context`. Needs @langchain/core. */
-  toLangChainTool(context: ExecutionContext | ExecutionContextInit = { workingDir: '.' }) {
+  /** A LangChain structured tool that runs this one in `context`. Needs @langchain/core; `toolwright/langchain` has its types. */
+  toLangChainTool(context: ExecutionContext | ExecutionContextInit = { workingDir: '.' }): Promise<LangChainTool> {
     return toLangChainTool(this.toTool(), (args) => this.execute(context, args as ParameterValues));
   }
 
@@ -76,11 +82,22 @@ export abstract class BaseTool implements ToolSource {
       input: parametersInput(this.parameters),
       summary: (args) => this.summary(args as ParameterValues),
       run: (args, context) => this.run(args as ParameterValues, context),
-      ...(this.access && { access: (args, context) => this.access?.(args as ParameterValues, context) ?? [] }),
+      ...(this.access && {
+        access: (args, context) => this.access?.(args as ParameterValues, context) as readonly Access[],
+      }),
+      ...(this.preview && { preview: (args, context) => this.preview?.(args as ParameterValues, context) as string }),
+      ...(this.render && { render: (output) => this.render?.(output) as string }),
       ...(this.approval && { approval: (args, context) => this.approval?.(args as ParameterValues, context) }),
     } satisfies Tool);
     return this.#compiled;
   }
+}
+
+/** What every LangChain tool has, said without LangChain's types: the core does without them. */
+export interface LangChainTool {
+  name: string;
+  description: string;
+  invoke(input: never): Promise<unknown>;
 }
 
 function shortened(value: unknown): string {

@@ -8,30 +8,38 @@ import type { Turn } from './call-scope.ts';
 export function turnsFor(count: number): (Turn & { finish(): void })[] {
   const places = Array.from({ length: count }, () => new Place());
   return places.map((place, index) => ({
-    declare: (access) => place.declared.resolve(access),
+    declare: (access) => place.declare(access),
     async wait(access) {
       for (const earlier of places.slice(0, index)) {
-        const other = await earlier.declared.promise;
-        if (conflicts(other, access)) await earlier.finished.promise;
+        await earlier.declared;
+        if (conflicts(earlier.access, access)) await earlier.finished;
       }
     },
     /** Also for a call that was refused before it said what it touches: it touches nothing. */
-    finish() {
-      place.declared.resolve([]);
-      place.finished.resolve();
-    },
+    finish: () => place.finish(),
   }));
 }
 
 class Place {
-  readonly declared = deferred<readonly Access[]>();
-  readonly finished = deferred<void>();
-}
+  /** The latest: arguments that a person edits may touch something else. */
+  access: readonly Access[] = [];
+  declare: (access: readonly Access[]) => void = () => {};
+  finish: () => void = () => {};
+  readonly declared: Promise<void>;
+  readonly finished: Promise<void>;
 
-function deferred<T>() {
-  let resolve: (value: T) => void = () => {};
-  const promise = new Promise<T>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
+  constructor() {
+    this.declared = new Promise((resolve) => {
+      this.declare = (access) => {
+        this.access = access;
+        resolve();
+      };
+    });
+    this.finished = new Promise((resolve) => {
+      this.finish = () => {
+        this.declare(this.access);
+        resolve();
+      };
+    });
+  }
 }

@@ -1,10 +1,11 @@
 import type { Access } from '../kernel/access.ts';
+import type { CallRecord } from '../kernel/call.ts';
 import type { ExecutionContext } from '../kernel/execution-context.ts';
-import type { BlobStore } from '../kernel/ports.ts';
-import type { Tool, ToolContext } from '../kernel/tool.ts';
-import type { Caller, Files, Search } from '../kernel/workspace.ts';
+import { isPromise, type MaybePromise } from '../kernel/result.ts';
+import type { Tool } from '../kernel/tool.ts';
 import type { Ticket } from './access-locks.ts';
-import type { Runtime } from './runtime.ts';
+import { CallContext, type ContextParts } from './call-context.ts';
+import { Interruption, interruptible } from './interruption.ts';
 
 /** What a door asks for. */
 export interface CallRequest {
@@ -15,8 +16,10 @@ export interface CallRequest {
   /** The caller's own name for this request: the same key in the same session is the same call. */
   key?: string;
   signal?: AbortSignal;
-  /** The call inside which this one is made; it shares its parent's locks and ends with it. */
+  /** The call inside which this one is made; it shares its parent's locks, and a parent that is stopped stops it. */
   parent?: CallScope;
+  /** A queued call to take over, instead of a new one. */
+  resume?: CallRecord;
   /** This call's place among others asked for together. */
   turn?: Turn;
 }
@@ -27,105 +30,56 @@ export interface Turn {
   wait(access: readonly Access[]): Promise<void>;
 }
 
-/** Where a call is; a throw is explained by it. */
-type Stage = 'record' | 'admit' | 'hook' | 'policy' | 'approval' | 'run';
+/** Who is at work on a call; a throw is explained by it. */
+export type Stage = 'store' | 'definition' | 'hook' | 'policy' | 'approver' | 'tool';
 
-/** One call while it lives: its identity, how far it is, and the context its tool is given. */
-export class CallScope implements ToolContext, Caller {
+/** One call while it lives: what was asked, and how far it is. Tools see only its `ctx`. */
+export class CallScope {
   readonly callId: string;
   readonly request: CallRequest;
   readonly context: ExecutionContext;
   readonly requestedAt: number;
   readonly openedAt: number;
   readonly cancelSignal: AbortSignal | undefined;
+  readonly ctx: CallContext;
 
-  stage: Stage = 'record';
+  stage: Stage = 'store';
+  /** Whether the store knows of it, so that its end can be recorded. */
+  recorded = false;
+  /** The hook that is at work, while one is. */
+  hook = '';
   /** Canonical once the tool is found; until then what the caller said. */
   toolName: string;
-  /** What is recorded as the arguments: as given first, then as they ran. */
-  args: unknown;
-  warnings: string[] = [];
+  /** A frozen copy: as given first, then as they run. What is recorded, shown and checked. */
+  args: unknown = null;
+  readonly warnings: string[] = [];
   startedAt: number | null = null;
   startedMonotonic = 0;
   ticket: Ticket | undefined;
   admitted: readonly Access[] | null = null;
-  ended = false;
 
-  readonly #rt: Runtime;
-  #opened: { readonly files: Files; readonly search: Search } | undefined;
-  #abort: AbortController | undefined;
-  #abortReason: Error | undefined;
-
-  constructor(rt: Runtime, callId: string, request: CallRequest) {
-    this.#rt = rt;
+  constructor(rt: ContextParts, callId: string, request: CallRequest) {
     this.callId = callId;
     this.request = request;
     this.context = request.context;
     this.requestedAt = rt.clock.now();
     this.openedAt = rt.clock.monotonic();
     this.toolName = typeof request.tool === 'string' ? request.tool : request.tool.name;
-    this.args = request.args;
-    this.cancelSignal = eitherOf(request.signal, request.parent?.signal);
+    this.cancelSignal = eitherOf(request.signal, request.parent?.ctx.signal);
+    this.ctx = new CallContext(rt, this);
   }
 
   get session(): string {
     return this.context.sessionId ?? 'local';
   }
-  get workingDir(): string {
-    return this.context.workingDir;
-  }
-  get sessionId(): string | null {
-    return this.context.sessionId;
-  }
-  get agentId(): string | null {
-    return this.context.agentId;
-  }
-  get dryRun(): boolean {
-    return this.context.dryRun;
-  }
-  get timeout(): number {
-    return this.context.timeout;
-  }
-  get maxOutputSize(): number {
-    return this.context.maxOutputSize;
-  }
-  get metadata(): Readonly<Record<string, unknown>> {
-    return this.context.metadata;
-  }
-  get artifacts(): BlobStore {
-    return this.#rt.blobs;
-  }
-  get files(): Files {
-    return this.#open().files;
-  }
-  get search(): Search {
-    return this.#open().search;
+
+  /** What others write for us ends with the call's own time, so that nothing can hang a call for ever. */
+  bounded<T>(work: MaybePromise<T>): MaybePromise<T> {
+    return isPromise(work) ? interruptible(work, this.context.timeout * 1000, this.cancelSignal) : work;
   }
 
-  get signal(): AbortSignal {
-    if (this.#abort === undefined) {
-      this.#abort = new AbortController();
-      if (this.#abortReason !== undefined) this.#abort.abort(this.#abortReason);
-    }
-    return this.#abort.signal;
-  }
-
-  /** Tells the tool to stop. The call's own answer does not wait for it. */
-  abort(why: string): void {
-    this.#abortReason ??= new Error(why);
-    this.#abort?.abort(this.#abortReason);
-  }
-
-  #open() {
-    this.#opened ??= this.#rt.world.open(this);
-    return this.#opened;
-  }
-
-  progress(update: { message?: string; percent?: number; output?: string }): void {
-    if (this.ended || !this.#rt.bus.listening) return;
-    const data = { tool: this.toolName, ...update };
-    const { session, callId } = this;
-    this.#rt.bus.emit({ type: 'call.progressed', session, callId, at: this.#rt.clock.now(), data });
+  throwIfCancelled(): void {
+    if (this.cancelSignal?.aborted) throw new Interruption('cancelled');
   }
 }
 

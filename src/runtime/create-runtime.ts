@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { ToolError } from '../kernel/error.ts';
 import type { Approver, BlobStore, Clock, Logger, Policy, Store } from '../kernel/ports.ts';
 import type { World } from '../kernel/workspace.ts';
 import { AccessLocks } from './access-locks.ts';
@@ -9,6 +10,7 @@ import { MemoryBlobs } from './memory-blobs.ts';
 import { MemoryStore } from './memory-store.ts';
 import { noWorld } from './no-world.ts';
 import type { Runtime } from './runtime.ts';
+import { Waiting } from './waiting.ts';
 
 /** What may be chosen; everything has a working default that stays in memory. */
 export interface RuntimeOptions {
@@ -31,8 +33,10 @@ export interface RuntimeOptions {
 }
 
 export function createRuntime(find: Runtime['find'], options: RuntimeOptions = {}): Runtime {
-  const log = options.logger ?? pino({ level: 'silent' });
+  const log = options.logger === undefined ? pino({ level: 'silent' }) : patient(options.logger);
   const { approver, approvalTimeout, historyLimit = 500 } = options;
+  mustBe('approvalTimeout', approvalTimeout, (seconds) => seconds > 0, 'a number of seconds above 0');
+  mustBe('historyLimit', historyLimit, (count) => Number.isInteger(count) && count > 0, 'a whole number above 0');
   return {
     find,
     policy: options.policy ?? allowAll,
@@ -47,6 +51,7 @@ export function createRuntime(find: Runtime['find'], options: RuntimeOptions = {
     bus: new EventBus(log),
     locks: new AccessLocks(),
     history: new History(historyLimit),
+    waiting: new Waiting(),
   };
 }
 
@@ -59,3 +64,21 @@ export const allowAll: Policy = {
 };
 
 const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
+
+function mustBe(name: string, value: number | undefined, fits: (value: number) => boolean, what: string): void {
+  if (value === undefined || (typeof value === 'number' && fits(value))) return;
+  throw new ToolError('createRuntime', `${name} must be ${what}, got ${String(value)}.`, { code: 'INVALID_INPUT' });
+}
+
+/** A logger that throws must not end a call. */
+function patient(logger: Logger): Logger {
+  const quietly = (level: 'debug' | 'info' | 'warn' | 'error') => (fields: object, message: string) => {
+    try {
+      logger[level](fields, message);
+    } catch {
+      // There is nobody left to tell.
+    }
+  };
+  const [debug, info, warn, error] = [quietly('debug'), quietly('info'), quietly('warn'), quietly('error')];
+  return { debug, info, warn, error, isLevelEnabled: (level) => logger.isLevelEnabled(level) };
+}

@@ -1,8 +1,10 @@
 import { messageOf } from '../kernel/error.ts';
 import type { Event } from '../kernel/event.ts';
 import type { Logger } from '../kernel/ports.ts';
+import { isPromise } from '../kernel/result.ts';
 
-export type Listener = (event: Event) => void;
+/** What it returns is ignored; a promise that rejects is logged. */
+export type Listener = (event: Event) => unknown;
 
 /** Hands events to whoever listens in this process. A listener that throws is logged and hurts nobody else. */
 export class EventBus {
@@ -28,10 +30,15 @@ export class EventBus {
   emit(event: Event): void {
     for (const listener of this.#listeners) {
       try {
-        listener(event);
+        const answer = listener(event);
+        if (isPromise(answer)) answer.catch((error) => this.#failed(event, error));
       } catch (error) {
-        this.#log.error({ event: event.type }, `An event listener failed: ${messageOf(error)}`);
+        this.#failed(event, error);
       }
     }
+  }
+
+  #failed({ type }: Event, error: unknown): void {
+    this.#log.error({ event: type }, `An event listener failed: ${messageOf(error)}`);
   }
 }

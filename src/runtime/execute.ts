@@ -1,13 +1,17 @@
 import type { CallRecord } from '../kernel/call.ts';
 import { messageOf } from '../kernel/error.ts';
-import { fail, isPromise, type Result } from '../kernel/result.ts';
+import { frozenCopy } from '../kernel/plain-copy.ts';
+import { fail, isPromise, type MaybePromise, ok, type Result } from '../kernel/result.ts';
+import type { Tool } from '../kernel/tool.ts';
 import type { ToolResult } from '../kernel/tool-result.ts';
 import { admit } from './admit.ts';
+import { CallContext } from './call-context.ts';
 import { newCallId } from './call-id.ts';
-import { type CallRequest, CallScope } from './call-scope.ts';
-import type { Ending } from './ending.ts';
+import { type CallRequest, CallScope, type Stage } from './call-scope.ts';
+import { type Ending, ending } from './ending.ts';
 import { Interruption } from './interruption.ts';
-import { awaitRepeated } from './repeated-call.ts';
+import { answerOfEarlier } from './repeated-call.ts';
+import { takeOver } from './resume.ts';
 import { runAdmitted } from './run-admitted.ts';
 import type { Runtime } from './runtime.ts';
 import { settle } from './settle.ts';
@@ -15,36 +19,71 @@ import { withhold } from './withhold.ts';
 
 /**
  * The one way a tool runs; every door leads here.
- *   record the request → admit (find, validate, hooks, policy, approval) → run (locks, tool, render) → settle
- * Every path ends in `settle`, so every call leaves one record and one final event.
+ *   find → record the request → admit (validate, hooks, policy, approval) → run (locks, tool, render) → settle
+ * Every path ends in `settle`, so every call leaves one record and one final event. Never rejects.
  */
 export async function executeCall(rt: Runtime, request: CallRequest): Promise<ToolResult> {
-  const call = new CallScope(rt, newCallId(), request);
-  let ending: Ending;
+  const call = new CallScope(rt, request.resume?.id ?? newCallId(), request);
+  let end: Ending;
   try {
-    const submitted = rt.store.submit(requested(call));
-    const { call: recorded, event } = isPromise(submitted) ? await submitted : submitted;
-    if (event === null) return await awaitRepeated(rt, recorded);
-    rt.bus.emit(event);
-
-    if (call.cancelSignal?.aborted) throw new Interruption('cancelled');
-    const admitted = await admit(rt, call);
-    ending = 'state' in admitted ? admitted : await runAdmitted(rt, call, admitted);
-    if (rt.hooks.length > 0 && call.startedAt !== null) ending = await withhold(rt, call, ending);
+    const found = find(rt, call);
+    const unreadable = readArguments(call);
+    const pending = recordRequest(rt, call);
+    const earlier = isPromise(pending) ? await pending : pending;
+    if (earlier !== undefined)
+      return await answerOfEarlier(rt, call, earlier, (queued) => resumed(rt, request, queued));
+    call.recorded = true;
+    call.throwIfCancelled();
+    const admitted = unreadable ?? (await admit(rt, call, found));
+    end = admitted.kind === 'ending' ? admitted : await runAdmitted(rt, call, admitted);
   } catch (thrown) {
-    // The only catch on the path: expected failures are values, so a throw is an interruption or a bug.
-    ending = explain(call, thrown);
+    // Expected failures are values, so what is thrown here is an interruption or somebody's bug.
+    end = explain(call, thrown);
   }
-  call.ended = true;
+  CallContext.end(call.ctx);
   if (call.ticket !== undefined) rt.locks.release(call.ticket);
-  return settle(rt, call, ending);
+  if (rt.hooks.length > 0 && call.startedAt !== null) end = await withhold(rt, call, end);
+  return settle(rt, call, end);
+}
+
+/** First of all, so that the record carries the canonical name, whatever name was used. */
+function find(rt: Runtime, call: CallScope): Result<Tool> {
+  const { tool } = call.request;
+  const found = typeof tool === 'string' ? rt.find(tool) : ok(tool);
+  if (found.ok) call.toolName = found.value.name;
+  return found;
+}
+
+/** Copies them once, so that nobody who still holds them can change what is recorded, shown and checked. */
+function readArguments(call: CallScope): Ending | undefined {
+  try {
+    call.args = frozenCopy(call.request.args);
+    return undefined;
+  } catch (error) {
+    call.args = null;
+    return ending('failed', fail('INVALID_INPUT', `The arguments cannot be read: ${messageOf(error)}`));
+  }
+}
+
+/** Undefined when the call is ours to make; otherwise the one that was made before under the same key. */
+function recordRequest(rt: Runtime, call: CallScope): MaybePromise<CallRecord | undefined> {
+  const { resume } = call.request;
+  if (resume !== undefined) return takeOver(rt, call, resume);
+  const submitted = rt.store.submit(requested(call));
+  return isPromise(submitted) ? submitted.then(tellNew) : tellNew(submitted);
+
+  function tellNew({ call: recorded, event }: Awaited<typeof submitted>): CallRecord | undefined {
+    if (event === null) return recorded;
+    rt.bus.emit(event);
+    return undefined;
+  }
 }
 
 function requested(call: CallScope): CallRecord {
   return {
     id: call.callId,
     session: call.session,
-    agent: call.agentId,
+    agent: call.context.agentId,
     tool: call.toolName,
     args: call.args,
     key: call.request.key ?? null,
@@ -58,41 +97,45 @@ function requested(call: CallScope): CallRecord {
   };
 }
 
+function resumed(rt: Runtime, request: CallRequest, queued: CallRecord): Promise<ToolResult> {
+  return executeCall(rt, { ...request, args: queued.args, resume: queued });
+}
+
 function explain(call: CallScope, thrown: unknown): Ending {
-  const name = call.toolName;
-  if (thrown instanceof Interruption) return interrupted(call, thrown);
+  if (Interruption.is(thrown)) return interrupted(call, thrown);
+  const { toolName: name, stage } = call;
   const why = messageOf(thrown);
-  if (call.stage === 'run') return failed(fail('EXECUTION_ERROR', why));
-  const culprit = {
-    record: 'The store',
-    admit: `The definition of ${name}`,
-    hook: 'A hook',
+  if (stage === 'tool') return ending('failed', fail('EXECUTION_ERROR', why));
+  const message = `${culprit(stage, call)} failed, so ${name} did not run: ${why}`;
+  return stage === 'approver'
+    ? ending('denied', fail('APPROVAL_DENIED', message))
+    : ending('failed', fail('INTERNAL', message));
+}
+
+function culprit(stage: Exclude<Stage, 'tool'>, call: CallScope): string {
+  const names = {
+    store: 'The store',
+    definition: `The definition of ${call.toolName}`,
+    hook: `Hook ${call.hook}`,
     policy: 'The policy',
-    approval: 'The approver',
+    approver: 'The approver',
   };
-  const message = `${culprit[call.stage]} failed, so ${name} ${call.startedAt === null ? 'did not run' : 'gives no result'}: ${why}`;
-  return call.stage === 'approval'
-    ? { state: 'denied', result: fail('APPROVAL_DENIED', message) }
-    : failed(fail('INTERNAL', message));
+  return names[stage];
 }
 
 function interrupted(call: CallScope, { why }: Interruption): Ending {
-  const name = call.toolName;
-  call.abort(why === 'timeout' ? `${name} timed out` : `${name} was cancelled`);
+  const { toolName: name, context } = call;
+  CallContext.abort(call.ctx, why === 'timeout' ? `${name} timed out` : `${name} was cancelled`);
   const started = call.startedAt !== null;
   if (why === 'timeout') {
     const message = started
-      ? `${name} timed out after ${call.timeout} s and was told to stop; what it did until then stays done. Give it more time or less to do.`
-      : `${name} timed out after ${call.timeout} s before it started; nothing ran.`;
-    return { state: 'timed_out', result: fail('TIMEOUT', message, { timeout: call.timeout, started }) };
+      ? `${name} timed out after ${context.timeout} s and was told to stop; what it did until then stays done. Give it more time or less to do.`
+      : `${name} timed out after ${context.timeout} s before it started; nothing ran.`;
+    return ending('timed_out', fail('TIMEOUT', message, { timeout: context.timeout, started }));
   }
   const message = started
     ? `${name} was interrupted after it started; how far it came is not known.`
     : `${name} was cancelled before it started; nothing ran.`;
   const phase = started ? 'interrupted' : 'not_started';
-  return { state: started ? 'interrupted' : 'cancelled', result: fail('CANCELLED', message, { phase }) };
-}
-
-function failed(result: Result<never>): Ending {
-  return { state: 'failed', result };
+  return ending(started ? 'interrupted' : 'cancelled', fail('CANCELLED', message, { phase }));
 }

@@ -7,7 +7,8 @@ import type { Tool, ToolContext } from '../kernel/tool.ts';
 import type { ToolResult } from '../kernel/tool-result.ts';
 import { SCHEMA_FORMATS, type SchemaFormat, type SchemaOf } from '../schema/formats.ts';
 import { turnsFor } from './batch.ts';
-import { CallScope } from './call-scope.ts';
+import { CallContext } from './call-context.ts';
+import type { CallScope } from './call-scope.ts';
 import { createRuntime, type RuntimeOptions } from './create-runtime.ts';
 import type { Listener } from './event-bus.ts';
 import { executeCall } from './execute.ts';
@@ -46,7 +47,7 @@ export class ToolExecutor {
   }
 
   execute(name: string, context: AnyContext, args: unknown = {}, options: CallOptions = {}): Promise<ToolResult> {
-    return executeCall(this.#rt, { tool: name, args, ...contextOf(context), ...options });
+    return executeCall(this.#rt, { tool: String(name), args, ...contextFrom(context), ...options });
   }
 
   /** Calls asked for together: those that conflict run in this order, the others at once; results come in this order. */
@@ -59,12 +60,37 @@ export class ToolExecutor {
     return Promise.all(
       calls.map(async ({ tool, args = {}, key }, index) => {
         const turn = turns[index];
-        const request = { tool, args, ...contextOf(context), ...options, ...(key !== undefined && { key }) };
-        const result = await executeCall(this.#rt, turn === undefined ? request : { ...request, turn });
-        turn?.finish();
-        return result;
+        const request = {
+          tool: String(tool),
+          args,
+          ...contextFrom(context),
+          ...options,
+          ...(key !== undefined && { key }),
+        };
+        try {
+          return await executeCall(this.#rt, turn === undefined ? request : { ...request, turn });
+        } finally {
+          turn?.finish();
+        }
       }),
     );
+  }
+
+  /**
+   * Runs the calls that ended processes left behind and that may run; `contextOf` says where, as a record holds no
+   * path of a machine. Others may do the same: each call is taken by one.
+   */
+  async resume(contextOf: (call: CallRecord) => AnyContext): Promise<ToolResult[]> {
+    const results: Promise<ToolResult>[] = [];
+    for (let after: string | null | undefined; after !== null; ) {
+      const page = await this.#rt.store.calls({ states: ['queued'], ...(after !== undefined && { after }) });
+      for (const call of page.items) {
+        const { tool, args } = call;
+        results.push(executeCall(this.#rt, { tool, args, resume: call, ...contextFrom(contextOf(call)) }));
+      }
+      after = page.next;
+    }
+    return Promise.all(results);
   }
 
   /** Tells every event after it was recorded, and progress as it comes. Returns how to stop. */
@@ -102,9 +128,13 @@ export class ToolExecutor {
   }
 }
 
-function contextOf(context: AnyContext): { context: ExecutionContext; parent?: CallScope } {
-  if (context instanceof CallScope) return { context: context.context, parent: context };
-  return { context: ExecutionContext.from(context) };
+function contextFrom(context: AnyContext): { context: ExecutionContext; parent?: CallScope } {
+  const parent =
+    typeof context === 'object' && context !== null
+      ? (CallContext.ownerOf(context) as CallScope | undefined)
+      : undefined;
+  if (parent !== undefined) return { context: parent.context, parent };
+  return { context: ExecutionContext.from(context as ExecutionContextInit) };
 }
 
 function converter<F extends SchemaFormat>(format: F = 'openai' as F): (tool: Tool) => SchemaOf<F> {

@@ -81,8 +81,8 @@ describe('hooks', () => {
     throw new Error('the hook is broken');
   };
   test.each<[string, Omit<Hooks, 'name'>, string[], string]>([
-    ['before', { before: broken }, [], 'A hook failed, so shout did not run: the hook is broken'],
-    ['after', { after: broken }, ['hi'], 'A hook failed, so shout gives no result: the hook is broken'],
+    ['before', { before: broken }, [], 'Hook guard failed, so shout did not run: the hook is broken'],
+    ['after', { after: broken }, ['hi'], 'Hook guard failed, so shout gives no result: the hook is broken'],
   ])('one that throws %s a call ends it: a guard does not fail open', async (_, hook, expected, message) => {
     const { ran, call, executor } = subject(hook);
     const types: string[] = [];

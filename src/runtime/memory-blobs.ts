@@ -15,7 +15,8 @@ export class MemoryBlobs implements BlobStore {
   put(bytes: Uint8Array): string {
     const handle = createHash('sha256').update(bytes).digest('hex');
     if (!this.#blobs.has(handle)) {
-      this.#blobs.set(handle, bytes.slice());
+      // Not `slice`: that of a Buffer shares its memory.
+      this.#blobs.set(handle, new Uint8Array(bytes));
       this.#bytes += bytes.byteLength;
     }
     for (const [oldest, blob] of this.#blobs) {

@@ -2,6 +2,7 @@ import { type CallRecord, isFinal } from '../kernel/call.ts';
 import type { CallMove, NewEvent, StoredEvent } from '../kernel/event.ts';
 import type { CallQuery, Page, Store } from '../kernel/ports.ts';
 import { Ring } from './ring.ts';
+import { roughSize } from './rough-size.ts';
 
 const DEFAULT_PAGE = 100;
 
@@ -10,7 +11,6 @@ const DEFAULT_PAGE = 100;
  * Answers at once, so the pipeline does not wait for it.
  */
 export class MemoryStore implements Store {
-  /** Rows are changed in place and handed out as copies: this is on the path of every call. */
   readonly #calls = new Map<string, Row>();
   readonly #latest: Ring<Row>;
   /** Calls that outlived their place among the latest because they still ran. */
@@ -19,6 +19,8 @@ export class MemoryStore implements Store {
   readonly #sequence = new Map<string, number>();
   readonly #events: Ring<StoredEvent>;
   #position = 0;
+  /** Characters that ended calls hold, roughly. */
+  #size = 0;
 
   constructor({ maxCalls = 500 }: { maxCalls?: number } = {}) {
     this.#latest = new Ring(maxCalls);
@@ -28,8 +30,8 @@ export class MemoryStore implements Store {
 
   submit(call: CallRecord) {
     const known = call.key === null ? undefined : this.#calls.get(this.#byKey.get(keyOf(call)) ?? '');
-    if (known !== undefined) return { call: { ...known }, event: null };
-    this.#keep(call as Row);
+    if (known !== undefined) return { call: recordOf(known), event: null };
+    this.#keep({ record: call, size: 0 });
     const { id: callId, requestedAt: at, tool, args, effect, agent } = call;
     const data = { tool, args, effect, agent };
     return { call, event: this.#add(call.session, { type: 'call.requested', callId, at, data }) };
@@ -37,11 +39,12 @@ export class MemoryStore implements Store {
 
   move(callId: string, move: CallMove, event: NewEvent): StoredEvent | null {
     const row = this.#calls.get(callId);
-    if (row === undefined || !move.from.includes(row.state)) return null;
-    Object.assign(row, move.set);
-    row.state = move.to;
-    if (this.#overdue.size > 0 && isFinal(move.to) && this.#overdue.delete(callId)) this.#forget(row);
-    return this.#add(row.session, event);
+    if (row === undefined || !move.from.includes(row.record.state)) return null;
+    Object.assign(row.record, move.set);
+    row.record.state = move.to;
+    const stored = this.#add(row.record.session, event);
+    if (isFinal(move.to)) this.#ended(row);
+    return stored;
   }
 
   append(session: string, events: readonly NewEvent[]): readonly StoredEvent[] {
@@ -50,18 +53,18 @@ export class MemoryStore implements Store {
 
   call(callId: string): CallRecord | null {
     const row = this.#calls.get(callId);
-    return row === undefined ? null : { ...row };
+    return row === undefined ? null : recordOf(row);
   }
 
   calls({ session, tool, states, after, limit = DEFAULT_PAGE }: CallQuery): Page<CallRecord> {
-    const all = [...this.#calls.values()];
-    const start = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
-    const wanted = all
-      .slice(start)
+    const all = [...this.#calls.values()].map(({ record }) => record);
+    const before = after === undefined ? -1 : all.findIndex(({ id }) => id === after);
+    // A cursor that was forgotten gives nothing: starting over would give everything twice.
+    const wanted = (after !== undefined && before === -1 ? [] : all.slice(before + 1))
       .filter((call) => session === undefined || call.session === session)
       .filter((call) => tool === undefined || call.tool === tool)
       .filter((call) => states === undefined || states.includes(call.state));
-    const items = wanted.slice(0, limit).map((row) => ({ ...row }));
+    const items = wanted.slice(0, limit).map((record) => ({ ...record }));
     return { items, next: wanted.length > limit ? (items.at(-1)?.id ?? null) : null };
   }
 
@@ -73,9 +76,7 @@ export class MemoryStore implements Store {
   }
 
   clear(): void {
-    for (const row of this.#calls.values()) if (isFinal(row.state)) this.#forget(row);
-    this.#latest.replaceAll([...this.#calls.values()].filter(({ id }) => !this.#overdue.has(id)));
-    this.#events.replaceAll(this.#events.all().filter((event) => this.#calls.has(event.callId)));
+    this.#forgetEnded(Number.POSITIVE_INFINITY);
   }
 
   #add(session: string, event: NewEvent): StoredEvent {
@@ -89,23 +90,54 @@ export class MemoryStore implements Store {
   }
 
   /** The oldest ended call goes when the bound is reached; one that still runs is kept until it ends. */
-  #keep(call: Row): void {
-    const row = { ...call };
-    this.#calls.set(row.id, row);
-    if (row.key !== null) this.#byKey.set(keyOf(row), row.id);
+  #keep(row: Row): void {
+    const { id, key } = row.record;
+    this.#calls.set(id, row);
+    if (key !== null) this.#byKey.set(keyOf(row.record), id);
     const oldest = this.#latest.add(row);
     if (oldest === undefined) return;
-    if (isFinal(oldest.state)) this.#forget(oldest);
-    else this.#overdue.add(oldest.id);
+    if (isFinal(oldest.record.state)) this.#forget(oldest);
+    else this.#overdue.add(oldest.record.id);
   }
 
-  #forget(row: CallRecord): void {
-    this.#calls.delete(row.id);
-    if (row.key !== null) this.#byKey.delete(keyOf(row));
+  #ended(row: Row): void {
+    const { outcome, args, id } = row.record;
+    row.size = (outcome?.text.length ?? 0) + roughSize(outcome?.value) + roughSize(args);
+    this.#size += row.size;
+    if (this.#overdue.size > 0 && this.#overdue.delete(id)) this.#forget(row);
+    // Rare: only values much larger than a model could read get here.
+    if (this.#size > MOST_CHARACTERS) this.#forgetEnded(this.#size / 2);
+  }
+
+  /** The oldest first, until so many characters are free. */
+  #forgetEnded(wanted: number): void {
+    const target = this.#size - wanted;
+    for (const row of this.#calls.values()) {
+      if (this.#size <= target) break;
+      if (isFinal(row.record.state)) this.#forget(row);
+    }
+    this.#latest.replaceAll([...this.#calls.values()].filter(({ record }) => !this.#overdue.has(record.id)));
+    this.#events.replaceAll(this.#events.all().filter((event) => this.#calls.has(event.callId)));
+  }
+
+  #forget({ record, size }: Row): void {
+    this.#size -= size;
+    this.#calls.delete(record.id);
+    if (record.key !== null) this.#byKey.delete(keyOf(record));
   }
 }
 
-type Row = { -readonly [K in keyof CallRecord]: CallRecord[K] };
+/** The record is the one that was submitted, and changed in place: nothing else is on the path of every call so often. */
+interface Row {
+  readonly record: { -readonly [K in keyof CallRecord]: CallRecord[K] };
+  size: number;
+}
+
+const MOST_CHARACTERS = 32 * 1024 * 1024;
+
+function recordOf({ record }: Row): CallRecord {
+  return { ...record };
+}
 
 function keyOf({ session, key }: CallRecord): string {
   return JSON.stringify([session, key]);

@@ -1,18 +1,18 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { ToolCategory } from '../kernel/category.ts';
-import { ERROR_CODES, type ErrorCode, ToolError } from '../kernel/error.ts';
+import { ToolError } from '../kernel/error.ts';
 import type { JsonSchema } from '../kernel/input-schema.ts';
-import { fail, isResult, type MaybePromise, ok, type Result } from '../kernel/result.ts';
+import type { MaybePromise, Result } from '../kernel/result.ts';
 import { convert, namedTool, type Tool } from '../kernel/tool.ts';
-import { zodInput, zodToJson } from '../kernel/zod-input.ts';
+import { isZod, zodInput, zodToJson } from '../kernel/zod-input.ts';
 import { foreignInput } from '../schema/foreign-input.ts';
 
 /** A tool as spec E writes it: an object of data and two functions. Schemas are Zod or JSON Schema. */
 export interface PlainTool {
   name: string;
   description: string;
-  inputSchema: z.ZodType | JsonSchema;
-  outputSchema?: z.ZodType | JsonSchema;
+  inputSchema: z.core.$ZodType | JsonSchema;
+  outputSchema?: z.core.$ZodType | JsonSchema;
   requiresApproval: boolean | ((args: never) => MaybePromise<boolean>);
   execute(args: never): MaybePromise<PlainResult>;
 }
@@ -44,26 +44,15 @@ export function fromPlainTool(plain: PlainTool): Tool {
     ...(outputSchema && { outputJson: convert(name, 'output', () => outputJson(outputSchema)) }),
     summary: () => name,
     approval: async (args) => {
-      const asks = typeof requiresApproval === 'function' ? await requiresApproval(args as never) : requiresApproval;
+      const asks =
+        typeof requiresApproval === 'function' ? await requiresApproval.call(plain, args as never) : requiresApproval;
       return asks ? `${name} always needs a yes for these arguments.` : undefined;
     },
-    run: async (args) => knownCode(await plain.execute(args as never)),
+    // Its codes may be any string; the executor makes ours of them.
+    run: (args) => plain.execute(args as never) as MaybePromise<Result<unknown>>,
   };
 }
 
-function outputJson(schema: z.ZodType | JsonSchema): JsonSchema {
+function outputJson(schema: z.core.$ZodType | JsonSchema): JsonSchema {
   return isZod(schema) ? zodToJson(schema, 'output') : schema;
-}
-
-function isZod(schema: z.ZodType | JsonSchema): schema is z.ZodType {
-  return schema instanceof z.ZodType;
-}
-
-/** A code of the tool's own goes into the details: the doors answer a closed list. */
-function knownCode(result: PlainResult): Result<unknown> {
-  if (!isResult(result)) return result as never;
-  if (result.ok) return ok(result.value);
-  const { code, message, details } = result.error;
-  if ((ERROR_CODES as readonly string[]).includes(code)) return fail(code as ErrorCode, message, details);
-  return fail('EXECUTION_ERROR', message, { ...details, code });
 }

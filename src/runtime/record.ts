@@ -5,6 +5,7 @@ import type { Runtime } from './runtime.ts';
 
 /** Records a step of a call, then tells it: what listeners see is always in the store already. */
 export function record(rt: Runtime, call: CallScope, move: CallMove, event: NewEvent): void | Promise<void> {
+  call.stage = 'store';
   const stored = rt.store.move(call.callId, move, event);
   if (isPromise(stored)) return stored.then((late) => told(late));
   told(stored);

@@ -1,4 +1,21 @@
-const SECRET_KEY = /pass(word|wd|phrase)?$|secret|token$|api[-_]?key|private[-_]?key|authorization|cookie|credential/i;
+const SECRET_WORDS = new Set(
+  'password passwords passwd pass passphrase passcode pwd secret secrets token tokens apikey accesskey privatekey auth authorization bearer cookie cookies credential credentials'.split(
+    ' ',
+  ),
+);
+const SECRET_PAIRS = new Set(
+  'api key,access key,private key,signing key,encryption key,secret key,session id'.split(','),
+);
+
+/** `dbPassword1`, `X-Api-Key`, `session_id`: judged by its words, so that `compass` is no password. */
+function isSecretKey(key: string): boolean {
+  const words = key
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z]+/)
+    .filter(Boolean);
+  return words.some((word, at) => SECRET_WORDS.has(word) || SECRET_PAIRS.has(`${word} ${words[at + 1]}`));
+}
 
 /** Values that give themselves away by their shape, whatever the key they stand under. */
 const SECRET_VALUES = [
@@ -12,20 +29,34 @@ const SECRET_VALUES = [
   /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g,
   /\b(Bearer|Basic)\s+[A-Za-z0-9+/_.~=-]{8,}/gi,
   /(?<=:\/\/[^\s:/@]{0,256}:)[^\s/@]{1,256}(?=@)/g,
+  /(?<=(?:password|passwd|pwd|secret|token|api[-_]?key|access[-_]?key)["']?\s{0,4}[=:]\s{0,4}["']?)[^\s"'&;,]{4,}/gi,
+  /(?<=\s(?:-u|--user)[\s=]{1,4}[^\s:]{1,64}:)\S+/g,
 ];
 
 const HIDDEN = '[redacted]';
 const DEEPEST = 8;
 
-/** A copy fit for a log: secrets hidden by key and by shape, and cut off where it nests too deep. */
-export function redact(value: unknown, depth = 0): unknown {
+/** A copy fit for a log: secrets hidden by key and by shape, and cut off where it nests too deep. Never throws. */
+export function redacted(value: unknown): unknown {
+  try {
+    return redact(value, 0);
+  } catch {
+    return '[unreadable]';
+  }
+}
+
+function redact(value: unknown, depth: number): unknown {
   if (typeof value === 'string') return redactText(value);
   if (typeof value !== 'object' || value === null) return typeof value === 'bigint' ? String(value) : value;
   if (depth >= DEEPEST) return '[…]';
   if (Array.isArray(value)) return value.map((item) => redact(item, depth + 1));
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key, SECRET_KEY.test(key) ? HIDDEN : redact(inner, depth + 1)]),
-  );
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shown(key, inner, depth)]));
+}
+
+/** A number or a flag is no secret, whatever it is called: `max_tokens: 100`. */
+function shown(key: string, value: unknown, depth: number): unknown {
+  const mayHide = typeof value === 'string' || typeof value === 'object';
+  return mayHide && isSecretKey(key) ? HIDDEN : redact(value, depth + 1);
 }
 
 export function redactText(text: string): string {

@@ -205,4 +205,36 @@ describe('switching off, aliases, toolsets', () => {
     expect(() => registry.offered('none')).toThrow("There is no toolset 'none'. Known: short.");
     expect(() => registry.addToolset({ name: 'short', tools: {} })).toThrow(/already there/);
   });
+
+  test('a toolset speaks of parameters by the names it shows, in sentences and warnings', () => {
+    const kind = defineTool({
+      name: 'kind',
+      description: 'Kind of a thing',
+      input: z.object({ type: z.string(), a: z.int().optional() }),
+      run: ({ type }) => ok(type),
+    });
+    registry.register(kind);
+    registry.addToolset({ name: 'view', tools: { kind: { tool: 'kind', parameters: { kind: 'type', count: 'a' } } } });
+    const found = registry.find('kind', 'view');
+    if (!found.ok) throw new Error('not found');
+    const messages = (args: unknown) => {
+      const checked = found.value.input.check(args);
+      return [...(checked.ok ? [] : checked.issues.map(({ message }) => message)), ...checked.warnings];
+    };
+    expect(messages({ kind: 1 })).toEqual(['Invalid type for kind: expected string']);
+    expect(messages({ kind: 'x', count: 'y' })).toEqual(['Invalid type for count: expected integer']);
+    expect(messages({ kind: 'x', type: 'y' })[0]).toMatch(
+      /'kind' was ignored|'type' was ignored|Unknown parameter 'type'/,
+    );
+    expect(messages({ kind: 'x', conut: 1 })).toEqual(["Unknown parameter 'conut' was ignored. Did you mean 'count'?"]);
+  });
+
+  test('a tool that is off is off in its toolsets too', () => {
+    registry.register(read);
+    registry.addToolset({ name: 'view', tools: { cat: 'Read', constructor: 'Read' } });
+    registry.disable('Read');
+    expect(registry.find('cat', 'view')).toMatchObject({ ok: false, error: { code: 'TOOL_DISABLED' } });
+    expect(registry.find('toString', 'view')).toMatchObject({ ok: false, error: { code: 'UNKNOWN_TOOL' } });
+    expect(registry.offered('view')).toEqual([]);
+  });
 });

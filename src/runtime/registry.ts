@@ -5,7 +5,7 @@ import { fail, ok, type Result } from '../kernel/result.ts';
 import { namedTool, type Tool, type ToolSource } from '../kernel/tool.ts';
 import { toOpenAIFunction } from '../schema/formats.ts';
 import { fromPlainTool, isPlainTool, type PlainTool } from './plain-tool.ts';
-import { type Shown, type Toolset, viewOf } from './toolsets.ts';
+import { findShown, type Toolset, viewOf } from './toolsets.ts';
 
 /** Whatever way a tool was written: `defineTool`, a BaseTool, or spec E's plain object. */
 export type AnyTool = Tool | (ToolSource & { readonly name: string; readonly description: string }) | PlainTool;
@@ -74,6 +74,7 @@ export class ToolRegistry {
     return this.#entry(name) !== undefined;
   }
 
+  /** By the tool's own name; its aliases go with it. */
   deregister(name: string): boolean {
     for (const [alias, target] of this.#aliases) if (target === name) this.#aliases.delete(alias);
     return this.#entries.delete(name);
@@ -142,7 +143,10 @@ export class ToolRegistry {
 
   /** What an executor runs: by name or alias, or by a toolset's own names when one is given. */
   find(name: string, toolset?: string): Result<Tool> {
-    if (toolset !== undefined) return this.#findShown(name, toolset);
+    if (toolset !== undefined) {
+      const view = this.#toolset(toolset);
+      return findShown(view, name, (tool) => this.find(tool)) ?? unknownTool(name, Object.keys(view.tools));
+    }
     const entry = this.#entry(name);
     if (entry === undefined) return unknownTool(name, [...this.#entries.keys(), ...this.#aliases.keys()]);
     if (entry.enabled) return ok(entry.tool);
@@ -151,7 +155,9 @@ export class ToolRegistry {
 
   /** What a model is told: enabled tools in the order of registration, or those of a toolset under its names. */
   offered(toolset?: string): Tool[] {
-    if (toolset !== undefined) return this.#shown(toolset).map(({ as, tool }) => ({ ...tool, name: as }));
+    if (toolset !== undefined) {
+      return viewOf(this.#toolset(toolset), (tool) => this.find(tool)).map(({ as, tool }) => ({ ...tool, name: as }));
+    }
     return [...this.#entries.values()].filter(({ enabled }) => enabled).map(({ tool }) => tool);
   }
 
@@ -169,21 +175,11 @@ export class ToolRegistry {
     return entry !== undefined;
   }
 
-  #shown(name: string): Shown[] {
+  #toolset(name: string): Toolset {
     const toolset = this.#toolsets.get(name);
-    if (toolset !== undefined) return viewOf(toolset, (tool) => this.find(tool));
+    if (toolset !== undefined) return toolset;
     const known = this.listToolsets().join(', ') || 'none are defined';
     throw new ToolError(name, `There is no toolset '${name}'. Known: ${known}.`, { code: 'NOT_CONFIGURED' });
-  }
-
-  #findShown(name: string, toolset: string): Result<Tool> {
-    const shown = this.#shown(toolset);
-    const found = shown.find(({ as }) => as === name);
-    if (found !== undefined) return ok(found.tool);
-    return unknownTool(
-      name,
-      shown.map(({ as }) => as),
-    );
   }
 }
 

@@ -1,21 +1,69 @@
 import { type CallRecord, isFinal } from '../kernel/call.ts';
+import { messageOf } from '../kernel/error.ts';
+import type { Event, LogEvent } from '../kernel/event.ts';
 import { failed, succeeded, type ToolResult } from '../kernel/tool-result.ts';
+import type { CallScope } from './call-scope.ts';
+import { Interruption, interruptible } from './interruption.ts';
 import type { Runtime } from './runtime.ts';
 
-/** The answer to a request whose key was used before: the recorded one, as soon as it is there. Nothing runs again. */
-export async function awaitRepeated(rt: Runtime, call: CallRecord): Promise<ToolResult> {
-  if (isFinal(call.state)) return recordedResult(call);
-  const finished = new Promise<void>((resolve) => {
-    const stop = rt.bus.on((event) => {
-      if (event.type !== 'call.finished' || event.callId !== call.id) return;
-      stop();
-      resolve();
+/**
+ * The answer to a request whose key was used before: that of the first call, as soon as it is there. Nothing runs
+ * twice; a call that its process left behind is resumed. Cancelling this request leaves the first call alone.
+ */
+export async function answerOfEarlier(
+  rt: Runtime,
+  call: CallScope,
+  earlier: CallRecord,
+  resume: (queued: CallRecord) => Promise<ToolResult>,
+): Promise<ToolResult> {
+  const { toolName: tool } = call;
+  if (earlier.tool !== tool) {
+    const message = `The key of this call was used before, for ${earlier.tool}. Give every call a key of its own.`;
+    return failed(tool, { code: 'CONFLICT', message }, { callId: earlier.id });
+  }
+  try {
+    const now = await interruptible(settledOrQueued(rt, earlier), undefined, call.cancelSignal);
+    if (!('state' in now)) return now;
+    return now.state === 'queued' ? await resume(now) : recordedResult(now);
+  } catch (thrown) {
+    const cancelled = Interruption.is(thrown);
+    const message = cancelled
+      ? `The wait for an earlier call of ${tool} was cancelled; that call goes on.`
+      : `What became of an earlier call of ${tool} cannot be told: ${messageOf(thrown)}`;
+    return failed(tool, { code: cancelled ? 'CANCELLED' : 'INTERNAL', message }, { callId: earlier.id });
+  }
+}
+
+/** The earlier call once it is over, or its result where its end could not be recorded. */
+async function settledOrQueued(rt: Runtime, call: CallRecord): Promise<CallRecord | ToolResult> {
+  if (isOver(call)) return call;
+  let stop = () => {};
+  try {
+    return await new Promise((resolve, reject) => {
+      const unfollow = rt.store.follow === undefined ? rt.bus.on(heard) : rt.store.follow(heard);
+      const unwait = rt.waiting.add(call.id, resolve);
+      stop = () => {
+        unfollow();
+        unwait();
+      };
+      look().catch(reject);
+
+      function heard({ type, callId }: Event | LogEvent): void {
+        if (callId === call.id && (type === 'call.finished' || type === 'call.requeued')) look().catch(reject);
+      }
+      async function look(): Promise<void> {
+        const now = await rt.store.call(call.id);
+        if (now === null) reject(new Error('its record is gone'));
+        else if (isOver(now)) resolve(now);
+      }
     });
-  });
-  const now = await rt.store.call(call.id);
-  if (now !== null && isFinal(now.state)) return recordedResult(now);
-  await finished;
-  return recordedResult((await rt.store.call(call.id)) ?? call);
+  } finally {
+    stop();
+  }
+}
+
+function isOver({ state }: CallRecord): boolean {
+  return isFinal(state) || state === 'queued';
 }
 
 function recordedResult(call: CallRecord): ToolResult {

@@ -1,76 +1,98 @@
 import type { Access } from '../kernel/access.ts';
 import type { FinalState } from '../kernel/call.ts';
-import type { ErrorCode } from '../kernel/error.ts';
+import { type ErrorCode, toFailure } from '../kernel/error.ts';
 import type { CallMove } from '../kernel/event.ts';
 import { fail, isPromise, isResult, ok, type Result } from '../kernel/result.ts';
 import type { Admitted } from './admit.ts';
 import type { CallScope, Turn } from './call-scope.ts';
-import type { Ending } from './ending.ts';
+import { type Ending, ending } from './ending.ts';
 import { interruptible } from './interruption.ts';
 import { record } from './record.ts';
 import type { Runtime } from './runtime.ts';
 
 /** wait for the calls before it → record the start → run with a deadline → render. All effects happen here. */
 export async function runAdmitted(rt: Runtime, call: CallScope, admitted: Admitted): Promise<Ending> {
-  if (call.dryRun) return describe(call, admitted);
-  const turn = takeTurn(rt, call, admitted.access);
-  if (turn !== undefined) await turn;
   const { tool, input, access } = admitted;
+  if (call.context.dryRun) return describe(call, admitted);
+  const turn = takeTurn(rt, call, access);
+  if (turn !== undefined) await turn;
+  call.throwIfCancelled();
 
-  call.stage = 'admit';
+  call.stage = 'definition';
+  const summary = aString('summary', tool.summary(input));
   const { callId, args } = call;
-  const data = { tool: tool.name, args, summary: tool.summary(input), access };
   const at = rt.clock.now();
-  const move: CallMove = {
-    from: ['requested', 'awaiting_approval'],
-    to: 'running',
-    set: { args, effect: tool.effect, startedAt: at },
-  };
-  const recorded = record(rt, call, move, { type: 'call.started', callId, at, data });
+  const move: CallMove = { from: BEFORE_START, to: 'running', set: { args, effect: tool.effect, startedAt: at } };
+  const recorded = record(rt, call, move, {
+    type: 'call.started',
+    callId,
+    at,
+    data: { tool: tool.name, args, summary, access },
+  });
   if (recorded !== undefined) await recorded;
+  call.throwIfCancelled();
 
-  call.stage = 'run';
+  call.stage = 'tool';
   call.admitted = access;
   call.startedAt = at;
   call.startedMonotonic = rt.clock.monotonic();
-  const running = tool.run(input, call);
-  const result = isPromise(running) ? await interruptible(running, call.timeout * 1000, call.cancelSignal) : running;
-  if (!isResult(result)) return { state: 'failed', result: notAResult(result) };
-  if (!result.ok) return { state: STATE_OF[result.error.code] ?? 'failed', result };
-  const text = tool.render?.(result.value);
-  return text === undefined ? { state: 'succeeded', result } : { state: 'succeeded', result, text };
+  const running = call.bounded(tool.run(input, call.ctx));
+  const result = isPromise(running) ? await running : running;
+  if (!isResult(result)) return ending('failed', notAResult(result));
+  if (!result.ok) return failedByItself(result);
+  const text = tool.render === undefined ? undefined : aString('render', tool.render(result.value));
+  return ending('succeeded', result, text);
 }
+
+const BEFORE_START = ['requested', 'awaiting_approval'] as const;
 
 /** Says what would happen. The tool's `run` is never reached, so nothing can change. */
 async function describe(call: CallScope, { tool, input, wouldAsk }: Admitted): Promise<Ending> {
-  call.stage = 'run';
-  const preview = tool.preview?.(input, call);
-  const what = isPromise(preview) ? await interruptible(preview, call.timeout * 1000, call.cancelSignal) : preview;
+  call.stage = 'definition';
+  const what = (await call.bounded(tool.preview?.(input, call.ctx))) ?? aString('summary', tool.summary(input));
   const question = wouldAsk === undefined ? '' : `\nA person would be asked first: ${wouldAsk}`;
-  return {
-    state: 'succeeded',
-    result: ok(`[Dry Run] Would run: ${what ?? tool.summary(input)}${question}`, { dryRun: true }),
-  };
+  return ending('succeeded', ok(`[Dry Run] Would run: ${what}${question}`, { dryRun: true }));
 }
 
 /** Undefined when nothing has to be waited for. */
 function takeTurn(rt: Runtime, call: CallScope, access: readonly Access[]): Promise<void> | undefined {
-  const { turn, parent } = call.request;
+  const { turn } = call.request;
   if (turn !== undefined) return afterEarlier(rt, call, access, turn);
-  call.ticket = rt.locks.take(access, parent?.ticket);
-  if (call.ticket.waitingFor === 0) return undefined;
-  return interruptible(rt.locks.turn(call.ticket), undefined, call.cancelSignal);
+  return takePlace(rt, call, access);
 }
 
 /** First the earlier calls of its batch, which may still be with a person; only then a place among all calls. */
 async function afterEarlier(rt: Runtime, call: CallScope, access: readonly Access[], turn: Turn): Promise<void> {
   await interruptible(turn.wait(access), undefined, call.cancelSignal);
-  call.ticket = rt.locks.take(access, call.request.parent?.ticket);
-  if (call.ticket.waitingFor > 0) await interruptible(rt.locks.turn(call.ticket), undefined, call.cancelSignal);
+  await takePlace(rt, call, access);
+}
+
+function takePlace(rt: Runtime, call: CallScope, access: readonly Access[]): Promise<void> | undefined {
+  if (access.length === 0) return undefined;
+  call.ticket = rt.locks.take(access, call.context.workingDir, call.request.parent?.ticket);
+  const before = rt.locks.turn(call.ticket);
+  return before && interruptible(before, undefined, call.cancelSignal);
 }
 
 /** A tool that watches its own clock says so with these codes. */
-const STATE_OF: Partial<Record<ErrorCode, FinalState>> = { TIMEOUT: 'timed_out', CANCELLED: 'interrupted' };
+function failedByItself({ error, metadata }: Extract<Result<never>, { ok: false }>): Ending {
+  const failure = toFailure(error);
+  const result: Result<never> =
+    metadata === undefined ? { ok: false, error: failure } : { ok: false, error: failure, metadata };
+  return ending(STATE_OF.get(failure.code) ?? 'failed', result);
+}
+
+const STATE_OF = new Map<ErrorCode, FinalState>([
+  ['TIMEOUT', 'timed_out'],
+  ['CANCELLED', 'interrupted'],
+]);
+
+/** An async one would read «[object Promise]», and its rejection would end the process. */
+function aString(method: string, text: unknown): string {
+  if (typeof text === 'string') return text;
+  if (isPromise(text)) text.catch(() => {});
+  throw new TypeError(`its ${method} must return a string, and at once`);
+}
 
 function notAResult(value: unknown): Result<never> {
   const got = value === undefined ? 'nothing' : `a ${typeof value}`;

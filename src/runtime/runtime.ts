@@ -6,6 +6,7 @@ import type { AccessLocks } from './access-locks.ts';
 import type { EventBus } from './event-bus.ts';
 import type { History } from './history.ts';
 import type { Hooks } from './hooks.ts';
+import type { Waiting } from './waiting.ts';
 
 /** Everything a call meets on its way. Built once, in one place (see `createRuntime`), and handed down. */
 export interface Runtime {
@@ -25,4 +26,5 @@ export interface Runtime {
   readonly bus: EventBus;
   readonly locks: AccessLocks;
   readonly history: History;
+  readonly waiting: Waiting;
 }

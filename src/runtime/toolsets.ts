@@ -1,6 +1,4 @@
-import { isPlainObject } from '../kernel/check-arguments.ts';
-import type { Checked, InputSchema, Issue, JsonSchema } from '../kernel/input-schema.ts';
-import type { Result } from '../kernel/result.ts';
+import { ok, type Result } from '../kernel/result.ts';
 import type { Tool } from '../kernel/tool.ts';
 
 /** A named view of a registry: which tools, under which names, with which parameter names. */
@@ -19,42 +17,23 @@ export interface Shown {
 
 /** The view's tools that are registered and switched on. */
 export function viewOf(toolset: Toolset, find: (name: string) => Result<Tool>): Shown[] {
-  return Object.entries(toolset.tools).flatMap(([as, entry]) => {
-    const { tool: name, parameters = {} } = typeof entry === 'string' ? { tool: entry } : entry;
-    const found = find(name);
-    return found.ok ? [{ as, tool: withParameters(found.value, new Map(Object.entries(parameters))) }] : [];
+  return Object.keys(toolset.tools).flatMap((as) => {
+    const found = findShown(toolset, as, find);
+    return found?.ok ? [{ as, tool: found.value }] : [];
   });
 }
 
-function withParameters(tool: Tool, ownName: ReadonlyMap<string, string>): Tool {
-  return ownName.size === 0 ? tool : { ...tool, input: renamedInput(tool.input, ownName) };
-}
-
-function renamedInput(input: InputSchema, ownName: ReadonlyMap<string, string>): InputSchema {
-  const shownName = new Map([...ownName].map(([shown, own]) => [own, shown]));
-  const shown = (own: string) => shownName.get(own) ?? own;
-  const { properties, required } = input.json;
-  const json: JsonSchema = {
-    ...input.json,
-    ...(isPlainObject(properties) && { properties: mapKeys(properties, shown) }),
-    ...(Array.isArray(required) && { required: required.map(shown) }),
-  };
-  return { json, check };
-
-  function check(args: unknown): Checked<unknown> {
-    const checked = input.check(isPlainObject(args) ? mapKeys(args, (key) => ownName.get(key) ?? key) : args);
-    if (checked.ok) return checked;
-    const [first, ...rest] = checked.issues;
-    return { ...checked, issues: [renamedIssue(first), ...rest.map(renamedIssue)] };
-  }
-
-  /** A model must read of the parameter by the name it was told. */
-  function renamedIssue({ path, message }: Issue): Issue {
-    const shownPath = path.replace(/^[^.[]+/, shown);
-    return { path: shownPath, message: path === '' ? message : message.replace(path, () => shownPath) };
-  }
-}
-
-function mapKeys(object: Record<string, unknown>, to: (key: string) => string): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(object).map(([key, value]) => [to(key), value]));
+/** The tool behind one name of a view, or why there is none; undefined when the view has no such name. */
+export function findShown(
+  toolset: Toolset,
+  as: string,
+  find: (name: string) => Result<Tool>,
+): Result<Tool> | undefined {
+  const entry = Object.hasOwn(toolset.tools, as) ? toolset.tools[as] : undefined;
+  if (entry === undefined) return undefined;
+  const { tool: name, parameters = {} } = typeof entry === 'string' ? { tool: entry } : entry;
+  const found = find(name);
+  const shown = new Map(Object.entries(parameters).map(([as, own]) => [own, as]));
+  if (!found.ok || shown.size === 0) return found;
+  return ok({ ...found.value, input: found.value.input.shownAs(shown) });
 }

@@ -91,6 +91,33 @@ describe('output beyond the limit', () => {
     expect(result.text.length).toBeLessThanOrEqual(2000);
   });
 
+  test('is readable to its end, also where one line is longer than the limit', async () => {
+    const wide = defineTool({
+      name: 'wide',
+      description: 'W',
+      input: z.object({}),
+      run: () => ok(`${'a'.repeat(3000)}MIDDLE${'b'.repeat(3000)}`),
+    });
+    const { call } = createToolwright({ tools: [wide, readOutput], maxOutputSize: 600 });
+    const { metadata } = await call('wide');
+    let read = '';
+    for (let offset = 1; ; offset++) {
+      const page = await call('read_output', { artifact: metadata.artifact, offset, limit: 1 });
+      if (!page.ok) break;
+      expect(page.metadata.truncated).toBeUndefined();
+      read += page.text.split('\n[')[0];
+    }
+    expect(read).toBe(`${'a'.repeat(3000)}MIDDLE${'b'.repeat(3000)}`);
+  });
+
+  test('that cannot be kept is cut all the same, and says so', async () => {
+    const blobs = { put: () => Promise.reject(new Error('disk full')), get: () => ok(new Uint8Array()) };
+    const result = await createToolwright({ tools: [talk], maxOutputSize: 2000, blobs }).call('talk');
+    expect(result.ok).toBe(true);
+    expect(result.text).toContain('left out here; it could not be kept: disk full');
+    expect(result.text.length).toBeLessThanOrEqual(2000);
+  });
+
   test('that was never kept is said so', async () => {
     expect((await call('read_output', { artifact: HANDLE })).error?.code).toBe('FILE_NOT_FOUND');
     expect((await call('read_output', { artifact: '../../etc/passwd' })).error?.message).toBe(

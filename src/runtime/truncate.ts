@@ -26,17 +26,17 @@ export function cut(text: string, limit: number): Cut {
 }
 
 /** The bounded text a model reads, with a notice in the gap. The notice is part of the limit. */
-export function truncate(text: string, limit: number, handle: string): string {
-  const longestNotice = notice({ omittedCharacters: text.length, omittedLines: text.length }, handle).length + 1;
+export function truncate(text: string, limit: number, whereabouts: string): string {
+  const longestNotice = notice({ omittedCharacters: text.length, omittedLines: text.length }, whereabouts).length + 1;
   if (limit < longestNotice * 2) return text.slice(0, withoutHalfPair(text, limit));
   const parts = cut(text, limit - longestNotice);
   const border = parts.head.endsWith('\n') ? '' : '\n';
-  return `${parts.head}${border}${notice(parts, handle)}${parts.tail}`;
+  return `${parts.head}${border}${notice(parts, whereabouts)}${parts.tail}`;
 }
 
-function notice(omitted: Pick<Cut, 'omittedCharacters' | 'omittedLines'>, handle: string): string {
+function notice(omitted: Pick<Cut, 'omittedCharacters' | 'omittedLines'>, whereabouts: string): string {
   const { omittedCharacters: characters, omittedLines: lines } = omitted;
-  return `[… ${characters} characters in ${lines} lines left out here; the whole output is kept as artifact ${handle} …]\n`;
+  return `[… ${characters} characters in ${lines} lines left out here; ${whereabouts} …]\n`;
 }
 
 /** A border is worth up to half of the room; a longer line is cut inside. */

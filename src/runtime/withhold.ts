@@ -1,20 +1,25 @@
-import { fail, isPromise } from '../kernel/result.ts';
+import { messageOf } from '../kernel/error.ts';
+import { fail } from '../kernel/result.ts';
+import { hookedCall } from './apply-hooks.ts';
 import type { CallScope } from './call-scope.ts';
-import type { Ending } from './ending.ts';
-import { interruptible } from './interruption.ts';
+import { type Ending, ending } from './ending.ts';
+import { Interruption } from './interruption.ts';
 import type { Runtime } from './runtime.ts';
 
-/** Shows the ending to the after-hooks, any of which may withhold it. What the tool did stays done. */
-export async function withhold(rt: Runtime, call: CallScope, ending: Ending): Promise<Ending> {
+/** Shows how a call ended to the after-hooks, any of which may withhold it. What the tool did stays done. Never throws. */
+export async function withhold(rt: Runtime, call: CallScope, end: Ending): Promise<Ending> {
+  const { toolName: tool } = call;
   for (const hook of rt.hooks) {
     if (hook.after === undefined) continue;
-    call.stage = 'hook';
-    const { callId, context, toolName: tool } = call;
-    const asked = hook.after({ callId, tool, args: call.args as Record<string, unknown>, context }, ending.result);
-    const answer = isPromise(asked) ? await interruptible(asked, call.timeout * 1000, call.cancelSignal) : asked;
-    if (answer === undefined) continue;
-    const message = `${tool} ran, but hook ${hook.name} withheld its result: ${answer.veto}`;
-    return { state: 'failed', result: fail('PERMISSION_DENIED', message) };
+    try {
+      const answer = (await call.bounded(hook.after(hookedCall(call), end.result))) ?? undefined;
+      if (answer === undefined) continue;
+      const message = `${tool} ran, but hook ${hook.name} withheld its result: ${answer.veto}`;
+      return ending('failed', fail('PERMISSION_DENIED', message));
+    } catch (thrown) {
+      const why = Interruption.is(thrown) ? 'it did not answer' : messageOf(thrown);
+      return ending('failed', fail('INTERNAL', `Hook ${hook.name} failed, so ${tool} gives no result: ${why}`));
+    }
   }
-  return ending;
+  return end;
 }

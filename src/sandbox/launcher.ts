@@ -36,7 +36,7 @@ export interface LauncherSettings {
 const BASH = '/bin/bash --posix';
 const [SCRIPT, GO, OPTIONS, STATUS, SECCOMP] = [3, 4, 5, 6, 7];
 
-export function createLauncher(settings: LauncherSettings, kind: 'plain' | 'with-channel' = 'plain'): Launcher {
+function createLauncher(settings: LauncherSettings, kind: 'plain' | 'with-channel' = 'plain'): Launcher {
   const { folder, pipes, inherited } = settings;
   const cgroup = settings.cgroups?.create() ?? null;
   const [script, options, status] = [namelessFile(folder), namelessFile(folder), namelessFile(folder)];

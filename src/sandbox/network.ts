@@ -14,7 +14,7 @@ export interface SandboxNetwork {
   close(): void;
 }
 
-export const PROXY_PORT = 3128;
+const PROXY_PORT = 3128;
 const PROXY = `http://127.0.0.1:${PROXY_PORT}`;
 
 export const PROXY_ENVIRONMENT: Readonly<Record<string, string>> = {

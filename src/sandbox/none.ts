@@ -18,7 +18,7 @@ import { CLOSED, supervise, type Tree } from './supervise.ts';
  * process of the run is ended.
  */
 
-export const NOT_ISOLATED =
+const NOT_ISOLATED =
   'This ran without a sandbox, because the configuration says so: it could read and change every file of the user, and use the network.';
 
 export interface NoneOptions {

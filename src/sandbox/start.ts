@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
+import { failpoint } from '../kernel/failpoint.ts';
 import type { PipePool } from './pipes.ts';
 
 export interface Launch {
@@ -32,12 +33,14 @@ export function start(launch: Launch, pipes: PipePool): Started {
   const stdout = pipes.take();
   const stderr = pipes.take();
   try {
+    failpoint('sandbox.before_spawn');
     const child = spawn(launch.program, launch.args, {
       cwd: launch.cwd,
       env: { ...launch.env },
       stdio: [launch.stdin, stdout.writeEnd, stderr.writeEnd, ...launch.passed],
       detached: true,
     });
+    failpoint('sandbox.after_spawn');
     return { child, stdout: stdout.readEnd, stderr: stderr.readEnd, exit: exitOf(child) };
   } catch (error) {
     closeSync(stdout.readEnd);

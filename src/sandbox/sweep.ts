@@ -1,5 +1,6 @@
 import { closeSync, constants, existsSync, openSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
+import { failpoint } from '../kernel/failpoint.ts';
 import type { Quarantined } from '../kernel/sandbox.ts';
 import type { Found } from './tree-scan.ts';
 
@@ -91,7 +92,9 @@ function moveAside(workspace: string, path: string, reason: string): Quarantined
     for (let i = 1; i < 1000; i++) {
       const candidate = `${name}${SUFFIX}${i === 1 ? '' : `-${i}`}`;
       if (existsSync(`${folder}/${candidate}`)) continue;
+      failpoint('sandbox.before_rename');
       renameSync(`${folder}/${name}`, `${folder}/${candidate}`);
+      failpoint('sandbox.after_rename');
       return [candidate];
     }
     return [];

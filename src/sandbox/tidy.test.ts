@@ -112,6 +112,41 @@ void sandbox.run({ command: { script }, workspace: '${mkdtempSync(join(root, 'ws
   rmSync(root, { recursive: true, force: true });
 });
 
+test.each(['sandbox.before_spawn', 'sandbox.after_spawn', 'sandbox.before_rename', 'sandbox.after_rename'])(
+  'a process that dies at %s leaves nothing that the next one does not tidy up',
+  async (failpoint) => {
+    const root = mkdtempSync(join(tmpdir(), 'failpoint-'));
+    const tag = `failpoint-${process.pid}-${failpoint}`;
+    const workspace = mkdtempSync(join(root, 'ws-'));
+    const program = join(root, 'program.mts');
+    const here = new URL('.', import.meta.url).pathname;
+    writeFileSync(
+      program,
+      `import { createBubblewrap } from '${here}bubblewrap.ts';
+import { armFailpoints } from '${here}../kernel/failpoint.ts';
+import { createFilePolicy } from '${here}../kernel/file-policy.ts';
+const options = { filePolicy: createFilePolicy(), path: process.env.PATH, home: '/nonexistent', stateFolder: '${root}' };
+const sandbox = createBubblewrap(options);
+await sandbox.status();
+armFailpoints((name) => name === '${failpoint}' && process.kill(process.pid, 'SIGKILL'));
+const script = 'git init -q nested && echo x > nested/.git/hooks/pre-commit && chmod +x nested/.git/hooks/pre-commit';
+await sandbox.run({ command: { script }, workspace: '${workspace}', mounts: 'live', tag: '${tag}' });
+`,
+    );
+    const tsx = new URL('../../node_modules/tsx/dist/loader.mjs', import.meta.url).href;
+    const env = { PATH: path, TMPDIR: root, HOME: root };
+    const child = spawn(process.execPath, ['--import', tsx, program], { env, stdio: 'inherit' });
+    expect(await new Promise((resolve) => child.once('exit', (_, signal) => resolve(signal)))).toBe('SIGKILL');
+
+    const sandbox = createBubblewrap({ filePolicy: createFilePolicy(), path, home: '/nonexistent', stateFolder: root });
+    await sandbox.status();
+    await sandbox.close();
+    await expect.poll(() => processesTagged(tag), { timeout: 3_000 }).toEqual([]);
+    expect(readdirSync(root).filter((name) => name.startsWith('toolwright-'))).toEqual([]);
+    rmSync(root, { recursive: true, force: true });
+  },
+);
+
 test('a sandbox that was used does not keep the program from ending', async () => {
   const root = mkdtempSync(join(tmpdir(), 'ends-'));
   const program = join(root, 'program.mts');

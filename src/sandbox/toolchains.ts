@@ -52,8 +52,10 @@ export interface Toolchains {
 export function findToolchains(given: { path: string; home: string; workspace?: string }): Toolchains {
   const folders = new Set<string>();
   const path = new Set<string>();
-  for (const entry of [...given.path.split(':'), dirname(process.execPath)]) {
-    if (!entry.startsWith('/') || entry.includes('/node_modules/') || !isReadable(entry)) continue;
+  // Our own Node must be there wherever it lies; other programs of a project are not the system's.
+  const onPath = given.path.split(':').filter((entry) => entry.startsWith('/') && !entry.includes('/node_modules/'));
+  for (const entry of [...onPath, dirname(process.execPath)]) {
+    if (!isReadable(entry)) continue;
     if (isSystem(entry)) path.add(entry);
     else for (const root of rootsOf(entry, given.home)) addTool(root, entry);
   }

@@ -1,7 +1,8 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { inputSchema, isPlainObject, pathText, sentences } from '../kernel/check-arguments.ts';
-import type { InputSchema, Issue, JsonSchema } from '../kernel/input-schema.ts';
+import { type Finding, inputSchema, isPlainObject, sentences } from '../kernel/check-arguments.ts';
+import type { InputSchema, JsonSchema } from '../kernel/input-schema.ts';
+import { plainCopy } from '../kernel/plain-copy.ts';
 
 /**
  * A JSON Schema that somebody else wrote (an MCP server, a plain tool object) as an input schema, with the same
@@ -9,6 +10,8 @@ import type { InputSchema, Issue, JsonSchema } from '../kernel/input-schema.ts';
  */
 export function foreignInput(json: JsonSchema): InputSchema<Record<string, unknown>> {
   if (json.type !== 'object') throw new TypeError('its input schema must have type object.');
+  if (mentions(json, '$async'))
+    throw new TypeError('its input schema is asynchronous ($async): validation must answer at once.');
   const ajv = new Ajv2020({ strict: false, allErrors: true, useDefaults: true });
   addFormats.default(ajv);
   const { $schema: _, ...schema } = json;
@@ -17,21 +20,25 @@ export function foreignInput(json: JsonSchema): InputSchema<Record<string, unkno
 
   function validate(args: Record<string, unknown>) {
     // Ajv fills defaults into what it is given, and that belongs to the caller.
-    const value = structuredClone(args);
-    if (accepts(value)) return { value };
+    const value = plainCopy(args) as Record<string, unknown>;
+    if (accepts(value) === true) return { value };
     return {
-      issues: (accepts.errors ?? []).filter(({ keyword }) => keyword !== 'if').map((error) => toIssue(error, args)),
+      findings: (accepts.errors ?? []).filter(({ keyword }) => keyword !== 'if').map((error) => toFinding(error, args)),
     };
   }
 }
 
-function toIssue(error: ErrorObject, args: unknown): Issue {
+function mentions(value: unknown, key: string): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.hasOwn(value, key) || Object.values(value).some((inner) => mentions(inner, key));
+}
+
+function toFinding(error: ErrorObject, args: unknown): Finding {
   const path = pointerPath(error.instancePath, args);
   if (error.keyword === 'required') {
-    const missing = pathText([...path, error.params.missingProperty as string]);
-    return { path: missing, message: sentences.missing(missing) };
+    return { path: [...path, error.params.missingProperty as string], missing: true, say: sentences.missing };
   }
-  return { path: pathText(path), message: sentence(error, pathText(path)) };
+  return { path, missing: false, say: (name) => sentence(error, name) };
 }
 
 function sentence({ keyword, params, message }: ErrorObject, path: string): string {

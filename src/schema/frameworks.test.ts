@@ -79,7 +79,7 @@ describe('the Anthropic library', () => {
 describe('LangChain', () => {
   test('[B37] a BaseTool becomes a structured tool that a model can be bound to and that runs', async () => {
     const read = readTool();
-    const tool = await read.toLangChainTool();
+    const tool = (await read.toLangChainTool()) as unknown as StructuredTool;
     expect(tool).toBeInstanceOf(StructuredTool);
     expect(tool.name).toBe('Read');
     expect(tool.description).toBe(read.description);

@@ -1,1 +1,4 @@
-export { type Check, type ToolContractOptions, toolContract } from './tool-contract.ts';
+export { blobContract } from './blob-contract.ts';
+export type { Check } from './contract.ts';
+export { storeContract } from './store-contract.ts';
+export { type ToolContractOptions, toolContract } from './tool-contract.ts';

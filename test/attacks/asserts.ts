@@ -60,7 +60,7 @@ export function markedProcesses(mark: string): number[] {
     .filter((pid) => read(`/proc/${pid}/environ`).includes(mark));
 }
 
-export function treeHash(path: string): string {
+function treeHash(path: string): string {
   const hash = createHash('sha256');
   const visit = (each: string): void => {
     const stat = lstatSync(each, { throwIfNoEntry: false });

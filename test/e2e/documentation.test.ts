@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -47,6 +48,14 @@ test('the tour runs to its end', async () => {
   expect(stdout).toContain('✓ 4 words, 23 characters');
   expect(stdout).toContain('changed text before it ran');
   expect(stdout.trimEnd()).toMatch(/read_output +succeeded +[\d.]+ ms$/);
+});
+
+test('the durable example finds its earlier call when it runs again', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'toolwright-durable-'));
+  const example = () => run(process.execPath, ['--import', 'tsx', 'examples/durable.ts', directory], { cwd: root });
+  expect((await example()).stdout).toMatch(/^1 calls recorded/);
+  expect((await example()).stdout).toMatch(/^2 calls recorded.*4 words, 28 characters\nThe log verifies\.$/m);
+  rmSync(directory, { recursive: true });
 });
 
 test('every link in the docs leads somewhere', () => {

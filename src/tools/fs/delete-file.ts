@@ -29,7 +29,8 @@ export const deleteFile = defineTool({
     if (!would.ok) return undefined;
     const [applied] = would.value;
     const count = applied?.kind === 'delete' ? applied.deleted.length : 1;
-    return count > 1 ? `It deletes ${path} with ${count - 1} entries.` : `It deletes ${path}.`;
+    const reason = count > 1 ? `It deletes ${path} with ${count - 1} entries.` : `It deletes ${path}.`;
+    return { reason, always: true } as const;
   },
 
   async preview({ path, recursive }, ctx) {

@@ -4,6 +4,9 @@ import { fail, ok } from '../../kernel/result.ts';
 import { defineTool } from '../../kernel/tool.ts';
 
 const DEFAULT_LINES = 400;
+const LONGEST_LINE = 2000;
+/** Room for the footer. */
+const FOOTER = 100;
 
 export const readOutput = defineTool({
   name: 'read_output',
@@ -11,7 +14,7 @@ export const readOutput = defineTool({
   effect: 'pure',
   description:
     'Read more of an output that was cut. Give the artifact from the notice in that output; page with offset and limit. ' +
-    'A negative offset counts lines from the end.',
+    'A negative offset counts lines from the end. Very long lines are wrapped, and each piece counts as a line.',
   input: z.object({
     artifact: z
       .string()
@@ -29,9 +32,10 @@ export const readOutput = defineTool({
     const kept = await ctx.artifacts.get(artifact);
     if (!kept.ok) return kept;
 
-    const all = new TextDecoder().decode(kept.value).split('\n');
+    const room = Math.max(1, ctx.maxOutputSize - FOOTER);
+    const all = wrapped(new TextDecoder().decode(kept.value), Math.min(LONGEST_LINE, room));
     const first = offset < 0 ? Math.max(1, all.length + offset + 1) : Math.max(1, offset);
-    const lines = all.slice(first - 1, first - 1 + limit);
+    const lines = fitting(all.slice(first - 1, first - 1 + limit), room);
     if (lines.length > 0) return ok({ lines, first, total: all.length });
     return fail('INVALID_INPUT', `The output has only ${all.length} lines; use an offset up to ${all.length}.`);
   },
@@ -42,3 +46,22 @@ export const readOutput = defineTool({
     return lines.join('\n') + more;
   },
 });
+
+function wrapped(text: string, width: number): string[] {
+  return text.split('\n').flatMap((line) => {
+    if (line.length <= width) return [line];
+    return Array.from({ length: Math.ceil(line.length / width) }, (_, at) => line.slice(at * width, (at + 1) * width));
+  });
+}
+
+/** As many as can be read at once, so that this output is not cut in its turn. */
+function fitting(lines: readonly string[], room: number): string[] {
+  const fitted: string[] = [];
+  let used = 0;
+  for (const line of lines) {
+    used += line.length + 1;
+    if (used > room + 1) break;
+    fitted.push(line);
+  }
+  return fitted;
+}

@@ -1,0 +1,83 @@
+import { nearest } from '../../kernel/nearest.ts';
+import { type PartialConfig, SETTING_NAMES, SETTINGS, type SettingName } from './settings.ts';
+
+/** What a source said, as far as it makes sense, and what is wrong with the rest, in words that name the source. */
+export interface Checked {
+  values: PartialConfig;
+  problems: string[];
+}
+
+/** Checks what one source says. Nothing is guessed: a value of the wrong type is a problem, not a conversion. */
+export function checkObject(source: string, given: unknown): Checked {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    return { values: {}, problems: [`${source} must hold an object: { "mode": "ask" }.`] };
+  }
+  const values: Record<string, unknown> = {};
+  const problems: string[] = [];
+  for (const [name, value] of Object.entries(given)) {
+    if (name === '$schema') continue;
+    if (!isSetting(name)) {
+      problems.push(`${source}: there is no setting '${name}'.${suggestion(name)}`);
+      continue;
+    }
+    const parsed = SETTINGS[name].schema.safeParse(value);
+    if (parsed.success) values[name] = parsed.data;
+    else problems.push(`${source}: ${name} cannot be ${JSON.stringify(value)}: ${reasonOf(parsed.error)}`);
+  }
+  return { values: values as PartialConfig, problems };
+}
+
+/** Checks texts, as they come from flags and the environment: numbers, lists and null are read from them. */
+export function checkTexts(
+  source: (name: SettingName) => string,
+  given: Partial<Record<SettingName, string>>,
+): Checked {
+  const values: Record<string, unknown> = {};
+  const problems: string[] = [];
+  for (const name of SETTING_NAMES) {
+    const text = given[name];
+    if (text === undefined) continue;
+    const checked = checkObject(source(name), { [name]: fromText(name, text) });
+    Object.assign(values, checked.values);
+    problems.push(...checked.problems);
+  }
+  return { values: values as PartialConfig, problems };
+}
+
+function isSetting(name: string): name is SettingName {
+  return Object.hasOwn(SETTINGS, name);
+}
+
+function suggestion(name: string): string {
+  const [guess] = nearest(name, SETTING_NAMES);
+  return guess === undefined ? ` There are: ${SETTING_NAMES.join(', ')}.` : ` Did you mean '${guess}'?`;
+}
+
+function fromText(name: SettingName, text: string): unknown {
+  const { fallback, schema } = SETTINGS[name];
+  if (Array.isArray(fallback)) return listOf(text);
+  if (text === 'null') return null;
+  const number = Number(text);
+  return text.trim() !== '' && Number.isFinite(number) && schema.safeParse(number).success ? number : text;
+}
+
+/** JSON for what holds commas, otherwise a list with commas. */
+function listOf(text: string): unknown {
+  if (text.trim().startsWith('[')) {
+    try {
+      return JSON.parse(text);
+    } catch {
+      return text;
+    }
+  }
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
+function reasonOf(error: { issues: readonly { message: string; path: readonly PropertyKey[] }[] }): string {
+  return error.issues
+    .map(({ message, path }) => (path.length > 0 ? `[${path.join('.')}] ${message}` : message))
+    .join('; ');
+}

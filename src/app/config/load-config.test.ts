@@ -1,0 +1,209 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { type ConfigSources, loadConfig } from './load-config.ts';
+import { fileSchema, type PartialConfig, SETTING_NAMES, SETTINGS, type SettingName, variableOf } from './settings.ts';
+
+let home: string;
+let workspace: string;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'config-'));
+  workspace = join(home, 'project');
+});
+afterEach(() => rmSync(home, { recursive: true }));
+
+function write(path: string, content: unknown): void {
+  mkdirSync(join(path, '..'), { recursive: true });
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+}
+const userFile = (content: unknown) => write(join(home, '.config/toolwright/config.json'), content);
+const workspaceFile = (content: unknown) => write(join(workspace, '.toolwright/config.json'), content);
+
+const load = (more: Partial<ConfigSources> = {}) => loadConfig({ env: {}, home, workspace, ...more });
+
+async function config(more: Partial<ConfigSources> = {}) {
+  const loaded = await load(more);
+  if (!loaded.ok) throw new Error(loaded.error.message);
+  return loaded.value;
+}
+
+async function problems(more: Partial<ConfigSources> = {}): Promise<string> {
+  const loaded = await load(more);
+  return loaded.ok ? 'none' : loaded.error.message;
+}
+
+describe('where a setting comes from', () => {
+  test('without anything, every setting has its default', async () => {
+    const { config: values, sources, stateDir, storePlace } = await config();
+    expect(values).toEqual(Object.fromEntries(SETTING_NAMES.map((name) => [name, SETTINGS[name].fallback])));
+    expect(new Set(Object.values(sources))).toEqual(new Set(['default']));
+    expect(stateDir).toBe(join(home, '.local/state/toolwright'));
+    expect(storePlace).toEqual({ directory: stateDir });
+  });
+
+  test('a flag goes before the environment, that before the file, that before the default', async () => {
+    userFile({ commandTimeout: 30, outputLimit: 3000, port: 3000 });
+    const env = { TOOLWRIGHT_OUTPUT_LIMIT: '4000', TOOLWRIGHT_PORT: '4000' };
+    const { config: values, sources } = await config({ env, flags: { port: '5000' } });
+    expect([values.commandTimeout, values.outputLimit, values.port, values.mode]).toEqual([30, 4000, 5000, 'ask']);
+    expect([sources.commandTimeout, sources.outputLimit, sources.port, sources.mode]).toEqual([
+      'user file',
+      'environment',
+      'flag',
+      'default',
+    ]);
+  });
+
+  test('the XDG folders are used when they are absolute', async () => {
+    write(join(home, 'elsewhere/toolwright/config.json'), { port: 1 });
+    const env = { XDG_CONFIG_HOME: join(home, 'elsewhere'), XDG_STATE_HOME: join(home, 'states') };
+    expect(await config({ env })).toMatchObject({ config: { port: 1 }, stateDir: join(home, 'states/toolwright') });
+    expect((await config({ env: { XDG_CONFIG_HOME: 'relative' } })).config.port).toBe(8665);
+  });
+
+  test('texts become numbers, lists and null where the setting is one', async () => {
+    const env = {
+      TOOLWRIGHT_DENY: 'bash(rm *), web_fetch',
+      TOOLWRIGHT_ASK: '["bash(git commit, push)"]',
+      TOOLWRIGHT_APPROVAL_TIMEOUT: 'null',
+      TOOLWRIGHT_TOOLSET: '7',
+      TOOLWRIGHT_PORT: '',
+    };
+    const { config: values } = await config({ env });
+    expect(values).toMatchObject({
+      deny: ['bash(rm *)', 'web_fetch'],
+      ask: ['bash(git commit, push)'],
+      approvalTimeout: null,
+      toolset: '7',
+      port: 8665,
+    });
+  });
+
+  test('DATABASE_URL is understood, and ours goes before it', async () => {
+    const env = { DATABASE_URL: 'postgres://a/b' };
+    expect(await config({ env })).toMatchObject({
+      config: { databaseUrl: 'postgres://a/b' },
+      storePlace: { databaseUrl: 'postgres://a/b' },
+    });
+    const both = { ...env, TOOLWRIGHT_DATABASE_URL: 'postgresql://c/d' };
+    expect((await config({ env: both })).config.databaseUrl).toBe('postgresql://c/d');
+  });
+});
+
+describe('what is refused', () => {
+  test('a setting that does not exist, with the one that was meant', async () => {
+    userFile({ comandTimeout: 30 });
+    expect(await problems()).toContain("there is no setting 'comandTimeout'. Did you mean 'commandTimeout'?");
+    userFile({ zzz: 30 });
+    expect(await problems()).toContain('There are: mode, allow,');
+    userFile({ constructor: 1 });
+    expect(await problems()).toContain("no setting 'constructor'");
+  });
+
+  test('everything that is wrong is said at once, with where it stands', async () => {
+    userFile({ port: 'high', mode: 'fast' });
+    const text = await problems({ env: { TOOLWRIGHT_COMMAND_TIMEOUT: '700' }, flags: { logLevel: 'loud' } });
+    for (const part of ['config.json: port', 'config.json: mode', 'TOOLWRIGHT_COMMAND_TIMEOUT: ', '--log-level: ']) {
+      expect(text).toContain(part);
+    }
+  });
+
+  test.each(['{ "port": 1,, }', '[]', '"ask"', 'null'])('a file that holds %s', async (content) => {
+    userFile(content);
+    expect(await problems()).toMatch(/config\.json (is not JSON|must hold an object)/);
+  });
+
+  test('what is no plain file, without waiting for it', async () => {
+    const path = join(workspace, '.toolwright/config.json');
+    mkdirSync(join(path, '..'), { recursive: true });
+    execFileSync('mkfifo', [path]);
+    expect(await problems()).toContain('no plain file');
+  });
+
+  test('a type is never guessed in a file', async () => {
+    userFile({ port: '8665' });
+    expect(await problems()).toContain('port cannot be "8665"');
+  });
+
+  test('$schema is welcome, and the schema knows every setting', async () => {
+    userFile({ $schema: 'https://example.org/config.schema.json', port: 1 });
+    expect((await config()).config.port).toBe(1);
+    const json = z.toJSONSchema(fileSchema) as { properties: object; additionalProperties: boolean };
+    expect(Object.keys(json.properties)).toEqual(['$schema', ...SETTING_NAMES]);
+    expect(json.additionalProperties).toBe(false);
+  });
+});
+
+/** For each setting: what the user has, a workspace's tighter value with its outcome, and looser ones. */
+const CASES: Record<SettingName, { users: unknown; tighter?: [unknown, unknown]; looser: unknown[] }> = {
+  mode: { users: 'ask', tighter: ['plan', 'plan'], looser: ['auto'] },
+  allow: { users: [], looser: [['bash(*)'], []] },
+  ask: { users: ['bash(git *)'], tighter: [['web_fetch'], ['bash(git *)', 'web_fetch']], looser: [] },
+  deny: { users: ['bash(rm *)'], tighter: [[], ['bash(rm *)']], looser: [] },
+  sensitiveFiles: { users: ['a'], tighter: [['b'], ['a', 'b']], looser: [] },
+  disabledTools: { users: ['bash'], tighter: [['grep'], ['bash', 'grep']], looser: [] },
+  toolset: { users: 'full', looser: ['standard', 'full'] },
+  sandbox: { users: 'auto', tighter: ['bubblewrap', 'bubblewrap'], looser: ['none'] },
+  allowedHosts: { users: ['a.org', 'b.org'], tighter: [['a.org'], ['a.org']], looser: [['c.org'], ['a.org', 'c.org']] },
+  commandTimeout: { users: 100, tighter: [50, 50], looser: [101] },
+  outputLimit: { users: 5000, tighter: [4000, 4000], looser: [6000] },
+  approvalTimeout: { users: 60, tighter: [30, 30], looser: [61, null] },
+  stateDir: { users: '/a', looser: ['/b', null] },
+  databaseUrl: { users: null, looser: ['postgres://evil/db'] },
+  retentionDays: { users: null, looser: [1] },
+  retentionMegabytes: { users: 100, looser: [1, null] },
+  port: { users: 1, looser: [2] },
+  logLevel: { users: 'warn', looser: ['silent', 'debug'] },
+};
+
+describe('a workspace can only tighten', () => {
+  test.each(SETTING_NAMES)('%s', async (name) => {
+    const { users, tighter, looser } = CASES[name];
+    userFile({ [name]: users });
+    if (tighter !== undefined) {
+      const [given, expected] = tighter;
+      workspaceFile({ [name]: given });
+      const loaded = await config();
+      expect(loaded.config[name]).toEqual(expected);
+      expect(loaded.sources[name]).toBe('workspace file');
+    }
+    for (const value of looser) {
+      workspaceFile({ [name]: value });
+      expect(await problems(), JSON.stringify(value)).toContain(
+        `a workspace can only tighten, and ${name} would not be`,
+      );
+    }
+  });
+
+  test('it is held against what the user chose last, not against the file', async () => {
+    userFile({ mode: 'auto' });
+    workspaceFile({ mode: 'ask' });
+    expect((await config()).config.mode).toBe('ask');
+    expect(await problems({ flags: { mode: 'plan' } })).toContain(
+      'the user chose plan, and from there it stays as it is',
+    );
+  });
+
+  test('no limit may be given one, and one may not be lifted', async () => {
+    workspaceFile({ approvalTimeout: 10 });
+    expect((await config()).config.approvalTimeout).toBe(10);
+  });
+
+  test('its unknown settings are refused too', async () => {
+    workspaceFile({ permissions: 'all' } as PartialConfig);
+    expect(await problems()).toContain("there is no setting 'permissions'");
+  });
+});
+
+test('the names in the environment follow from the names here', () => {
+  expect(variableOf('commandTimeout')).toBe('TOOLWRIGHT_COMMAND_TIMEOUT');
+  expect(variableOf('port')).toBe('TOOLWRIGHT_PORT');
+});
+
+test('the documentation has a line for every setting', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/configuration.md'), 'utf8');
+  for (const name of SETTING_NAMES) expect(page).toContain(`\n| \`${name}\` `);
+});

@@ -1,0 +1,137 @@
+import { readFile, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { fail, ok, type Result } from '../../kernel/result.ts';
+import type { StorePlace } from '../../storage/open.ts';
+import { type Checked, checkObject, checkTexts } from './check.ts';
+import { type Config, type PartialConfig, SETTING_NAMES, SETTINGS, type SettingName, variableOf } from './settings.ts';
+
+export type Source = 'default' | 'user file' | 'environment' | 'flag' | 'workspace file';
+
+export interface LoadedConfig {
+  readonly config: Config;
+  /** Who said it, setting by setting: what `doctor` shows. */
+  readonly sources: Readonly<Record<SettingName, Source>>;
+  readonly stateDir: string;
+  /** What `openStore` is given. */
+  readonly storePlace: StorePlace;
+}
+
+export interface ConfigSources {
+  env: Readonly<Record<string, string | undefined>>;
+  /** As typed on the command line. */
+  flags?: Partial<Record<SettingName, string>>;
+  /** The workspace's folder; its file may only tighten. */
+  workspace?: string;
+  home?: string;
+}
+
+/**
+ * flags > TOOLWRIGHT_* > the user's file > defaults, and then what the workspace's file takes away. INVALID_INPUT lists
+ * everything that is wrong, in all sources, at once.
+ */
+export async function loadConfig({
+  env,
+  flags = {},
+  workspace,
+  home = homedir(),
+}: ConfigSources): Promise<Result<LoadedConfig>> {
+  const userPath = join(folderOf(env.XDG_CONFIG_HOME, home, '.config'), 'toolwright', 'config.json');
+  const user = await checkFile(userPath);
+  const environment = checkTexts(variableOf, fromEnvironment(env));
+  const flag = checkTexts((name) => `--${dashed(name)}`, flags);
+  const chosen = choose([
+    ['user file', user.values],
+    ['environment', environment.values],
+    ['flag', flag.values],
+  ]);
+  const problems = [...user.problems, ...environment.problems, ...flag.problems];
+  if (workspace !== undefined) {
+    const path = join(workspace, '.toolwright', 'config.json');
+    const file = await checkFile(path);
+    problems.push(...file.problems, ...tighten(path, chosen, file.values));
+  }
+  if (problems.length > 0) return fail('INVALID_INPUT', problems.join('\n'), { problems });
+  const config = chosen.config as Config;
+  const stateDir = config.stateDir ?? join(folderOf(env.XDG_STATE_HOME, home, '.local/state'), 'toolwright');
+  const { databaseUrl } = config;
+  const storePlace = databaseUrl === null ? { directory: stateDir } : { databaseUrl };
+  return ok({ config, sources: chosen.sources, stateDir, storePlace });
+}
+
+interface Chosen {
+  config: Record<SettingName, unknown>;
+  sources: Record<SettingName, Source>;
+}
+
+/** Later sources win. */
+function choose(layers: readonly (readonly [Source, PartialConfig])[]): Chosen {
+  const config = Object.fromEntries(SETTING_NAMES.map((name) => [name, SETTINGS[name].fallback]));
+  const sources = Object.fromEntries(SETTING_NAMES.map((name) => [name, 'default']));
+  for (const [source, values] of layers) {
+    for (const [name, value] of Object.entries(values)) {
+      config[name] = value;
+      sources[name] = source;
+    }
+  }
+  return { config, sources } as Chosen;
+}
+
+function tighten(path: string, { config, sources }: Chosen, values: PartialConfig): string[] {
+  const problems: string[] = [];
+  for (const [name, value] of Object.entries(values) as [SettingName, unknown][]) {
+    const rule = SETTINGS[name].tighten as (
+      users: unknown,
+      workspaces: unknown,
+    ) => { value: unknown } | { refused: string };
+    const made = rule(config[name], value);
+    if ('refused' in made)
+      problems.push(`${path}: a workspace can only tighten, and ${name} would not be: ${made.refused}.`);
+    else {
+      config[name] = made.value;
+      sources[name] = 'workspace file';
+    }
+  }
+  return problems;
+}
+
+const LARGEST_FILE = 1_000_000;
+
+async function checkFile(path: string): Promise<Checked> {
+  let text: string;
+  try {
+    // A pipe would never end, and a workspace may hold one.
+    const { size } = await stat(path).then((found) => (found.isFile() ? found : { size: Number.POSITIVE_INFINITY }));
+    if (size > LARGEST_FILE) return { values: {}, problems: [`${path} is no plain file of at most 1 MB.`] };
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return { values: {}, problems: [] };
+    return { values: {}, problems: [`${path} cannot be read (${code}).`] };
+  }
+  try {
+    return checkObject(path, JSON.parse(text.replace(/^\ufeff/, '')));
+  } catch (error) {
+    return { values: {}, problems: [`${path} is not JSON: ${(error as Error).message}.`] };
+  }
+}
+
+/** DATABASE_URL is what hosting platforms set; ours goes before it. */
+function fromEnvironment(env: ConfigSources['env']): Partial<Record<SettingName, string>> {
+  const given: Partial<Record<SettingName, string>> = {};
+  if (env.DATABASE_URL) given.databaseUrl = env.DATABASE_URL;
+  for (const name of SETTING_NAMES) {
+    const text = env[variableOf(name)];
+    if (text !== undefined && text !== '') given[name] = text;
+  }
+  return given;
+}
+
+/** An XDG folder counts only if it is absolute. */
+function folderOf(xdg: string | undefined, home: string, otherwise: string): string {
+  return xdg?.startsWith('/') ? xdg : join(home, otherwise);
+}
+
+function dashed(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}

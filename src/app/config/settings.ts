@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { addTo, lower, neverFromWorkspace, oneOf, subsetOf, type Tighten } from './tighten.ts';
+
+/** One setting: what it may be, what it is if nobody says, what it is for, and how far a workspace may change it. */
+export interface Setting<T = unknown> {
+  readonly schema: z.ZodType<T>;
+  readonly fallback: T;
+  readonly about: string;
+  /** What a workspace's own file may do to it: never more than the user allowed. */
+  readonly tighten: Tighten<T>;
+}
+
+function setting<T>(schema: z.ZodType<T>, fallback: NoInfer<T>, about: string, tighten: Tighten<NoInfer<T>>) {
+  return { schema: schema.describe(about), fallback, about, tighten } satisfies Setting<T>;
+}
+
+const names = z.array(z.string().min(1));
+
+/**
+ * Every setting there is. Its name in the environment follows from its name here: `commandTimeout` is
+ * TOOLWRIGHT_COMMAND_TIMEOUT. A new one does not compile before it says what a workspace may do to it.
+ */
+export const SETTINGS = {
+  mode: setting(
+    z.enum(['plan', 'ask', 'auto', 'strict']),
+    'ask',
+    'plan: read only. ask: a person is asked. auto: no questions inside the sandbox. strict: what is not listed is refused.',
+    oneOf({ auto: ['ask', 'plan', 'strict'], ask: ['plan', 'strict'], plan: [], strict: [] }),
+  ),
+  allow: setting(names, [], 'Rules for calls that run unasked, such as bash(npm test *).', neverFromWorkspace),
+  ask: setting(names, [], 'Rules for calls that a person is asked about.', addTo),
+  deny: setting(names, [], 'Rules for calls that are refused.', addTo),
+  sensitiveFiles: setting(
+    names,
+    [],
+    'Patterns of files that nothing may read, beside those that are always so.',
+    addTo,
+  ),
+  disabledTools: setting(names, [], 'Tools that are not offered and do not run.', addTo),
+  toolset: setting(z.string().min(1), 'full', 'Which tools are offered, under which names.', neverFromWorkspace),
+  sandbox: setting(
+    z.enum(['auto', 'bubblewrap', 'seatbelt', 'none']),
+    'auto',
+    'What keeps commands in. none runs them unprotected.',
+    oneOf({ none: ['auto', 'bubblewrap', 'seatbelt'], auto: ['bubblewrap', 'seatbelt'], bubblewrap: [], seatbelt: [] }),
+  ),
+  allowedHosts: setting(names, [], 'Hosts that may be reached without a question.', subsetOf),
+  commandTimeout: setting(
+    z.number().positive().max(600),
+    120,
+    'Seconds a command may take if the call does not say.',
+    lower,
+  ),
+  outputLimit: setting(z.int().min(1000).max(1_000_000), 100_000, 'Characters of output that reach the model.', lower),
+  approvalTimeout: setting(
+    z.number().positive().nullable(),
+    null,
+    'Seconds a question waits for a person. null waits as long as it takes.',
+    lower,
+  ),
+  stateDir: setting(
+    z.string().min(1).nullable(),
+    null,
+    'Where the state is kept. null: the usual place.',
+    neverFromWorkspace,
+  ),
+  databaseUrl: setting(
+    z
+      .string()
+      .regex(/^postgres(ql)?:\/\//, 'it must start with postgres://')
+      .nullable(),
+    null,
+    'A PostgreSQL database to keep the state in, instead of a file.',
+    neverFromWorkspace,
+  ),
+  retentionDays: setting(
+    z.number().positive().nullable(),
+    null,
+    'How long finished calls are kept. null: for ever.',
+    neverFromWorkspace,
+  ),
+  retentionMegabytes: setting(
+    z.number().positive().nullable(),
+    null,
+    'How big the log may grow before the oldest calls go. null: without limit.',
+    neverFromWorkspace,
+  ),
+  port: setting(z.int().min(0).max(65_535), 8665, 'The port of the web app, on loopback.', neverFromWorkspace),
+  logLevel: setting(
+    z.enum(['silent', 'error', 'warn', 'info', 'debug']),
+    'warn',
+    'How much is logged.',
+    neverFromWorkspace,
+  ),
+} as const;
+
+export type SettingName = keyof typeof SETTINGS;
+
+export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
+
+export type Config = { readonly [K in SettingName]: z.output<(typeof SETTINGS)[K]['schema']> };
+
+export type PartialConfig = { readonly [K in SettingName]?: Config[K] };
+
+/** The file as a whole, for editors and for the documentation. */
+export const fileSchema = z
+  .strictObject({
+    $schema: z.string().describe('Where editors find this schema.'),
+    ...Object.fromEntries(SETTING_NAMES.map((name) => [name, SETTINGS[name].schema])),
+  })
+  .partial();
+
+/** `commandTimeout` → `TOOLWRIGHT_COMMAND_TIMEOUT`. */
+export function variableOf(name: SettingName): string {
+  return `TOOLWRIGHT_${name.replace(/[A-Z]/g, '_$&').toUpperCase()}`;
+}

@@ -1,0 +1,112 @@
+import type { CallRecord, CallState, NodeStamp } from './call.ts';
+import type { CallMove, LogEvent, NewEvent, NewSystemEvent, StoredEvent, StoredSystemEvent } from './event.ts';
+import type { CallQuery, Page, Store } from './ports.ts';
+import type { MaybePromise } from './result.ts';
+
+export interface HistoryQuery extends CallQuery {
+  agent?: string;
+  /** Requested at or after, and before, in wall-clock milliseconds. */
+  since?: number;
+  until?: number;
+  newestFirst?: boolean;
+}
+
+export interface SessionRecord {
+  readonly id: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly lastSeq: number;
+  /** Events up to this one were pruned. */
+  readonly prunedSeq: number;
+}
+
+export type ApprovalState = 'pending' | 'approved' | 'denied' | 'expired';
+
+/** A question to a person, bound to exactly these arguments by `digest`. */
+export interface ApprovalRecord {
+  readonly id: string;
+  readonly callId: string;
+  readonly session: string;
+  readonly tool: string;
+  readonly args: unknown;
+  readonly reason: string;
+  readonly digest: string;
+  readonly state: ApprovalState;
+  readonly requestedAt: number;
+  /** By the store's clock; null waits as long as it takes. */
+  readonly expiresAt: number | null;
+  readonly decidedAt: number | null;
+  readonly decidedBy: string | null;
+  readonly message: string | null;
+}
+
+export interface RuleRecord {
+  readonly id: string;
+  readonly rule: string;
+  readonly verdict: 'allow' | 'ask' | 'deny';
+  readonly by: string | null;
+  readonly savedAt: number;
+}
+
+/** What the log says about itself. `problems` is empty when every event is there, unchanged and in its place. */
+export interface Verification {
+  readonly sessions: number;
+  readonly events: number;
+  readonly problems: readonly string[];
+}
+
+/**
+ * A store that outlives its process and is shared by several: what the doors look things up in. Everything here is a
+ * projection of the log, changed only in the transaction that appends the event which tells it.
+ */
+export interface Ledger extends Store {
+  /** This process, as others see it. */
+  readonly node: NodeStamp;
+  /** The clock that deadlines are measured by. A wall clock that is set does not move it. */
+  now(): MaybePromise<number>;
+  follow(listener: (event: LogEvent) => void, after?: number): () => void;
+  /** Events of all sessions with `pos` above `after`, in order. */
+  log(after: number, limit: number): MaybePromise<readonly LogEvent[]>;
+  history(query: HistoryQuery): MaybePromise<Page<CallRecord>>;
+  sessions(query: { after?: string; limit?: number }): MaybePromise<Page<SessionRecord>>;
+  approvals(query: { state?: ApprovalState; session?: string }): MaybePromise<readonly ApprovalRecord[]>;
+  /**
+   * Records the first decision about a pending approval and, with it, moves the call. Null when somebody decided
+   * before, when its time is over by the store's clock, or when the call is no longer in `move.from`.
+   */
+  decide(event: NewEvent<'approval.decided'>, move?: CallMove): MaybePromise<StoredEvent | null>;
+  /** Ends the approvals whose time is over, and the calls that waited for them. */
+  expire(): MaybePromise<readonly StoredEvent[]>;
+  record(event: NewSystemEvent): MaybePromise<StoredSystemEvent>;
+  rules(): MaybePromise<readonly RuleRecord[]>;
+  /** Only tools that somebody switched. */
+  toolStates(): MaybePromise<ReadonlyMap<string, boolean>>;
+  /**
+   * Looks after calls whose process ended: what never started, and what may run again, becomes `queued`; the rest
+   * `interrupted`. Calls of living processes are not touched.
+   */
+  recover(): MaybePromise<readonly StoredEvent[]>;
+  verify(session?: string): MaybePromise<Verification>;
+  prune(limits: PruneLimits): MaybePromise<Pruned>;
+  /** The log as JSON lines, in the order of `pos`, payloads included. */
+  exportLines(query?: { session?: string }): AsyncIterable<string>;
+  close(): MaybePromise<void>;
+}
+
+export interface PruneLimits {
+  /** Forget what ended before this, in wall-clock milliseconds. */
+  before?: number;
+  /** Forget the oldest until the log is at most about so big. */
+  maxBytes?: number;
+}
+
+export interface Pruned {
+  readonly events: number;
+  readonly calls: number;
+  readonly blobs: number;
+  /** What the log takes now. */
+  readonly bytes: number;
+}
+
+/** Calls that somebody answers for, or should. */
+export const UNFINISHED_STATES: readonly CallState[] = ['requested', 'awaiting_approval', 'queued', 'running'];

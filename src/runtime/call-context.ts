@@ -1,0 +1,148 @@
+import type { Access } from '../kernel/access.ts';
+import type { ExecutionContext } from '../kernel/execution-context.ts';
+import type { BlobStore, Clock } from '../kernel/ports.ts';
+import type { ToolContext } from '../kernel/tool.ts';
+import type { Caller, Files, Search, World } from '../kernel/workspace.ts';
+import type { EventBus } from './event-bus.ts';
+
+/** What of the runtime a call needs for its context. */
+export interface ContextParts {
+  readonly clock: Clock;
+  readonly bus: EventBus;
+  readonly blobs: BlobStore;
+  readonly world: World;
+}
+
+/** The call behind a context. */
+export interface ContextOwner {
+  readonly callId: string;
+  readonly session: string;
+  readonly toolName: string;
+  readonly context: ExecutionContext;
+  /** What it may touch; null until that was decided. */
+  readonly admitted: readonly Access[] | null;
+}
+
+/** What a tool is given: its context and its ways to the world, and no way to its own record. */
+export class CallContext implements ToolContext {
+  readonly #rt: ContextParts;
+  readonly #call: ContextOwner;
+  #abort: AbortController | undefined;
+  #abortReason: Error | undefined;
+  #ended = false;
+  #opened: { readonly files: Files; readonly search: Search } | undefined;
+
+  constructor(rt: ContextParts, call: ContextOwner) {
+    this.#rt = rt;
+    this.#call = call;
+  }
+
+  /** The call behind a context that a tool hands back, or undefined for any other object. */
+  static ownerOf(context: object): ContextOwner | undefined {
+    return #call in context ? context.#call : undefined;
+  }
+
+  /** Tells the tool to stop. The call's own answer does not wait for it. */
+  static abort(context: CallContext, why: string): void {
+    context.#abortReason ??= new Error(why);
+    context.#abort?.abort(context.#abortReason);
+  }
+
+  /** From now on its progress is ignored. */
+  static end(context: CallContext): void {
+    context.#ended = true;
+  }
+
+  get #context(): ExecutionContext {
+    return this.#call.context;
+  }
+
+  get callId(): string {
+    return this.#call.callId;
+  }
+  get workingDir(): string {
+    return this.#context.workingDir;
+  }
+  get sessionId(): string | null {
+    return this.#context.sessionId;
+  }
+  get agentId(): string | null {
+    return this.#context.agentId;
+  }
+  get dryRun(): boolean {
+    return this.#context.dryRun;
+  }
+  get timeout(): number {
+    return this.#context.timeout;
+  }
+  get maxOutputSize(): number {
+    return this.#context.maxOutputSize;
+  }
+  get metadata(): Readonly<Record<string, unknown>> {
+    return this.#context.metadata;
+  }
+  get artifacts(): BlobStore {
+    return this.#rt.blobs;
+  }
+  get files(): Files {
+    return this.#reached().files;
+  }
+  get search(): Search {
+    return this.#reached().search;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      this.#abort = new AbortController();
+      if (this.#abortReason !== undefined) this.#abort.abort(this.#abortReason);
+    }
+    return this.#abort.signal;
+  }
+
+  #reached(): { readonly files: Files; readonly search: Search } {
+    this.#opened ??= this.#rt.world.open(new WorldCaller(this.#call, this));
+    return this.#opened;
+  }
+
+  progress({ message, percent, output }: { message?: string; percent?: number; output?: string }): void {
+    if (this.#ended || !this.#rt.bus.listening) return;
+    const { callId, session, toolName: tool } = this.#call;
+    const data = {
+      tool,
+      ...(message !== undefined && { message }),
+      ...(percent !== undefined && { percent }),
+      ...(output !== undefined && { output }),
+    };
+    this.#rt.bus.emit({ type: 'call.progressed', session, callId, at: this.#rt.clock.now(), data });
+  }
+}
+
+/** What the world is told of the call: as it is when asked, since the call goes on. */
+class WorldCaller implements Caller {
+  readonly #call: ContextOwner;
+  readonly #context: CallContext;
+
+  constructor(call: ContextOwner, context: CallContext) {
+    this.#call = call;
+    this.#context = context;
+  }
+
+  get callId(): string {
+    return this.#call.callId;
+  }
+  get session(): string {
+    return this.#call.session;
+  }
+  get workingDir(): string {
+    return this.#call.context.workingDir;
+  }
+  get timeout(): number {
+    return this.#call.context.timeout;
+  }
+  get signal(): AbortSignal {
+    return this.#context.signal;
+  }
+  get admitted(): readonly Access[] | null {
+    return this.#call.admitted;
+  }
+}

@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Ledger } from '../kernel/ledger.ts';
+import { asked, finished, requestedCall, started } from '../testing/sample-calls.ts';
+import { openSqliteStore } from './sqlite/open.ts';
+
+let folder: string;
+let store: Ledger;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'batch-'));
+  const opened = await openSqliteStore(folder);
+  if (!opened.ok) throw new Error(opened.error.message);
+  store = opened.value.store;
+});
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+test('one write of a group that fails does not take the others with it', async () => {
+  const calls = Array.from({ length: 5 }, () => requestedCall());
+  await Promise.all(calls.map((call) => store.submit(call)));
+  // The second question has an id that is taken.
+  const asking = calls.map((call, index) => store.move(...asked(call, index === 3 ? 'a2' : `a${index}`)));
+  const settled = await Promise.allSettled(asking);
+  expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+  const states = await Promise.all(calls.map(({ id }) => store.call(id)));
+  expect(states.map((call) => call?.state)).toEqual([
+    'awaiting_approval',
+    'awaiting_approval',
+    'awaiting_approval',
+    'requested',
+    'awaiting_approval',
+  ]);
+  expect((await store.events('s1')).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  expect((await store.verify()).problems).toEqual([]);
+});
+
+test('a call may be submitted and moved in the same turn', async () => {
+  const call = requestedCall();
+  const [submitted, start, end] = await Promise.all([
+    store.submit(call),
+    store.move(...started(call)),
+    store.move(...finished(call)),
+  ]);
+  expect([submitted.event?.seq, start?.seq, end?.seq]).toEqual([1, 2, 3]);
+  expect(await store.call(call.id)).toMatchObject({ state: 'succeeded', attempt: 1, durationMs: 1.5 });
+});
+
+test('what fails in the turn of its submit leaves the call as it was submitted', async () => {
+  const [one, two] = [requestedCall(), requestedCall()];
+  const settled = await Promise.allSettled([
+    store.submit(one),
+    store.submit(two),
+    store.move(...asked(one, 'a1')),
+    store.move(...asked(two, 'a1')),
+  ]);
+  expect(settled[3]?.status).toBe('rejected');
+  expect((await store.call(one.id))?.state).toBe('awaiting_approval');
+  expect((await store.call(two.id))?.state).toBe('requested');
+  expect((await store.verify()).problems).toEqual([]);
+});

@@ -1,0 +1,61 @@
+import type { HistoryQuery } from '../kernel/ledger.ts';
+import { define, type Statement } from './statement.ts';
+import type { Statements } from './statements.ts';
+import type { CallTable } from './tables.ts';
+
+const DEFAULT_PAGE = 100;
+const LARGEST_PAGE = 1000;
+
+type Values = Record<string, unknown>;
+
+/** Pages of calls. One statement is compiled for each combination of filters, when it is first asked for. */
+export class CallQueries {
+  readonly #sql: Statements;
+  readonly #known = new Map<string, Statement<Values, CallTable>>();
+
+  constructor(sql: Statements) {
+    this.#sql = sql;
+  }
+
+  /** Asks for one row more than the page holds: whether it comes tells if there is a next page. */
+  prepare(query: HistoryQuery): { statement: Statement<Values, CallTable>; values: Values; limit: number } {
+    const { session, tool, agent, since, until, states, after, newestFirst = false } = query;
+    const limit = Math.max(1, Math.min(query.limit ?? DEFAULT_PAGE, LARGEST_PAGE));
+    const filters = Object.fromEntries(
+      Object.entries({ session, tool, agent, since, until, after: cursor(after) }).filter(
+        ([, value]) => value !== undefined,
+      ),
+    );
+    const shape = `${Object.keys(filters).join('_')}_${states?.length ?? 'any'}_${newestFirst ? 'down' : 'up'}`;
+    const statement = this.#known.get(shape) ?? this.#compile(Object.keys(filters), states?.length, newestFirst);
+    this.#known.set(shape, statement);
+    const wanted = Object.fromEntries((states ?? []).map((state, index) => [`state${index}`, state]));
+    return { statement, values: { ...filters, ...wanted, limit: limit + 1 }, limit };
+  }
+
+  #compile(filters: string[], states: number | undefined, newestFirst: boolean) {
+    return define<Values>()((slots) => {
+      let query = this.#sql.db.selectFrom('calls').selectAll();
+      const has = (name: string) => filters.includes(name);
+      if (has('session')) query = query.where('session', '=', slots.session as string);
+      if (has('tool')) query = query.where('tool', '=', slots.tool as string);
+      if (has('agent')) query = query.where('agent', '=', slots.agent as string);
+      if (has('since')) query = query.where('requested_at', '>=', slots.since as number);
+      if (has('until')) query = query.where('requested_at', '<', slots.until as number);
+      if (has('after')) query = query.where('pos', newestFirst ? '<' : '>', slots.after as number);
+      if (states === 0) query = query.where('state', '=', 'none of them');
+      else if (states !== undefined) {
+        const wanted = Array.from({ length: states }, (_, index) => slots[`state${index}`] as string);
+        query = query.where('state', 'in', wanted);
+      }
+      return query.orderBy('pos', newestFirst ? 'desc' : 'asc').limit(slots.limit as number);
+    });
+  }
+}
+
+/** A cursor is a position. One that is none starts from the beginning. */
+function cursor(after: string | undefined): number | undefined {
+  if (after === undefined) return undefined;
+  const pos = Number(after);
+  return Number.isSafeInteger(pos) ? pos : 0;
+}

@@ -1,0 +1,66 @@
+import type { NodeStamp } from '../kernel/call.ts';
+import type { BlobStore } from '../kernel/ports.ts';
+import type { MaybePromise } from '../kernel/result.ts';
+import type { Unit } from './batch.ts';
+import type { Query, Row, Work } from './statement.ts';
+import type { Statements } from './statements.ts';
+
+/** A database that runs work: what differs between SQLite and PostgreSQL, and nothing else. */
+export interface Engine {
+  readonly sql: Statements;
+  readonly blobs: SweepableBlobs;
+  readonly node: NodeStamp;
+  /** Resolves when the unit is as durable as the database makes it. Units of one turn of the loop share a commit. */
+  write<T>(unit: Unit<T>): Promise<T>;
+  /** Sees every write that was acknowledged. `work` is made anew when it must be tried again. */
+  read<T>(work: () => Work<T>): MaybePromise<T>;
+  /** The clock that deadlines are measured by. */
+  now(): MaybePromise<number>;
+  /** Which of these nodes have ended. Asked inside a unit, so the answer may be kept as long as that runs. */
+  ended(nodes: readonly NodeStamp[]): MaybePromise<readonly NodeStamp[]>;
+  /** Calls `changed` whenever another process may have written. Returns how to stop. */
+  watch(changed: () => void): () => void;
+  /** Bytes that the log takes. */
+  size(): MaybePromise<number>;
+  /** Gives space back to the system after much was deleted. */
+  shrink(): MaybePromise<void>;
+  /** Looks for damage below the log itself, such as a broken page. Empty when there is none. */
+  integrity(): MaybePromise<readonly string[]>;
+  close(): MaybePromise<void>;
+}
+
+/** A blob store that can be asked to forget what nothing refers to. */
+export interface SweepableBlobs extends BlobStore {
+  /** Removes blobs that are not in `used` and were put before `before`. Returns how many. */
+  sweep(used: ReadonlySet<string>, before: number): Promise<number>;
+}
+
+export function driveNow<T>(work: Work<T>, run: (query: Query) => readonly Row[]): T {
+  let step = work.next();
+  while (!step.done) {
+    let rows: readonly Row[];
+    try {
+      rows = run(step.value);
+    } catch (error) {
+      step = work.throw(error);
+      continue;
+    }
+    step = work.next(rows);
+  }
+  return step.value;
+}
+
+export async function driveLater<T>(work: Work<T>, run: (query: Query) => Promise<readonly Row[]>): Promise<T> {
+  let step = work.next();
+  while (!step.done) {
+    let rows: readonly Row[];
+    try {
+      rows = await run(step.value);
+    } catch (error) {
+      step = work.throw(error);
+      continue;
+    }
+    step = work.next(rows);
+  }
+  return step.value;
+}

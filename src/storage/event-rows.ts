@@ -1,0 +1,36 @@
+import type { LogEvent, NewEvent, NewSystemEvent, RecordedEventType, SystemEventType } from '../kernel/event.ts';
+import type { BlobStore } from '../kernel/ports.ts';
+import type { MaybePromise } from '../kernel/result.ts';
+import { andThen, fromPayload } from './payload.ts';
+import type { EventTable } from './tables.ts';
+
+/** The version of each event's data. Raise it when a field changes its meaning, and teach `upcast` the old one. */
+export const EVENT_VERSIONS: Record<RecordedEventType | SystemEventType, number> = {
+  'call.requested': 1,
+  'approval.requested': 1,
+  'approval.decided': 1,
+  'call.requeued': 1,
+  'call.resumed': 1,
+  'call.started': 1,
+  'call.finished': 1,
+  'rule.saved': 1,
+  'rule.removed': 1,
+  'tool.switched': 1,
+};
+
+export function toLogEvent(blobs: BlobStore, row: EventTable): MaybePromise<LogEvent> {
+  return andThen(
+    fromPayload<unknown>(blobs, row, (handle) => ({ missing: handle })),
+    (data) => {
+      const { type, call_id: callId, at, session, seq, pos } = row;
+      return { type, callId, at, data: upcast(type, row.version, data), session, seq, pos } as LogEvent;
+    },
+  );
+}
+
+/** Data of an older version as the current one would say it. There is only one version so far. */
+function upcast(_type: string, _version: number, data: unknown): unknown {
+  return data;
+}
+
+export type AnyNewEvent = NewEvent | NewSystemEvent;

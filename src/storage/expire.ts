@@ -1,0 +1,42 @@
+import type { Outcome } from '../kernel/call.ts';
+import type { NewEvent, StoredEvent } from '../kernel/event.ts';
+import type { Unit } from './batch.ts';
+import type { Engine } from './engine.ts';
+import { toJson } from './json.ts';
+import { first, rows } from './statement.ts';
+import type { ApprovalTable } from './tables.ts';
+import { applyMove } from './units.ts';
+
+/** Ends every approval whose time is over by the store's clock, and the call that waited for it. */
+export async function expireOverdue(engine: Engine): Promise<readonly StoredEvent[]> {
+  const now = await engine.now();
+  const overdue = await engine.read(() => rows(engine.sql.overdueApprovals, { now }));
+  const ended = await Promise.all(overdue.map((approval) => engine.write(expireUnit(approval, now))));
+  return ended.flat();
+}
+
+function expireUnit(approval: ApprovalTable, at: number): Unit<readonly StoredEvent[]> {
+  return function* (batch) {
+    const { id, call_id: callId, session, tool, requested_at } = approval;
+    const decision = { id, state: 'expired', at, by: null, message: 'expired' };
+    if ((yield* first(batch.sql.decideApproval, decision)) === undefined) return [];
+    const data = { approvalId: id, approved: false, by: null, message: 'expired' };
+    const events: NewEvent[] = [{ type: 'approval.decided', callId, at, data }];
+
+    const outcome = outcomeOf(tool);
+    const move = { from: ['awaiting_approval'], to: 'expired' } as const;
+    const columns = { outcome: toJson(outcome), outcome_blob: null };
+    if ((yield* applyMove(batch, callId, { move, columns }, at)) !== undefined) {
+      const durationMs = Math.max(0, at - requested_at);
+      events.push({ type: 'call.finished', callId, at, data: { tool, state: 'expired', outcome, durationMs } });
+    }
+    return events.map(
+      (event) => batch.stage(session, callId, event, { data: toJson(event.data), blob: null }) as StoredEvent,
+    );
+  };
+}
+
+function outcomeOf(tool: string): Outcome {
+  const message = `Nobody answered the request to approve ${tool} in time, so it did not run. Ask again when somebody is there.`;
+  return { ok: false, text: `Error: ${message}`, error: { code: 'APPROVAL_EXPIRED', message } };
+}

@@ -1,0 +1,118 @@
+import { hash, randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { mkdir, open, readdir, readFile, rename, stat, unlink, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { failpoint } from '../kernel/failpoint.ts';
+import { ok, type Result } from '../kernel/result.ts';
+import { StoreError } from '../kernel/store-error.ts';
+import type { SweepableBlobs } from './engine.ts';
+import { damagedBlob, unknownBlob } from './missing-blob.ts';
+
+const HANDLE = /^[0-9a-f]{64}$/;
+const TEMPORARY = '.new-';
+
+/** Blobs as files named by the hash of their content: `ab/abcd…`. Durable when `put` has answered. */
+export class FileBlobs implements SweepableBlobs {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  }
+
+  async put(bytes: Uint8Array): Promise<string> {
+    const handle = hash('sha256', bytes, 'hex');
+    const path = this.#path(handle);
+    try {
+      if (await this.#isKept(handle, path)) return handle;
+      await this.#write(path, bytes);
+      return handle;
+    } catch (error) {
+      throw blobTrouble(error);
+    }
+  }
+
+  async get(handle: string): Promise<Result<Uint8Array>> {
+    if (!HANDLE.test(handle)) return unknownBlob(handle);
+    try {
+      const bytes = await readFile(this.#path(handle));
+      if (hash('sha256', bytes, 'hex') === handle) return ok(bytes);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw blobTrouble(error);
+      return unknownBlob(handle);
+    }
+    return damagedBlob(handle);
+  }
+
+  async sweep(used: ReadonlySet<string>, before: number): Promise<number> {
+    let removed = 0;
+    for (const name of await readdir(this.#folder)) {
+      const folder = join(this.#folder, name);
+      for (const file of await readdir(folder)) {
+        if (used.has(file)) continue;
+        const path = join(folder, file);
+        if ((await stat(path)).mtimeMs >= before) continue;
+        await unlink(path);
+        if (HANDLE.test(file)) removed++;
+      }
+    }
+    return removed;
+  }
+
+  /** It is there already, and undamaged. It is touched, so that a sweep sees it was wanted just now. */
+  async #isKept(handle: string, path: string): Promise<boolean> {
+    const known = await readFile(path).catch(() => undefined);
+    if (known === undefined || hash('sha256', known, 'hex') !== handle) return false;
+    const now = new Date();
+    await utimes(path, now, now);
+    return true;
+  }
+
+  /** Temporary file, its sync, rename, sync of the folder: whole or not there, also after a power cut. */
+  async #write(path: string, bytes: Uint8Array): Promise<void> {
+    const folder = join(path, '..');
+    if ((await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined) await syncFolder(this.#folder);
+    const temporary = join(folder, `${TEMPORARY}${randomUUID()}`);
+    try {
+      const file = await open(temporary, 'wx', 0o600);
+      try {
+        await file.writeFile(bytes);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      failpoint('blob.before_rename');
+      await rename(temporary, path);
+      failpoint('blob.after_rename');
+    } catch (error) {
+      await unlink(temporary).catch(() => {});
+      throw error;
+    }
+    await syncFolder(folder);
+  }
+
+  #path(handle: string): string {
+    return join(this.#folder, handle.slice(0, 2), handle);
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+function blobTrouble(error: unknown): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return new StoreError(
+      'full',
+      'The store cannot be used: the disk is full: make space, the store goes on by itself.',
+      error,
+    );
+  }
+  return code === undefined ? error : new StoreError('failed', `The blob folder cannot be used (${code}).`, error);
+}

@@ -1,0 +1,130 @@
+import { type CreateTableBuilder, type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Dialect } from './statement.ts';
+import type { Tables } from './tables.ts';
+
+/** What a build step of Kysely's schema builder gives: something that compiles to one statement. */
+interface Compilable {
+  compile(): { sql: string };
+}
+
+/**
+ * Forward only, in order; the number of a schema is how many of these it has had. A migration that shipped is never
+ * changed: the next one mends it.
+ */
+const MIGRATIONS: readonly ((db: Kysely<Tables>, dialect: Dialect) => Compilable[])[] = [first];
+
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+export function migrationStatements(db: Kysely<Tables>, dialect: Dialect, from: number): string[] {
+  return MIGRATIONS.slice(from).flatMap((migration) => migration(db, dialect).map((step) => step.compile().sql));
+}
+
+function first(db: Kysely<Tables>, dialect: Dialect): Compilable[] {
+  const { schema } = db;
+  const bytes = dialect === 'sqlite' ? 'blob' : 'bytea';
+  return [
+    table('sessions')
+      .text('id', 'key')
+      .int('created_at', 'updated_at', 'last_seq')
+      .text('last_hash')
+      .int('pruned_seq')
+      .text('pruned_hash')
+      .done(),
+    table('log_head').int('id', 'key').int('pos', 'pruned').done(),
+    table('events')
+      .int('pos', 'key')
+      .text('session')
+      .int('seq')
+      .text('type')
+      .int('version')
+      .maybe('text', 'call_id')
+      .int('at')
+      .maybe('text', 'data', 'blob')
+      .text('hash')
+      .done(),
+    schema.createIndex('events_by_session').on('events').columns(['session', 'seq']).unique(),
+    table('calls')
+      .text('id', 'key')
+      .int('pos')
+      .text('session')
+      .int('first_seq')
+      .maybe('text', 'agent')
+      .text('tool')
+      .maybe('text', 'key')
+      .text('effect', 'state')
+      .maybe('text', 'args', 'args_blob', 'outcome', 'outcome_blob', 'artifact')
+      .int('requested_at')
+      .maybe('int', 'started_at', 'finished_at', 'duration_us')
+      .int('attempt')
+      .maybe('text', 'node')
+      .maybe('int', 'node_epoch')
+      .done(),
+    schema.createIndex('calls_by_pos').on('calls').column('pos').unique(),
+    schema.createIndex('calls_by_session').on('calls').columns(['session', 'pos']),
+    schema.createIndex('calls_by_key').on('calls').columns(['session', 'key']).unique().where('key', 'is not', null),
+    schema.createIndex('calls_by_tool').on('calls').columns(['tool', 'pos']),
+    schema.createIndex('calls_unfinished').on('calls').column('state').where(sql.ref('finished_at'), 'is', null),
+    table('approvals')
+      .text('id', 'key')
+      .text('call_id', 'session', 'tool')
+      .maybe('text', 'args', 'args_blob')
+      .text('reason', 'digest', 'state')
+      .int('requested_at')
+      .maybe('int', 'expires_at', 'decided_at')
+      .maybe('text', 'decided_by', 'message')
+      .done(),
+    schema.createIndex('approvals_by_state').on('approvals').columns(['state', 'expires_at']),
+    schema.createIndex('approvals_by_call').on('approvals').column('call_id'),
+    table('rules').text('id', 'key').text('rule', 'verdict').maybe('text', 'saved_by').int('saved_at').done(),
+    table('tool_states').text('tool', 'key').int('enabled', 'changed_at').done(),
+    table('nodes').text('id', 'key').int('epoch').text('host').int('pid', 'started_at', 'lease_until', 'batch').done(),
+    table('store_clock').text('boot_id', 'key').int('wall_ms', 'uptime_ms').done(),
+    table('blobs').text('hash', 'key').other(sql.raw(bytes), 'bytes').int('size', 'put_at').done(),
+    db.insertInto('log_head').values({ id: sql.lit(1), pos: sql.lit(0), pruned: sql.lit(0) }),
+  ];
+
+  function table(name: string) {
+    return new Columns(schema.createTable(name), dialect);
+  }
+}
+
+type AnyTable = CreateTableBuilder<string, string>;
+
+class Columns {
+  #table: AnyTable;
+  readonly #int: 'integer' | 'bigint';
+
+  constructor(table: CreateTableBuilder<string, never>, dialect: Dialect) {
+    this.#table = table as unknown as AnyTable;
+    // SQLite's integers have 64 bits anyway, and only `integer` makes a primary key its row id.
+    this.#int = dialect === 'sqlite' ? 'integer' : 'bigint';
+  }
+
+  text(...names: [string, 'key'] | string[]): this {
+    return this.#add('text', names);
+  }
+  int(...names: [string, 'key'] | string[]): this {
+    return this.#add(this.#int, names);
+  }
+  maybe(type: 'text' | 'int', ...names: string[]): this {
+    for (const name of names) this.#table = this.#table.addColumn(name, type === 'text' ? 'text' : this.#int);
+    return this;
+  }
+  other(type: RawBuilder<unknown>, name: string): this {
+    this.#table = this.#table.addColumn(name, type, (column) => column.notNull());
+    return this;
+  }
+  done(): AnyTable {
+    return this.#table;
+  }
+
+  #add(type: 'text' | 'integer' | 'bigint', names: string[]): this {
+    const [first = '', second] = names;
+    if (second === 'key' && names.length === 2) {
+      this.#table = this.#table.addColumn(first, type, (column) => column.notNull().primaryKey());
+      return this;
+    }
+    for (const name of names) this.#table = this.#table.addColumn(name, type, (column) => column.notNull());
+    return this;
+  }
+}

@@ -1,0 +1,47 @@
+import { hash } from 'node:crypto';
+import { ok, type Result } from '../../kernel/result.ts';
+import { driveLater, type SweepableBlobs } from '../engine.ts';
+import { damagedBlob, unknownBlob } from '../missing-blob.ts';
+import { first, rows, type Work } from '../statement.ts';
+import type { Statements } from '../statements.ts';
+import { type Connections, run } from './connections.ts';
+import { postgresTrouble } from './trouble.ts';
+
+/** Blobs in the database: every machine that shares the log must be able to read them. */
+export class PostgresBlobs implements SweepableBlobs {
+  readonly #connections: Connections;
+  readonly #sql: Statements;
+
+  constructor(connections: Connections, sql: Statements) {
+    this.#connections = connections;
+    this.#sql = sql;
+  }
+
+  async put(bytes: Uint8Array): Promise<string> {
+    const handle = hash('sha256', bytes, 'hex');
+    const values = { hash: handle, bytes: Buffer.from(bytes), size: bytes.byteLength, put_at: Date.now() };
+    await this.#run(first(this.#sql.putBlob, values));
+    return handle;
+  }
+
+  async get(handle: string): Promise<Result<Uint8Array>> {
+    const row = /^[0-9a-f]{64}$/.test(handle) ? await this.#run(first(this.#sql.getBlob, { hash: handle })) : undefined;
+    if (row === undefined) return unknownBlob(handle);
+    return hash('sha256', row.bytes, 'hex') === handle ? ok(row.bytes) : damagedBlob(handle);
+  }
+
+  async sweep(used: ReadonlySet<string>, before: number): Promise<number> {
+    const old = await this.#run(rows(this.#sql.oldBlobs, { before }));
+    const unused = old.filter(({ hash: handle }) => !used.has(handle));
+    for (const { hash: handle } of unused) await this.#run(first(this.#sql.deleteBlob, { hash: handle }));
+    return unused.length;
+  }
+
+  async #run<T>(work: Work<T>): Promise<T> {
+    try {
+      return await driveLater(work, (query) => run(this.#connections.pool, query));
+    } catch (error) {
+      throw postgresTrouble(error);
+    }
+  }
+}

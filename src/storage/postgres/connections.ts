@@ -1,0 +1,66 @@
+import { hash } from 'node:crypto';
+import pg from 'pg';
+import type { Query, Row } from '../statement.ts';
+
+const READERS = 4;
+const CONNECT_TIMEOUT_MS = 5000;
+const INT8 = 20;
+
+/** Every connection looks in our own schema, and reads 64-bit integers as numbers: ours stay below 2^53. */
+export class Connections {
+  readonly #config: pg.ClientConfig;
+  readonly #schema: string;
+  readonly pool: pg.Pool;
+
+  constructor(url: string, schema: string) {
+    this.#schema = schema;
+    this.#config = {
+      connectionString: url,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      application_name: 'toolwright',
+      types: { getTypeParser: parserOf },
+    };
+    const onConnect = (client: pg.ClientBase) => client.query(this.#searchPath);
+    this.pool = new pg.Pool({ ...this.#config, max: READERS, allowExitOnIdle: true, onConnect });
+    // An idle connection that breaks is replaced by the next use; without a listener it would end the process.
+    this.pool.on('error', () => {});
+  }
+
+  /** A connection of its own, for writing or listening. Whoever asks for it closes it. */
+  async connect(): Promise<pg.Client> {
+    const client = new pg.Client(this.#config);
+    client.on('error', () => {});
+    await client.connect();
+    await client.query(this.#searchPath);
+    return client;
+  }
+
+  close(): Promise<void> {
+    return this.pool.end();
+  }
+
+  get #searchPath(): string {
+    return `SET search_path TO ${pg.escapeIdentifier(this.#schema)}`;
+  }
+}
+
+interface Queryable {
+  query(config: { name: string; text: string; values: unknown[] }): Promise<{ rows: Row[] }>;
+}
+
+const names = new Map<string, string>();
+
+/** Prepared under a name on first use of each connection, so the server parses each statement once. */
+export async function run(client: Queryable, { statement, values }: Query): Promise<readonly Row[]> {
+  const { sql: text } = statement;
+  let name = names.get(text);
+  if (name === undefined) {
+    name = `tw_${hash('sha256', text, 'hex').slice(0, 32)}`;
+    names.set(text, name);
+  }
+  return (await client.query({ name, text, values })).rows;
+}
+
+function parserOf(oid: number, format?: 'text' | 'binary') {
+  return oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text');
+}

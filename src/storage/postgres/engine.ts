@@ -1,0 +1,190 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import type { NodeStamp } from '../../kernel/call.ts';
+import { failpoint } from '../../kernel/failpoint.ts';
+import { StoreError } from '../../kernel/store-error.ts';
+import { Batch, runBatch, type Settled, type Unit } from '../batch.ts';
+import { driveLater, type Engine, type SweepableBlobs } from '../engine.ts';
+import { GroupCommit } from '../group-commit.ts';
+import type { Work } from '../statement.ts';
+import type { Statements } from '../statements.ts';
+import { type Connections, run } from './connections.ts';
+import type { NodeLease } from './node-lease.ts';
+import { Notices } from './notices.ts';
+import { isAway, isCollision, postgresTrouble } from './trouble.ts';
+
+const MOST_COLLISIONS = 10;
+
+interface Parts {
+  connections: Connections;
+  sql: Statements;
+  blobs: SweepableBlobs;
+  lease: NodeLease;
+  channel: string;
+  /** How long a write or a read goes on trying while the server is away. */
+  patienceMs: number;
+}
+
+/** A batch on its way. Savepoints cost two round trips a unit, so they are used once a unit has failed. */
+interface Attempt {
+  readonly number: number;
+  readonly units: readonly Unit<unknown>[];
+  savepoints: boolean;
+  /** What will be answered, if the commit that was sent turns out to have happened. */
+  settled: readonly Settled[] | undefined;
+}
+
+/**
+ * One connection writes, so that the writes that gather while it is busy share the next commit; a few others read. A
+ * write whose connection broke is tried again until the server is back: each batch has a number that is committed with
+ * it, so a commit that was never answered is known to have happened, or not, before anything is repeated.
+ */
+export class PostgresEngine implements Engine {
+  readonly sql: Statements;
+  readonly blobs: SweepableBlobs;
+  readonly #connections: Connections;
+  readonly #lease: NodeLease;
+  readonly #notices: Notices;
+  readonly #patienceMs: number;
+  readonly #group = new GroupCommit((units) => this.#commit(units));
+  #writer: Promise<pg.Client> | undefined;
+  #batch = 0;
+  #closed = false;
+
+  constructor({ connections, sql, blobs, lease, channel, patienceMs }: Parts) {
+    this.#connections = connections;
+    this.sql = sql;
+    this.blobs = blobs;
+    this.#lease = lease;
+    this.#patienceMs = patienceMs;
+    this.#notices = new Notices(connections, channel, lease.node.id);
+  }
+
+  get node(): NodeStamp {
+    return this.#lease.node;
+  }
+
+  write<T>(unit: Unit<T>): Promise<T> {
+    return this.#group.add(unit);
+  }
+
+  read<T>(work: () => Work<T>): Promise<T> {
+    return this.#patiently(async () => {
+      const client = await this.#connections.pool.connect();
+      let broken = false;
+      try {
+        return await driveLater(work(), (query) => run(client, query));
+      } catch (error) {
+        broken = isAway(error);
+        throw broken ? error : postgresTrouble(error);
+      } finally {
+        client.release(broken);
+      }
+    });
+  }
+
+  async now(): Promise<number> {
+    return this.#lease.now();
+  }
+
+  ended(nodes: readonly NodeStamp[]): Promise<readonly NodeStamp[]> {
+    return this.#lease.ended(nodes);
+  }
+
+  watch(changed: () => void): () => void {
+    return this.#notices.watch(changed);
+  }
+
+  /** What the rows hold, not what their files take: PostgreSQL gives files back late. */
+  async size(): Promise<number> {
+    const sum = "SELECT coalesce(sum(octet_length(coalesce(data, '')) + 250), 0)::bigint AS bytes FROM events";
+    const { rows } = await this.#connections.pool.query<{ bytes: number }>(sum);
+    return rows[0]?.bytes ?? 0;
+  }
+
+  async shrink(): Promise<void> {
+    await this.#connections.pool.query('VACUUM events');
+    await this.#connections.pool.query('VACUUM calls');
+  }
+
+  /** The server checks its pages itself when they are read. */
+  integrity(): readonly string[] {
+    return [];
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    await this.#group.flush();
+    this.#closed = true;
+    await this.#notices.close();
+    await this.#lease.close();
+    await this.#dropWriter();
+    await this.#connections.close();
+  }
+
+  async #commit(units: readonly Unit<unknown>[]): Promise<readonly Settled[]> {
+    const number = ++this.#batch;
+    const attempt: Attempt = { number, units, savepoints: false, settled: undefined };
+    for (let collisions = 0; ; ) {
+      try {
+        const settled = await this.#patiently(() => this.#attempt(attempt));
+        this.#notices.wrote();
+        return settled;
+      } catch (error) {
+        if (isCollision(error) && collisions++ < MOST_COLLISIONS) await delay(collisions * 5);
+        else if (units.length > 1 && !attempt.savepoints && !(error instanceof StoreError)) attempt.savepoints = true;
+        else throw postgresTrouble(error);
+      }
+    }
+  }
+
+  async #attempt(attempt: Attempt): Promise<readonly Settled[]> {
+    const { number, units, savepoints } = attempt;
+    this.#writer ??= this.#connections.connect();
+    try {
+      const client = await this.#writer;
+      await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
+      try {
+        // Waits for the end of an earlier try whose connection broke, if the server still works on it.
+        const fresh = await this.#lease.takeBatch(client, number);
+        if (!fresh && attempt.settled !== undefined) {
+          await client.query('ROLLBACK');
+          return attempt.settled;
+        }
+        const batch = new Batch(this.sql, this.node);
+        const settled = await driveLater(runBatch(batch, units, { savepoints }), (query) => run(client, query));
+        const answer = settled.map((one) => (one.ok ? one : { ok: false as const, error: postgresTrouble(one.error) }));
+        attempt.settled = answer;
+        failpoint('store.before_commit');
+        await client.query('COMMIT');
+        failpoint('store.after_commit');
+        return answer;
+      } catch (error) {
+        if (!isAway(error)) await client.query('ROLLBACK');
+        throw error;
+      }
+    } catch (error) {
+      if (isAway(error)) await this.#dropWriter();
+      throw error;
+    }
+  }
+
+  async #dropWriter(): Promise<void> {
+    const writer = this.#writer;
+    this.#writer = undefined;
+    await writer?.then((client) => client.end()).catch(() => {});
+  }
+
+  async #patiently<T>(work: () => Promise<T>): Promise<T> {
+    const giveUp = performance.now() + this.#patienceMs;
+    for (let pause = 20; ; pause = Math.min(pause * 2, 500)) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!isAway(error)) throw error;
+        if (this.#closed || performance.now() + pause > giveUp) throw postgresTrouble(error);
+        await delay(pause);
+      }
+    }
+  }
+}

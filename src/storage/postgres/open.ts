@@ -1,0 +1,89 @@
+import pg from 'pg';
+import { messageOf } from '../../kernel/error.ts';
+import { fail, ok, type Result } from '../../kernel/result.ts';
+import { StoreError } from '../../kernel/store-error.ts';
+import { migrationStatements, SCHEMA_VERSION } from '../migrations.ts';
+import { newerSchema } from '../newer-schema.ts';
+import type { OpenStore } from '../open-store.ts';
+import { SqlStore } from '../sql-store.ts';
+import { createStatements, type Statements } from '../statements.ts';
+import { PostgresBlobs } from './blobs.ts';
+import { Connections } from './connections.ts';
+import { PostgresEngine } from './engine.ts';
+import { NodeLease } from './node-lease.ts';
+import { postgresTrouble } from './trouble.ts';
+
+export interface PostgresOptions {
+  /** Default `toolwright`. */
+  schema?: string;
+  /** How long a silent node counts as alive. Default 10 s. */
+  leaseMs?: number;
+  /** How long work goes on trying while the server is away. Default 30 s. */
+  patienceMs?: number;
+}
+
+/** Any number that nobody else uses: whoever holds it migrates. */
+const MIGRATION_LOCK = 8_665_001;
+const OLDEST_SERVER = 130_000;
+
+/** NOT_CONFIGURED, with `details.trouble`, when the server cannot be reached or must not be used as it is. */
+export async function openPostgresStore(url: string, options: PostgresOptions = {}): Promise<Result<OpenStore>> {
+  const { schema = 'toolwright', leaseMs = 10_000, patienceMs = 30_000 } = options;
+  let connections: Connections | undefined;
+  try {
+    connections = new Connections(url, schema);
+    const sql = createStatements('postgres');
+    await prepareServer(connections, sql, schema);
+    const lease = await NodeLease.start(connections, leaseMs);
+    const blobs = new PostgresBlobs(connections, sql);
+    const parts = { connections, sql, blobs, lease, channel: `toolwright_${schema}`, patienceMs };
+    const engine = new PostgresEngine(parts);
+    const { rows } = await connections.pool.query<{ pos: number }>('SELECT pos FROM log_head');
+    const store = new SqlStore(engine, { head: rows[0]?.pos ?? 0, onClose() {} });
+    return ok({ store, blobs });
+  } catch (error) {
+    await connections?.close().catch(() => {});
+    const trouble = postgresTrouble(error);
+    const details = trouble instanceof StoreError ? { trouble: trouble.trouble } : {};
+    return fail('NOT_CONFIGURED', messageOf(trouble), details);
+  }
+}
+
+async function prepareServer(connections: Connections, sql: Statements, schema: string): Promise<void> {
+  const client = await connections.connect();
+  try {
+    await checkServer(client);
+    await client.query('BEGIN');
+    await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+    await client.query(`CREATE SCHEMA IF NOT EXISTS ${pg.escapeIdentifier(schema)}`);
+    await migrate(client, sql, schema);
+    await client.query('COMMIT');
+  } finally {
+    await client.end();
+  }
+}
+
+async function checkServer(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ name: string; setting: string }>(
+    "SELECT name, setting FROM pg_settings WHERE name IN ('synchronous_commit', 'fsync', 'server_version_num')",
+  );
+  const settings = new Map(rows.map(({ name, setting }) => [name, setting]));
+  for (const name of ['synchronous_commit', 'fsync']) {
+    if (settings.get(name) !== 'off') continue;
+    const message = `This database runs with ${name}=off and would lose calls it has acknowledged. Switch it on.`;
+    throw new StoreError('unsafe', message);
+  }
+  if (Number(settings.get('server_version_num')) >= OLDEST_SERVER) return;
+  throw new StoreError('failed', 'This PostgreSQL is too old: version 13 or newer is needed.');
+}
+
+async function migrate(client: pg.Client, sql: Statements, schema: string): Promise<void> {
+  await client.query('CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)');
+  const { rows } = await client.query<{ version: number }>('SELECT version FROM schema_version');
+  const from = rows[0]?.version ?? 0;
+  if (from > SCHEMA_VERSION) throw newerSchema(`The schema ${schema} of the database`, from);
+  if (from === SCHEMA_VERSION) return;
+  for (const statement of migrationStatements(sql.db, 'postgres', from)) await client.query(statement);
+  await client.query('DELETE FROM schema_version');
+  await client.query('INSERT INTO schema_version VALUES ($1)', [SCHEMA_VERSION]);
+}

@@ -1,0 +1,172 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type PostgresServer, startPostgres } from '../../../test/postgres-server.ts';
+import { armFailpoints } from '../../kernel/failpoint.ts';
+import type { Ledger } from '../../kernel/ledger.ts';
+import { blobContract } from '../../testing/blob-contract.ts';
+import { ledgerContract, type OpenShared } from '../../testing/ledger-contract.ts';
+import { finished, requestedCall, started } from '../../testing/sample-calls.ts';
+import { storeContract } from '../../testing/store-contract.ts';
+import { upkeepContract } from '../../testing/upkeep-contract.ts';
+import { openPostgresStore } from './open.ts';
+
+let server: PostgresServer;
+let schemas = 0;
+
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.stop());
+
+async function fresh() {
+  const opened = await openPostgresStore(server.url, { schema: `test_${++schemas}` });
+  if (!opened.ok) throw new Error(opened.error.message);
+  return opened.value;
+}
+
+describe('the PostgreSQL store keeps what every store promises', () => {
+  const checks = storeContract(async () => {
+    const { store } = await fresh();
+    return { subject: store, close: () => store.close() };
+  });
+  for (const { title, run } of checks) test(title, run);
+});
+
+describe('the PostgreSQL store keeps what a shared store promises', () => {
+  const open: OpenShared = async () => {
+    const schema = `test_${++schemas}`;
+    const ledgers: Ledger[] = [];
+    return { subject: { ledger: await another(), another }, close };
+
+    async function another() {
+      // A short lease: right after its start, the server gives everybody the time of one before anybody is gone.
+      const opened = await openPostgresStore(server.url, { schema, leaseMs: 500 });
+      if (!opened.ok) throw new Error(opened.error.message);
+      ledgers.push(opened.value.store);
+      return opened.value.store;
+    }
+    async function close() {
+      for (const ledger of ledgers) await ledger.close();
+    }
+  };
+  for (const { title, run } of [...ledgerContract(open), ...upkeepContract(open)]) test(title, run);
+});
+
+describe('blobs in PostgreSQL keep what every blob store promises', () => {
+  const checks = blobContract(async () => {
+    const { store, blobs } = await fresh();
+    return { subject: blobs, close: () => store.close() };
+  });
+  for (const { title, run } of checks) test(title, run);
+});
+
+describe('a commit whose answer is lost', () => {
+  /** The connection breaks once, at this place. */
+  function breakAt(point: string): () => void {
+    let left = 1;
+    return armFailpoints((name) => {
+      if (name !== point || left-- !== 1) return;
+      throw Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' });
+    });
+  }
+
+  test.each(['store.before_commit', 'store.after_commit'])(
+    'at %s is done once, whether it happened or not',
+    async (point) => {
+      const { store } = await fresh();
+      const call = requestedCall({ key: 'k1' });
+      for (const write of [
+        () => store.submit(call),
+        () => store.move(...started(call)),
+        () => store.move(...finished(call)),
+      ]) {
+        const disarm = breakAt(point);
+        const answer = await write();
+        disarm();
+        expect(answer).not.toBe(null);
+      }
+      expect((await store.events('s1')).map(({ seq, type }) => [seq, type])).toEqual([
+        [1, 'call.requested'],
+        [2, 'call.started'],
+        [3, 'call.finished'],
+      ]);
+      expect(await store.call(call.id)).toMatchObject({ state: 'succeeded', attempt: 1 });
+      expect((await store.verify()).problems).toEqual([]);
+      await store.close();
+    },
+  );
+});
+
+test('a node that is silent for too long is given up, and its late word is refused', async () => {
+  const schema = `test_${++schemas}`;
+  const opened = await Promise.all([1, 2].map(() => openPostgresStore(server.url, { schema, leaseMs: 500 })));
+  const [silent, other] = opened.map((one) => {
+    if (!one.ok) throw new Error(one.error.message);
+    return one.value.store;
+  }) as [Ledger, Ledger];
+  const call = requestedCall();
+  await silent.submit(call);
+  await silent.move(...started(call));
+  expect(await other.recover()).toEqual([]);
+
+  const client = new pg.Client(server.url);
+  await client.connect();
+  // As if it were paused: it does not renew, and others may look only when the server has run for a while itself.
+  const events = await until(async () => {
+    await client.query(`UPDATE ${schema}.nodes SET lease_until = 1 WHERE id = $1`, [silent.node.id]);
+    return other.recover();
+  });
+  await client.end();
+  expect(events.map(({ type }) => type)).toEqual(['call.finished']);
+  expect(await silent.move(...finished(call))).toBe(null);
+  expect((await other.call(call.id))?.state).toBe('interrupted');
+  await silent.close();
+  await other.close();
+});
+
+async function until<T>(look: () => Promise<readonly T[]>): Promise<readonly T[]> {
+  for (let tries = 0; tries < 200; tries++) {
+    const found = await look();
+    if (found.length > 0) return found;
+    await delay(20);
+  }
+  return [];
+}
+
+describe('the schema', () => {
+  test('is made once by many who start at the same time', async () => {
+    const schema = `test_${++schemas}`;
+    const all = await Promise.all(Array.from({ length: 4 }, () => openPostgresStore(server.url, { schema })));
+    expect(all.map((opened) => opened.ok)).toEqual([true, true, true, true]);
+    await Promise.all(all.map((opened) => opened.ok && opened.value.store.close()));
+  });
+
+  test('of a newer version is refused', async () => {
+    const schema = `test_${++schemas}`;
+    const opened = await openPostgresStore(server.url, { schema });
+    if (opened.ok) await opened.value.store.close();
+    const client = new pg.Client(server.url);
+    await client.connect();
+    await client.query(`UPDATE ${schema}.schema_version SET version = 999`);
+    await client.end();
+    const refused = await openPostgresStore(server.url, { schema });
+    expect(refused).toMatchObject({ ok: false, error: { details: { trouble: 'newer' } } });
+    expect(!refused.ok && refused.error.message).toContain('Update Toolwright');
+  });
+});
+
+describe('a server that must not be used', () => {
+  test.each(['synchronous_commit', 'fsync'])('is refused when %s is off', async (setting) => {
+    const unsafe = await startPostgres({ [setting]: 'off' });
+    const opened = await openPostgresStore(unsafe.url);
+    await unsafe.stop();
+    expect(opened).toMatchObject({ ok: false, error: { code: 'NOT_CONFIGURED', details: { trouble: 'unsafe' } } });
+    expect(!opened.ok && opened.error.message).toContain(`${setting}=off`);
+  });
+
+  test('is named when it does not answer', async () => {
+    const opened = await openPostgresStore('postgres://nobody@127.0.0.1:1/none');
+    expect(opened).toMatchObject({ ok: false, error: { details: { trouble: 'unreachable' } } });
+  });
+});

@@ -1,0 +1,75 @@
+import type { CallRecord } from '../kernel/call.ts';
+import type { CallMove, NewEvent } from '../kernel/event.ts';
+import type { BlobStore } from '../kernel/ports.ts';
+import type { MaybePromise } from '../kernel/result.ts';
+import { plainText } from './json.ts';
+import { both, type Payload, toPayload } from './payload.ts';
+import type { MovedColumns } from './statements/calls.ts';
+import type { CallTable } from './tables.ts';
+import type { PreparedMove } from './units.ts';
+
+/**
+ * Everything that may take time or fail happens here, before the transaction: JSON, and blobs on disk. Without a blob
+ * the answer is there at once.
+ */
+export function preparedCall(
+  blobs: BlobStore,
+  call: CallRecord,
+): MaybePromise<{ row: CallTable; event: NewEvent; payload: Payload }> {
+  const { id: callId, requestedAt: at, tool, args, effect, agent } = call;
+  const event: NewEvent = { type: 'call.requested', callId, at, data: { tool, args, effect, agent } };
+  return both(toPayload(blobs, event.data), toPayload(blobs, args), (payload, kept) => {
+    const row: CallTable = {
+      id: call.id,
+      pos: 0,
+      session: plainText(call.session),
+      first_seq: 0,
+      agent: agent === null ? null : plainText(agent),
+      tool: plainText(tool),
+      key: call.key === null ? null : plainText(call.key),
+      effect,
+      state: call.state,
+      args: kept.data,
+      args_blob: kept.blob,
+      outcome: null,
+      outcome_blob: null,
+      artifact: null,
+      requested_at: at,
+      started_at: call.startedAt,
+      finished_at: call.finishedAt,
+      duration_us: null,
+      attempt: 0,
+      node: null,
+      node_epoch: null,
+    };
+    return { row, event, payload };
+  });
+}
+
+export function preparedMove(blobs: BlobStore, move: CallMove): MaybePromise<PreparedMove> {
+  const { set } = move;
+  if (set === undefined) return { move, columns: {} };
+  const args = 'args' in set ? toPayload(blobs, set.args) : undefined;
+  const outcome = set.outcome === undefined ? undefined : toPayload(blobs, set.outcome);
+  return both(args, outcome, (keptArgs, keptOutcome) => {
+    const columns: MovedColumns = {};
+    if (keptArgs !== undefined) {
+      columns.args = keptArgs.data;
+      columns.args_blob = keptArgs.blob;
+    }
+    if (set.effect !== undefined) columns.effect = set.effect;
+    if (set.startedAt !== undefined) columns.started_at = set.startedAt;
+    if (set.finishedAt !== undefined) columns.finished_at = set.finishedAt;
+    if (set.durationMs !== undefined) columns.duration_us = microseconds(set.durationMs);
+    if (keptOutcome !== undefined) {
+      columns.outcome = keptOutcome.data;
+      columns.outcome_blob = keptOutcome.blob;
+      if (set.outcome?.artifact !== undefined) columns.artifact = set.outcome.artifact;
+    }
+    return { move, columns };
+  });
+}
+
+function microseconds(ms: number | null): number | null {
+  return ms === null ? null : Math.round(ms * 1000);
+}

@@ -1,0 +1,59 @@
+import type { Batch } from './batch.ts';
+import type { AnyNewEvent } from './event-rows.ts';
+import { toJson } from './json.ts';
+import type { Payload } from './payload.ts';
+import { first, type Work } from './statement.ts';
+
+/** False for the events of every call: they change only its row. */
+export function hasProjection(type: AnyNewEvent['type']): boolean {
+  return !type.startsWith('call.');
+}
+
+/** What an event changes beside its call's row. Runs in the transaction that appends it, and nowhere else. */
+export function* project(batch: Batch, session: string, event: AnyNewEvent, payload: Payload): Work<void> {
+  const { sql } = batch;
+  const { at } = event;
+  switch (event.type) {
+    case 'approval.requested': {
+      const { approvalId: id, tool, args, reason, digest, expiresAt } = event.data;
+      // Arguments too big for a row are inside the event's blob; the row points there and the reader unwraps.
+      const inline = payload.blob === null ? toJson(args) : null;
+      yield* first(sql.insertApproval, {
+        id,
+        call_id: event.callId,
+        session,
+        tool,
+        args: inline,
+        args_blob: payload.blob,
+        reason,
+        digest,
+        state: 'pending',
+        requested_at: at,
+        expires_at: expiresAt ?? null,
+        decided_at: null,
+        decided_by: null,
+        message: null,
+      });
+      return;
+    }
+    case 'approval.decided': {
+      const { approvalId: id, approved, by, message } = event.data;
+      const state = approved ? 'approved' : by === null && message === 'expired' ? 'expired' : 'denied';
+      yield* first(sql.decideApproval, { id, state, at, by, message: message ?? null });
+      return;
+    }
+    case 'rule.saved': {
+      const { ruleId: id, rule, verdict, by } = event.data;
+      yield* first(sql.saveRule, { id, rule, verdict, saved_by: by, saved_at: at });
+      return;
+    }
+    case 'rule.removed':
+      yield* first(sql.removeRule, { id: event.data.ruleId });
+      return;
+    case 'tool.switched': {
+      const { tool, enabled } = event.data;
+      yield* first(sql.switchTool, { tool, enabled: enabled ? 1 : 0, changed_at: at });
+      return;
+    }
+  }
+}

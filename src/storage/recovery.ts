@@ -1,0 +1,75 @@
+import type { Effect, NodeStamp, Outcome } from '../kernel/call.ts';
+import type { NewEvent, StoredEvent } from '../kernel/event.ts';
+import type { Unit } from './batch.ts';
+import { toJson } from './json.ts';
+import { first, rows, type Work } from './statement.ts';
+import type { Statements } from './statements.ts';
+import type { CallTable } from './tables.ts';
+
+/** A call that breaks its process again and again is not started for ever. */
+const MOST_ATTEMPTS = 3;
+
+/** The nodes that unfinished calls belong to, without our own, and which of them began a new life since. */
+export function* suspects(sql: Statements, own: NodeStamp): Work<{ ended: NodeStamp[]; unsure: NodeStamp[] }> {
+  const calls = yield* rows(sql.unfinishedCalls, undefined);
+  const epochs = new Map((yield* rows(sql.nodes, undefined)).map(({ id, epoch }) => [id, epoch]));
+  const stamps = new Map<string, NodeStamp>();
+  for (const { node, node_epoch } of calls) {
+    if (node === null || node_epoch === null || (node === own.id && node_epoch === own.epoch)) continue;
+    stamps.set(`${node}:${node_epoch}`, { id: node, epoch: node_epoch });
+  }
+  const all = [...stamps.values()];
+  const isOld = ({ id, epoch }: NodeStamp) => (epochs.get(id) ?? Number.MAX_SAFE_INTEGER) > epoch;
+  return { ended: all.filter(isOld), unsure: all.filter((stamp) => !isOld(stamp)) };
+}
+
+/**
+ * What a process left behind when it ended: what never started, or may be done again, waits to be taken over; what
+ * was under way and may not be repeated ends as `interrupted`. A call that waits for a person goes on waiting.
+ */
+export function recoverUnit(ended: readonly NodeStamp[], at: number): Unit<readonly StoredEvent[]> {
+  return function* (batch) {
+    const events: StoredEvent[] = [];
+    for (const call of yield* rows(batch.sql.unfinishedCalls, undefined)) {
+      if (!ended.some(({ id, epoch }) => id === call.node && epoch === call.node_epoch)) continue;
+      const next = afterEnd(call);
+      if (next === undefined) continue;
+      const outcome = next === 'interrupted' ? unknownOutcome(call) : null;
+      const left = { id: call.id, node: call.node, epoch: call.node_epoch, state: call.state };
+      const change = { to: next, finished_at: outcome && at, outcome: outcome && toJson(outcome) };
+      if ((yield* first(batch.sql.releaseCall, { ...left, ...change })) === undefined) continue;
+      const event = outcome === null ? requeued(call, at) : interrupted(call, outcome, at);
+      const payload = { data: toJson(event.data), blob: null };
+      events.push(batch.stage(call.session, call.id, event, payload) as StoredEvent);
+    }
+    return events;
+  };
+}
+
+function afterEnd({ state, effect, attempt }: CallTable): 'queued' | 'interrupted' | undefined {
+  if (state === 'requested') return 'queued';
+  if (state !== 'running') return undefined;
+  return REPEATABLE[effect as Effect] && attempt < MOST_ATTEMPTS ? 'queued' : 'interrupted';
+}
+
+const REPEATABLE: Record<Effect, boolean> = { pure: true, idempotent: true, once: false };
+
+function requeued({ id: callId, tool, attempt, state }: CallTable, at: number): NewEvent {
+  const when = state === 'running' ? 'while it ran, and it may run again' : 'before it started';
+  return { type: 'call.requeued', callId, at, data: { tool, attempt, reason: `Its process ended ${when}.` } };
+}
+
+function interrupted({ id: callId, tool, started_at }: CallTable, outcome: Outcome, at: number): NewEvent {
+  const durationMs = Math.max(0, at - (started_at ?? at));
+  return { type: 'call.finished', callId, at, data: { tool, state: 'interrupted', outcome, durationMs } };
+}
+
+function unknownOutcome({ tool, effect, attempt }: CallTable): Outcome {
+  const why =
+    effect === 'once'
+      ? 'Look at what it did before you run it again.'
+      : `It was started ${attempt} times and never came to its end.`;
+  const message = `The process that ran ${tool} ended while it ran, so its outcome is not known. ${why}`;
+  const error = { code: 'CANCELLED' as const, message, details: { phase: 'interrupted', attempt } };
+  return { ok: false, text: `Error: ${message}`, error };
+}

@@ -1,0 +1,267 @@
+import type { CallRecord, NodeStamp } from '../kernel/call.ts';
+import {
+  type CallMove,
+  type LogEvent,
+  type NewEvent,
+  type NewSystemEvent,
+  type StoredEvent,
+  type StoredSystemEvent,
+  SYSTEM_SESSION,
+} from '../kernel/event.ts';
+import type {
+  ApprovalRecord,
+  ApprovalState,
+  HistoryQuery,
+  Ledger,
+  Pruned,
+  PruneLimits,
+  RuleRecord,
+  SessionRecord,
+  Verification,
+} from '../kernel/ledger.ts';
+import type { CallQuery, Page } from '../kernel/ports.ts';
+import { isPromise, type MaybePromise } from '../kernel/result.ts';
+import { CallQueries } from './call-query.ts';
+import { toApproval, toCallRecord, toRule, toSession } from './call-rows.ts';
+import type { Engine } from './engine.ts';
+import { toLogEvent } from './event-rows.ts';
+import { expireOverdue } from './expire.ts';
+import { exportLines } from './export.ts';
+import { Follower } from './follow.ts';
+import { plainText } from './json.ts';
+import { andThen, both, together, toPayload } from './payload.ts';
+import { preparedCall, preparedMove } from './prepare.ts';
+import { clearLog, pruneLog } from './prune.ts';
+import { recoverUnit, suspects } from './recovery.ts';
+import { first, rows, type Work } from './statement.ts';
+import type { EventTable } from './tables.ts';
+import { appendUnit, decideUnit, MoveRefused, moveUnit, submitUnit } from './units.ts';
+import { verifyLog } from './verify.ts';
+
+const EVERYTHING = Number.MAX_SAFE_INTEGER;
+const SESSION_PAGE = 100;
+
+/** The store over a SQL database. What it answers is durable; what it reads includes all that was answered. */
+export class SqlStore implements Ledger {
+  readonly node: NodeStamp;
+  readonly #engine: Engine;
+  readonly #queries: CallQueries;
+  readonly #followers = new Set<Follower>();
+  readonly #onClose: () => void;
+  /** The newest position this process has seen. */
+  #known: number;
+
+  constructor(engine: Engine, { head, onClose }: { head: number; onClose(): void }) {
+    this.#engine = engine;
+    this.node = engine.node;
+    this.#queries = new CallQueries(engine.sql);
+    this.#onClose = onClose;
+    this.#known = head;
+  }
+
+  async submit(call: CallRecord): Promise<{ call: CallRecord; event: StoredEvent | null }> {
+    const prepared = preparedCall(this.#engine.blobs, call);
+    const { row, event, payload } = isPromise(prepared) ? await prepared : prepared;
+    const submitted = await this.#engine.write(submitUnit(row, event, payload));
+    if ('known' in submitted) {
+      return { call: await toCallRecord(this.#engine.blobs, submitted.known), event: null };
+    }
+    this.#tell([submitted.event]);
+    const { attempt } = submitted.row;
+    return { call: { ...call, attempt, node: this.node }, event: submitted.event };
+  }
+
+  async move(callId: string, move: CallMove, event: NewEvent): Promise<StoredEvent | null> {
+    const { blobs } = this.#engine;
+    const ready = both(preparedMove(blobs, move), toPayload(blobs, event.data), (prepared, payload) =>
+      moveUnit(callId, prepared, event, payload),
+    );
+    const unit = isPromise(ready) ? await ready : ready;
+    return this.#told(await this.#engine.write(unit));
+  }
+
+  async append(session: string, events: readonly NewEvent[]): Promise<readonly StoredEvent[]> {
+    const prepared = await Promise.all(
+      events.map(async (event) => {
+        return { event, callId: event.callId, payload: await toPayload(this.#engine.blobs, event.data) };
+      }),
+    );
+    const stored = await this.#engine.write(appendUnit(plainText(session), prepared));
+    this.#tell(stored);
+    return stored as readonly StoredEvent[];
+  }
+
+  async record(event: NewSystemEvent): Promise<StoredSystemEvent> {
+    const payload = await toPayload(this.#engine.blobs, event.data);
+    const stored = await this.#engine.write(appendUnit(SYSTEM_SESSION, [{ event, callId: null, payload }]));
+    this.#tell(stored);
+    return stored[0] as StoredSystemEvent;
+  }
+
+  async decide(event: NewEvent<'approval.decided'>, move?: CallMove): Promise<StoredEvent | null> {
+    const { blobs } = this.#engine;
+    const payload = await toPayload(blobs, event.data);
+    const prepared = move === undefined ? undefined : await preparedMove(blobs, move);
+    const now = await this.#engine.now();
+    try {
+      return this.#told(await this.#engine.write(decideUnit(event, payload, now, prepared)));
+    } catch (error) {
+      if (error instanceof MoveRefused) return null;
+      throw error;
+    }
+  }
+
+  async expire(): Promise<readonly StoredEvent[]> {
+    const events = await expireOverdue(this.#engine);
+    this.#tell(events);
+    return events;
+  }
+
+  async recover(): Promise<readonly StoredEvent[]> {
+    const engine = this.#engine;
+    const { ended, unsure } = await engine.read(() => suspects(engine.sql, this.node));
+    const gone = [...ended, ...(unsure.length > 0 ? await engine.ended(unsure) : [])];
+    if (gone.length === 0) return [];
+    const events = await engine.write(recoverUnit(gone, await engine.now()));
+    this.#tell(events);
+    return events;
+  }
+
+  call(callId: string): MaybePromise<CallRecord | null> {
+    const { blobs, sql } = this.#engine;
+    return andThen(
+      this.#engine.read(() => first(sql.call, { id: plainText(callId) })),
+      (row) => (row === undefined ? null : toCallRecord(blobs, row)),
+    );
+  }
+
+  calls(query: CallQuery): MaybePromise<Page<CallRecord>> {
+    return this.history(query);
+  }
+
+  history(query: HistoryQuery): MaybePromise<Page<CallRecord>> {
+    const { blobs } = this.#engine;
+    const { statement, values, limit } = this.#queries.prepare(query);
+    return andThen(
+      this.#engine.read(() => rows(statement, values)),
+      (found) => {
+        const page = found.slice(0, limit);
+        const next = found.length > limit ? String(page.at(-1)?.pos) : null;
+        return andThen(together(page.map((row) => toCallRecord(blobs, row))), (items) => ({ items, next }));
+      },
+    );
+  }
+
+  events(session: string, after = 0, limit = EVERYTHING): MaybePromise<readonly StoredEvent[]> {
+    const { sql } = this.#engine;
+    const values = { session: plainText(session), after, limit };
+    return this.#toEvents(() => rows(sql.eventsAfter, values)) as MaybePromise<readonly StoredEvent[]>;
+  }
+
+  log(after: number, limit: number): MaybePromise<readonly LogEvent[]> {
+    return this.#toEvents(() => rows(this.#engine.sql.logAfter, { after, limit }));
+  }
+
+  sessions({
+    after = '',
+    limit = SESSION_PAGE,
+  }: {
+    after?: string;
+    limit?: number;
+  }): MaybePromise<Page<SessionRecord>> {
+    const work = () => rows(this.#engine.sql.sessionsAfter, { after, limit: limit + 1 });
+    return andThen(this.#engine.read(work), (found) => {
+      const items = found.slice(0, limit).map(toSession);
+      return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null };
+    });
+  }
+
+  approvals(query: { state?: ApprovalState; session?: string }): MaybePromise<readonly ApprovalRecord[]> {
+    const { sql, blobs } = this.#engine;
+    const values = { state: query.state ?? null, session: query.session ?? null };
+    return andThen(
+      this.#engine.read(() => rows(sql.approvals, values)),
+      (found) => together(found.map((row) => toApproval(blobs, row))),
+    );
+  }
+
+  rules(): MaybePromise<readonly RuleRecord[]> {
+    return andThen(
+      this.#engine.read(() => rows(this.#engine.sql.rules, undefined)),
+      (found) => found.map(toRule),
+    );
+  }
+
+  toolStates(): MaybePromise<ReadonlyMap<string, boolean>> {
+    return andThen(
+      this.#engine.read(() => rows(this.#engine.sql.toolStates, undefined)),
+      (found) => new Map(found.map(({ tool, enabled }) => [tool, enabled === 1])),
+    );
+  }
+
+  follow(listener: (event: LogEvent) => void, after = this.#newest()): () => void {
+    const source = {
+      log: (from: number, limit: number) => this.log(from, limit),
+      watch: (changed: () => void) => this.#engine.watch(changed),
+    };
+    const follower = new Follower(source, listener, after);
+    this.#followers.add(follower);
+    return () => {
+      this.#followers.delete(follower);
+      follower.stop();
+    };
+  }
+
+  now(): MaybePromise<number> {
+    return this.#engine.now();
+  }
+
+  verify(session?: string): Promise<Verification> {
+    return verifyLog(this.#engine, session);
+  }
+
+  prune(limits: PruneLimits): Promise<Pruned> {
+    return pruneLog(this.#engine, limits);
+  }
+
+  exportLines(query: { session?: string } = {}): AsyncIterable<string> {
+    return exportLines(this.#engine, query);
+  }
+
+  clear(): Promise<void> {
+    return clearLog(this.#engine);
+  }
+
+  async close(): Promise<void> {
+    for (const follower of this.#followers) follower.stop();
+    this.#followers.clear();
+    await this.#engine.close();
+    this.#onClose();
+  }
+
+  #toEvents(work: () => Work<readonly EventTable[]>): MaybePromise<readonly LogEvent[]> {
+    return andThen(this.#engine.read(work), (found) =>
+      together(found.map((row) => toLogEvent(this.#engine.blobs, row))),
+    );
+  }
+
+  /** Where the log ends now; a database that answers later gives what this process has seen, which is not too late. */
+  #newest(): number {
+    const head =
+      this.#engine.sql.dialect === 'sqlite'
+        ? this.#engine.read(() => first(this.#engine.sql.logHead, undefined))
+        : undefined;
+    return isPromise(head) ? this.#known : (head?.pos ?? this.#known);
+  }
+
+  #told<E extends LogEvent | null>(event: E): E {
+    if (event !== null) this.#tell([event]);
+    return event;
+  }
+
+  #tell(events: readonly LogEvent[]): void {
+    const newest = events.at(-1)?.pos ?? 0;
+    if (newest > this.#known) this.#known = newest;
+    if (events.length > 0) for (const follower of this.#followers) follower.look();
+  }
+}

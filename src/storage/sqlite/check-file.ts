@@ -1,0 +1,84 @@
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { StoreError } from '../../kernel/store-error.ts';
+import { SCHEMA_VERSION } from '../migrations.ts';
+import { newerSchema } from '../newer-schema.ts';
+import type { sqliteDriver } from './driver.ts';
+import { sqliteTrouble } from './trouble.ts';
+
+/** Marks a database as ours; `file` shows it. The letters «TWRT». */
+export const APPLICATION_ID = 0x54575254;
+
+const MAGIC = 'SQLite format 3\0';
+/** Files up to this size are read through before they are used; `verify` does it for larger ones. */
+const CHECK_WHOLE_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Throws a StoreError for a file that must not be used, before anything could write to it. A file that does not exist
+ * or is empty is fine: it becomes a new store. Call it only while this process does not have the file open.
+ */
+export function checkFile(driver: Awaited<ReturnType<typeof sqliteDriver>>, path: string): void {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size === 0) return;
+  const header = readHeader(path);
+  if (header.toString('latin1', 0, MAGIC.length) !== MAGIC) {
+    throw new StoreError('foreign', `${path} is not a database of Toolwright. ${ELSEWHERE}`);
+  }
+  const applicationId = header.readUInt32BE(68);
+  const emptySchema = header.readUInt32BE(40) === 0;
+  if (applicationId !== APPLICATION_ID && !emptySchema) {
+    throw new StoreError('foreign', `${path} is a database of another program. ${ELSEWHERE}`);
+  }
+  const version = header.readUInt32BE(60);
+  if (version > SCHEMA_VERSION) throw newerSchema(path, version);
+  checkLength(path, size, header);
+  checkPages(driver, path, size);
+}
+
+const ELSEWHERE = 'It was not touched. Move it away, or choose another state directory.';
+
+function readHeader(path: string): Buffer {
+  const file = openSync(path, 'r');
+  try {
+    const header = Buffer.alloc(100);
+    const length = readSync(file, header, 0, 100, 0);
+    if (length < 100 || fstatSync(file).size < 512) {
+      throw new StoreError('damaged', `${path} is too short to be a database. ${RESTORE}`);
+    }
+    return header;
+  } finally {
+    closeSync(file);
+  }
+}
+
+const RESTORE = 'It was not touched. Restore it from a backup, or move it away to start a new one.';
+
+/** A file shorter than it says lost its end. With a log beside it that is normal: the log brings the rest. */
+function checkLength(path: string, size: number, header: Buffer): void {
+  const hasLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  const pageSize = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
+  const pages = header.readUInt32BE(28);
+  const countIsCurrent = header.readUInt32BE(24) === header.readUInt32BE(92);
+  if (hasLog || !countIsCurrent || size >= pages * pageSize) return;
+  const lost = pages * pageSize - size;
+  throw new StoreError('damaged', `${path} was cut off: ${lost} bytes are missing at its end. ${RESTORE}`);
+}
+
+function checkPages(driver: Awaited<ReturnType<typeof sqliteDriver>>, path: string, size: number): void {
+  let problems: string[];
+  try {
+    const db = new driver.DatabaseSync(path, { readOnly: true, timeout: 5000 });
+    try {
+      const check =
+        size <= CHECK_WHOLE_BYTES ? 'PRAGMA quick_check(3)' : 'SELECT count(*) AS quick_check FROM log_head';
+      const found = db.prepare(check).all() as { quick_check: string | number }[];
+      problems = found.map(({ quick_check }) => String(quick_check)).filter((line) => line !== 'ok' && line !== '1');
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    const trouble = sqliteTrouble(error);
+    if (trouble instanceof StoreError && trouble.trouble === 'busy') return;
+    throw new StoreError('damaged', `${path} is damaged. ${RESTORE}`, error);
+  }
+  if (problems.length > 0) throw new StoreError('damaged', `${path} is damaged: ${problems.join('; ')}. ${RESTORE}`);
+}

@@ -1,0 +1,165 @@
+import { statSync } from 'node:fs';
+import type { NodeStamp } from '../../kernel/call.ts';
+import { failpoint } from '../../kernel/failpoint.ts';
+import { Batch, runBatch, type Settled, type Unit } from '../batch.ts';
+import { driveNow, type Engine, type SweepableBlobs } from '../engine.ts';
+import { GroupCommit } from '../group-commit.ts';
+import type { Query, Row, Work } from '../statement.ts';
+import type { Statements } from '../statements.ts';
+import type { Database } from './driver.ts';
+import type { NodeSlots } from './node-slots.ts';
+import { sqliteTrouble } from './trouble.ts';
+
+/** How often the file is asked whether another process wrote. The question takes microseconds. */
+const WATCH_MS = 40;
+
+interface Parts {
+  path: string;
+  db: Database;
+  sql: Statements;
+  blobs: SweepableBlobs;
+  node: NodeStamp;
+  slots: NodeSlots;
+  now: () => number;
+  groupSize?: number | undefined;
+}
+
+/** SQLite answers at once, so a commit is one stretch of code: nothing of this process comes between its units. */
+export class SqliteEngine implements Engine {
+  readonly sql: Statements;
+  readonly blobs: SweepableBlobs;
+  readonly node: NodeStamp;
+  readonly now: () => number;
+  readonly #path: string;
+  readonly #db: Database;
+  readonly #slots: NodeSlots;
+  readonly #prepared = new Map<string, ReturnType<Database['prepare']>>();
+  readonly #group: GroupCommit;
+  readonly #watchers = new Set<() => void>();
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor({ path, db, sql, blobs, node, slots, now, groupSize }: Parts) {
+    this.#path = path;
+    this.#db = db;
+    this.sql = sql;
+    this.blobs = blobs;
+    this.node = node;
+    this.now = now;
+    this.#slots = slots;
+    this.#group = new GroupCommit((units) => this.#commit(units), groupSize);
+  }
+
+  write<T>(unit: Unit<T>): Promise<T> {
+    return this.#group.add(unit);
+  }
+
+  read<T>(work: () => Work<T>): T {
+    try {
+      return driveNow(work(), this.#run);
+    } catch (error) {
+      throw sqliteTrouble(error);
+    }
+  }
+
+  ended(nodes: readonly NodeStamp[]): readonly NodeStamp[] {
+    return nodes.filter(({ id, epoch }) => (id === this.node.id ? epoch !== this.node.epoch : this.#slots.isFree(id)));
+  }
+
+  watch(changed: () => void): () => void {
+    this.#watchers.add(changed);
+    this.#timer ??= this.#startWatching();
+    return () => {
+      this.#watchers.delete(changed);
+      if (this.#watchers.size > 0) return;
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    };
+  }
+
+  size(): number {
+    const files = [this.#path, `${this.#path}-wal`];
+    return files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
+  }
+
+  shrink(): void {
+    this.#db.exec('PRAGMA incremental_vacuum');
+    this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  }
+
+  integrity(): readonly string[] {
+    const found = this.#db.prepare('PRAGMA quick_check(20)').all() as { quick_check: string }[];
+    return found.map(({ quick_check }) => quick_check).filter((line) => line !== 'ok');
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#group.flush();
+    clearInterval(this.#timer);
+    this.#watchers.clear();
+    this.#prepared.clear();
+    this.#db.close();
+    this.#slots.close();
+  }
+
+  #commit(units: readonly Unit<unknown>[]): readonly Settled[] {
+    const batch = new Batch(this.sql, this.node);
+    try {
+      this.#exec('BEGIN IMMEDIATE');
+      const settled = driveNow(runBatch(batch, units), this.#run);
+      failpoint('store.before_commit');
+      this.#exec('COMMIT');
+      failpoint('store.after_commit');
+      return settled.map((one) => (one.ok ? one : { ok: false, error: sqliteTrouble(one.error) }));
+    } catch (error) {
+      this.#rollBack();
+      throw sqliteTrouble(error);
+    }
+  }
+
+  /** SQLite rolls back by itself after some errors, and then there is nothing to roll back. */
+  #rollBack(): void {
+    try {
+      this.#exec('ROLLBACK');
+    } catch {
+      // There was none any more.
+    }
+  }
+
+  readonly #run = ({ statement, values }: Query): readonly Row[] => {
+    const prepared = this.#prepare(statement.sql);
+    if (statement.returns) return prepared.all(...values) as Row[];
+    prepared.run(...values);
+    return NO_ROWS;
+  };
+
+  #exec(sql: string): void {
+    this.#prepare(sql).run();
+  }
+
+  #prepare(sql: string) {
+    let prepared = this.#prepared.get(sql);
+    if (prepared === undefined) {
+      prepared = this.#db.prepare(sql);
+      this.#prepared.set(sql, prepared);
+    }
+    return prepared;
+  }
+
+  #startWatching(): NodeJS.Timeout {
+    let seen = this.#dataVersion();
+    return setInterval(() => {
+      const version = this.#dataVersion();
+      if (version === seen) return;
+      seen = version;
+      for (const changed of this.#watchers) changed();
+    }, WATCH_MS).unref();
+  }
+
+  #dataVersion(): number {
+    return (this.#prepare('PRAGMA data_version').get() as { data_version: number }).data_version;
+  }
+}
+
+const NO_ROWS: readonly Row[] = [];

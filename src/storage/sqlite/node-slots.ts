@@ -1,0 +1,66 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Database, sqliteDriver } from './driver.ts';
+
+type Driver = Awaited<ReturnType<typeof sqliteDriver>>;
+
+const MOST_NODES = 1000;
+
+/**
+ * The processes that use one state directory. Each holds a lock on a file of its own for as long as it lives, and the
+ * system drops the lock when it dies, however it dies. The lock is SQLite's own, on a file that holds nothing: Node
+ * cannot lock files itself, and unlike an inherited handle it does not live on in children.
+ */
+export class NodeSlots {
+  readonly #driver: Driver;
+  readonly #folder: string;
+  readonly #held: { id: string; lock: Database };
+
+  /** Takes the first free place. Places are used again, so their number stays that of processes at one time. */
+  constructor(driver: Driver, folder: string) {
+    this.#driver = driver;
+    this.#folder = folder;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    this.#held = this.#take();
+  }
+
+  get id(): string {
+    return this.#held.id;
+  }
+
+  /** True when the process of this place has ended. Only a try can tell, so the lock is taken for a moment. */
+  isFree(id: string): boolean {
+    const lock = this.#tryLock(id);
+    lock?.close();
+    return lock !== undefined;
+  }
+
+  close(): void {
+    this.#held.lock.close();
+  }
+
+  #take(): { id: string; lock: Database } {
+    for (let number = 0; number < MOST_NODES; number++) {
+      const id = `n${number}`;
+      const lock = this.#tryLock(id);
+      if (lock !== undefined) return { id, lock };
+    }
+    throw new Error(`${MOST_NODES} processes use ${this.#folder} already: stop some of them.`);
+  }
+
+  /** Never open such a file any other way: closing it would drop this process's lock. */
+  #tryLock(id: string): Database | undefined {
+    const path = join(this.#folder, `${id}.lock`);
+    const lock = new this.#driver.DatabaseSync(path, { timeout: 0 });
+    try {
+      lock.exec('BEGIN EXCLUSIVE');
+      return lock;
+    } catch (error) {
+      lock.close();
+      if ((error as { errcode?: number }).errcode === BUSY) return undefined;
+      throw error;
+    }
+  }
+}
+
+const BUSY = 5;

@@ -1,0 +1,117 @@
+import type { Kysely } from 'kysely';
+import { UNFINISHED_STATES } from '../../kernel/ledger.ts';
+import { type Dialect, define, defineMany } from '../statement.ts';
+import type { CallTable, Tables } from '../tables.ts';
+
+const CALL_COLUMNS = [
+  'id',
+  'pos',
+  'session',
+  'first_seq',
+  'agent',
+  'tool',
+  'key',
+  'effect',
+  'state',
+  'args',
+  'args_blob',
+  'outcome',
+  'outcome_blob',
+  'artifact',
+  'requested_at',
+  'started_at',
+  'finished_at',
+  'duration_us',
+  'attempt',
+  'node',
+  'node_epoch',
+] as const satisfies readonly (keyof CallTable)[];
+
+/** The columns a move may change beside the state. */
+export type MovedColumns = Partial<
+  Pick<
+    CallTable,
+    | 'args'
+    | 'args_blob'
+    | 'effect'
+    | 'started_at'
+    | 'finished_at'
+    | 'duration_us'
+    | 'outcome'
+    | 'outcome_blob'
+    | 'artifact'
+    | 'node'
+    | 'node_epoch'
+  >
+>;
+
+interface MoveSlots extends Required<MovedColumns> {
+  id: string;
+  to: string;
+  starts: number;
+  attempt: number;
+  my_node: string;
+  my_epoch: number;
+  from0: string;
+  from1: string;
+  from2: string;
+  from3: string;
+}
+
+export function callStatements(db: Kysely<Tables>, dialect: Dialect) {
+  return {
+    insertCalls: defineMany<CallTable>(dialect, CALL_COLUMNS, (rows) => db.insertInto('calls').values(rows)),
+    call: define<{ id: string }>()(({ id }) => db.selectFrom('calls').selectAll().where('id', '=', id)),
+    callByKey: define<{ session: string; key: string }>()(({ session, key }) =>
+      db.selectFrom('calls').selectAll().where('session', '=', session).where('key', '=', key),
+    ),
+    unfinishedCalls: define<void>()(() =>
+      db
+        .selectFrom('calls')
+        .selectAll()
+        .where('finished_at', 'is', null)
+        .where('state', 'in', UNFINISHED_STATES)
+        .orderBy('pos'),
+    ),
+    /** Compiled once for each set of columns that moves change: there are few. */
+    moveCall: cached((columns: readonly (keyof MovedColumns)[]) => moveCall(db, columns)),
+  };
+}
+
+/**
+ * The compare-and-set: only from these states, only in the named attempt, and a running call only by the node that
+ * runs it.
+ */
+function moveCall(db: Kysely<Tables>, columns: readonly (keyof MovedColumns)[]) {
+  return define<MoveSlots>()((slots) =>
+    db
+      .updateTable('calls')
+      .set((eb) => ({
+        state: slots.to,
+        attempt: eb('attempt', '+', slots.starts),
+        ...Object.fromEntries(columns.map((column) => [column, slots[column]])),
+      }))
+      .where('id', '=', slots.id)
+      .where('state', 'in', [slots.from0, slots.from1, slots.from2, slots.from3])
+      .where((eb) => eb.or([eb('attempt', '=', slots.attempt), eb(eb.val(slots.attempt), '=', ANY_ATTEMPT)]))
+      .where((eb) =>
+        eb.or([
+          eb('state', '<>', 'running'),
+          eb.and([eb('node', '=', slots.my_node), eb('node_epoch', '=', slots.my_epoch)]),
+        ]),
+      )
+      .returning(['session', 'started_at']),
+  );
+}
+
+export const ANY_ATTEMPT = -1;
+
+function cached<A extends readonly string[], T>(build: (columns: A) => T): (columns: A) => T {
+  const known = new Map<string, T>();
+  return (columns) => {
+    const key = columns.join();
+    const found = known.get(key) ?? build(columns);
+    known.set(key, found);
+    return found;
+  };
+}

@@ -1,0 +1,74 @@
+import type { Kysely } from 'kysely';
+import { type Dialect, define, defineMany } from '../statement.ts';
+import type { EventTable, Tables } from '../tables.ts';
+
+const EVENT_COLUMNS = [
+  'pos',
+  'session',
+  'seq',
+  'type',
+  'version',
+  'call_id',
+  'at',
+  'data',
+  'blob',
+  'hash',
+] as const satisfies readonly (keyof EventTable)[];
+
+export function logStatements(db: Kysely<Tables>, dialect: Dialect) {
+  return {
+    /** Counts `count` events onto a session and locks its row; the hash of its new end follows with `setHead`. */
+    takeSeq: define<{ session: string; count: number; at: number }>()(({ session, count, at }) =>
+      db
+        .insertInto('sessions')
+        .values({
+          id: session,
+          created_at: at,
+          updated_at: at,
+          last_seq: count,
+          last_hash: '',
+          pruned_seq: 0,
+          pruned_hash: '',
+        })
+        .onConflict((conflict) =>
+          conflict.column('id').doUpdateSet({
+            last_seq: (eb) => eb('sessions.last_seq', '+', eb.ref('excluded.last_seq')),
+            updated_at: (eb) => eb.ref('excluded.updated_at'),
+          }),
+        )
+        .returning(['last_seq', 'last_hash']),
+    ),
+    setHead: define<{ session: string; hash: string }>()(({ session, hash }) =>
+      db.updateTable('sessions').set({ last_hash: hash }).where('id', '=', session),
+    ),
+    /** Taken last in a transaction: the row stays locked until the commit, so positions become visible in order. */
+    takePos: define<{ count: number }>()(({ count }) =>
+      db
+        .updateTable('log_head')
+        .set((eb) => ({ pos: eb('pos', '+', count) }))
+        .where('id', '=', 1)
+        .returning('pos'),
+    ),
+    insertEvents: defineMany<EventTable>(dialect, EVENT_COLUMNS, (rows) => db.insertInto('events').values(rows)),
+    eventsAfter: define<{ session: string; after: number; limit: number }>()(({ session, after, limit }) =>
+      db
+        .selectFrom('events')
+        .selectAll()
+        .where('session', '=', session)
+        .where('seq', '>', after)
+        .orderBy('seq')
+        .limit(limit),
+    ),
+    logAfter: define<{ after: number; limit: number }>()(({ after, limit }) =>
+      db.selectFrom('events').selectAll().where('pos', '>', after).orderBy('pos').limit(limit),
+    ),
+    logHead: define<void>()(() => db.selectFrom('log_head').select(['pos', 'pruned'])),
+    countEvents: define<void>()(() => db.selectFrom('events').select((eb) => eb.fn.countAll<number>().as('count'))),
+    session: define<{ session: string }>()(({ session }) =>
+      db.selectFrom('sessions').selectAll().where('id', '=', session),
+    ),
+    sessionsAfter: define<{ after: string; limit: number }>()(({ after, limit }) =>
+      db.selectFrom('sessions').selectAll().where('id', '>', after).orderBy('id').limit(limit),
+    ),
+  };
+}

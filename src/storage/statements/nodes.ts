@@ -1,0 +1,71 @@
+import type { Kysely } from 'kysely';
+import { define } from '../statement.ts';
+import type { NodeTable, Tables } from '../tables.ts';
+
+export function nodeStatements(db: Kysely<Tables>) {
+  return {
+    /** A new life of a node: its epoch grows, and what it wrote before is of an earlier one. */
+    startNode: define<Omit<NodeTable, 'epoch' | 'batch'>>()((slots) =>
+      db
+        .insertInto('nodes')
+        .values({
+          id: slots.id,
+          epoch: 1,
+          host: slots.host,
+          pid: slots.pid,
+          started_at: slots.started_at,
+          lease_until: slots.lease_until,
+          batch: 0,
+        })
+        .onConflict((conflict) =>
+          conflict.column('id').doUpdateSet({
+            epoch: (eb) => eb('nodes.epoch', '+', 1),
+            host: (eb) => eb.ref('excluded.host'),
+            pid: (eb) => eb.ref('excluded.pid'),
+            started_at: (eb) => eb.ref('excluded.started_at'),
+            lease_until: (eb) => eb.ref('excluded.lease_until'),
+            batch: 0,
+          }),
+        )
+        .returning('epoch'),
+    ),
+    nodes: define<void>()(() => db.selectFrom('nodes').selectAll().orderBy('id')),
+    /** Taking a call from a node that is no more: only as that life of it left the call. */
+    releaseCall: define<{
+      id: string;
+      to: string;
+      node: string | null;
+      epoch: number | null;
+      state: string;
+      finished_at: number | null;
+      outcome: string | null;
+    }>()((slots) =>
+      db
+        .updateTable('calls')
+        .set({
+          state: slots.to,
+          node: null,
+          node_epoch: null,
+          finished_at: slots.finished_at,
+          outcome: slots.outcome,
+        })
+        .where('id', '=', slots.id)
+        .where('state', '=', slots.state)
+        .where('node', '=', slots.node)
+        .where('node_epoch', '=', slots.epoch)
+        .returning('session'),
+    ),
+    storeClock: define<{ boot: string }>()(({ boot }) =>
+      db.selectFrom('store_clock').selectAll().where('boot_id', '=', boot),
+    ),
+    startClock: define<{ boot: string; wall: number; uptime: number }>()(({ boot, wall, uptime }) =>
+      db
+        .insertInto('store_clock')
+        .values({ boot_id: boot, wall_ms: wall, uptime_ms: uptime })
+        .onConflict((conflict) => conflict.column('boot_id').doNothing()),
+    ),
+    forgetOtherClocks: define<{ boot: string }>()(({ boot }) =>
+      db.deleteFrom('store_clock').where('boot_id', '<>', boot),
+    ),
+  };
+}

@@ -1,0 +1,95 @@
+import { type Kysely, sql } from 'kysely';
+import { define } from '../statement.ts';
+import type { ApprovalTable, Tables } from '../tables.ts';
+
+export function projectionStatements(db: Kysely<Tables>) {
+  return {
+    insertApproval: define<ApprovalTable>()((slots) =>
+      db.insertInto('approvals').values({
+        id: slots.id,
+        call_id: slots.call_id,
+        session: slots.session,
+        tool: slots.tool,
+        args: slots.args,
+        args_blob: slots.args_blob,
+        reason: slots.reason,
+        digest: slots.digest,
+        state: slots.state,
+        requested_at: slots.requested_at,
+        expires_at: slots.expires_at,
+        decided_at: null,
+        decided_by: null,
+        message: null,
+      }),
+    ),
+    approval: define<{ id: string }>()(({ id }) => db.selectFrom('approvals').selectAll().where('id', '=', id)),
+    /** The first decision wins: only a pending one changes. */
+    decideApproval: define<{ id: string; state: string; at: number; by: string | null; message: string | null }>()(
+      ({ id, state, at, by, message }) =>
+        db
+          .updateTable('approvals')
+          .set({ state, decided_at: at, decided_by: by, message })
+          .where('id', '=', id)
+          .where('state', '=', 'pending')
+          .returning(['id', 'expires_at']),
+    ),
+    /** A call that ended waits for nobody. */
+    closeApprovals: define<{ call: string; at: number }>()(({ call, at }) =>
+      db
+        .updateTable('approvals')
+        .set({ state: 'expired', decided_at: at })
+        .where('call_id', '=', call)
+        .where('state', '=', 'pending'),
+    ),
+    overdueApprovals: define<{ now: number }>()(({ now }) =>
+      db
+        .selectFrom('approvals')
+        .selectAll()
+        .where('state', '=', 'pending')
+        .where('expires_at', 'is not', null)
+        .where('expires_at', '<=', now),
+    ),
+    approvals: define<{ state: string | null; session: string | null }>()(({ state, session }) =>
+      db
+        .selectFrom('approvals')
+        .selectAll()
+        .where((eb) => eb.or([eb('state', '=', state), eb(sql`cast(${state} as text)`, 'is', null)]))
+        .where((eb) => eb.or([eb('session', '=', session), eb(sql`cast(${session} as text)`, 'is', null)]))
+        .orderBy('requested_at')
+        .orderBy('id'),
+    ),
+    saveRule: define<Tables['rules']>()((slots) =>
+      db
+        .insertInto('rules')
+        .values({
+          id: slots.id,
+          rule: slots.rule,
+          verdict: slots.verdict,
+          saved_by: slots.saved_by,
+          saved_at: slots.saved_at,
+        })
+        .onConflict((conflict) =>
+          conflict.column('id').doUpdateSet({
+            rule: (eb) => eb.ref('excluded.rule'),
+            verdict: (eb) => eb.ref('excluded.verdict'),
+            saved_by: (eb) => eb.ref('excluded.saved_by'),
+            saved_at: (eb) => eb.ref('excluded.saved_at'),
+          }),
+        ),
+    ),
+    removeRule: define<{ id: string }>()(({ id }) => db.deleteFrom('rules').where('id', '=', id)),
+    rules: define<void>()(() => db.selectFrom('rules').selectAll().orderBy('saved_at').orderBy('id')),
+    switchTool: define<Tables['tool_states']>()((slots) =>
+      db
+        .insertInto('tool_states')
+        .values({ tool: slots.tool, enabled: slots.enabled, changed_at: slots.changed_at })
+        .onConflict((conflict) =>
+          conflict.column('tool').doUpdateSet({
+            enabled: (eb) => eb.ref('excluded.enabled'),
+            changed_at: (eb) => eb.ref('excluded.changed_at'),
+          }),
+        ),
+    ),
+    toolStates: define<void>()(() => db.selectFrom('tool_states').selectAll().orderBy('tool')),
+  };
+}

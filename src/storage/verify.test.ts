@@ -1,0 +1,94 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Ledger } from '../kernel/ledger.ts';
+import { finished, requestedCall, started } from '../testing/sample-calls.ts';
+import { sqliteDriver } from './sqlite/driver.ts';
+import { openSqliteStore } from './sqlite/open.ts';
+
+let folder: string;
+let store: Ledger;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'verify-'));
+  const opened = await openSqliteStore(folder);
+  if (!opened.ok) throw new Error(opened.error.message);
+  store = opened.value.store;
+  for (const session of ['a', 'b']) {
+    for (let index = 0; index < 3; index++) {
+      const call = requestedCall({ session, args: { content: `${session}${index} `.repeat(index === 2 ? 4000 : 1) } });
+      await store.submit(call);
+      await store.move(...started(call));
+      await store.move(...finished(call));
+    }
+  }
+});
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function tamper(sql: string): Promise<readonly string[]> {
+  const { DatabaseSync } = await sqliteDriver();
+  const db = new DatabaseSync(join(folder, 'state.db'));
+  db.exec(sql);
+  db.close();
+  return (await store.verify()).problems;
+}
+
+test('an untouched log verifies', async () => {
+  expect(await store.verify()).toEqual({ sessions: 2, events: 18, problems: [] });
+  expect(await store.verify('a')).toEqual({ sessions: 1, events: 9, problems: [] });
+  expect((await store.verify('nobody')).problems).toEqual(['There is no session nobody.']);
+});
+
+test.each([
+  ['a changed payload', "UPDATE events SET data = replace(data, 'a0', 'a1') WHERE session = 'a' AND seq = 1"],
+  ['a changed type', "UPDATE events SET type = 'call.finished' WHERE session = 'a' AND seq = 2"],
+  ['a changed time', "UPDATE events SET at = at + 1 WHERE session = 'a' AND seq = 9"],
+  ['a changed hash', "UPDATE events SET hash = 'x' WHERE session = 'a' AND seq = 9"],
+  ['a removed event', "DELETE FROM events WHERE session = 'a' AND seq = 4"],
+  ['a removed first event', "DELETE FROM events WHERE session = 'a' AND seq = 1"],
+  ['a removed last event', "DELETE FROM events WHERE session = 'a' AND seq = 9"],
+  [
+    'two events that changed places',
+    `UPDATE events SET seq = 99 WHERE session = 'a' AND seq = 4;
+     UPDATE events SET seq = 4 WHERE session = 'a' AND seq = 5;
+     UPDATE events SET seq = 5 WHERE session = 'a' AND seq = 99`,
+  ],
+  [
+    'an event that moved to another session',
+    "UPDATE events SET session = 'b', seq = 10 WHERE session = 'a' AND seq = 9",
+  ],
+  [
+    'an added event',
+    "INSERT INTO events SELECT 999, session, 10, type, version, call_id, at, data, blob, hash FROM events WHERE session = 'a' AND seq = 9",
+  ],
+  [
+    'a cut that hides its traces',
+    "DELETE FROM events WHERE session = 'a' AND seq = 9; UPDATE sessions SET last_seq = 8 WHERE id = 'a'",
+  ],
+])('%s is found', async (_what, sql) => {
+  const problems = await tamper(sql);
+  expect(problems.length).toBeGreaterThan(0);
+  expect(problems.join()).toContain('Session a');
+});
+
+test('a whole session that is gone is found', async () => {
+  const problems = await tamper("DELETE FROM events WHERE session = 'a'; DELETE FROM sessions WHERE id = 'a'");
+  expect(problems).toEqual(['The log has 9 events; 18 were recorded and not pruned.']);
+});
+
+test('a blob that changed or is gone is found, and reading goes on without it', async () => {
+  const blobs = join(folder, 'blobs');
+  const files = readdirSync(blobs, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const [flipped, removed] = files.map(({ parentPath, name }) => join(parentPath, name));
+  const bytes = readFileSync(flipped ?? '');
+  bytes[100] = (bytes[100] ?? 0) ^ 1;
+  writeFileSync(flipped ?? '', bytes);
+  rmSync(removed ?? '');
+  expect((await store.verify()).problems.join()).toMatch(/payload of event \d .* is missing or damaged/);
+  expect((await store.calls({})).items.length).toBe(6);
+  expect((await store.events('a')).length).toBe(9);
+});

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { LogEvent } from '../kernel/event.ts';
+import type { Ledger } from '../kernel/ledger.ts';
+import { type Check, checksOf } from './contract.ts';
+import { AT, asked, decided, finished, requestedCall, started } from './sample-calls.ts';
+
+/** A ledger, and a way to open the same data again as another process would. */
+export interface SharedLedger {
+  readonly ledger: Ledger;
+  another(): Promise<Ledger>;
+}
+
+export type OpenShared = () => Promise<{ subject: SharedLedger; close(): void | Promise<void> }>;
+
+const TO_QUEUED = { from: ['awaiting_approval'], to: 'queued' } as const;
+
+/** What the doors rely on in a store that outlives its process. */
+export function ledgerContract(open: OpenShared): Check[] {
+  return checksOf<SharedLedger>(open, {
+    async 'what was acknowledged is there for the next process'({ ledger, another }) {
+      const call = requestedCall({ key: 'k1' });
+      await ledger.submit(call);
+      await ledger.move(...started(call));
+      const end = await ledger.move(...finished(call));
+      const other = await another();
+      assert.equal((await other.call(call.id))?.state, 'succeeded');
+      assert.deepEqual((await other.events('s1')).at(-1), end);
+      assert.equal((await other.submit(requestedCall({ key: 'k1' }))).event, null);
+    },
+
+    async 'two processes never give the same seq or pos'({ ledger, another }) {
+      const both = [ledger, await another()];
+      await Promise.all(
+        Array.from({ length: 40 }, async (_, index) => {
+          const store = both[index % 2] ?? ledger;
+          const call = requestedCall({ session: index % 4 < 2 ? 's1' : 's2' });
+          await store.submit(call);
+          await store.move(...finished(call));
+        }),
+      );
+      const events = await ledger.log(0, 1000);
+      assert.deepEqual(
+        events.map(({ pos }) => pos),
+        Array.from({ length: 80 }, (_, index) => index + 1),
+      );
+      assert.equal((await ledger.events('s1')).length, 40);
+      assert.deepEqual((await ledger.verify()).problems, []);
+    },
+
+    async 'the first decision wins, and moves the call with it'({ ledger, another }) {
+      const other = await another();
+      const call = requestedCall();
+      await ledger.submit(call);
+      await ledger.move(...asked(call, 'a1'));
+      assert.deepEqual(
+        (await other.approvals({ state: 'pending' })).map(({ id, args, digest }) => ({ id, args, digest })),
+        [{ id: 'a1', args: { path: 'a.txt' }, digest: 'd1' }],
+      );
+      const answers = await Promise.all([
+        ledger.decide(decided(call, 'a1', { by: 'ann' }), TO_QUEUED),
+        other.decide(decided(call, 'a1', { approved: false, by: 'bob' }), { ...TO_QUEUED, to: 'denied' }),
+        ledger.decide(decided(call, 'a1', { approved: false, by: 'cid' }), { ...TO_QUEUED, to: 'denied' }),
+      ]);
+      const winners = answers.filter((event) => event !== null);
+      assert.equal(winners.length, 1);
+      const [approval] = await ledger.approvals({});
+      const state = (await ledger.call(call.id))?.state;
+      assert.equal(state, approval?.state === 'approved' ? 'queued' : 'denied');
+      assert.equal((await ledger.events('s1')).length, 3);
+    },
+
+    async 'a decision about a call that went on is undone as a whole'({ ledger }) {
+      const call = requestedCall();
+      await ledger.submit(call);
+      await ledger.move(...asked(call, 'a1'));
+      const running = { from: ['running'], to: 'failed' } as const;
+      const others = Array.from({ length: 3 }, () => ledger.submit(requestedCall()));
+      assert.equal(await ledger.decide(decided(call, 'a1'), running), null);
+      await Promise.all(others);
+      assert.equal((await ledger.approvals({}))[0]?.state, 'pending');
+      assert.equal((await ledger.events('s1')).length, 5);
+      assert.equal(await ledger.decide(decided(call, 'nobody')), null);
+    },
+
+    async "an approval expires by the store's clock, and its call with it"({ ledger }) {
+      const [soon, late, ever] = [requestedCall(), requestedCall(), requestedCall()];
+      for (const call of [soon, late, ever]) await ledger.submit(call);
+      const now = await ledger.now();
+      await ledger.move(...asked(soon, 'soon', { expiresAt: now }));
+      await ledger.move(...asked(late, 'late', { expiresAt: now + 3_600_000 }));
+      await ledger.move(...asked(ever, 'ever'));
+      assert.equal(await ledger.decide(decided(soon, 'soon'), TO_QUEUED), null);
+      const events = await ledger.expire();
+      assert.deepEqual(
+        events.map(({ type, callId }) => [type, callId]),
+        [
+          ['approval.decided', soon.id],
+          ['call.finished', soon.id],
+        ],
+      );
+      assert.deepEqual(await ledger.expire(), []);
+      assert.equal((await ledger.call(soon.id))?.state, 'expired');
+      assert.deepEqual((await ledger.approvals({ state: 'pending' })).map(({ id }) => id).sort(), ['ever', 'late']);
+    },
+
+    async 'a call that ended leaves no question open'({ ledger }) {
+      const call = requestedCall();
+      await ledger.submit(call);
+      await ledger.move(...asked(call, 'a1'));
+      await ledger.move(...finished(call, { state: 'cancelled' }));
+      assert.deepEqual(await ledger.approvals({ state: 'pending' }), []);
+    },
+
+    async 'large arguments of an approval come back whole'({ ledger }) {
+      const args = { content: 'x'.repeat(20_000) };
+      const call = requestedCall({ args });
+      await ledger.submit(call);
+      await ledger.move(...asked(call, 'a1'));
+      assert.deepEqual((await ledger.approvals({}))[0]?.args, args);
+    },
+
+    async 'rules and tool states are what their events say'({ ledger, another }) {
+      const rule = { ruleId: 'r1', rule: 'bash(npm test *)', verdict: 'allow', by: 'ann' } as const;
+      await ledger.record({ type: 'rule.saved', at: AT, data: rule });
+      await ledger.record({ type: 'rule.saved', at: AT + 1, data: { ...rule, ruleId: 'r2', verdict: 'deny' } });
+      await ledger.record({ type: 'rule.removed', at: AT + 2, data: { ruleId: 'r1', by: null } });
+      await ledger.record({ type: 'tool.switched', at: AT, data: { tool: 'bash', enabled: false, by: null } });
+      await ledger.record({ type: 'tool.switched', at: AT, data: { tool: 'grep', enabled: false, by: null } });
+      await ledger.record({ type: 'tool.switched', at: AT, data: { tool: 'grep', enabled: true, by: null } });
+      const other = await another();
+      assert.deepEqual(await other.rules(), [
+        { id: 'r2', rule: 'bash(npm test *)', verdict: 'deny', by: 'ann', savedAt: AT + 1 },
+      ]);
+      assert.deepEqual(
+        [...(await other.toolStates())],
+        [
+          ['bash', false],
+          ['grep', true],
+        ],
+      );
+      assert.deepEqual(
+        (await other.log(0, 10)).map(({ session, callId, seq }) => [session, callId, seq]),
+        [1, 2, 3, 4, 5, 6].map((seq) => ['@system', null, seq]),
+      );
+    },
+
+    async 'history is filtered by agent and time, and read from either end'({ ledger }) {
+      const ids: string[] = [];
+      for (let index = 0; index < 6; index++) {
+        const call = requestedCall({ agent: index % 2 === 0 ? 'a' : 'b', requestedAt: AT + index * 1000 });
+        ids.push(call.id);
+        await ledger.submit(call);
+      }
+      const idsOf = async (query: Parameters<Ledger['history']>[0]) =>
+        (await ledger.history(query)).items.map(({ id }) => id);
+      assert.deepEqual(await idsOf({ agent: 'a' }), [ids[0], ids[2], ids[4]]);
+      assert.deepEqual(await idsOf({ since: AT + 1000, until: AT + 3000 }), [ids[1], ids[2]]);
+      const newest = await ledger.history({ newestFirst: true, limit: 4 });
+      assert.deepEqual(
+        newest.items.map(({ id }) => id),
+        [ids[5], ids[4], ids[3], ids[2]],
+      );
+      assert.deepEqual(await idsOf({ newestFirst: true, limit: 4, after: newest.next ?? '' }), [ids[1], ids[0]]);
+    },
+
+    async 'sessions are listed by page'({ ledger }) {
+      for (const session of ['a', 'b', 'c']) await ledger.submit(requestedCall({ session }));
+      const one = await ledger.sessions({ limit: 2 });
+      const two = await ledger.sessions({ limit: 2, after: one.next ?? '' });
+      assert.deepEqual(
+        [...one.items, ...two.items].map(({ id, lastSeq }) => [id, lastSeq]),
+        [
+          ['a', 1],
+          ['b', 1],
+          ['c', 1],
+        ],
+      );
+      assert.equal(two.next, null);
+    },
+
+    async 'a follower hears its own process and others, each event once and in order'({ ledger, another }) {
+      const other = await another();
+      const heard: LogEvent[] = [];
+      const stop = ledger.follow((event) => heard.push(event));
+      await Promise.all(
+        Array.from({ length: 30 }, (_, index) => (index % 2 === 0 ? ledger : other).submit(requestedCall())),
+      );
+      await until(() => heard.length >= 30);
+      stop();
+      await ledger.submit(requestedCall());
+      await delay(100);
+      assert.deepEqual(
+        heard.map(({ pos }) => pos),
+        Array.from({ length: 30 }, (_, index) => index + 1),
+      );
+      const later: number[] = [];
+      const stopLater = other.follow(({ pos }) => later.push(pos), 28);
+      await until(() => later.length >= 3);
+      stopLater();
+      assert.deepEqual(later, [29, 30, 31]);
+    },
+  });
+}
+
+/** Waits for what must come; the bound only ends a hang. */
+async function until(reached: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 500 && !reached(); tries++) await delay(10);
+}

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { type Check, checksOf } from './contract.ts';
+import type { OpenShared, SharedLedger } from './ledger-contract.ts';
+import { AT, asked, finished, requestedCall, started } from './sample-calls.ts';
+
+/** What keeps a shared store in order: recovery after a process ended, pruning, export. */
+export function upkeepContract(open: OpenShared): Check[] {
+  return checksOf<SharedLedger>(open, {
+    async 'the word of an earlier attempt is not heard'({ ledger }) {
+      const call = requestedCall();
+      await ledger.submit(call);
+      await ledger.move(...started(call));
+      const [id, move, event] = finished(call);
+      assert.equal(await ledger.move(id, { ...move, attempt: 2 }, event), null);
+      assert.notEqual(await ledger.move(id, { ...move, attempt: 1 }, event), null);
+    },
+
+    async 'a running call is moved by its own process only'({ ledger, another }) {
+      const other = await another();
+      const call = requestedCall();
+      await ledger.submit(call);
+      await ledger.move(...started(call));
+      assert.equal(await other.move(...finished(call)), null);
+      assert.deepEqual((await other.call(call.id))?.node, ledger.node);
+      assert.notEqual(await ledger.move(...finished(call)), null);
+    },
+
+    async 'recovery leaves the calls of living processes alone'({ ledger, another }) {
+      const other = await another();
+      const [waiting, running] = [requestedCall(), requestedCall()];
+      await ledger.submit(waiting);
+      await ledger.submit(running);
+      await ledger.move(...started(running));
+      assert.deepEqual(await other.recover(), []);
+      assert.deepEqual(await ledger.recover(), []);
+      assert.equal((await ledger.call(running.id))?.state, 'running');
+    },
+
+    async 'recovery queues what may run again and interrupts what may not'({ ledger, another }) {
+      const gone = await another();
+      const calls = (['pure', 'idempotent', 'once'] as const).map((effect) => requestedCall({ effect }));
+      for (const call of calls) {
+        await gone.submit(call);
+        await gone.move(...started(call));
+      }
+      const [never, asking] = [requestedCall(), requestedCall()];
+      await gone.submit(never);
+      await gone.submit(asking);
+      await gone.move(...asked(asking, 'a1'));
+      await gone.close();
+
+      const events = await ledger.recover();
+      assert.deepEqual(
+        events.map(({ type }) => type),
+        ['call.requeued', 'call.requeued', 'call.finished', 'call.requeued'],
+      );
+      const states = await Promise.all([...calls, never, asking].map(({ id }) => ledger.call(id)));
+      assert.deepEqual(
+        states.map((call) => call?.state),
+        ['queued', 'queued', 'interrupted', 'queued', 'awaiting_approval'],
+      );
+      assert.match(states[2]?.outcome?.error?.message ?? '', /outcome is not known/);
+      assert.deepEqual(await ledger.recover(), []);
+      assert.deepEqual((await ledger.verify()).problems, []);
+    },
+
+    async 'a call that ends its process three times is not queued again'({ ledger, another }) {
+      const call = requestedCall({ effect: 'pure' });
+      await ledger.submit(call);
+      const [id, move, event] = started(call);
+      for (let attempt = 1; attempt <= 3; attempt++) {
+        const gone = await another();
+        await gone.move(id, { ...move, from: ['requested', 'queued'] }, event);
+        await gone.close();
+        await ledger.recover();
+        assert.equal((await ledger.call(id))?.attempt, attempt);
+      }
+      assert.equal((await ledger.call(id))?.state, 'interrupted');
+    },
+
+    async 'the log is exported as lines of JSON, payloads included'({ ledger }) {
+      const call = requestedCall({ args: { content: 'x'.repeat(10_000) } });
+      await ledger.submit(call);
+      await ledger.move(...finished(call));
+      await ledger.submit(requestedCall({ session: 's2' }));
+      const lines: string[] = [];
+      for await (const line of ledger.exportLines()) lines.push(line);
+      const events = lines.map((line) => JSON.parse(line) as { pos: number; data: { args?: unknown }; hash: string });
+      assert.deepEqual(
+        events.map(({ pos }) => pos),
+        [1, 2, 3],
+      );
+      assert.deepEqual(events[0]?.data.args, call.args);
+      const one: string[] = [];
+      for await (const line of ledger.exportLines({ session: 's2' })) one.push(line);
+      assert.deepEqual(one, lines.slice(2));
+    },
+
+    async 'pruning by age forgets from the front, keeps the unfinished, and the rest still verifies'({ ledger }) {
+      const old = requestedCall({ args: { content: 'x'.repeat(10_000) } });
+      await ledger.submit(old);
+      await ledger.move(...finished(old, { at: AT + 10 }));
+      const stuck = requestedCall({ requestedAt: AT + 20 });
+      await ledger.submit(stuck);
+      const young = requestedCall({ requestedAt: AT + 5000 });
+      await ledger.submit(young);
+      await ledger.move(...finished(young, { at: AT + 5001 }));
+      const done = requestedCall({ session: 's2' });
+      await ledger.submit(done);
+      await ledger.move(...finished(done, { at: AT + 10 }));
+
+      const { events, calls } = await ledger.prune({ before: AT + 1000 });
+      assert.deepEqual([events, calls], [4, 2]);
+      assert.equal(await ledger.call(old.id), null);
+      assert.equal((await ledger.call(stuck.id))?.state, 'requested');
+      assert.deepEqual(
+        (await ledger.events('s1')).map(({ seq }) => seq),
+        [3, 4, 5],
+      );
+      assert.deepEqual(await ledger.verify(), { sessions: 2, events: 3, problems: [] });
+      assert.equal((await ledger.submit(requestedCall({ session: 's2' }))).event?.seq, 3);
+      assert.deepEqual((await ledger.verify()).problems, []);
+    },
+
+    async 'pruning by size forgets the oldest first'({ ledger }) {
+      const args = { content: 'x'.repeat(4000) };
+      for (let index = 0; index < 150; index++) {
+        const call = requestedCall({ args, session: `s${index % 5}` });
+        await ledger.submit(call);
+        await ledger.move(...finished(call));
+      }
+      const before = (await ledger.prune({ maxBytes: Number.MAX_SAFE_INTEGER })).bytes;
+      const { bytes, events } = await ledger.prune({ maxBytes: before / 2 });
+      assert.ok(bytes <= before / 2, `${bytes} of ${before}`);
+      assert.ok(events > 100 && events < 300, String(events));
+      const [oldest] = await ledger.log(0, 1);
+      assert.ok((oldest?.pos ?? 0) > 50);
+      assert.deepEqual((await ledger.verify()).problems, []);
+    },
+  });
+}

@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Clock } from '../../src/kernel/ports.ts';
+import { openSqliteStore } from '../../src/storage/sqlite/open.ts';
+import { AT, asked, decided, requestedCall } from '../../src/testing/sample-calls.ts';
+
+const HOUR = 3_600_000;
+
+/** A machine whose wall clock can be set, and whose time passes only when the test says so. */
+class SettableClock implements Clock {
+  wall = AT;
+  passed = 0;
+  now = () => this.wall;
+  monotonic = () => this.passed;
+  pass(ms: number): void {
+    this.wall += ms;
+    this.passed += ms;
+  }
+  get machine() {
+    return { boot: 'b1', uptime: 1000 + this.passed };
+  }
+}
+
+let folder: string;
+let clock: SettableClock;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'clock-'));
+  clock = new SettableClock();
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+async function opened() {
+  const result = await openSqliteStore(folder, { clock, machine: clock.machine });
+  if (!result.ok) throw new Error(result.error.message);
+  return result.value.store;
+}
+
+test.each([
+  ['forward', HOUR],
+  ['back', -HOUR],
+])('the wall clock is set an hour %s: nothing expires falsely, in this process or the next', async (_way, jump) => {
+  const store = await opened();
+  const call = requestedCall();
+  await store.submit(call);
+  await store.move(...asked(call, 'a1', { expiresAt: (await store.now()) + 60_000 }));
+  clock.wall += jump;
+  clock.pass(59_000);
+  expect(await store.expire()).toEqual([]);
+  const next = await opened();
+  expect(await next.now()).toBe(AT + 59_000);
+  expect(await next.expire()).toEqual([]);
+  clock.pass(1000);
+  expect((await next.expire()).length).toBe(2);
+  expect(await store.decide(decided(call, 'a1'))).toBe(null);
+  await store.close();
+  await next.close();
+});
+
+test('after a restart of the machine the wall clock is believed again', async () => {
+  await (await opened()).close();
+  clock.wall += HOUR;
+  const result = await openSqliteStore(folder, { clock, machine: { boot: 'b2', uptime: 5 } });
+  if (!result.ok) throw new Error(result.error.message);
+  expect(await result.value.store.now()).toBe(AT + HOUR);
+  await result.value.store.close();
+});

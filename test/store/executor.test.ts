@@ -1,0 +1,130 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { Event } from '../../src/kernel/event.ts';
+import { fail, ok } from '../../src/kernel/result.ts';
+import { defineTool } from '../../src/kernel/tool.ts';
+import { createToolwright, type Toolwright } from '../../src/runtime/create-toolwright.ts';
+import { openStore } from '../../src/storage/open.ts';
+import type { OpenStore } from '../../src/storage/open-store.ts';
+
+let folder: string;
+let kept: OpenStore;
+let runs: number;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'executor-'));
+  runs = 0;
+  await open();
+});
+afterEach(async () => {
+  await kept.store.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function open(): Promise<void> {
+  const opened = await openStore({ directory: folder });
+  if (!opened.ok) throw new Error(opened.error.message);
+  kept = opened.value;
+}
+
+const echo = defineTool({
+  name: 'echo',
+  description: 'Says it again.',
+  input: z.object({ text: z.string() }),
+  access: () => [],
+  run({ text }) {
+    runs++;
+    return text === 'bad' ? fail('FILE_NOT_FOUND', 'There is no bad.') : ok(text);
+  },
+});
+const guarded = defineTool({
+  name: 'guarded',
+  description: 'Wants to be asked.',
+  input: z.object({}),
+  access: () => [],
+  approval: () => 'It matters.',
+  run: () => ok('done'),
+});
+
+function app(): Toolwright {
+  return createToolwright({
+    tools: [echo, guarded],
+    store: kept.store,
+    blobs: kept.blobs,
+    sessionId: 's1',
+    maxOutputSize: 1000,
+    approver: () => ({ approved: true, by: 'ann' }),
+  });
+}
+
+test('every event is in the store before anybody hears of it, and each call has one end', async () => {
+  const { executor, call } = app();
+  const early: Promise<unknown>[] = [];
+  const ends: string[] = [];
+  executor.on((event: Event) => {
+    if (!('seq' in event)) return;
+    early.push(
+      Promise.resolve(kept.store.events('s1', event.seq - 1, 1)).then(([stored]) => expect(stored).toEqual(event)),
+    );
+    if (event.type === 'call.finished') ends.push(event.callId);
+  });
+  await Promise.all([
+    call('echo', { text: 'a' }),
+    call('echo', { text: 'bad' }),
+    call('nobody'),
+    call('echo', {}),
+    call('guarded'),
+  ]);
+  await Promise.all(early);
+  expect(early.length).toBe(3 + 3 + 2 + 2 + 5);
+  expect(new Set(ends).size).toBe(5);
+  expect((await kept.store.verify()).problems).toEqual([]);
+});
+
+test('history is read from the store, also by the next process', async () => {
+  const before = app();
+  await before.call('echo', { text: 'a' });
+  await before.call('echo', { text: 'bad' });
+  await before.call('guarded');
+  await kept.store.close();
+  await open();
+  const { items } = await app().executor.history({ session: 's1' });
+  expect(items.map(({ tool, state, args, outcome }) => [tool, state, args, outcome?.text])).toEqual([
+    ['echo', 'succeeded', { text: 'a' }, 'a'],
+    ['echo', 'failed', { text: 'bad' }, 'Error: There is no bad.'],
+    ['guarded', 'succeeded', {}, 'done'],
+  ]);
+  expect(await kept.store.approvals({})).toMatchObject([{ tool: 'guarded', state: 'approved', decidedBy: 'ann' }]);
+});
+
+test('a repeated key gives the recorded answer, also in the next process', async () => {
+  const first = await app().call('echo', { text: 'a' }, { key: 'k1' });
+  await kept.store.close();
+  await open();
+  const again = await app().call('echo', { text: 'ignored' }, { key: 'k1' });
+  expect([again.callId, again.text, runs]).toEqual([first.callId, 'a', 1]);
+  expect(again.metadata).toMatchObject({ repeated: true });
+});
+
+test('what was cut off for the model is kept whole with the calls', async () => {
+  const text = 'line\n'.repeat(5000);
+  const result = await app().call('echo', { text });
+  expect(result.text.length).toBeLessThan(1200);
+  const handle = String(result.metadata.artifact);
+  await kept.store.close();
+  await open();
+  const artifact = await kept.blobs.get(handle);
+  expect(artifact.ok && Buffer.from(artifact.value).toString()).toBe(text);
+});
+
+test('a store that is gone is said in words, and nothing runs', async () => {
+  const { call } = app();
+  await kept.store.close();
+  const result = await call('echo', { text: 'a' });
+  expect(result).toMatchObject({ ok: false, error: { code: 'INTERNAL' } });
+  expect(runs).toBe(0);
+  await open();
+});
