@@ -125,6 +125,9 @@ async function asListing(path: string, ctx: ToolContext): Promise<Result<Output>
 async function withSuggestions(path: string, failure: Result<never>, ctx: ToolContext): Promise<Result<never>> {
   if (failure.ok) return failure;
   const suggestions = await ctx.files.suggest(path);
-  const next = suggestions.length > 0 ? '' : ' Look around with list_directory or glob, or create it with write_file.';
-  return fail('FILE_NOT_FOUND', `File not found: ${path}${next === '' ? '' : `.${next}`}`, { path, suggestions });
+  const next =
+    suggestions.length > 0
+      ? `Did you mean ${suggestions.join(' or ')}?`
+      : 'Look around with list_directory or glob, or create it with write_file.';
+  return fail('FILE_NOT_FOUND', `File not found: ${path}. ${next}`, { path, suggestions });
 }
