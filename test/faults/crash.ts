@@ -13,13 +13,13 @@ export async function crashOnce(top: string, afterMs: number): Promise<string[]>
   mkdirSync(join(root, 'tree/deep'), { recursive: true });
   for (const [path, content] of Object.entries(START)) writeFileSync(join(root, path), content);
   const child = fork(join(import.meta.dirname, 'write-forever.mjs'), [root, journal], { execArgv: [] });
-  const written = await ready(child);
+  if (!(await ready(child))) return ['the writer never started'];
   await new Promise((resolve) => setTimeout(resolve, afterMs));
   child.kill('SIGKILL');
   await new Promise((resolve) => child.once('exit', resolve));
   const again = await openWorkspace({ root, journal: { folder: journal, blobs: new MemoryBlobs() } });
   again.close();
-  return written ? problems(root, journal) : ['the writer never started'];
+  return problems(root, journal);
 }
 
 const START = {
