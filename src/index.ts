@@ -42,6 +42,18 @@ export { MODES, type Mode } from './policy/modes.ts';
 export type { Rule, RuleVerdict } from './policy/rule.ts';
 export { parseRule, parseRules, type RuleSet, type RuleSource } from './policy/rules.ts';
 export { strictCommands } from './policy/strict-list.ts';
+export type {
+  Applied,
+  Caller,
+  Change,
+  Files,
+  GlobAnswer,
+  GlobQuery,
+  GrepAnswer,
+  GrepQuery,
+  Search,
+  World,
+} from './kernel/workspace.ts';
 export { BaseTool, type LangChainTool, type ParameterValues } from './runtime/base-tool.ts';
 export { allowAll, type RuntimeOptions } from './runtime/create-runtime.ts';
 export { createToolwright, type Toolwright, type ToolwrightOptions } from './runtime/create-toolwright.ts';
@@ -67,3 +79,4 @@ export { openStore, type StorePlace } from './storage/open.ts';
 export type { OpenStore } from './storage/open-store.ts';
 export { keepUp, type UpkeepOptions } from './storage/upkeep.ts';
 export { builtInTools } from './tools/index.ts';
+export { openWorkspace, type Workspace, type WorkspaceOptions } from './workspace/open-workspace.ts';

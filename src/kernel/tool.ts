@@ -7,6 +7,7 @@ import type { ExecutionContext } from './execution-context.ts';
 import type { InputSchema, JsonSchema, ParameterAliases } from './input-schema.ts';
 import type { BlobStore } from './ports.ts';
 import type { MaybePromise, Result } from './result.ts';
+import type { Files, Search } from './workspace.ts';
 import { zodInput, zodToJson } from './zod-input.ts';
 
 /** What a running tool has: the context it was called with, and its only ways to the world. */
@@ -18,6 +19,9 @@ export interface ToolContext extends Readonly<ExecutionContext> {
   readonly granted: readonly Access[];
   /** What truncation kept, by handle. */
   readonly artifacts: BlobStore;
+  /** The workspace. Without one, every answer is NOT_CONFIGURED. */
+  readonly files: Files;
+  readonly search: Search;
   /** Tells listeners how far the call is. Ignored once the call has ended. */
   progress(update: { message?: string; percent?: number; output?: string }): void;
 }

@@ -2,6 +2,7 @@ import type { Access } from '../kernel/access.ts';
 import type { ExecutionContext } from '../kernel/execution-context.ts';
 import type { BlobStore, Clock } from '../kernel/ports.ts';
 import type { ToolContext } from '../kernel/tool.ts';
+import type { Caller, Files, Search, World } from '../kernel/workspace.ts';
 import type { EventBus } from './event-bus.ts';
 
 /** What of the runtime a call needs for its context. */
@@ -9,6 +10,7 @@ export interface ContextParts {
   readonly clock: Clock;
   readonly bus: EventBus;
   readonly blobs: BlobStore;
+  readonly world: World;
 }
 
 /** The call behind a context. */
@@ -17,7 +19,8 @@ export interface ContextOwner {
   readonly session: string;
   readonly toolName: string;
   readonly context: ExecutionContext;
-  readonly granted: readonly Access[];
+  /** What it may touch; null until that was decided. */
+  readonly admitted: readonly Access[] | null;
 }
 
 /** What a tool is given: its context and its ways to the world, and no way to its own record. */
@@ -27,6 +30,7 @@ export class CallContext implements ToolContext {
   #abort: AbortController | undefined;
   #abortReason: Error | undefined;
   #ended = false;
+  #opened: { readonly files: Files; readonly search: Search } | undefined;
 
   constructor(rt: ContextParts, call: ContextOwner) {
     this.#rt = rt;
@@ -78,10 +82,16 @@ export class CallContext implements ToolContext {
     return this.#context.metadata;
   }
   get granted(): readonly Access[] {
-    return this.#call.granted;
+    return this.#call.admitted ?? [];
   }
   get artifacts(): BlobStore {
     return this.#rt.blobs;
+  }
+  get files(): Files {
+    return this.#reached().files;
+  }
+  get search(): Search {
+    return this.#reached().search;
   }
 
   get signal(): AbortSignal {
@@ -90,6 +100,11 @@ export class CallContext implements ToolContext {
       if (this.#abortReason !== undefined) this.#abort.abort(this.#abortReason);
     }
     return this.#abort.signal;
+  }
+
+  #reached(): { readonly files: Files; readonly search: Search } {
+    this.#opened ??= this.#rt.world.open(new WorldCaller(this.#call, this));
+    return this.#opened;
   }
 
   progress({ message, percent, output }: { message?: string; percent?: number; output?: string }): void {
@@ -102,5 +117,35 @@ export class CallContext implements ToolContext {
       ...(output !== undefined && { output }),
     };
     this.#rt.bus.emit({ type: 'call.progressed', session, callId, at: this.#rt.clock.now(), data });
+  }
+}
+
+/** What the world is told of the call: as it is when asked, since the call goes on. */
+class WorldCaller implements Caller {
+  readonly #call: ContextOwner;
+  readonly #context: CallContext;
+
+  constructor(call: ContextOwner, context: CallContext) {
+    this.#call = call;
+    this.#context = context;
+  }
+
+  get callId(): string {
+    return this.#call.callId;
+  }
+  get session(): string {
+    return this.#call.session;
+  }
+  get workingDir(): string {
+    return this.#call.context.workingDir;
+  }
+  get timeout(): number {
+    return this.#call.context.timeout;
+  }
+  get signal(): AbortSignal {
+    return this.#context.signal;
+  }
+  get admitted(): readonly Access[] | null {
+    return this.#call.admitted;
   }
 }

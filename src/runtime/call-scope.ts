@@ -53,10 +53,10 @@ export class CallScope {
   /** A frozen copy: as given first, then as they run. What is recorded, shown and checked. */
   args: unknown = null;
   readonly warnings: string[] = [];
-  granted: readonly Access[] = [];
   startedAt: number | null = null;
   startedMonotonic = 0;
   ticket: Ticket | undefined;
+  admitted: readonly Access[] | null = null;
 
   constructor(rt: ContextParts, callId: string, request: CallRequest) {
     this.callId = callId;

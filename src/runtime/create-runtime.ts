@@ -1,12 +1,14 @@
 import { pino } from 'pino';
 import { ToolError } from '../kernel/error.ts';
 import type { Approver, BlobStore, Clock, Logger, Policy, Store } from '../kernel/ports.ts';
+import type { World } from '../kernel/workspace.ts';
 import { AccessLocks } from './access-locks.ts';
 import { EventBus } from './event-bus.ts';
 import { History } from './history.ts';
 import type { Hooks } from './hooks.ts';
 import { MemoryBlobs } from './memory-blobs.ts';
 import { MemoryStore } from './memory-store.ts';
+import { noWorld } from './no-world.ts';
 import type { Runtime } from './runtime.ts';
 import { Waiting } from './waiting.ts';
 
@@ -21,6 +23,8 @@ export interface RuntimeOptions {
   hooks?: readonly Hooks[];
   store?: Store;
   blobs?: BlobStore;
+  /** The files and the search that tools reach: `openWorkspace` gives one. Default: none. */
+  world?: World;
   clock?: Clock;
   /** A pino logger, or anything of its shape. Default: silent. */
   logger?: Logger;
@@ -41,6 +45,7 @@ export function createRuntime(find: Runtime['find'], options: RuntimeOptions = {
     hooks: options.hooks ?? [],
     store: options.store ?? new MemoryStore({ maxCalls: historyLimit }),
     blobs: options.blobs ?? new MemoryBlobs(),
+    world: options.world ?? noWorld,
     clock: options.clock ?? systemClock,
     log,
     bus: new EventBus(log),

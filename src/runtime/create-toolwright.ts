@@ -1,5 +1,6 @@
 import { ExecutionContext, type ExecutionContextInit } from '../kernel/execution-context.ts';
 import type { ToolResult } from '../kernel/tool-result.ts';
+import { builtInToolsets } from './built-in-toolsets.ts';
 import { type CallOptions, type ExecutorOptions, ToolExecutor } from './executor.ts';
 import { type AnyTool, ToolRegistry } from './registry.ts';
 
@@ -18,7 +19,7 @@ export interface Toolwright {
 export function createToolwright(options: ToolwrightOptions = {}): Toolwright {
   const {
     tools = [],
-    workingDir = '.',
+    workingDir = options.world?.root ?? '.',
     sessionId,
     agentId,
     dryRun,
@@ -38,6 +39,7 @@ export function createToolwright(options: ToolwrightOptions = {}): Toolwright {
   });
   const registry = new ToolRegistry();
   registry.registerMany(tools);
+  for (const toolset of builtInToolsets) registry.addToolset(toolset);
   const executor = new ToolExecutor(registry, rest);
   return {
     registry,

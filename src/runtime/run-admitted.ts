@@ -13,7 +13,6 @@ import type { Runtime } from './runtime.ts';
 /** wait for the calls before it → record the start → run with a deadline → render. All effects happen here. */
 export async function runAdmitted(rt: Runtime, call: CallScope, admitted: Admitted): Promise<Ending> {
   const { tool, input, access } = admitted;
-  call.granted = access;
   if (call.context.dryRun) return describe(call, admitted);
   const turn = takeTurn(rt, call, access);
   if (turn !== undefined) await turn;
@@ -34,6 +33,7 @@ export async function runAdmitted(rt: Runtime, call: CallScope, admitted: Admitt
   call.throwIfCancelled();
 
   call.stage = 'tool';
+  call.admitted = access;
   call.startedAt = at;
   call.startedMonotonic = rt.clock.monotonic();
   const running = call.bounded(tool.run(input, call.ctx));

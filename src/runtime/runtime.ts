@@ -1,6 +1,7 @@
 import type { Approver, BlobStore, Clock, Logger, Policy, Store } from '../kernel/ports.ts';
 import type { Result } from '../kernel/result.ts';
 import type { Tool } from '../kernel/tool.ts';
+import type { World } from '../kernel/workspace.ts';
 import type { AccessLocks } from './access-locks.ts';
 import type { EventBus } from './event-bus.ts';
 import type { History } from './history.ts';
@@ -19,6 +20,7 @@ export interface Runtime {
   readonly hooks: readonly Hooks[];
   readonly store: Store;
   readonly blobs: BlobStore;
+  readonly world: World;
   readonly clock: Clock;
   readonly log: Logger;
   readonly bus: EventBus;

@@ -171,7 +171,7 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
       ...{ bwrap: prepared.bwrap, launchers: prepared.launchers, folder: folder.path, path: prepared.toolchains.path },
       ...{ request, cwd, limits, dialer: options.dialer },
       system: prepared.systemArguments,
-      mounts: runArguments(mounts),
+      mounts: runArguments({ ...mounts, readOnlyFolders: options.readOnlyFolders ?? [] }),
       signals: request.signal === undefined ? [closing.signal] : [request.signal, closing.signal],
       onRemoval: waitFor,
     });

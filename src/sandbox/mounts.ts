@@ -36,6 +36,8 @@ export function runArguments(given: {
   limits: Limits;
   found: readonly Found[];
   placeholders: readonly string[];
+  /** Folders of the host to show read-only; those in /tmp would be hidden by the private one. */
+  readOnlyFolders?: readonly string[];
 }): string[] {
   const { folder, workspace, mode, limits } = given;
   const size = String(Math.max(4096, Math.floor(limits.tmpBytes)));
@@ -43,6 +45,7 @@ export function runArguments(given: {
     ...['--size', size, '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
     ...['--size', size, '--perms', '1777', '--tmpfs', '/tmp', '--symlink', '/tmp', '/var/tmp'],
     ...['--size', size, '--tmpfs', INSIDE_HOME],
+    ...(given.readOnlyFolders ?? []).filter((path) => path.startsWith('/tmp/')).flatMap(bindReadOnly),
     ...[mode === 'live' ? '--bind' : '--ro-bind', workspace, workspace],
     ...(mode === 'live' ? protection(workspace, given.found) : []),
     ...given.placeholders.flatMap((path) => ['--ro-bind', folder.maskFile, `${workspace}/${path}`]),

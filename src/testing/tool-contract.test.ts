@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ok } from '../kernel/result.ts';
 import { defineTool } from '../kernel/tool.ts';
@@ -6,6 +6,7 @@ import { MemoryBlobs } from '../runtime/memory-blobs.ts';
 import { builtInTools } from '../tools/index.ts';
 import { readOutput } from '../tools/output/read-output.ts';
 import { EchoTool } from './sample-tools.ts';
+import { tempWorkspace } from './temp-workspace.ts';
 import { type ToolContractOptions, toolContract } from './tool-contract.ts';
 
 const sample = defineTool({
@@ -27,7 +28,24 @@ describe('the contract holds for a sample tool, whichever way it was written', (
 /** What each built-in needs to run here. A tool that is not listed is checked without a run, and the last test fails. */
 const blobs = new MemoryBlobs();
 const artifact = blobs.put(new TextEncoder().encode('a line\n'.repeat(1000)));
-const samples = new Map<string, ToolContractOptions>([[readOutput.name, { args: { artifact }, runtime: { blobs } }]]);
+const ws = await tempWorkspace({ files: { 'a.txt': 'one\ntwo\n', 'b.txt': 'b', 'd/c.txt': 'c', 'f/g.txt': 'g' } });
+afterAll(() => ws[Symbol.asyncDispose]());
+const fileTool = (name: string, args: unknown): [string, ToolContractOptions] => {
+  const runtime = { world: ws.workspace, approver: () => ({ approved: true }) };
+  return [name, { args, workingDir: ws.root, runtime }];
+};
+const samples = new Map<string, ToolContractOptions>([
+  [readOutput.name, { args: { artifact }, runtime: { blobs } }],
+  fileTool('list_directory', { path: '.', recursive: true }),
+  fileTool('read_file', { path: 'a.txt' }),
+  fileTool('write_file', { path: 'new.txt', content: 'x'.repeat(1000) }),
+  fileTool('edit_file', { path: 'a.txt', edits: [{ old: 'one', new: 'ONE' }] }),
+  fileTool('apply_patch', { patch: '*** Begin Patch\n*** Update File: a.txt\n two\n+more\n*** End Patch' }),
+  fileTool('delete_file', { path: 'd', recursive: true }),
+  fileTool('move_file', { from: 'b.txt', to: 'e/b.txt' }),
+  fileTool('glob', { pattern: '**/*' }),
+  fileTool('grep', { pattern: 'two' }),
+]);
 
 describe('the contract holds for every built-in tool', () => {
   for (const tool of builtInTools) {

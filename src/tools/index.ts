@@ -1,5 +1,25 @@
 import type { Tool } from '../kernel/tool.ts';
+import { applyPatch } from './fs/apply-patch.ts';
+import { deleteFile } from './fs/delete-file.ts';
+import { editFile } from './fs/edit-file.ts';
+import { listDirectory } from './fs/list-directory.ts';
+import { moveFile } from './fs/move-file.ts';
+import { readFile } from './fs/read-file.ts';
+import { writeFile } from './fs/write-file.ts';
 import { readOutput } from './output/read-output.ts';
+import { glob } from './search/glob.ts';
+import { grep } from './search/grep.ts';
 
 /** Every built-in tool: a tool is one file and one line here. */
-export const builtInTools: readonly Tool[] = [readOutput];
+export const builtInTools: readonly Tool[] = [
+  listDirectory,
+  readFile,
+  writeFile,
+  editFile,
+  applyPatch,
+  deleteFile,
+  moveFile,
+  glob,
+  grep,
+  readOutput,
+];

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -63,13 +63,17 @@ export async function createFixture(template: Attack): Promise<Fixture> {
 
   for (const line of attack.setup) {
     const [, kind, text = ''] = /^(\w+):\s*(.*)$/s.exec(line) ?? [];
-    if (kind === 'sh')
-      execFileSync('/bin/sh', ['-c', text], {
+    const filler = kind === 'sh' ? /^(\d+) MB of "(\w+)" in (\/\S+)$/.exec(text) : null;
+    if (filler !== null) writeFiller(filler);
+    else if (kind === 'sh')
+      execFileSync('/bin/bash', ['-c', text.replace('(test-owned mount)', '')], {
         cwd: folder,
         env: { PATH: process.env['PATH'], HOME: home },
         stdio: 'ignore',
       });
     if (kind === 'state') await setState(text, listen);
+    const changed = kind === 'state' ? /session read (\S+), then it was changed/.exec(text)?.[1] : undefined;
+    if (changed !== undefined) writeFileSync(join(workspace, changed), 'as an editor left it');
     if (kind === 'env' && /PATH without/.test(text)) path = null;
     else if (kind === 'env' && text.startsWith('PATH='))
       path = text.slice(5).replace('$PATH', process.env['PATH'] ?? '');
@@ -88,6 +92,7 @@ export async function createFixture(template: Attack): Promise<Fixture> {
     async [Symbol.asyncDispose]() {
       for (const name of Object.keys(environment)) delete process.env[name];
       await Promise.all(listeners.map((each) => new Promise((resolve) => each.close(resolve))));
+      unmountBelow(folder);
       rmSync(folder, { recursive: true, force: true });
       rmSync(join(tmpdir(), 'toolwright-canary'), { force: true });
     },
@@ -112,4 +117,19 @@ function variables(text: string): Record<string, string> {
       .map((name) => [name.trim(), value])
       .filter(([name]) => name !== ''),
   );
+}
+
+function writeFiller([, size, word = 'x', path = '']: readonly string[]): void {
+  const bytes = Number(size) * 1024 * 1024;
+  writeFileSync(path, word.repeat(Math.ceil(bytes / word.length)).slice(0, bytes));
+}
+
+/** What a set-up mounted in the throwaway folder. */
+function unmountBelow(folder: string): void {
+  const mounts = readFileSync('/proc/mounts', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' ')[1] ?? '');
+  for (const mount of mounts.filter((path) => path.startsWith(`${folder}/`)).reverse()) {
+    execFileSync('umount', ['-l', mount]);
+  }
 }

@@ -28,6 +28,7 @@ test('adding a public export is a decision: it is written down here too', () => 
     'keepUp',
     'ok',
     'openStore',
+    'openWorkspace',
     'parseRule',
     'parseRules',
     'strictCommands',

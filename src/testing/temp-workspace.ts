@@ -1,0 +1,73 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Sandbox } from '../kernel/sandbox.ts';
+import type { ToolResult } from '../kernel/tool-result.ts';
+import { createToolwright, type Toolwright, type ToolwrightOptions } from '../runtime/create-toolwright.ts';
+import { MemoryBlobs } from '../runtime/memory-blobs.ts';
+import { builtInTools } from '../tools/index.ts';
+import { openWorkspace, type Workspace } from '../workspace/open-workspace.ts';
+
+/** A throwaway workspace with a journal beside it, a folder outside it, and an executor whose person says yes. */
+export interface TempWorkspace extends AsyncDisposable {
+  /** Holds all three folders. */
+  readonly top: string;
+  readonly root: string;
+  readonly outside: string;
+  readonly journal: string;
+  readonly workspace: Workspace;
+  readonly toolwright: Toolwright;
+  /** What a person was asked, in order. */
+  readonly asked: string[];
+  file(path: string): string;
+  call(tool: string, args: Record<string, unknown>): Promise<ToolResult>;
+}
+
+export interface TempOptions {
+  readonly files?: Readonly<Record<string, string | Uint8Array>>;
+  readonly sandbox?: Sandbox;
+  readonly journal?: boolean;
+  readonly approve?: boolean;
+  readonly options?: ToolwrightOptions;
+  readonly parent?: string;
+}
+
+export async function tempWorkspace(given: TempOptions = {}): Promise<TempWorkspace> {
+  const top = mkdtempSync(join(given.parent ?? tmpdir(), 'toolwright-test-'));
+  const [root, outside, journal] = ['ws', 'out', 'state'].map((name) => join(top, name)) as [string, string, string];
+  for (const folder of [root, outside]) mkdirSync(folder);
+  for (const [path, content] of Object.entries(given.files ?? {})) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), content);
+  }
+  const workspace = await openWorkspace({
+    root,
+    ...(given.journal !== false && { journal: { folder: journal, blobs: new MemoryBlobs() } }),
+    ...(given.sandbox && { sandbox: given.sandbox }),
+  });
+  const asked: string[] = [];
+  const toolwright = createToolwright({
+    tools: builtInTools,
+    world: workspace,
+    approver: ({ reason }) => {
+      asked.push(reason);
+      return { approved: given.approve !== false };
+    },
+    ...given.options,
+  });
+  return {
+    top,
+    root,
+    outside,
+    journal,
+    workspace,
+    toolwright,
+    asked,
+    file: (path) => join(root, path),
+    call: (tool, args) => toolwright.call(tool, args),
+    async [Symbol.asyncDispose]() {
+      workspace.close();
+      rmSync(top, { recursive: true, force: true });
+    },
+  };
+}

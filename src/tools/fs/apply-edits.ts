@@ -1,0 +1,71 @@
+import { fail, ok, type Result } from '../../kernel/result.ts';
+import { findText, type Match } from './match-text.ts';
+import { describeNearMiss } from './near-miss.ts';
+
+export interface Edit {
+  readonly old: string;
+  readonly new: string;
+  readonly replaceAll: boolean;
+}
+
+export interface EditReport {
+  readonly strategy: string;
+  readonly count: number;
+  /** Of the first place, when the edit was made. */
+  readonly line: number;
+}
+
+/** Each edit on the outcome of the one before. A failure says which edit, why, and what is there instead. */
+export function applyEdits(
+  original: string,
+  edits: readonly Edit[],
+  path: string,
+): Result<{ text: string; reports: EditReport[] }> {
+  let text = original;
+  const reports: EditReport[] = [];
+  for (const [index, edit] of edits.entries()) {
+    const which = edits.length === 1 ? '' : `Edit ${index + 1} of ${edits.length}: `;
+    const problem = problemOf(edit);
+    if (problem !== undefined) return fail('INVALID_INPUT', `${which}${problem} Nothing was changed.`, { edit: index });
+    const found = findText(text, edit.old, edit.new);
+    if (found === null) {
+      const message = `${which}the old text is not in ${path}. ${describeNearMiss(text, edit.old)} Nothing was changed.`;
+      return fail('INVALID_INPUT', message, { edit: index });
+    }
+    const lines = found.matches.map(({ start }) => lineAt(text, start));
+    if (found.matches.length > 1 && !edit.replaceAll) {
+      const message = `${which}the old text stands in ${path} ${found.matches.length} times, at lines ${listed(lines)}. Give more of the text around it, or set replaceAll. Nothing was changed.`;
+      return fail('INVALID_INPUT', message, { edit: index, lines: lines.slice(0, 100) });
+    }
+    text = replaced(text, found.matches);
+    reports.push({ strategy: found.strategy, count: found.matches.length, line: lines[0] ?? 1 });
+  }
+  return ok({ text, reports });
+}
+
+function problemOf({ old, new: replacement }: Edit): string | undefined {
+  if (old === '') return 'the old text is empty. Give the text to replace; write_file makes a new file.';
+  if (old === replacement) return 'the old and the new text are the same.';
+  return undefined;
+}
+
+function replaced(text: string, matches: readonly Match[]): string {
+  const pieces: string[] = [];
+  let at = 0;
+  for (const { start, end, replacement } of matches) {
+    pieces.push(text.slice(at, start), replacement);
+    at = end;
+  }
+  pieces.push(text.slice(at));
+  return pieces.join('');
+}
+
+function lineAt(text: string, position: number): number {
+  let line = 1;
+  for (let at = text.indexOf('\n'); at >= 0 && at < position; at = text.indexOf('\n', at + 1)) line++;
+  return line;
+}
+
+function listed(lines: readonly number[]): string {
+  return lines.length <= 20 ? lines.join(', ') : `${lines.slice(0, 20).join(', ')} and ${lines.length - 20} more`;
+}

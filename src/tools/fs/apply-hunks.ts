@@ -1,0 +1,116 @@
+import { fail, ok, type Result } from '../../kernel/result.ts';
+import type { Hunk, PatchLine } from './parse-patch.ts';
+
+interface FileLine {
+  readonly text: string;
+  readonly ending: string;
+}
+
+/** Puts hunks into a text, in order. A hunk that fits nowhere, or in several places, fails the whole. */
+export function applyHunks(original: string, hunks: readonly Hunk[], path: string): Result<string> {
+  const lines = split(original);
+  const usual = lines[0]?.ending || '\n';
+  const out: FileLine[] = [];
+  let at = 0;
+  for (const [index, hunk] of hunks.entries()) {
+    const old = hunk.lines.filter(({ op }) => op !== '+').map(({ text }) => text);
+    const place = locate(lines, old, hunk, at);
+    if (!place.ok)
+      return fail('INVALID_INPUT', `Hunk ${index + 1} of ${path}: ${place.error.message} Nothing was changed.`);
+    out.push(...lines.slice(at, place.value));
+    at = place.value;
+    const ending = lines[at]?.ending || lines[at - 1]?.ending || usual;
+    for (const line of hunk.lines) at = put(out, lines, at, { line, ending });
+  }
+  out.push(...lines.slice(at));
+  return ok(joined(out, usual));
+}
+
+/** A line that stays keeps its own bytes; a new one ends as its neighbours do. Returns where the old lines go on. */
+function put(
+  out: FileLine[],
+  lines: readonly FileLine[],
+  at: number,
+  added: { line: PatchLine; ending: string },
+): number {
+  const { line, ending } = added;
+  if (line.op === '+') {
+    out.push({ text: line.text, ending: line.open ? '' : ending });
+    return at;
+  }
+  const kept = lines[at];
+  if (line.op === ' ' && kept !== undefined) out.push(kept);
+  return at + 1;
+}
+
+function locate(lines: readonly FileLine[], old: readonly string[], hunk: Hunk, from: number): Result<number> {
+  if (old.length === 0) return ok(insertionPoint(lines, hunk, from));
+  for (const same of [exactly, butForBlanks]) {
+    const start =
+      hunk.after === null
+        ? from
+        : Math.max(
+            from,
+            lines.findIndex(({ text }, index) => index >= from && same(text.trim(), (hunk.after as string).trim())),
+          );
+    const places: number[] = [];
+    for (let at = start; at + old.length <= lines.length; at++) {
+      if (old.every((text, index) => same(lines[at + index]?.text ?? '', text))) places.push(at);
+    }
+    const expected = hunk.oldStart === null ? undefined : hunk.oldStart - 1;
+    if (expected !== undefined && places.includes(expected)) return ok(expected);
+    const [only, second] = places;
+    if (only !== undefined && (second === undefined || hunk.after !== null)) return ok(only);
+    if (only !== undefined) {
+      const shown = places
+        .slice(0, 10)
+        .map((place) => place + 1)
+        .join(', ');
+      return fail('INVALID_INPUT', `its lines stand at ${places.length} places (lines ${shown}); add context.`);
+    }
+  }
+  return fail('INVALID_INPUT', `its lines are not in the file: ${firstMiss(lines, old)}.`);
+}
+
+function insertionPoint(lines: readonly FileLine[], { oldStart, after }: Hunk, from: number): number {
+  if (oldStart !== null) return Math.max(from, Math.min(oldStart, lines.length));
+  const above =
+    after === null ? -1 : lines.findIndex(({ text }, index) => index >= from && text.trim() === after.trim());
+  return above < 0 ? lines.length : above + 1;
+}
+
+function exactly(a: string, b: string): boolean {
+  return a === b;
+}
+
+function butForBlanks(a: string, b: string): boolean {
+  return a.trimEnd() === b.trimEnd();
+}
+
+function firstMiss(lines: readonly FileLine[], old: readonly string[]): string {
+  const known = new Set(lines.map(({ text }) => text.trimEnd()));
+  const missing = old.find((text) => !known.has(text.trimEnd()));
+  return missing === undefined
+    ? 'they stand there, but not in this order'
+    : `no line reads ${JSON.stringify(missing.slice(0, 120))}`;
+}
+
+function split(text: string): FileLine[] {
+  const lines: FileLine[] = [];
+  for (let at = 0; at < text.length; ) {
+    const newline = text.indexOf('\n', at);
+    const end = newline < 0 ? text.length : newline;
+    const hasReturn = newline > at && text[newline - 1] === '\r';
+    const ending = newline < 0 ? '' : hasReturn ? '\r\n' : '\n';
+    lines.push({ text: text.slice(at, hasReturn ? end - 1 : end), ending });
+    at = newline < 0 ? text.length : newline + 1;
+  }
+  return lines;
+}
+
+/** A line that was the last one and is not any more gets an ending. */
+function joined(lines: readonly FileLine[], usual: string): string {
+  return lines
+    .map(({ text, ending }, index) => text + (ending === '' && index < lines.length - 1 ? usual : ending))
+    .join('');
+}

@@ -1,0 +1,119 @@
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { tempWorkspace } from '../../testing/temp-workspace.ts';
+
+const BLOCKS = `*** Begin Patch
+*** Add File: new/a.txt
++first
++second
+*** Update File: old.txt
+@@
+ one
+-two
++TWO
+*** Update File: tool.sh
+*** Move to: bin/tool.sh
+@@
+-echo old
++echo new
+*** Delete File: gone.txt
+*** End Patch
+`;
+
+test('[A10] «Begin Patch» blocks add, change, move and delete files, with one question and one undo', async () => {
+  const files = { 'old.txt': 'one\r\ntwo\r\n', 'gone.txt': 'x', 'tool.sh': '#!/bin/sh\necho old\n' };
+  await using ws = await tempWorkspace({ files });
+  chmodSync(ws.file('tool.sh'), 0o755);
+  const done = await ws.call('apply_patch', { patch: BLOCKS });
+  expect(done.value).toMatchObject({
+    files: [
+      { path: 'new/a.txt', change: 'added' },
+      { path: 'old.txt', change: 'updated' },
+      { path: 'bin/tool.sh', change: 'moved' },
+      { path: 'gone.txt', change: 'deleted' },
+    ],
+  });
+  expect(readFileSync(ws.file('new/a.txt'), 'utf8')).toBe('first\nsecond\n');
+  expect(readFileSync(ws.file('old.txt'), 'utf8')).toBe('one\r\nTWO\r\n');
+  expect(readFileSync(ws.file('bin/tool.sh'), 'utf8')).toBe('#!/bin/sh\necho new\n');
+  expect(statSync(ws.file('bin/tool.sh')).mode & 0o777).toBe(0o755);
+  expect([existsSync(ws.file('gone.txt')), existsSync(ws.file('tool.sh'))]).toEqual([false, false]);
+  expect(ws.asked.length).toBe(1);
+
+  expect((await ws.workspace.undo(done.callId as string)).ok).toBe(true);
+  for (const [path, content] of Object.entries(files)) expect(readFileSync(ws.file(path), 'utf8'), path).toBe(content);
+  expect([existsSync(ws.file('new')), existsSync(ws.file('bin'))]).toEqual([false, false]);
+});
+
+test('a unified diff with git headers is applied, also where lines have moved', async () => {
+  const before = 'zero\none\ntwo\nthree\nfour\nfive';
+  await using ws = await tempWorkspace({ files: { 'src/a.ts': `// new head\n${before}`, 'b.txt': 'x\n' } });
+  const patch = `diff --git a/src/a.ts b/src/a.ts
+index 1..2 100644
+--- a/src/a.ts
++++ b/src/a.ts
+@@ -2,3 +2,3 @@ zero
+ one
+-two
++2
+ three
+@@ -6 +6 @@
+-five
+\\ No newline at end of file
++5
+--- /dev/null
++++ b/c.txt
+@@ -0,0 +1,2 @@
++new
++file
+\\ No newline at end of file
+--- a/b.txt
++++ /dev/null
+@@ -1 +0,0 @@
+-x
+`;
+  const done = await ws.call('apply_patch', { patch });
+  expect(done.text).not.toContain('Error');
+  expect(readFileSync(ws.file('src/a.ts'), 'utf8')).toBe('// new head\nzero\none\n2\nthree\nfour\n5\n');
+  expect(readFileSync(ws.file('c.txt'), 'utf8')).toBe('new\nfile');
+  expect(existsSync(ws.file('b.txt'))).toBe(false);
+});
+
+test('validates all, then applies all or none', async () => {
+  await using ws = await tempWorkspace({ files: { 'a.txt': 'one\n', 'b.txt': 'two\n' } });
+  const patch = (second: string) =>
+    `*** Begin Patch\n*** Update File: a.txt\n-one\n+ONE\n*** Update File: b.txt\n-${second}\n+x\n*** Add File: c.txt\n+c\n*** End Patch`;
+  const failed = await ws.call('apply_patch', { patch: patch('nothing like it') });
+  expect(failed.error).toMatchObject({ code: 'INVALID_INPUT', message: expect.stringContaining('b.txt') });
+  expect(readFileSync(ws.file('a.txt'), 'utf8')).toBe('one\n');
+  writeFileSync(ws.file('c.txt'), 'in the way');
+  expect((await ws.call('apply_patch', { patch: patch('two') })).error?.code).toBe('CONFLICT');
+  expect(readFileSync(ws.file('a.txt'), 'utf8')).toBe('one\n');
+});
+
+test('lines that stand at several places are refused until there is context', async () => {
+  await using ws = await tempWorkspace({ files: { 'a.py': 'def f():\n  pass\n\ndef g():\n  pass\n' } });
+  const patch = (head: string) =>
+    `*** Begin Patch\n*** Update File: a.py\n${head}\n-  pass\n+  return 1\n*** End Patch`;
+  const failed = await ws.call('apply_patch', { patch: patch('@@') });
+  expect(failed.error?.message).toContain('2 places (lines 2, 5)');
+  expect((await ws.call('apply_patch', { patch: patch('@@ def g():') })).ok).toBe(true);
+  expect(readFileSync(ws.file('a.py'), 'utf8')).toBe('def f():\n  pass\n\ndef g():\n  return 1\n');
+});
+
+test('every path in a header passes the same check', async () => {
+  await using ws = await tempWorkspace();
+  writeFileSync(`${ws.outside}/secret.txt`, 'CANARY-OUT\n');
+  const patch = '--- a/../out/secret.txt\n+++ b/../out/secret.txt\n@@ -1 +1 @@\n-CANARY-OUT\n+OWNED\n';
+  expect((await ws.call('apply_patch', { patch })).error).toMatchObject({ code: 'INVALID_PATH' });
+  expect(readFileSync(`${ws.outside}/secret.txt`, 'utf8')).toBe('CANARY-OUT\n');
+});
+
+test.each([
+  ['no file', 'hello'],
+  ['no end', '*** Begin Patch\n*** Delete File: a'],
+  ['a stray line', '*** Begin Patch\nhello\n*** End Patch'],
+])('a patch with %s is refused with the line', async (_what, patch) => {
+  await using ws = await tempWorkspace();
+  expect((await ws.call('apply_patch', { patch })).error?.message).toMatch(/at line \d/);
+});

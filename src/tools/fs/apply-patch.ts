@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import type { Access } from '../../kernel/access.ts';
+import { ToolCategory } from '../../kernel/category.ts';
+import { ok, type Result } from '../../kernel/result.ts';
+import { defineTool, type ToolContext } from '../../kernel/tool.ts';
+import type { Change } from '../../kernel/workspace.ts';
+import { applyHunks } from './apply-hunks.ts';
+import { changeApproval } from './change-approval.ts';
+import { diffText } from './diff-text.ts';
+import { type FilePatch, parsePatch } from './parse-patch.ts';
+
+export const applyPatch = defineTool({
+  name: 'apply_patch',
+  category: ToolCategory.FILE,
+  effect: 'once',
+  description:
+    'Apply a patch to files of the workspace: a unified diff, or «*** Begin Patch» blocks with Add File, Update File, ' +
+    'Move to and Delete File. All of it is applied, or nothing.',
+  input: z.object({ patch: z.string().min(1).describe('The patch, with paths relative to the workspace root') }),
+  output: z.object({
+    files: z.array(
+      z.object({ path: z.string(), change: z.enum(['added', 'updated', 'deleted', 'moved']), diff: z.string() }),
+    ),
+  }),
+  aliases: { patch: ['input', 'diff', 'patchText'] },
+
+  summary({ patch }) {
+    const files = parsePatch(patch);
+    return files.ok ? `Patch ${files.value.map(({ path }) => path).join(', ')}`.slice(0, 200) : 'Apply a patch';
+  },
+  access: ({ patch }) => accessOf(patch),
+  approval({ patch }, ctx) {
+    const touched = accessOf(patch).flatMap((access) => ('path' in access ? [access.path] : []));
+    return changeApproval(ctx, touched);
+  },
+
+  async preview({ patch }, ctx) {
+    const planned = await plan(patch, ctx);
+    const would = planned.ok ? await ctx.files.rehearse(planned.value.flatMap(({ changes }) => changes)) : planned;
+    if (!planned.ok || !would.ok) return `Apply a patch, which would fail: ${would.ok ? '' : would.error.message}`;
+    return `Would apply a patch.\n${planned.value.map(describe).join('\n')}`;
+  },
+
+  async run({ patch }, ctx) {
+    const planned = await plan(patch, ctx);
+    if (!planned.ok) return planned;
+    const done = await ctx.files.apply(planned.value.flatMap(({ changes }) => changes));
+    if (!done.ok) return done;
+    return ok({ files: planned.value.map(({ path, change, diff }) => ({ path, change, diff })) });
+  },
+
+  render: ({ files }) => files.map(describe).join('\n'),
+});
+
+interface Planned {
+  readonly path: string;
+  readonly change: 'added' | 'updated' | 'deleted' | 'moved';
+  readonly diff: string;
+  readonly changes: readonly Change[];
+}
+
+async function plan(patch: string, ctx: ToolContext): Promise<Result<Planned[]>> {
+  const files = parsePatch(patch);
+  if (!files.ok) return files;
+  const planned: Planned[] = [];
+  for (const file of files.value) {
+    const next = file.kind === 'update' ? await update(file, ctx) : ok(file.kind === 'add' ? add(file) : remove(file));
+    if (!next.ok) return next;
+    planned.push(next.value);
+  }
+  return ok(planned);
+}
+
+function add({ path, lines }: Extract<FilePatch, { kind: 'add' }>): Planned {
+  const text = lines.map((line) => `${line.text}${line.open ? '' : '\n'}`).join('');
+  const change: Change = { kind: 'write', path, content: { text }, expect: 'absent' };
+  return { path, change: 'added', diff: diffText('', text).text, changes: [change] };
+}
+
+function remove({ path }: Extract<FilePatch, { kind: 'delete' }>): Planned {
+  return { path, change: 'deleted', diff: '', changes: [{ kind: 'delete', path }] };
+}
+
+async function update(file: Extract<FilePatch, { kind: 'update' }>, ctx: ToolContext): Promise<Result<Planned>> {
+  const { path, moveTo, hunks } = file;
+  if (moveTo !== null && hunks.length === 0) {
+    return ok({ path: moveTo, change: 'moved', diff: '', changes: [{ kind: 'move', from: path, to: moveTo }] });
+  }
+  const read = await ctx.files.readText(path);
+  if (!read.ok) return read;
+  const { text, encoding, bom, version, mode } = read.value;
+  const patched = applyHunks(text, hunks, path);
+  if (!patched.ok) return patched;
+  const content = { text: patched.value, form: { encoding, bom } };
+  const diff = diffText(text, patched.value).text;
+  if (moveTo === null) {
+    const change: Change = { kind: 'write', path, content, expect: { version } };
+    return ok({ path, change: 'updated', diff, changes: [change] });
+  }
+  const changes: Change[] = [
+    { kind: 'write', path: moveTo, content, expect: 'absent', mode },
+    { kind: 'delete', path },
+  ];
+  return ok({ path: moveTo, change: 'moved', diff, changes });
+}
+
+/** A patch that cannot be read touches nothing: it fails when it runs. */
+function accessOf(patch: string): Access[] {
+  const files = parsePatch(patch);
+  if (!files.ok) return [];
+  return files.value.flatMap((file): Access[] => {
+    if (file.kind === 'add') return [{ kind: 'fs.write', path: file.path, expect: 'absent' }];
+    if (file.kind === 'delete') return [{ kind: 'fs.delete', path: file.path }];
+    if (file.moveTo === null) return [{ kind: 'fs.write', path: file.path }];
+    return [
+      { kind: 'fs.delete', path: file.path },
+      { kind: 'fs.write', path: file.moveTo, expect: 'absent' },
+    ];
+  });
+}
+
+function describe({ path, change, diff }: { path: string; change: string; diff: string }): string {
+  return diff === '' ? `${path}: ${change}` : `${path}: ${change}\n${diff}`;
+}

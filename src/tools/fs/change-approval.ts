@@ -1,0 +1,20 @@
+import type { ToolContext } from '../../kernel/tool.ts';
+
+/**
+ * Why a person must agree to changing these paths. Nothing for a call that will be refused anyway: nobody is asked
+ * about what cannot happen.
+ */
+export function changeApproval(
+  ctx: ToolContext,
+  paths: readonly string[],
+  { asks = 'overwrite' as 'overwrite' | 'protected' } = {},
+): string | undefined {
+  for (const path of paths) {
+    const found = ctx.files.inspect(path);
+    if (!found.ok) return undefined;
+    if (found.value.protectedBecause !== null) return found.value.protectedBecause;
+    if (asks === 'overwrite' && found.value.type === 'file' && !found.value.stale)
+      return `It changes ${found.value.path}, which exists.`;
+  }
+  return undefined;
+}

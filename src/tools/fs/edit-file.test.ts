@@ -1,0 +1,119 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { tempWorkspace } from '../../testing/temp-workspace.ts';
+
+async function edited(content: string | Uint8Array, ...edits: { old: string; new: string; replaceAll?: boolean }[]) {
+  await using ws = await tempWorkspace({ files: { 'f.txt': content } });
+  const result = await ws.call('edit_file', { path: 'f.txt', edits });
+  return { result, text: readFileSync(ws.file('f.txt'), 'latin1'), asked: ws.asked };
+}
+
+const strategies = (result: { value?: unknown }) =>
+  (result.value as { edits: { strategy: string }[] }).edits.map(({ strategy }) => strategy);
+
+test('[A10] edits in order, all in one write, asks like an overwrite, and answers with a diff', async () => {
+  const { result, text, asked } = await edited('a\nb\nc\n', { old: 'a', new: 'A' }, { old: 'A\nb', new: 'A\nB' });
+  expect(text).toBe('A\nB\nc\n');
+  expect(result.text).toContain('-a\n-b\n+A\n+B\n c');
+  expect(strategies(result)).toEqual(['exact', 'exact']);
+  expect(asked).toEqual(['It changes f.txt, which exists.']);
+});
+
+test('is all or nothing', async () => {
+  const { result, text } = await edited('a\nb\n', { old: 'a', new: 'A' }, { old: 'zzz', new: 'y' });
+  expect(result.error).toMatchObject({ code: 'INVALID_INPUT', message: expect.stringContaining('Edit 2 of 2') });
+  expect(text).toBe('a\nb\n');
+});
+
+test.each([
+  ['line endings', 'one\r\ntwo\r\nthree\r\n', { old: 'one\ntwo', new: '1\n2\n2b' }, '1\r\n2\r\n2b\r\nthree\r\n'],
+  ['trailing blanks', 'one  \ntwo\t\nthree\n', { old: 'one\ntwo\n', new: 'ONE\n' }, 'ONE\nthree\n'],
+  [
+    'indentation',
+    '    if (x) {\n      y();\n    }\n',
+    { old: 'if (x) {\n  y();\n}', new: 'if (x) {\n  z();\n}' },
+    '    if (x) {\n      z();\n    }\n',
+  ],
+  [
+    'indentation',
+    'if (x) {\n  y();\n}\n',
+    { old: '  if (x) {\n    y();\n  }', new: '  if (z) {\n    y();\n  }' },
+    'if (z) {\n  y();\n}\n',
+  ],
+])('a difference in %s alone is bridged, and said', async (strategy, before, edit, after) => {
+  const { result, text } = await edited(before, edit);
+  expect(text).toBe(after);
+  expect(strategies(result)).toEqual([strategy]);
+  expect(result.text).toContain(`matched although ${strategy} differed`);
+});
+
+test.each([
+  ['a changed word', 'const total = sum(items);\nreturn total;\n', 'const total = add(items);\nreturn total;'],
+  ['uneven indentation', 'a\n  b\n      c\n', 'a\n    b\n    c'],
+  ['a missing line', 'one\ntwo\nthree\n', 'one\nthree'],
+])('%s is a near miss: reported with its lines, never applied', async (_what, before, old) => {
+  const { result, text } = await edited(before, { old, new: 'x' });
+  expect(result.error?.code).toBe('INVALID_INPUT');
+  expect(result.text).toMatch(/closest text is in lines 1–\d.*first difference at line \d/s);
+  expect(text).toBe(before);
+});
+
+test('several matches are all listed, and replaced only with replaceAll', async () => {
+  const { result, text } = await edited('x\ny\nx\n', { old: 'x', new: 'z' });
+  expect(result.error?.message).toContain('2 times, at lines 1, 3');
+  expect(text).toBe('x\ny\nx\n');
+  expect((await edited('x\ny\nx\n', { old: 'x', new: 'z', replaceAll: true })).text).toBe('z\ny\nz\n');
+});
+
+test('dollar signs in the new text are only dollar signs', async () => {
+  expect((await edited('X\n', { old: 'X', new: '$& $1 $$ $`' })).text).toBe('$& $1 $$ $`\n');
+});
+
+test.each([
+  ['an empty old text', { old: '', new: 'EVIL' }],
+  ['the same text', { old: 'a', new: 'a' }],
+])('%s is refused', async (_what, edit) => {
+  const { result, text } = await edited('a\n', edit);
+  expect(result.error?.code).toBe('INVALID_INPUT');
+  expect(text).toBe('a\n');
+});
+
+test('mixed line endings, a byte order mark and a missing final newline stay as they are', async () => {
+  expect((await edited('a\r\nb\nc\r\n', { old: 'b', new: 'B' })).text).toBe('a\r\nB\nc\r\n');
+  expect((await edited('a\r\nb\nc\r\n', { old: 'c', new: 'C\nD' })).text).toBe('a\r\nb\nC\r\nD\r\n');
+  expect((await edited(Buffer.from('\ufeffx\n'), { old: 'x', new: 'y' })).text).toBe('\xef\xbb\xbfy\n');
+  expect((await edited('a  ', { old: 'a  ', new: 'b  ' })).text).toBe('b  ');
+});
+
+test('bytes that are no UTF-8 stay what they are', async () => {
+  const { text } = await edited(Buffer.from('const x = 1;\n// caf\xe9 cr\xe8me\n', 'latin1'), {
+    old: 'x = 1',
+    new: 'x = 2',
+  });
+  expect(text).toBe('const x = 2;\n// caf\xe9 cr\xe8me\n');
+});
+
+test('a stale version is refused with what changed', async () => {
+  await using ws = await tempWorkspace({ files: { 'f.txt': 'one\ntwo\n' } });
+  const read = await ws.call('read_file', { path: 'f.txt' });
+  writeFileSync(ws.file('f.txt'), 'one\n2\n');
+  const { version } = read.value as { version: string };
+  const stale = await ws.call('edit_file', { path: 'f.txt', version, edits: [{ old: 'one', new: '1' }] });
+  expect(stale.error?.code).toBe('CONFLICT');
+  expect(stale.text).toContain('-two\n+2');
+});
+
+test('two edits of one file at once both arrive', async () => {
+  await using ws = await tempWorkspace({ files: { 'n.md': 'a\nb\nc\n' } });
+  const edit = (old: string) => ws.call('edit_file', { path: 'n.md', edits: [{ old, new: old.toUpperCase() }] });
+  const results = await Promise.all([edit('a'), edit('c')]);
+  expect(results.map(({ ok }) => ok)).toEqual([true, true]);
+  expect(readFileSync(ws.file('n.md'), 'utf8')).toBe('A\nb\nC\n');
+});
+
+test('a file too large to edit is refused with a way out', async () => {
+  await using ws = await tempWorkspace();
+  writeFileSync(ws.file('h.txt'), Buffer.alloc(65 * 1024 * 1024, 'a'));
+  const refused = await ws.call('edit_file', { path: 'h.txt', edits: [{ old: 'NEEDLE', new: 'x' }] });
+  expect(refused.error).toMatchObject({ code: 'TOO_LARGE', message: expect.stringContaining('use a command') });
+});

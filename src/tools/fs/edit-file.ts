@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { ToolCategory } from '../../kernel/category.ts';
+import { fail, ok, type Result } from '../../kernel/result.ts';
+import { defineTool, type ToolContext } from '../../kernel/tool.ts';
+import type { Change, TextFile } from '../../kernel/workspace.ts';
+import { applyEdits, type EditReport } from './apply-edits.ts';
+import { changeApproval } from './change-approval.ts';
+import { diffText } from './diff-text.ts';
+import { PATH_ALIASES, pathParameter } from './path-parameter.ts';
+
+const MAX_TRIED_BYTES = 1024 * 1024;
+
+const input = z.object({
+  path: pathParameter('The file'),
+  edits: z
+    .array(
+      z.object({
+        old: z.string().describe('The text to replace, as it stands in the file; unique unless replaceAll is set'),
+        new: z.string().describe('What to put there'),
+        replaceAll: z.boolean().default(false).describe('Replace every occurrence'),
+      }),
+    )
+    .min(1)
+    .describe('Made in order, all or none'),
+  version: z.string().optional().describe('The version you read: refused if the file changed since'),
+});
+type Input = z.output<typeof input>;
+
+export const editFile = defineTool({
+  name: 'edit_file',
+  category: ToolCategory.FILE,
+  effect: 'once',
+  description:
+    'Replace texts in a file. Each old text must stand there exactly once, or replaceAll be set. If it does not stand ' +
+    'there exactly, only line endings, trailing blanks and uniform indentation may differ; the result says which. ' +
+    'Every byte outside the edits stays as it is.',
+  input,
+  output: z.object({
+    path: z.string(),
+    size: z.number(),
+    version: z.string(),
+    edits: z.array(z.object({ strategy: z.string(), count: z.int(), line: z.int() })),
+    diff: z.string(),
+  }),
+  aliases: PATH_ALIASES,
+
+  summary: ({ path, edits }) => `Edit ${path} (${edits.length} ${edits.length === 1 ? 'edit' : 'edits'})`,
+  access: ({ path }) => [{ kind: 'fs.write', path }],
+  async approval(given, ctx) {
+    const reason = changeApproval(ctx, [given.path]);
+    const found = reason === undefined ? undefined : ctx.files.inspect(given.path);
+    // Nobody is asked about an edit that does not fit; in a large file that would mean to look for it twice.
+    if (found?.ok !== true || found.value.size > MAX_TRIED_BYTES) return reason;
+    return (await plan(given, ctx)).ok ? reason : undefined;
+  },
+
+  async preview(given, ctx) {
+    const planned = await plan(given, ctx);
+    const would = planned.ok ? await ctx.files.rehearse([planned.value.change]) : planned;
+    if (!planned.ok || !would.ok) return `Edit ${given.path}, which would fail: ${failureOf(would)}`;
+    return `Would edit ${given.path}.\n${planned.value.diff}`;
+  },
+
+  async run(given, ctx) {
+    const planned = await plan(given, ctx);
+    if (!planned.ok) return planned;
+    const done = await ctx.files.apply([planned.value.change]);
+    if (!done.ok) return done;
+    const [applied] = done.value;
+    if (applied?.kind !== 'write') return fail('INTERNAL', 'The workspace gave no answer to an edit.');
+    const { path, size, version } = applied;
+    return ok({ path, size, version, edits: [...planned.value.edits], diff: planned.value.diff });
+  },
+
+  render: ({ path, edits, diff }) => [`Edited ${path}${inexact(edits)}.`, diff].join('\n'),
+});
+
+interface Plan {
+  readonly change: Change;
+  readonly edits: readonly EditReport[];
+  readonly diff: string;
+}
+
+async function plan({ path, edits, version }: Input, ctx: ToolContext): Promise<Result<Plan>> {
+  const read = await ctx.files.readText(path);
+  if (!read.ok) return read;
+  const stale = version !== undefined && version !== read.value.version;
+  const edited = stale ? ok({ text: read.value.text, reports: [] }) : applyEdits(read.value.text, edits, path);
+  if (!edited.ok) return edited;
+  const change = changeOf(path, read.value, { text: edited.value.text, version: version ?? read.value.version });
+  return ok({ change, edits: edited.value.reports, diff: diffText(read.value.text, edited.value.text).text });
+}
+
+/** Only if the file still is what was read; with a version given, what the caller read. */
+function changeOf(path: string, { encoding, bom }: TextFile, edited: { text: string; version: string }): Change {
+  const { text, version } = edited;
+  return { kind: 'write', path, content: { text, form: { encoding, bom } }, expect: { version } };
+}
+
+function inexact(edits: readonly { strategy: string }[]): string {
+  const loose = [...new Set(edits.map(({ strategy }) => strategy).filter((strategy) => strategy !== 'exact'))];
+  return loose.length === 0 ? '' : `; matched although ${loose.join(' and ')} differed`;
+}
+
+function failureOf(result: Result<unknown>): string {
+  return result.ok ? '' : result.error.message;
+}

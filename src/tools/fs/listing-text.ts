@@ -1,0 +1,10 @@
+import type { Listing } from '../../kernel/workspace.ts';
+
+const MARK = { file: '', directory: '/', symlink: '@', other: '|' } as const;
+
+/** One entry a line: folders end with /, links with @, pipes and the like with |; sizes of files. */
+export function listingText({ entries, complete }: Listing): string {
+  if (entries.length === 0) return '(empty)';
+  const lines = entries.map(({ name, type, size }) => (type === 'file' ? `${name}  ${size}` : `${name}${MARK[type]}`));
+  return lines.join('\n') + (complete ? '' : `\n[Only the first ${entries.length} entries are shown.]`);
+}

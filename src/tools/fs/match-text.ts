@@ -1,0 +1,138 @@
+/** How a text was found: as it is, or with differences that do not change its meaning. Nothing looser is applied. */
+export type Strategy = 'exact' | 'line endings' | 'trailing blanks' | 'indentation';
+
+export interface Match {
+  readonly start: number;
+  readonly end: number;
+  /** What to put there: the new text with the file's own line endings and indentation. */
+  readonly replacement: string;
+}
+
+export interface Found {
+  readonly strategy: Strategy;
+  readonly matches: readonly Match[];
+}
+
+/** Every place where `old` stands, by the first strategy that finds any. Null when none does. */
+export function findText(text: string, old: string, replacement: string): Found | null {
+  const exact = findExact(text, old, replacement);
+  if (exact.length > 0) return { strategy: 'exact', matches: exact };
+  const endings = findAcrossEndings(text, old, replacement);
+  if (endings.length > 0) return { strategy: 'line endings', matches: endings };
+  const lines = toLines(text);
+  const blanks = findLines(text, lines, old, replacement, sameButTrailing);
+  if (blanks.length > 0) return { strategy: 'trailing blanks', matches: blanks };
+  const indented = findLines(text, lines, old, replacement, sameButIndented);
+  return indented.length > 0 ? { strategy: 'indentation', matches: indented } : null;
+}
+
+export interface Line {
+  readonly start: number;
+  /** Without the line ending. */
+  readonly text: string;
+  readonly end: number;
+}
+
+export function toLines(text: string): Line[] {
+  const lines: Line[] = [];
+  for (let start = 0; start <= text.length; ) {
+    const newline = text.indexOf('\n', start);
+    const next = newline < 0 ? text.length + 1 : newline + 1;
+    const stop = newline < 0 ? text.length : newline;
+    const end = stop > start && text[stop - 1] === '\r' && newline >= 0 ? stop - 1 : stop;
+    lines.push({ start, text: text.slice(start, end), end });
+    start = next;
+  }
+  return lines;
+}
+
+function findExact(text: string, old: string, replacement: string): Match[] {
+  const matches: Match[] = [];
+  for (let at = text.indexOf(old); at >= 0; at = text.indexOf(old, at + old.length)) {
+    matches.push({ start: at, end: at + old.length, replacement: withEndings(text, at, replacement) });
+  }
+  return matches;
+}
+
+function findAcrossEndings(text: string, old: string, replacement: string): Match[] {
+  if (!old.includes('\n')) return [];
+  const pattern = old
+    .split(/\r?\n/)
+    .map((line) => line.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+    .join('\\r?\\n');
+  return [...text.matchAll(new RegExp(pattern, 'g'))].map(({ index, 0: found }) => {
+    return { start: index, end: index + found.length, replacement: withEndings(text, index, replacement) };
+  });
+}
+
+/** Given the lines of the file and those asked for: the replacement to use, or null when they are not the same. */
+type Comparison = (found: readonly string[], wanted: readonly string[], replacement: string) => string | null;
+
+function findLines(
+  text: string,
+  lines: readonly Line[],
+  old: string,
+  replacement: string,
+  compare: Comparison,
+): Match[] {
+  const ends = old.endsWith('\n');
+  const wanted = old.split(/\r?\n/);
+  if (ends) wanted.pop();
+  if (wanted.every((line) => line.trim() === '')) return [];
+  const first = wanted.findIndex((line) => line.trim() !== '');
+  const anchor = wanted[first]?.trim();
+  const matches: Match[] = [];
+  for (let at = 0; at + wanted.length <= lines.length; at++) {
+    if (lines[at + first]?.text.trim() !== anchor) continue;
+    const found = lines.slice(at, at + wanted.length);
+    const put = compare(
+      found.map((line) => line.text),
+      wanted,
+      replacement,
+    );
+    const [head, tail] = [found[0], found.at(-1)];
+    if (put === null || head === undefined || tail === undefined) continue;
+    const end = ends ? (lines[at + wanted.length]?.start ?? tail.end) : tail.end;
+    matches.push({ start: head.start, end, replacement: withEndings(text, head.start, put) });
+    at += wanted.length - 1;
+  }
+  return matches;
+}
+
+const sameButTrailing: Comparison = (found, wanted, replacement) =>
+  found.every((line, index) => line.trimEnd() === wanted[index]?.trimEnd()) ? replacement : null;
+
+/** All lines deeper, or all shallower, by the same blanks. The new text is moved by as much. */
+const sameButIndented: Comparison = (found, wanted, replacement) => {
+  const index = wanted.findIndex((line) => line.trim() !== '');
+  const [deep, shallow] = [indentOf(found[index] ?? ''), indentOf(wanted[index] ?? '')];
+  if (deep.endsWith(shallow)) {
+    const extra = deep.slice(0, deep.length - shallow.length);
+    const same = found.every(
+      (line, at) => isBlank(line, wanted[at]) || line.trimEnd() === extra + wanted[at]?.trimEnd(),
+    );
+    return same ? replacement.replace(/^(?=[^\r\n])/gm, extra) : null;
+  }
+  if (!shallow.endsWith(deep)) return null;
+  const extra = shallow.slice(0, shallow.length - deep.length);
+  const same = found.every((line, at) => isBlank(line, wanted[at]) || extra + line.trimEnd() === wanted[at]?.trimEnd());
+  const lines = replacement.split('\n');
+  if (!same || !lines.every((line) => line.trim() === '' || line.startsWith(extra))) return null;
+  return lines.map((line) => (line.startsWith(extra) ? line.slice(extra.length) : line)).join('\n');
+};
+
+function isBlank(a: string, b: string | undefined): boolean {
+  return a.trim() === '' && b?.trim() === '';
+}
+
+function indentOf(line: string): string {
+  return /^[ \t]*/.exec(line)?.[0] ?? '';
+}
+
+/** New lines end as the line they replace does, or the one above it. A text that has CRLF of its own is left alone. */
+function withEndings(text: string, at: number, replacement: string): string {
+  if (!replacement.includes('\n') || replacement.includes('\r')) return replacement;
+  const newline = text.indexOf('\n', at);
+  const sample = newline >= 0 ? newline : text.lastIndexOf('\n');
+  return sample > 0 && text[sample - 1] === '\r' ? replacement.replace(/\n/g, '\r\n') : replacement;
+}

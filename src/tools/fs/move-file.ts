@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { ToolCategory } from '../../kernel/category.ts';
+import { fail, ok } from '../../kernel/result.ts';
+import { defineTool } from '../../kernel/tool.ts';
+import { changeApproval } from './change-approval.ts';
+import { pathParameter } from './path-parameter.ts';
+
+export const moveFile = defineTool({
+  name: 'move_file',
+  category: ToolCategory.FILE,
+  effect: 'once',
+  description:
+    'Move or rename a file or a folder within the workspace. Missing folders on the way are made. A file that stands ' +
+    'in the way is replaced only with overwrite.',
+  input: z.object({
+    from: pathParameter('What to move'),
+    to: pathParameter('Its new path, with the name'),
+    overwrite: z.boolean().default(false).describe('Replace a file that is there'),
+  }),
+  output: z.object({ from: z.string(), to: z.string(), replaced: z.boolean() }),
+  aliases: { from: ['source', 'src'], to: ['destination', 'dest', 'target'] },
+
+  summary: ({ from, to }) => `Move ${from} to ${to}`,
+  access: ({ from, to, overwrite }) => [
+    { kind: 'fs.delete', path: from, recursive: true },
+    overwrite ? { kind: 'fs.write', path: to } : { kind: 'fs.write', path: to, expect: 'absent' },
+  ],
+  approval({ from, to, overwrite }, ctx) {
+    const asks = overwrite ? 'overwrite' : 'protected';
+    return changeApproval(ctx, [to], { asks }) ?? changeApproval(ctx, [from], { asks: 'protected' });
+  },
+
+  async preview(change, ctx) {
+    const would = await ctx.files.rehearse([{ kind: 'move', ...change }]);
+    if (!would.ok) return `Move ${change.from}, which would fail: ${would.error.message}`;
+    return `Would move ${change.from} to ${change.to}${change.overwrite ? ', replacing what is there' : ''}.`;
+  },
+
+  async run(change, ctx) {
+    const done = await ctx.files.apply([{ kind: 'move', ...change }]);
+    if (!done.ok) return done;
+    const [applied] = done.value;
+    if (applied?.kind !== 'move') return fail('INTERNAL', 'The workspace gave no answer to a move.');
+    const { from, to, replaced } = applied;
+    return ok({ from, to, replaced });
+  },
+
+  render: ({ from, to, replaced }) => `Moved ${from} to ${to}${replaced ? ', replacing what was there' : ''}.`,
+});

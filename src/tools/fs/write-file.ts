@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { ToolCategory } from '../../kernel/category.ts';
+import { fail, ok, type Result } from '../../kernel/result.ts';
+import { defineTool, type ToolContext } from '../../kernel/tool.ts';
+import type { Applied, Change } from '../../kernel/workspace.ts';
+import { changeApproval } from './change-approval.ts';
+import { diffText } from './diff-text.ts';
+import { PATH_ALIASES, pathParameter } from './path-parameter.ts';
+
+const input = z.object({
+  path: pathParameter('The file'),
+  content: z.string().describe('The whole content'),
+  encoding: z.enum(['utf-8', 'base64']).default('utf-8').describe('base64 if the content is the base64 of bytes'),
+  createDirs: z.boolean().default(true).describe('Make missing folders above it'),
+  version: z.string().optional().describe('The version you read: refused if the file changed since'),
+});
+type Input = z.output<typeof input>;
+
+export const writeFile = defineTool({
+  name: 'write_file',
+  category: ToolCategory.FILE,
+  effect: 'idempotent',
+  description:
+    'Create a file, or overwrite it as a whole. Mode, encoding, byte order mark and CRLF line endings of an existing ' +
+    'file are kept. To change a part of a file use edit_file.',
+  input,
+  output: z.object({
+    path: z.string(),
+    size: z.number(),
+    created: z.boolean(),
+    version: z.string(),
+    diff: z.string(),
+    note: z.string().nullable(),
+  }),
+  aliases: { ...PATH_ALIASES, content: ['text', 'contents'] },
+
+  summary: ({ path, content }) => `Write ${path} (${content.length} characters)`,
+  access({ path }, ctx) {
+    const found = ctx.files.inspect(path);
+    const isNew = found.ok && found.value.type === null;
+    return [isNew ? { kind: 'fs.write', path, expect: 'absent' } : { kind: 'fs.write', path }];
+  },
+  approval: ({ path }, ctx) => changeApproval(ctx, [path]),
+
+  async preview(given, ctx) {
+    const change = changeOf(given, ctx);
+    const would = change.ok ? await ctx.files.rehearse([change.value]) : change;
+    if (!would.ok) return `Write ${given.path}, which would fail: ${would.error.message}`;
+    const [applied] = would.value;
+    return applied?.kind === 'write' ? describe(applied, 'Would') : '';
+  },
+
+  async run(given, ctx) {
+    const change = changeOf(given, ctx);
+    if (!change.ok) return change;
+    const done = await ctx.files.apply([change.value]);
+    if (!done.ok) return done;
+    const [applied] = done.value;
+    if (applied?.kind !== 'write') return fail('INTERNAL', 'The workspace gave no answer to a write.');
+    const { path, size, created, version, note } = applied;
+    return ok({ path, size, created, version, note, diff: diffOf(applied) });
+  },
+
+  render: ({ path, size, created, diff, note }) =>
+    [
+      `${created ? 'Created' : 'Overwrote'} ${path} (${size} bytes${note === null ? '' : `, ${note}`}).`,
+      created ? '' : diff,
+    ]
+      .filter(Boolean)
+      .join('\n'),
+});
+
+function changeOf({ path, content, encoding, createDirs, version }: Input, ctx: ToolContext): Result<Change> {
+  const bytes = encoding === 'base64' ? fromBase64(content) : ok({ text: content });
+  if (!bytes.ok) return bytes;
+  if (encoding === 'utf-8' && NOTICE.test(content) && ctx.files.inspect(path).ok) return shownText();
+  const expect = version === undefined ? {} : { expect: { version } };
+  return ok({ kind: 'write', path, content: bytes.value, createDirs, ...expect });
+}
+
+/** What read_file says instead of content is nobody's content. */
+const NOTICE = /^\[(?:Binary file: |Image: |Lines -?\d+(?:-| to )-?\d+)[^\n]*\]\s*$/m;
+
+function shownText(): Result<never> {
+  return fail(
+    'INVALID_INPUT',
+    'The content holds a notice of read_file (in square brackets), not what the file holds. Read the rest first, or use edit_file.',
+  );
+}
+
+function fromBase64(content: string): Result<Uint8Array> {
+  const plain = content.replace(/\s+/g, '');
+  const valid = /^[A-Za-z0-9+/]*={0,2}$/.test(plain) && plain.length % 4 === 0;
+  if (valid) return ok(Buffer.from(plain, 'base64'));
+  return fail('INVALID_INPUT', 'The content is not base64: encode the bytes, or leave encoding out for text.');
+}
+
+function diffOf({ before, after }: Extract<Applied, { kind: 'write' }>): string {
+  return before === null || after === null ? '' : diffText(before, after).text;
+}
+
+function describe(applied: Extract<Applied, { kind: 'write' }>, verb: string): string {
+  const { path, created, size } = applied;
+  const head = `${verb} ${created ? 'create' : 'overwrite'} ${path} (${size} bytes).`;
+  const diff = diffOf(applied);
+  return diff === '' ? head : `${head}\n${diff}`;
+}

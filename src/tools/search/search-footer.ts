@@ -1,0 +1,14 @@
+/** What a search did not look at, so that «nothing found» can be trusted. */
+export function searchFooter(
+  head: string,
+  notes: readonly string[],
+  { ignored, complete }: { ignored: number | null; complete: boolean },
+): string {
+  const all = [
+    ...notes,
+    complete ? '' : 'The time was over: these are the results until then. Search a smaller folder.',
+    ignored === null ? 'Ignored files were not searched.' : '',
+    ignored !== null && ignored > 0 ? `${ignored} ignored entries were skipped; includeIgnored searches them.` : '',
+  ].filter(Boolean);
+  return all.length === 0 ? head : `${head}\n[${all.join(' ')}]`;
+}

@@ -1,0 +1,186 @@
+import { mkdtempSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { createFilePolicy } from '../../kernel/file-policy.ts';
+import type { Sandbox } from '../../kernel/sandbox.ts';
+import { createBubblewrap } from '../../sandbox/bubblewrap.ts';
+import { tempWorkspace } from '../../testing/temp-workspace.ts';
+import { ripgrepFolder } from '../../workspace/ripgrep.ts';
+
+const stateFolder = realpathSync(mkdtempSync(join(tmpdir(), 'search-sandbox-')));
+const bubblewrap = createBubblewrap({
+  filePolicy: createFilePolicy(),
+  path: process.env['PATH'] ?? '',
+  home: process.env['HOME'] ?? '/root',
+  stateFolder,
+  readOnlyFolders: [await ripgrepFolder()],
+});
+
+afterAll(async () => {
+  await bubblewrap.close();
+  rmSync(stateFolder, { recursive: true, force: true });
+});
+
+const FILES = {
+  'app/main.py': 'import os\n\ndef function_name(a):\n    return a\n',
+  'app/util.py': 'def helper():\n    function_name(1)\n',
+  'app/main.ts': 'function_name();\n',
+  'docs/readme.md': 'Function_Name in words\n',
+  '.gitignore': 'build\n*.log\n',
+  'build/out.py': 'def function_name(): pass\n',
+  'x.log': 'function_name\n',
+  '.hidden/h.py': 'function_name\n',
+  '.env': 'function_name=CANARY\n',
+};
+
+/** Oldest first. */
+const AGES = ['docs/readme.md', 'app/main.py', 'app/main.ts', 'app/util.py'];
+
+async function prepared(sandbox: typeof bubblewrap | undefined) {
+  const ws = await tempWorkspace({ files: FILES, ...(sandbox && { sandbox }) });
+  for (const [index, path] of AGES.entries()) utimesSync(ws.file(path), 1_700_000_000, 1_700_000_000 + index * 60);
+  return ws;
+}
+
+const text = async (ws: Awaited<ReturnType<typeof prepared>>, tool: string, args: Record<string, unknown>) =>
+  (await ws.call(tool, args)).text;
+
+describe.each([
+  ['in the sandbox', bubblewrap],
+  ['on the host', undefined],
+] as const)('search %s', (_where, sandbox) => {
+  test('[C04] glob finds files by extension, without what .gitignore names, which it counts', async () => {
+    await using ws = await prepared(sandbox);
+    expect(await text(ws, 'glob', { pattern: '**/*.py' })).toBe(
+      'app/util.py\napp/main.py\n[2 ignored entries were skipped; includeIgnored searches them.]',
+    );
+    expect(await text(ws, 'glob', { pattern: '*.py', includeIgnored: true })).toContain('build/out.py');
+    expect(await text(ws, 'glob', { pattern: '*.rs' })).toContain('No files found.');
+    expect(await text(ws, 'glob', { pattern: '*.py', includeHidden: true })).toContain('.hidden/h.py');
+  });
+
+  test('[C05] glob searches below a given folder', async () => {
+    await using ws = await prepared(sandbox);
+    const found = await ws.call('glob', { pattern: '**/*', path: 'app' });
+    expect((found.value as { paths: string[] }).paths).toEqual(['app/util.py', 'app/main.ts', 'app/main.py']);
+    expect((await ws.call('glob', { pattern: '*', path: 'nope' })).error).toMatchObject({ code: 'FILE_NOT_FOUND' });
+  });
+
+  test('[C06] glob gives the newest file first', async () => {
+    await using ws = await prepared(sandbox);
+    const found = await ws.call('glob', { pattern: '*.{py,ts,md}', limit: 3 });
+    expect(found.value).toMatchObject({ paths: AGES.toReversed().slice(0, 3), total: 4 });
+    expect(found.text).toContain('3 of 4 files');
+  });
+
+  test('[C07] grep finds a definition with path and line', async () => {
+    await using ws = await prepared(sandbox);
+    const found = await ws.call('grep', { pattern: 'def function_name' });
+    expect(found.value).toMatchObject({ lines: [{ path: 'app/main.py', line: 3, text: 'def function_name(a):' }] });
+  });
+
+  test('[C08] grep looks only at files that match include, and not at those of exclude', async () => {
+    await using ws = await prepared(sandbox);
+    const found = await ws.call('grep', { pattern: 'function_name', include: '*.py' });
+    expect((found.value as { files: { path: string }[] }).files.map(({ path }) => path)).toEqual([
+      'app/util.py',
+      'app/main.py',
+    ]);
+    const fewer = await ws.call('grep', { pattern: 'function_name', include: ['*.py', '*.ts'], exclude: 'util*' });
+    expect((fewer.value as { files: { path: string }[] }).files.map(({ path }) => path)).toEqual([
+      'app/main.ts',
+      'app/main.py',
+    ]);
+  });
+
+  test('[C09] grep answers path:line: text, newest file first', async () => {
+    await using ws = await prepared(sandbox);
+    expect(await text(ws, 'grep', { pattern: 'function_name' })).toBe(
+      [
+        'app/util.py:2:     function_name(1)',
+        'app/main.ts:1: function_name();',
+        'app/main.py:3: def function_name(a):',
+        'docs/readme.md:1: Function_Name in words',
+        '[2 ignored entries were skipped; includeIgnored searches them.]',
+      ].join('\n'),
+    );
+  });
+
+  test('case, literal text, multiline, context and output modes', async () => {
+    await using ws = await prepared(sandbox);
+    expect(await text(ws, 'grep', { pattern: 'Function_Name' })).not.toContain('main');
+    expect(await text(ws, 'grep', { pattern: 'function_name', caseSensitive: true })).not.toContain('readme');
+    expect(await text(ws, 'grep', { pattern: 'name(a)', literal: true })).toContain('app/main.py:3:');
+    expect(await text(ws, 'grep', { pattern: 'os\\n\\ndef', multiline: true })).toContain('app/main.py:1: import os');
+    expect(await text(ws, 'grep', { pattern: 'helper', context: 1 })).toContain('app/util.py-2-     function_name(1)');
+    expect(await text(ws, 'grep', { pattern: 'function_name', output: 'files' })).toMatch(
+      /^app\/util.py\napp\/main.ts\n/,
+    );
+    expect(await text(ws, 'grep', { pattern: 'function_name', output: 'count' })).toMatch(/^app\/util.py:1\n/);
+    expect(await text(ws, 'grep', { pattern: 'function_name', limit: 1 })).toContain('there are 4 matches in 4 files');
+  });
+
+  test('a pattern is never an option, and one that is none is explained', async () => {
+    await using ws = await prepared(sandbox);
+    for (const pattern of ['--pre=touch PWNED', '-f/etc/passwd', '--files', '-e']) {
+      expect(await text(ws, 'grep', { pattern }), pattern).toContain('No matches found.');
+    }
+    expect((await ws.call('grep', { pattern: '(a+' })).error).toMatchObject({
+      code: 'INVALID_INPUT',
+      message: expect.stringContaining('unclosed group'),
+    });
+    expect((await ws.call('glob', { pattern: '{a' })).error?.code).toBe('INVALID_INPUT');
+    expect((await ws.call('glob', { pattern: '../*' })).error?.code).toBe('INVALID_INPUT');
+  });
+
+  test('links are not followed, pipes not waited for, sensitive files not searched', async () => {
+    await using ws = await prepared(sandbox);
+    writeFileSync(`${ws.outside}/s.txt`, 'function_name OUTSIDE');
+    symlinkSync(ws.outside, ws.file('link'));
+    const { execFileSync } = await import('node:child_process');
+    execFileSync('mkfifo', [ws.file('pipe')]);
+    const found = JSON.stringify(
+      await ws.call('grep', { pattern: 'function_name', includeHidden: true, includeIgnored: true }),
+    );
+    expect(found).not.toContain('OUTSIDE');
+    expect(found).not.toContain('CANARY');
+    expect(found).toContain('x.log');
+    expect(JSON.stringify(await ws.call('grep', { pattern: 'CANARY', path: '.env' }))).not.toContain('=CANARY');
+    expect((await ws.call('grep', { pattern: 'x', path: 'link' })).error?.code).toBe('INVALID_PATH');
+  });
+
+  test('more matches than can be read are counted, and the newest are shown', async () => {
+    await using ws = await prepared(sandbox);
+    for (const name of ['one.txt', 'two.txt'])
+      writeFileSync(ws.file(name), 'a needle in a line of hay\n'.repeat(20_000));
+    utimesSync(ws.file('one.txt'), 1_600_000_000, 1_600_000_000);
+    const found = await ws.call('grep', { pattern: 'needle', limit: 5 });
+    expect(found.value).toMatchObject({ totalMatches: 40_000, totalFiles: 2 });
+    expect(
+      (found.value as { lines: { path: string; line: number }[] }).lines.map(({ path, line }) => `${path}:${line}`),
+    ).toEqual([1, 2, 3, 4, 5].map((line) => `two.txt:${line}`));
+  });
+
+  test('a pattern that would make others backtrack for ever ends at once', async () => {
+    await using ws = await prepared(sandbox);
+    writeFileSync(ws.file('r.txt'), `${'a'.repeat(40_000)}!`);
+    expect((await ws.call('grep', { pattern: '(a+)+$', path: 'r.txt' })).ok).toBe(true);
+  });
+});
+
+test('when the time is over, the results until then are given and said to be partial', async () => {
+  const slow: Sandbox = {
+    kind: bubblewrap.kind,
+    status: () => bubblewrap.status(),
+    close: async () => {},
+    run(request) {
+      const command = ['bash', '-c', '"$@"; sleep 60', 'slow', ...(request.command as readonly string[])];
+      return bubblewrap.run({ ...request, command, limits: { ...request.limits, timeMs: 1500 } });
+    },
+  };
+  await using ws = await tempWorkspace({ files: FILES, sandbox: slow });
+  const found = await ws.call('glob', { pattern: '*.py' });
+  expect(found.value).toMatchObject({ total: 2, complete: false });
+  expect(found.text).toContain('The time was over');
+});

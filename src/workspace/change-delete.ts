@@ -1,0 +1,85 @@
+import { renameSync } from 'node:fs';
+import { fail, ok, type Result } from '../kernel/result.ts';
+import type { Change } from '../kernel/workspace.ts';
+import type { Image } from './change-set.ts';
+import { copyTree, syncFolder } from './copy-tree.ts';
+import { errnoOf, refusal } from './errno.ts';
+import type { Journal } from './journal.ts';
+import { notFound } from './open-file.ts';
+import { shown } from './parse-path.ts';
+import { type Prepared, tempName, type Writer } from './prepared.ts';
+import { removeTree } from './tree.ts';
+import { treeBelow } from './tree-below.ts';
+import type { Spot } from './walk.ts';
+
+type Delete = Extract<Change, { kind: 'delete' }>;
+
+/** A link goes, its target stays. What is deleted is moved into the journal as a whole, so it can come back. */
+export async function prepareDelete(writer: Writer, change: Delete): Promise<Result<Prepared>> {
+  const { place, journal } = writer;
+  const located = place.locate(change.path, { last: 'keep' });
+  if (!located.ok) return located;
+  const spot = located.value;
+  const failed = (result: Result<never>): Result<never> => {
+    spot.folder.close();
+    return result;
+  };
+
+  try {
+    if (spot.name === '') return failed(fail('PERMISSION_DENIED', 'The workspace itself cannot be deleted.'));
+    if (spot.stat === null) return failed(notFound(spot.path));
+    const secret = spot.stat.isFile() ? await writer.secrets.refuses(spot.path, spot.stat) : undefined;
+    if (secret !== undefined) return failed(secret);
+    const below = await treeBelow(place, spot);
+    if (!below.ok) return failed(below);
+    if (below.value.length > 0 && change.recursive !== true) {
+      const message = `${shown(spot.path)} is a folder with ${below.value.length} entries: set recursive to delete it.`;
+      return failed(fail('INVALID_INPUT', message, { entries: below.value.length }));
+    }
+    const temp = tempName();
+    const image: Image | null =
+      journal === undefined
+        ? null
+        : { by: 'tree', name: `${temp}.tree`, digest: null, size: spot.stat.size, mode: spot.stat.mode };
+    return ok({
+      change,
+      paths: [spot.path],
+      applied: { kind: 'delete', path: spot.path, deleted: [spot.path, ...below.value], undoable: image !== null },
+      recorded: { kind: 'delete', path: spot.path, temp, image },
+      perform: () => remove(spot, temp, journal, image),
+      dispose: () => spot.folder.close(),
+    });
+  } catch (thrown) {
+    return failed(refusal(thrown, change.path));
+  }
+}
+
+async function remove(
+  { folder, name, path }: Spot,
+  temp: string,
+  journal: Journal | undefined,
+  image: Image | null,
+): Promise<Result<void>> {
+  try {
+    if (journal === undefined || image === null || !moveAway(folder.at(name), journal.images.at(image.name))) {
+      if (journal !== undefined && image !== null) copyTree(folder, name, journal.images, image.name);
+      renameSync(folder.at(name), folder.at(temp));
+      removeTree(folder, temp);
+    }
+    syncFolder(folder);
+    return ok(undefined);
+  } catch (thrown) {
+    return refusal(thrown, path);
+  }
+}
+
+/** False when the journal lies on another file system. */
+function moveAway(from: string, to: string): boolean {
+  try {
+    renameSync(from, to);
+    return true;
+  } catch (thrown) {
+    if (errnoOf(thrown) !== 'EXDEV') throw thrown;
+    return false;
+  }
+}

@@ -1,0 +1,180 @@
+import { closeSync, linkSync, mkdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
+import { fail, ok, type Result } from '../kernel/result.ts';
+import type { Change } from '../kernel/workspace.ts';
+import { copyTree, syncFolder } from './copy-tree.ts';
+import { errnoOf, refusal } from './errno.ts';
+import type { Folder } from './folder.ts';
+import { notFound, openFile, readWhole, WHOLE_BYTES } from './open-file.ts';
+import { shown } from './parse-path.ts';
+import { type Prepared, tempName, type Writer } from './prepared.ts';
+import { folderMaker, imagined, wouldMake } from './rehearsal.ts';
+import { removeTree, typeOf } from './tree.ts';
+import { treeBelow } from './tree-below.ts';
+import { unmake } from './unmake.ts';
+import { digestOf } from './version.ts';
+import type { Spot } from './walk.ts';
+
+type Move = Extract<Change, { kind: 'move' }>;
+
+/** Moves a name, also to another file system. A link is moved, not what it leads to. */
+export async function prepareMove(writer: Writer, change: Move): Promise<Result<Prepared>> {
+  const { place } = writer;
+  const source = place.locate(change.from, { last: 'keep' });
+  if (!source.ok) return source;
+  const from = source.value;
+  if (from.stat === null) {
+    from.folder.close();
+    return notFound(from.path || '.');
+  }
+  const target = place.locate(change.to, { last: 'keep', make: folderMaker(writer) });
+  if (!target.ok) {
+    from.folder.close();
+    if (!wouldMake(target)) return target;
+    return imagined(writer, change, (path) => ({ kind: 'move', from: from.path, to: path, replaced: false }));
+  }
+  const to = target.value;
+  const close = () => {
+    from.folder.close();
+    to.folder.close();
+  };
+  const failed = (result: Result<never>): Result<never> => {
+    unmake(place, to.made);
+    close();
+    return result;
+  };
+
+  try {
+    const refused = await mayMove(writer, from, to, change);
+    if (!refused.ok) return failed(refused);
+    const type = typeOf(from.stat);
+    const digest = type === 'file' ? contentDigest(from) : null;
+    const replacedDigest = to.stat?.isFile() ? contentDigest(to) : null;
+    const replaced = to.stat === null ? null : ((await writer.journal?.keep(to, null, replacedDigest)) ?? null);
+    const temp = tempName();
+    return ok({
+      change,
+      paths: [from.path, to.path],
+      applied: { kind: 'move', from: from.path, to: to.path, replaced: to.stat !== null },
+      recorded: {
+        kind: 'move',
+        from: from.path,
+        to: to.path,
+        temp,
+        type,
+        inode: from.stat.ino,
+        digest,
+        replaced,
+        made: to.made,
+      },
+      perform: async () => rename(from, to, temp),
+      dispose(how) {
+        if (how === 'failed') unmake(place, to.made);
+        close();
+      },
+    });
+  } catch (thrown) {
+    return failed(refusal(thrown, change.from));
+  }
+}
+
+async function mayMove({ place, secrets }: Writer, from: Spot, to: Spot, { overwrite }: Move): Promise<Result<void>> {
+  if (from.name === '' || to.name === '') return fail('PERMISSION_DENIED', 'The workspace itself cannot be moved.');
+  if (typeOf(from.stat as NonNullable<Spot['stat']>) === 'other') {
+    return fail('INVALID_PATH', `${shown(from.path)} is a pipe, a socket or a device, not a file.`);
+  }
+  if (from.path === to.path) return fail('INVALID_INPUT', `${shown(from.path)} is already there.`);
+  if (`${to.path}/`.startsWith(`${from.path}/`)) {
+    return fail('INVALID_PATH', `${shown(from.path)} cannot be moved into itself.`);
+  }
+  if (to.stat !== null && (to.stat.isDirectory() || !overwrite)) return occupied(to);
+  if (to.stat !== null && from.stat?.isDirectory()) return occupied(to);
+  for (const spot of [from, to]) {
+    const secret = spot.stat?.isFile() ? await secrets.refuses(spot.path, spot.stat) : undefined;
+    if (secret !== undefined) return secret;
+  }
+  const below = await treeBelow(place, from);
+  return below.ok ? ok(undefined) : below;
+}
+
+function occupied({ path, stat }: Spot): Result<never> {
+  const folder = stat?.isDirectory() === true;
+  const next = folder
+    ? 'is a folder: give the full new path, including the name.'
+    : 'exists: set overwrite to replace it.';
+  return fail('CONFLICT', `${shown(path)} ${next}`, { path, folder });
+}
+
+function contentDigest(spot: Spot): string | null {
+  if ((spot.stat?.size ?? 0) > WHOLE_BYTES) return null;
+  const file = openFile(spot);
+  if (!file.ok) return null;
+  try {
+    return digestOf(readWhole(file.value, WHOLE_BYTES));
+  } finally {
+    closeSync(file.value.fd);
+  }
+}
+
+function rename(from: Spot, to: Spot, temp: string): Result<void> {
+  try {
+    if (!from.folder.isInPlace() || !to.folder.isInPlace()) {
+      return fail(
+        'CONFLICT',
+        `${shown(from.path)} was moved by somebody else just now; nothing was changed. Try again.`,
+      );
+    }
+    moveName(from.folder, from.name, to.folder, { name: to.name, temp, replace: to.stat !== null });
+    syncFolder(to.folder);
+    if (to.folder.path !== from.folder.path) syncFolder(from.folder);
+    return ok(undefined);
+  } catch (thrown) {
+    if (errnoOf(thrown) === 'EEXIST' || errnoOf(thrown) === 'ENOTEMPTY') return occupied({ ...to, stat: null });
+    return refusal(thrown, from.path);
+  }
+}
+
+/** Never replaces what appeared meanwhile, unless told to. Throws what the system throws; then nothing has moved. */
+export function moveName(
+  from: Folder,
+  name: string,
+  to: Folder,
+  target: { name: string; temp: string; replace: boolean },
+): void {
+  try {
+    if (target.replace) renameSync(from.at(name), to.at(target.name));
+    else renameToFree(from, name, to, target.name);
+  } catch (thrown) {
+    if (errnoOf(thrown) !== 'EXDEV') throw thrown;
+    try {
+      copyTree(from, name, to, target.temp);
+      if (target.replace) renameSync(to.at(target.temp), to.at(target.name));
+      else renameToFree(to, target.temp, to, target.name);
+    } catch (failed) {
+      removeTree(to, target.temp);
+      throw failed;
+    }
+    removeTree(from, name);
+  }
+}
+
+/** A rename would replace silently. A second name fails if the first is taken; for a folder, an empty one holds the place. */
+function renameToFree(from: Folder, name: string, to: Folder, newName: string): void {
+  if (from.stat(name)?.isDirectory()) {
+    mkdirSync(to.at(newName));
+    try {
+      renameSync(from.at(name), to.at(newName));
+    } catch (thrown) {
+      rmdirSync(to.at(newName));
+      throw thrown;
+    }
+    return;
+  }
+  try {
+    linkSync(from.at(name), to.at(newName));
+    unlinkSync(from.at(name));
+  } catch (thrown) {
+    if (errnoOf(thrown) !== 'EPERM' && errnoOf(thrown) !== 'ENOTSUP') throw thrown;
+    if (to.stat(newName) !== null) throw Object.assign(new Error('exists'), { code: 'EEXIST' });
+    renameSync(from.at(name), to.at(newName));
+  }
+}

@@ -1,0 +1,51 @@
+/** What stood somewhere before a change. */
+export interface Image {
+  /** `link`: the old file itself, under another name. `blob`: its bytes. `tree`: what was deleted, moved here whole. */
+  readonly by: 'link' | 'blob' | 'tree';
+  readonly name: string;
+  /** Null when it was too large to hash. */
+  readonly digest: string | null;
+  readonly size: number;
+  readonly mode: number;
+}
+
+/** One change as the journal keeps it. Paths are real places relative to the workspace. */
+export type Recorded =
+  | {
+      readonly kind: 'write';
+      readonly path: string;
+      /** The name beside it under which the new content was prepared. */
+      readonly temp: string;
+      readonly before: Image | null;
+      /** False when something stood there that could not be kept. */
+      readonly undoable: boolean;
+      /** Digest of the new content. */
+      readonly after: string;
+      readonly made: readonly string[];
+    }
+  | { readonly kind: 'delete'; readonly path: string; readonly temp: string; readonly image: Image | null }
+  | {
+      readonly kind: 'move';
+      readonly from: string;
+      readonly to: string;
+      readonly temp: string;
+      readonly type: 'file' | 'directory' | 'symlink' | 'other';
+      /** Of what was moved; it is the same afterwards unless another file system was reached. */
+      readonly inode: number;
+      readonly digest: string | null;
+      readonly replaced: Image | null;
+      readonly made: readonly string[];
+    };
+
+/** Everything one step of a call changes: done as a whole, undone as a whole. */
+export interface ChangeSet {
+  readonly id: string;
+  readonly callId: string;
+  readonly session: string;
+  /** The workspace's real path. */
+  readonly root: string;
+  readonly at: number;
+  /** Who makes the change; whoever finds it unfinished looks whether that process still lives. */
+  readonly owner: { readonly pid: number; readonly started: string };
+  readonly changes: readonly Recorded[];
+}

@@ -1,0 +1,76 @@
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  symlinkSync,
+  writeSync,
+} from 'node:fs';
+import type { Folder } from './folder.ts';
+
+const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** Where a rename cannot go: to another file system. Links are copied as links; throws what the system throws. */
+export function copyTree(from: Folder, name: string, to: Folder, newName: string): void {
+  const stat = from.stat(name);
+  if (stat === null) throw Object.assign(new Error('gone'), { code: 'ENOENT' });
+  if (stat.isSymbolicLink()) symlinkSync(from.readLink(name), to.at(newName));
+  else if (stat.isFile()) copyFile(from.at(name), to.at(newName), stat.mode);
+  else if (stat.isDirectory()) copyFolder(from, name, to, { newName, mode: stat.mode });
+  else throw Object.assign(new Error('special'), { code: 'ENXIO' });
+}
+
+function copyFolder(
+  from: Folder,
+  name: string,
+  to: Folder,
+  { newName, mode }: { newName: string; mode: number },
+): void {
+  mkdirSync(to.at(newName), { mode: 0o700 });
+  const [source, target] = [from.openChild(name), to.openChild(newName)];
+  try {
+    for (const entry of readdirSync(source.at(''))) copyTree(source, entry, target, entry);
+    syncFolder(target, mode);
+  } finally {
+    source.close();
+    target.close();
+  }
+}
+
+function copyFile(source: string, target: string, mode: number): void {
+  const input = openSync(source, READ);
+  try {
+    const output = openSync(target, CREATE, 0o600);
+    try {
+      const chunk = Buffer.allocUnsafe(256 * 1024);
+      for (let read = readSync(input, chunk); read > 0; read = readSync(input, chunk))
+        writeAll(output, chunk.subarray(0, read));
+      fchmodSync(output, mode & 0o7777);
+      fsyncSync(output);
+    } finally {
+      closeSync(output);
+    }
+  } finally {
+    closeSync(input);
+  }
+}
+
+export function writeAll(fd: number, bytes: Uint8Array): void {
+  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
+}
+
+/** Names reach the disk with their folder. A handle of its own: the walk's is not open for this. */
+export function syncFolder(folder: Folder, mode?: number): void {
+  const fd = openSync(folder.at(''), constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    if (mode !== undefined) fchmodSync(fd, mode & 0o7777);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,36 @@
+import { closeSync } from 'node:fs';
+import { openFile, readWhole } from './open-file.ts';
+import type { Place } from './place.ts';
+import { typeOf } from './tree.ts';
+import { digestOf } from './version.ts';
+
+/** What stands at a path now, for comparing with what a change left there. */
+export interface State {
+  readonly type: 'file' | 'directory' | 'symlink' | 'other' | 'nothing';
+  readonly inode: number;
+  /** Of a file that is not too large. */
+  readonly digest: string | null;
+}
+
+const NOTHING: State = { type: 'nothing', inode: 0, digest: null };
+const MAX_BYTES = 64 * 1024 * 1024;
+
+export function stateOf(place: Place, path: string): State {
+  const located = place.locate(path, { last: 'keep' });
+  if (!located.ok) return NOTHING;
+  const spot = located.value;
+  try {
+    if (spot.stat === null) return NOTHING;
+    const state = { type: typeOf(spot.stat), inode: spot.stat.ino, digest: null };
+    if (!spot.stat.isFile() || spot.stat.size > MAX_BYTES) return state;
+    const file = openFile(spot);
+    if (!file.ok) return state;
+    try {
+      return { ...state, digest: digestOf(readWhole(file.value, MAX_BYTES)) };
+    } finally {
+      closeSync(file.value.fd);
+    }
+  } finally {
+    spot.folder.close();
+  }
+}

@@ -1,0 +1,72 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { tempWorkspace } from '../testing/temp-workspace.ts';
+
+test('a full disk leaves the original intact, removes what was begun, and says so', async () => {
+  await using ws = await tempWorkspace({ files: {} });
+  mkdirSync(ws.file('small'));
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', ws.file('small')]);
+  try {
+    writeFileSync(ws.file('small/f.txt'), 'old');
+    for (const [tool, args] of [
+      ['write_file', { path: 'small/f.txt', content: 'x'.repeat(3_000_000) }],
+      ['edit_file', { path: 'small/f.txt', edits: [{ old: 'old', new: 'y'.repeat(3_000_000) }] }],
+      ['write_file', { path: 'small/new/deep.txt', content: 'x'.repeat(3_000_000) }],
+    ] as const) {
+      const failed = await ws.call(tool, args);
+      expect(failed.error, tool).toMatchObject({ code: 'EXECUTION_ERROR', details: { errno: 'ENOSPC' } });
+      expect(failed.text).toContain('disk is full');
+      expect(readFileSync(ws.file('small/f.txt'), 'utf8')).toBe('old');
+    }
+    expect(readdirSync(ws.file('small'))).toEqual(['f.txt']);
+  } finally {
+    execFileSync('umount', [ws.file('small')]);
+  }
+});
+
+test('a read-only file system and a full journal leave the original intact', async () => {
+  await using ws = await tempWorkspace();
+  mkdirSync(ws.file('fixed'));
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', ws.file('fixed')]);
+  try {
+    writeFileSync(ws.file('fixed/f.txt'), 'old');
+    execFileSync('mount', ['-o', 'remount,ro', ws.file('fixed')]);
+    for (const [tool, args] of [
+      ['write_file', { path: 'fixed/f.txt', content: 'new' }],
+      ['write_file', { path: 'fixed/a/b.txt', content: 'new' }],
+      ['delete_file', { path: 'fixed/f.txt' }],
+      ['move_file', { from: 'fixed/f.txt', to: 'g.txt' }],
+    ] as const) {
+      expect((await ws.call(tool, args)).error, tool).toMatchObject({ code: 'PERMISSION_DENIED' });
+    }
+    expect(readdirSync(ws.file('fixed'))).toEqual(['f.txt']);
+  } finally {
+    execFileSync('umount', [ws.file('fixed')]);
+  }
+});
+
+test('writes happen in the order write, sync, rename, sync of the folder', async () => {
+  await using ws = await tempWorkspace({ files: { 'a.txt': 'old' } });
+  const script = `
+    import { builtInTools, createToolwright, openWorkspace } from '${new URL('../../dist/index.js', import.meta.url)}';
+    const world = await openWorkspace({ root: process.argv[1] });
+    const { call } = createToolwright({ tools: builtInTools, world, approver: () => ({ approved: true }) });
+    const { ok } = await call('write_file', { path: 'a.txt', content: 'STRACE-NEW' });
+    process.exit(ok ? 0 : 1);`;
+  const node = [process.execPath, '--input-type=module', '-e', script, ws.root];
+  const traced = spawnSync('strace', ['-f', '-e', 'trace=write,pwrite64,fsync,rename', ...node], { encoding: 'utf8' });
+  expect(traced.error, 'strace is needed').toBeUndefined();
+  const calls = traced.stderr.split('\n').filter((line) => /STRACE-NEW|fsync\(\d+\)\s+= 0|rename\(/.test(line));
+  expect(calls.map((line) => /(write|fsync|rename)/.exec(line)?.[0])).toEqual(['write', 'fsync', 'rename', 'fsync']);
+});
+
+test('fifty writers of one file leave one of their texts whole', async () => {
+  await using ws = await tempWorkspace({ files: { 'c.txt': 'start' } });
+  const bodies = Array.from({ length: 50 }, (_, index) => String.fromCharCode(65 + index).repeat(100_000));
+  const results = await Promise.all(bodies.map((content) => ws.call('write_file', { path: 'c.txt', content })));
+  expect(results.filter(({ ok }) => ok).length).toBeGreaterThan(0);
+  for (const { error } of results) if (error !== null) expect(error.code).toBe('CONFLICT');
+  expect(bodies).toContain(readFileSync(ws.file('c.txt'), 'utf8'));
+  expect(readdirSync(ws.root)).toEqual(['c.txt']);
+});

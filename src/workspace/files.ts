@@ -1,0 +1,139 @@
+import type { Access } from '../kernel/access.ts';
+import { fail, ok, type Result } from '../kernel/result.ts';
+import type { Applied, Caller, Change, Files, Inspection } from '../kernel/workspace.ts';
+import { applyChanges, rehearseChanges } from './apply.ts';
+import { stateOf } from './current-state.ts';
+import { listFolder } from './list.ts';
+import type { Mutex } from './mutex.ts';
+import { parsePath, shown } from './parse-path.ts';
+import type { Writer } from './prepared.ts';
+import { readBytes, readText, readWindow } from './read.ts';
+import { suggestPaths } from './suggest.ts';
+import { typeOf } from './tree.ts';
+import { versionOf } from './version.ts';
+
+/** A workspace's files as one call sees them: bound to its session, and to what it was admitted to change. */
+export function filesFor(caller: Caller, writer: Writer, mutex: Mutex): Files {
+  const { place, secrets, seen, session } = writer;
+  const reader = {
+    place,
+    secrets,
+    get signal() {
+      return caller.signal;
+    },
+  };
+
+  // A tool asks twice in the same turn of the loop: for what it touches, and whether a person must agree.
+  let inspected: { path: string; found: Result<Inspection> } | undefined;
+
+  function inspect(path: string): Result<Inspection> {
+    if (inspected?.path === path) return inspected.found;
+    inspected = { path, found: look(path) };
+    queueMicrotask(() => {
+      inspected = undefined;
+    });
+    return inspected.found;
+  }
+
+  function look(path: string): Result<Inspection> {
+    const located = place.locate(path, { last: 'follow' });
+    if (!located.ok) return missing(path, located);
+    const spot = located.value;
+    spot.folder.close();
+    const known = seen.version(session, spot.path);
+    return ok({
+      path: spot.path === '' ? '.' : spot.path,
+      type: spot.stat === null ? null : typeOf(spot.stat),
+      size: spot.stat?.size ?? 0,
+      protectedBecause: place.protection(spot),
+      stale: known !== undefined && spot.stat !== null && isStale(spot.path, known),
+    });
+  }
+
+  /** What stands nowhere yet can still be judged by its name. */
+  function missing(path: string, failure: Result<never>): Result<Inspection> {
+    if (failure.ok || failure.error.code !== 'FILE_NOT_FOUND') return failure;
+    const names = parsePath(path, place.names);
+    if (!names.ok) return names;
+    const real = names.value.join('/');
+    const refused = place.refuses(real);
+    if (!refused.ok) return refused;
+    const protectedBecause = place.protection({ path: real, via: [] });
+    return ok({ path: real, type: null, size: 0, protectedBecause, stale: false });
+  }
+
+  function isStale(path: string, known: string): boolean {
+    const { digest } = stateOf(place, path);
+    return digest !== null && versionOf(digest) !== known;
+  }
+
+  function admitted(changes: readonly Change[]): Result<readonly Change[]> {
+    const access = caller.admitted;
+    if (access === null) return fail('INTERNAL', 'Files can be changed only by a call that was admitted.');
+    const bound: Change[] = [];
+    for (const change of changes) {
+      const outside = touched(change).find((path) => !covers(access, path));
+      if (outside !== undefined) {
+        return fail('INTERNAL', `The tool changes ${shown(outside)}, which it did not declare in access.`);
+      }
+      bound.push(change.kind === 'write' ? withExpectation(change, access) : change);
+    }
+    return ok(bound);
+  }
+
+  function covers(access: readonly Access[], path: string): boolean {
+    return access.some((each) => {
+      if (each.kind === 'unknown') return true;
+      if (each.kind !== 'fs.write' && each.kind !== 'fs.delete') return false;
+      return isBelow(plain(each.path), plain(path));
+    });
+  }
+
+  function withExpectation(change: Extract<Change, { kind: 'write' }>, access: readonly Access[]): Change {
+    if (change.expect !== undefined) return change;
+    const declared = access.find((each) => each.kind === 'fs.write' && plain(each.path) === plain(change.path));
+    return declared?.kind === 'fs.write' && declared.expect !== undefined
+      ? { ...change, expect: declared.expect }
+      : change;
+  }
+
+  function plain(path: string): string {
+    const names = parsePath(path, place.names);
+    return names.ok ? names.value.join('/') : path;
+  }
+
+  async function apply(changes: readonly Change[]): Promise<Result<readonly Applied[]>> {
+    const bound = admitted(changes);
+    if (!bound.ok) return bound;
+    return mutex.run(() => applyChanges(writer, caller.callId, bound.value));
+  }
+
+  return {
+    inspect,
+    list: (path, query) => listFolder(place, path, query),
+    async readWindow(path, query) {
+      const read = await readWindow(reader, path, query);
+      if (!read.ok || 'binary' in read.value || read.value.version === null) return read;
+      const { path: real, version, content, more, first, cutLines } = read.value;
+      seen.remember(session, real, version, more || first > 1 || cutLines > 0 ? null : content);
+      return read;
+    },
+    readText: (path) => readText(reader, path),
+    async readBytes(path, maxBytes) {
+      const read = await readBytes(reader, path, maxBytes);
+      if (read.ok) seen.remember(session, read.value.path, read.value.version);
+      return read;
+    },
+    apply,
+    rehearse: (changes) => mutex.run(() => rehearseChanges(writer, changes)),
+    suggest: (path) => suggestPaths(place, path),
+  };
+}
+
+function touched(change: Change): string[] {
+  return change.kind === 'move' ? [change.from, change.to] : [change.path];
+}
+
+function isBelow(folder: string, path: string): boolean {
+  return folder === '' || folder === path || path.startsWith(`${folder}/`);
+}

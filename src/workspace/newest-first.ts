@@ -1,0 +1,22 @@
+import { lstatSync } from 'node:fs';
+
+/** Let other work run after so many. */
+const SLICE = 2000;
+
+/**
+ * Sorts by time of change, newest first, ties by path; what is gone by now is left out. Only the order depends on what
+ * is looked at here, so plain paths will do.
+ */
+export async function newestFirst<T extends { readonly path: string }>(
+  root: string,
+  found: readonly T[],
+): Promise<T[]> {
+  const dated: { each: T; modified: number }[] = [];
+  for (const [index, each] of found.entries()) {
+    const stat = lstatSync(`${root}/${each.path}`, { throwIfNoEntry: false });
+    if (stat !== undefined) dated.push({ each, modified: stat.mtimeMs });
+    if (index % SLICE === SLICE - 1) await new Promise((resolve) => setImmediate(resolve));
+  }
+  dated.sort((a, b) => b.modified - a.modified || (a.each.path < b.each.path ? -1 : 1));
+  return dated.map(({ each }) => each);
+}

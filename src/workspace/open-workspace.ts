@@ -1,0 +1,72 @@
+import { createFilePolicy, type FilePolicy } from '../kernel/file-policy.ts';
+import type { BlobStore } from '../kernel/ports.ts';
+import { fail, type Result } from '../kernel/result.ts';
+import type { Sandbox } from '../kernel/sandbox.ts';
+import type { World } from '../kernel/workspace.ts';
+import { filesFor } from './files.ts';
+import { Journal } from './journal.ts';
+import { Mutex } from './mutex.ts';
+import { Place } from './place.ts';
+import { recover } from './recover.ts';
+import { searchFor } from './search.ts';
+import { SecretInodes } from './secret-inodes.ts';
+import { Seen } from './seen.ts';
+import { type Undone, undoCall } from './undo.ts';
+import { elsewhere, isHere } from './working-dir.ts';
+
+export interface WorkspaceOptions {
+  /** An existing folder, or a link to one. */
+  readonly root: string;
+  readonly policy?: FilePolicy;
+  /** Where old versions are kept, so that calls can be undone. Without it they cannot. */
+  readonly journal?: { readonly folder: string; readonly blobs: BlobStore; readonly maxBytes?: number };
+  /** Where search runs. Without it, it runs on the host and every hit is checked again. */
+  readonly sandbox?: Sandbox;
+  /** Absolute folders out of reach for tools, if they lie inside: the state directory and the like. */
+  readonly ownFolders?: readonly string[];
+}
+
+/** The one place that opens workspace files. Give it to an executor as its `world`. */
+export interface Workspace extends World {
+  /** Takes back what a call changed. CONFLICT when later changes overlap, NOT_CONFIGURED without a journal. */
+  undo(callId: string): Promise<Result<Undone>>;
+  close(): void;
+}
+
+/** Two workspaces of one process over the same folder change it one after the other. */
+const mutexes = new Map<string, Mutex>();
+
+/** First makes whole what a crash left half done. Throws when the root is not a folder: that is a wrong configuration. */
+export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
+  const { policy = createFilePolicy() } = options;
+  const ownFolders = [...(options.ownFolders ?? []), ...(options.journal ? [options.journal.folder] : [])];
+  const place = new Place(options.root, policy, ownFolders);
+  const journal = options.journal === undefined ? undefined : new Journal(options.journal);
+  const mutex = mutexes.get(place.names.real) ?? new Mutex();
+  mutexes.set(place.names.real, mutex);
+  if (journal !== undefined) {
+    await mutex.run(() => recover(place, journal));
+    journal.prune();
+  }
+  const shared = { place, journal, secrets: new SecretInodes(place), seen: new Seen() };
+  return {
+    root: place.names.real,
+    open(caller) {
+      if (!isHere(caller.workingDir, place)) return elsewhere(caller.workingDir, place);
+      return {
+        files: filesFor(caller, { ...shared, session: caller.session }, mutex),
+        search: searchFor(caller, { place, sandbox: options.sandbox }),
+      };
+    },
+    async undo(callId) {
+      if (journal === undefined) {
+        return fail('NOT_CONFIGURED', 'Nothing can be undone without a journal: open the workspace with one.');
+      }
+      return mutex.run(() => undoCall(place, journal, callId));
+    },
+    close() {
+      place.close();
+      journal?.close();
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import { realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { FilePolicy } from '../kernel/file-policy.ts';
+import { fail, ok, type Result } from '../kernel/result.ts';
+import { guarded } from './errno.ts';
+import { Folder } from './folder.ts';
+import { parsePath, type RootNames, shown } from './parse-path.ts';
+import { type Spot, type WalkOptions, walk } from './walk.ts';
+
+const OWN_FOLDER = '.toolwright';
+
+/** A workspace root with its file policy: where every path that a tool gives is looked up and judged. */
+export class Place {
+  readonly names: RootNames;
+  readonly policy: FilePolicy;
+  #root: Folder;
+  readonly #ownFolders: readonly string[];
+
+  /** `ownFolders` are absolute: the state directory and the like, out of reach if they lie inside. */
+  constructor(given: string, policy: FilePolicy, ownFolders: readonly string[]) {
+    const real = realpathSync(given);
+    this.names = { real, given: resolve(given) };
+    this.policy = policy;
+    this.#root = Folder.open(real);
+    this.#ownFolders = ownFolders.flatMap((folder) => [folder, realOrSame(folder)]).map((folder) => `${folder}/`);
+  }
+
+  get root(): Folder {
+    return this.#root;
+  }
+
+  /** Looks a path up. The caller closes the folder of the answer. */
+  locate(path: string, options: WalkOptions): Result<Spot> {
+    const parsed = parsePath(path, this.names);
+    if (!parsed.ok) return parsed;
+    const make = options.make === undefined ? {} : { make: (folder: string) => this.#mayMake(folder, options) };
+    return guarded(path, () => this.#judged(this.#walk(parsed.value, { ...options, ...make })));
+  }
+
+  /** Why a person must agree to a change of this path; null when nobody must. Names count, not what exists. */
+  protection(spot: Pick<Spot, 'path' | 'via'>): string | null {
+    for (const path of [spot.path, ...spot.via]) {
+      const { access, rule } = this.policy.judge(path);
+      if (access === 'read-only') return `${shown(path)} is protected: ${rule?.reason ?? 'the rules say so'}.`;
+      if (/(^|\/)\.git(\/|$)/i.test(path)) return `${shown(path)} is protected: it belongs to git.`;
+    }
+    return null;
+  }
+
+  /** Refused whatever anybody says: secrets, and what is Toolwright's own. */
+  refuses(path: string): Result<void> {
+    if (this.#isOwn(path)) {
+      return fail('PERMISSION_DENIED', `${shown(path)} is Toolwright's own and out of reach for tools.`, { path });
+    }
+    const { access, rule } = this.policy.judge(path);
+    if (access !== 'hidden') return ok(undefined);
+    const why = rule?.reason ?? 'the rules say so';
+    return fail('PERMISSION_DENIED', `${shown(path)} is a sensitive file (${why}): tools cannot use it.`, {
+      path: shown(path),
+      rule: rule?.pattern ?? null,
+    });
+  }
+
+  close(): void {
+    this.#root.dispose();
+  }
+
+  /** A workspace that was removed and made again is opened again, once. */
+  #walk(names: readonly string[], options: WalkOptions): Result<Spot> {
+    const spot = walk(this.#root, this.names, names, options);
+    if (spot.ok || this.#root.isInPlace()) return spot;
+    const fresh = Folder.open(this.names.real);
+    this.#root.dispose();
+    this.#root = fresh;
+    return walk(this.#root, this.names, names, options);
+  }
+
+  #judged(spot: Result<Spot>): Result<Spot> {
+    if (!spot.ok) return spot;
+    for (const path of [spot.value.path, ...spot.value.via]) {
+      const refused = this.refuses(path);
+      if (refused.ok) continue;
+      spot.value.folder.close();
+      return refused;
+    }
+    return spot;
+  }
+
+  #mayMake(folder: string, options: WalkOptions): Result<void> {
+    const refused = this.refuses(folder);
+    return refused.ok ? (options.make?.(folder) ?? refused) : refused;
+  }
+
+  #isOwn(path: string): boolean {
+    const [top = ''] = path.split('/', 1);
+    if (top.toLowerCase() === OWN_FOLDER) return true;
+    const absolute = `${this.names.real}/${path}/`;
+    return this.#ownFolders.some((own) => absolute.startsWith(own));
+  }
+}
+
+function realOrSame(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return resolve(folder);
+  }
+}

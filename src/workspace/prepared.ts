@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto';
+import type { Result } from '../kernel/result.ts';
+import type { Applied, Change } from '../kernel/workspace.ts';
+import type { Recorded } from './change-set.ts';
+import type { Journal } from './journal.ts';
+import type { Place } from './place.ts';
+import type { SecretInodes } from './secret-inodes.ts';
+import type { Seen } from './seen.ts';
+
+/** What changing files needs. */
+export interface Writer {
+  readonly place: Place;
+  readonly secrets: SecretInodes;
+  readonly journal: Journal | undefined;
+  readonly seen: Seen;
+  readonly session: string;
+  /** Checks only: no folder is made, nothing is kept. */
+  readonly rehearsal?: boolean;
+}
+
+/** A change that was looked up and checked, with everything open that it needs. Nothing has changed yet. */
+export interface Prepared {
+  readonly change: Change;
+  /** The real places it touches. */
+  readonly paths: readonly string[];
+  readonly applied: Applied;
+  readonly recorded: Recorded;
+  /** Does it. A failure means that this change did nothing. */
+  perform(): Promise<Result<void>>;
+  /** Closes what is open; with `failed`, also removes what preparing made. */
+  dispose(how: 'done' | 'failed'): void;
+}
+
+/** Beside the file, so that a rename suffices; random and never opened if it exists, so nobody can lie in wait. */
+export function tempName(): string {
+  return `.toolwright-${randomBytes(9).toString('hex')}.tmp`;
+}

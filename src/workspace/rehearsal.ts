@@ -1,0 +1,33 @@
+import { fail, ok, type Result } from '../kernel/result.ts';
+import type { Applied, Change } from '../kernel/workspace.ts';
+import { namesOf, parsePath } from './parse-path.ts';
+import type { Prepared, Writer } from './prepared.ts';
+
+const WOULD_MAKE = fail('FILE_NOT_FOUND', 'The folder would be made.', { wouldMake: true });
+
+/** What the walk does about a missing folder: makes it, or in a rehearsal stops there. */
+export function folderMaker({ rehearsal }: Writer): () => Result<void> {
+  return () => (rehearsal ? WOULD_MAKE : ok(undefined));
+}
+
+export function wouldMake(result: Result<unknown>): boolean {
+  return !result.ok && result.error.details?.wouldMake === true;
+}
+
+/** A change below a folder that does not exist yet: there is nothing to open, only names to judge. */
+export function imagined({ place }: Writer, change: Change, applied: (path: string) => Applied): Result<Prepared> {
+  const given = change.kind === 'move' ? change.to : change.path;
+  const names = parsePath(given, place.names);
+  if (!names.ok) return names;
+  const path = names.value.join('/');
+  const refused = place.refuses(path);
+  if (!refused.ok) return refused;
+  return ok({
+    change,
+    paths: [path],
+    applied: applied(path),
+    recorded: { kind: 'delete', path, temp: '', image: null },
+    perform: async () => fail('INTERNAL', `A rehearsal of ${namesOf(path).join('/')} cannot be performed.`),
+    dispose() {},
+  });
+}

@@ -1,0 +1,103 @@
+import { closeSync, constants, fchmodSync, fsyncSync, linkSync, openSync, renameSync, unlinkSync } from 'node:fs';
+import { fail, ok, type Result } from '../kernel/result.ts';
+import { moveName } from './change-move.ts';
+import type { Image, Recorded } from './change-set.ts';
+import { syncFolder, writeAll } from './copy-tree.ts';
+import { guardedLater } from './errno.ts';
+import type { Journal } from './journal.ts';
+import { shown } from './parse-path.ts';
+import type { Place } from './place.ts';
+import { tempName } from './prepared.ts';
+import { unmake } from './unmake.ts';
+import type { Spot } from './walk.ts';
+
+const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+/** Makes one performed change undone. Whether it may be is the caller's question. */
+export function revert(place: Place, journal: Journal, change: Recorded): Promise<Result<void>> {
+  const path = change.kind === 'move' ? change.to : change.path;
+  return guardedLater(path, () => {
+    if (change.kind === 'write') return revertWrite(place, journal, change);
+    return change.kind === 'delete' ? revertDelete(place, journal, change) : revertMove(place, journal, change);
+  });
+}
+
+function revertWrite(
+  place: Place,
+  journal: Journal,
+  change: Extract<Recorded, { kind: 'write' }>,
+): Promise<Result<void>> {
+  if (!change.undoable) return Promise.resolve(lost(change.path));
+  return at(place, change.path, async (spot) => {
+    if (change.before !== null) return restore(journal, change.before, spot);
+    unlinkSync(spot.folder.at(spot.name));
+    syncFolder(spot.folder);
+    unmake(place, change.made);
+    return ok(undefined);
+  });
+}
+
+function revertDelete(
+  place: Place,
+  journal: Journal,
+  change: Extract<Recorded, { kind: 'delete' }>,
+): Promise<Result<void>> {
+  const { image } = change;
+  if (image === null || journal.images.stat(image.name) === null) return Promise.resolve(lost(change.path));
+  return at(place, change.path, async ({ folder, name }) => {
+    moveName(journal.images, image.name, folder, { name, temp: tempName(), replace: false });
+    syncFolder(folder);
+    return ok(undefined);
+  });
+}
+
+function revertMove(
+  place: Place,
+  journal: Journal,
+  change: Extract<Recorded, { kind: 'move' }>,
+): Promise<Result<void>> {
+  return at(place, change.to, (to) =>
+    at(place, change.from, async (from) => {
+      moveName(to.folder, to.name, from.folder, { name: from.name, temp: tempName(), replace: false });
+      syncFolder(from.folder);
+      syncFolder(to.folder);
+      const restored = change.replaced === null ? ok(undefined) : await restore(journal, change.replaced, to);
+      unmake(place, change.made);
+      return restored;
+    }),
+  );
+}
+
+/** A copy with the old mode, put in place by rename. What is too large for that comes back itself. */
+async function restore(journal: Journal, image: Image, { folder, name }: Spot): Promise<Result<void>> {
+  const temp = tempName();
+  const bytes = await journal.bytesOf(image);
+  if (bytes.ok) {
+    const fd = openSync(folder.at(temp), CREATE, 0o600);
+    try {
+      writeAll(fd, bytes.value);
+      fchmodSync(fd, image.mode & 0o7777);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+  } else if (bytes.error.code === 'TOO_LARGE') linkSync(journal.images.at(image.name), folder.at(temp));
+  else return bytes;
+  renameSync(folder.at(temp), folder.at(name));
+  syncFolder(folder);
+  return ok(undefined);
+}
+
+async function at(place: Place, path: string, work: (spot: Spot) => Promise<Result<void>>): Promise<Result<void>> {
+  const located = place.locate(path, { last: 'keep', make: () => ok(undefined) });
+  if (!located.ok) return located;
+  try {
+    return await work(located.value);
+  } finally {
+    located.value.folder.close();
+  }
+}
+
+function lost(path: string): Result<never> {
+  return fail('FILE_NOT_FOUND', `What ${shown(path)} was before is no longer kept, so it cannot be restored.`);
+}

@@ -1,0 +1,42 @@
+import { fail, ok, type Result } from '../kernel/result.ts';
+import { shown } from './parse-path.ts';
+import type { Place } from './place.ts';
+import { visitTree } from './tree.ts';
+import type { Spot } from './walk.ts';
+
+/**
+ * The paths below a folder that is to be deleted or moved, or why it must not be: a sensitive file would change its
+ * place or vanish with it, and a mount point is somebody else's. Empty for what is no folder.
+ */
+export async function treeBelow(place: Place, spot: Spot): Promise<Result<string[]>> {
+  if (!spot.stat?.isDirectory()) return ok([]);
+  const paths: string[] = [];
+  let refused: Result<never> | undefined;
+  const device = spot.stat.dev;
+  const folder = spot.folder.openChild(spot.name);
+  try {
+    await visitTree(
+      folder,
+      ({ folder: parent, name, type }) => {
+        const path = parent.pathOf(name);
+        const verdict = place.refuses(path);
+        if (!verdict.ok) refused = inside(spot.path, verdict.error.message);
+        else if (type === 'directory' && parent.stat(name)?.dev !== device) refused = mounted(path);
+        paths.push(path);
+        return refused === undefined ? 'enter' : 'stop';
+      },
+      { everything: true },
+    );
+  } finally {
+    folder.close();
+  }
+  return refused ?? ok(paths);
+}
+
+function inside(path: string, why: string): Result<never> {
+  return fail('PERMISSION_DENIED', `${shown(path)} cannot be deleted or moved as a whole: ${why}`);
+}
+
+function mounted(path: string): Result<never> {
+  return fail('PERMISSION_DENIED', `${shown(path)} is a mount point: it cannot be deleted or moved.`);
+}

@@ -1,0 +1,99 @@
+import { type Dirent, readdirSync, rmdirSync, unlinkSync } from 'node:fs';
+import { isWalked } from '../kernel/file-policy.ts';
+import type { Entry } from '../kernel/workspace.ts';
+import { errnoOf } from './errno.ts';
+import type { Folder } from './folder.ts';
+
+export interface TreeEntry {
+  readonly folder: Folder;
+  readonly name: string;
+  readonly type: Entry['type'];
+}
+
+/** Let other work run after so long. */
+const SLICE_MS = 8;
+
+/**
+ * Every entry below a folder, in the order of names, a folder before what is in it. Links are told, never followed.
+ * `visit` says whether to enter a folder, pass it, or stop altogether. Folders that vanish or may not be read are passed.
+ */
+export async function visitTree(
+  top: Folder,
+  visit: (entry: TreeEntry) => 'enter' | 'pass' | 'stop',
+  { everything = false } = {},
+): Promise<void> {
+  let sliceStart = performance.now();
+
+  async function inside(folder: Folder): Promise<boolean> {
+    for (const entry of entriesOf(folder)) {
+      const type = typeOf(entry);
+      const answer = visit({ folder, name: entry.name, type });
+      if (answer === 'stop') return false;
+      if (type === 'directory' && answer === 'enter' && (everything || isWalked(folder.pathOf(entry.name)))) {
+        if (!(await enter(folder, entry.name))) return false;
+      }
+      if (performance.now() - sliceStart > SLICE_MS) {
+        await new Promise((resolve) => setImmediate(resolve));
+        sliceStart = performance.now();
+      }
+    }
+    return true;
+  }
+
+  async function enter(folder: Folder, name: string): Promise<boolean> {
+    const child = openOrNull(folder, name);
+    if (child === null) return true;
+    try {
+      return await inside(child);
+    } finally {
+      child.close();
+    }
+  }
+
+  await inside(top);
+}
+
+/** Removes a name and everything below it. Links go, their targets stay. */
+export function removeTree(folder: Folder, name: string): void {
+  const stat = folder.stat(name);
+  if (stat === null) return;
+  if (!stat.isDirectory()) {
+    unlinkSync(folder.at(name));
+    return;
+  }
+  const child = folder.openChild(name);
+  try {
+    for (const entry of readdirSync(child.at(''))) removeTree(child, entry);
+  } finally {
+    child.close();
+  }
+  rmdirSync(folder.at(name));
+}
+
+export function typeOf(entry: { isFile(): boolean; isDirectory(): boolean; isSymbolicLink(): boolean }): Entry['type'] {
+  if (entry.isFile()) return 'file';
+  if (entry.isDirectory()) return 'directory';
+  return entry.isSymbolicLink() ? 'symlink' : 'other';
+}
+
+function entriesOf(folder: Folder): Dirent[] {
+  try {
+    return readdirSync(folder.at(''), { withFileTypes: true }).sort(byName);
+  } catch (thrown) {
+    if (errnoOf(thrown) === undefined) throw thrown;
+    return [];
+  }
+}
+
+function byName(a: { name: string }, b: { name: string }): number {
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}
+
+function openOrNull(folder: Folder, name: string): Folder | null {
+  try {
+    return folder.openChild(name);
+  } catch (thrown) {
+    if (errnoOf(thrown) === undefined) throw thrown;
+    return null;
+  }
+}

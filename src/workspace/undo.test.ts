@@ -1,0 +1,121 @@
+import { appendFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { tempWorkspace } from '../testing/temp-workspace.ts';
+
+const id = (result: { callId: string | null }) => result.callId as string;
+
+test('a created file and its folders go again', async () => {
+  await using ws = await tempWorkspace();
+  const made = await ws.call('write_file', { path: 'a/b/c.txt', content: 'x' });
+  expect(await ws.workspace.undo(id(made))).toMatchObject({ ok: true, value: { restored: ['a/b/c.txt'] } });
+  expect(readdirSync(ws.root)).toEqual([]);
+  expect(await ws.workspace.undo(id(made))).toMatchObject({ ok: false, error: { code: 'CONFLICT' } });
+});
+
+test('a changed file comes back with its bytes and mode', async () => {
+  await using ws = await tempWorkspace({ files: { 'a.bin': new Uint8Array([0, 1, 255]) } });
+  const mode = statSync(ws.file('a.bin')).mode;
+  const changed = await ws.call('write_file', { path: 'a.bin', content: 'text' });
+  expect((await ws.workspace.undo(id(changed))).ok).toBe(true);
+  expect([...readFileSync(ws.file('a.bin'))]).toEqual([0, 1, 255]);
+  expect(statSync(ws.file('a.bin')).mode).toBe(mode);
+  expect(statSync(ws.file('a.bin')).nlink).toBe(1);
+});
+
+test('a moved file goes back, and what it replaced comes back', async () => {
+  await using ws = await tempWorkspace({ files: { 'a.txt': 'A', 'b.txt': 'B', 'd/x': 'X' } });
+  const over = await ws.call('move_file', { from: 'a.txt', to: 'b.txt', overwrite: true });
+  const folder = await ws.call('move_file', { from: 'd', to: 'e/f' });
+  expect((await ws.workspace.undo(id(over))).ok).toBe(true);
+  expect((await ws.workspace.undo(id(folder))).ok).toBe(true);
+  const contents = ['a.txt', 'b.txt', 'd/x'].map((path) => readFileSync(ws.file(path), 'utf8'));
+  expect([contents, existsSync(ws.file('e'))]).toEqual([['A', 'B', 'X'], false]);
+});
+
+test('changes are undone one by one, the latest first', async () => {
+  await using ws = await tempWorkspace({ files: { 'a.txt': '1' } });
+  const two = await ws.call('write_file', { path: 'a.txt', content: '2' });
+  const three = await ws.call('write_file', { path: 'a.txt', content: '3' });
+  const early = await ws.workspace.undo(id(two));
+  expect(early).toMatchObject({
+    ok: false,
+    error: { code: 'CONFLICT', message: expect.stringContaining('Undo the later change first') },
+  });
+  expect(readFileSync(ws.file('a.txt'), 'utf8')).toBe('3');
+  expect((await ws.workspace.undo(id(three))).ok).toBe(true);
+  expect((await ws.workspace.undo(id(two))).ok).toBe(true);
+  expect(readFileSync(ws.file('a.txt'), 'utf8')).toBe('1');
+});
+
+test.each([
+  ['changed by hand', (file: string) => appendFileSync(file, 'more')],
+  ['changed back by hand to something else', (file: string) => writeFileSync(file, 'other')],
+])('a file that was %s is not undone', async (_how, change) => {
+  await using ws = await tempWorkspace({ files: { 'a.txt': '1' } });
+  const written = await ws.call('write_file', { path: 'a.txt', content: '2' });
+  change(ws.file('a.txt'));
+  const now = readFileSync(ws.file('a.txt'), 'utf8');
+  expect(await ws.workspace.undo(id(written))).toMatchObject({ ok: false, error: { code: 'CONFLICT' } });
+  expect(readFileSync(ws.file('a.txt'), 'utf8')).toBe(now);
+});
+
+test('a deleted file whose name was taken since stays in the journal until the name is free', async () => {
+  await using ws = await tempWorkspace({ files: { 'a.txt': 'old' } });
+  const deleted = await ws.call('delete_file', { path: 'a.txt' });
+  const again = await ws.call('write_file', { path: 'a.txt', content: 'new' });
+  expect(await ws.workspace.undo(id(deleted))).toMatchObject({ ok: false, error: { code: 'CONFLICT' } });
+  expect((await ws.workspace.undo(id(again))).ok).toBe(true);
+  expect((await ws.workspace.undo(id(deleted))).ok).toBe(true);
+  expect(readFileSync(ws.file('a.txt'), 'utf8')).toBe('old');
+});
+
+test('an old version that somebody wrote into since it was kept is not restored', async () => {
+  await using ws = await tempWorkspace({ files: { 'a.txt': 'old' } });
+  const { openSync, writeSync, closeSync } = await import('node:fs');
+  const held = openSync(ws.file('a.txt'), 'r+');
+  const written = await ws.call('write_file', { path: 'a.txt', content: 'new' });
+  writeSync(held, 'HAX', 0);
+  closeSync(held);
+  expect(await ws.workspace.undo(id(written))).toMatchObject({ ok: false, error: { code: 'CONFLICT' } });
+  expect(readFileSync(ws.file('a.txt'), 'utf8')).toBe('new');
+});
+
+test('the journal is readable by its owner only, and forgets the oldest when it is full', async () => {
+  await using ws = await tempWorkspace({ files: { 'a.txt': 'x'.repeat(1000), 'b.txt': 'y'.repeat(1000) } });
+  expect(statSync(`${ws.journal}/images`).mode & 0o777).toBe(0o700);
+  const first = await ws.call('write_file', { path: 'a.txt', content: '1' });
+  await ws.call('write_file', { path: 'b.txt', content: '2' });
+  const { Journal } = await import('./journal.ts');
+  const { MemoryBlobs } = await import('../runtime/memory-blobs.ts');
+  new Journal({ folder: ws.journal, blobs: new MemoryBlobs(), maxBytes: 1500 }).prune();
+  expect(readdirSync(`${ws.journal}/images`).length).toBe(1);
+  expect(await ws.workspace.undo(id(first))).toMatchObject({ ok: false, error: { code: 'FILE_NOT_FOUND' } });
+});
+
+test('without a journal files can be changed, but not undone', async () => {
+  await using ws = await tempWorkspace({ files: { 'd/a.txt': 'x' }, journal: false });
+  const deleted = await ws.call('delete_file', { path: 'd', recursive: true });
+  expect(deleted.value).toMatchObject({ deleted: ['d', 'd/a.txt'], undoable: false });
+  expect(readdirSync(ws.root)).toEqual([]);
+  expect(await ws.workspace.undo(id(deleted))).toMatchObject({ ok: false, error: { code: 'NOT_CONFIGURED' } });
+});
+
+test('a journal on another file system keeps copies', async () => {
+  await using ws = await tempWorkspace({ files: { 'a.txt': 'old', 'd/x.txt': 'X' }, parent: '/dev/shm' });
+  const { openWorkspace } = await import('./open-workspace.ts');
+  const { mkdtempSync, rmSync } = await import('node:fs');
+  const { MemoryBlobs } = await import('../runtime/memory-blobs.ts');
+  const { createToolwright } = await import('../runtime/create-toolwright.ts');
+  const { builtInTools } = await import('../tools/index.ts');
+  const folder = mkdtempSync('/tmp/journal-');
+  const workspace = await openWorkspace({ root: ws.root, journal: { folder, blobs: new MemoryBlobs() } });
+  const { call } = createToolwright({ tools: builtInTools, world: workspace, approver: () => ({ approved: true }) });
+  const written = await call('write_file', { path: 'a.txt', content: 'new' });
+  const deleted = await call('delete_file', { path: 'd', recursive: true });
+  expect(existsSync(ws.file('d'))).toBe(false);
+  expect((await workspace.undo(id(deleted))).ok).toBe(true);
+  expect((await workspace.undo(id(written))).ok).toBe(true);
+  expect([readFileSync(ws.file('a.txt'), 'utf8'), readFileSync(ws.file('d/x.txt'), 'utf8')]).toEqual(['old', 'X']);
+  workspace.close();
+  rmSync(folder, { recursive: true });
+});

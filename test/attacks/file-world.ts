@@ -1,0 +1,71 @@
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { createFilePolicy } from '../../src/kernel/file-policy.ts';
+import { createToolwright, type Toolwright } from '../../src/runtime/create-toolwright.ts';
+import { MemoryBlobs } from '../../src/runtime/memory-blobs.ts';
+import { createBubblewrap } from '../../src/sandbox/bubblewrap.ts';
+import { builtInTools } from '../../src/tools/index.ts';
+import { openWorkspace } from '../../src/workspace/open-workspace.ts';
+import { ripgrepFolder } from '../../src/workspace/ripgrep.ts';
+import type { Attack } from './attack.ts';
+import type { Fixture } from './fixture.ts';
+
+export interface FileWorld {
+  readonly toolwright: Toolwright;
+  readonly asked: string[];
+  close(): Promise<void>;
+}
+
+/** The person says no, except where a case can only pass with a yes. */
+export async function openFor(fixture: Fixture, { approve }: { approve: boolean }): Promise<FileWorld> {
+  const { folder, workspace, attack } = fixture;
+  const linked = /workspace given as symlink (\S+)/.exec(fixture.configuration)?.[1];
+  if (linked !== undefined) symlinkSync(workspace, linked);
+  const stateFolder = join(folder, 'state');
+  mkdirSync(stateFolder, { recursive: true });
+  const searches = attack.tool === 'grep' || attack.tool === 'glob';
+  const sandbox = searches
+    ? createBubblewrap({
+        filePolicy: createFilePolicy(),
+        path: process.env['PATH'] ?? '',
+        home: join(folder, 'home'),
+        stateFolder,
+        readOnlyFolders: [await ripgrepFolder()],
+      })
+    : undefined;
+  const world = await openWorkspace({
+    root: linked ?? workspace,
+    journal: { folder: join(stateFolder, 'journal'), blobs: new MemoryBlobs() },
+    ...(sandbox && { sandbox }),
+  });
+  const asked: string[] = [];
+  const toolwright = createToolwright({
+    tools: builtInTools,
+    world,
+    approver: ({ reason }) => {
+      asked.push(reason);
+      return { approved: approve };
+    },
+  });
+  return {
+    toolwright,
+    asked,
+    async close() {
+      world.close();
+      await sandbox?.close();
+    },
+  };
+}
+
+/** `{"$gen": "20 MB of \"new\""}` and the like, written out. */
+export function generated({ input }: Attack): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(input).map(([key, value]) => [key, generate(value)]));
+}
+
+function generate(value: unknown): unknown {
+  const wish = (value as { $gen?: string } | null)?.$gen;
+  if (wish === undefined) return value;
+  const size = Number(/(\d+) ?MB/.exec(wish)?.[1] ?? 1) * 1024 * 1024;
+  const word = /"(\w+)"/.exec(wish)?.[1] ?? 'x';
+  return word.repeat(Math.ceil(size / word.length)).slice(0, size);
+}
