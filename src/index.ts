@@ -32,16 +32,6 @@ export { StoreError, type StoreTrouble } from './kernel/store-error.ts';
 export { defineTool, type OwnReason, type Tool, type ToolContext, type ToolSource } from './kernel/tool.ts';
 export { type ParameterType, ToolParameter, type ToolParameterInit } from './kernel/tool-parameter.ts';
 export { ToolResult } from './kernel/tool-result.ts';
-export {
-  createPolicy,
-  type ExplainingPolicy,
-  type Explanation,
-  type PolicyOptions,
-} from './policy/create-policy.ts';
-export { MODES, type Mode } from './policy/modes.ts';
-export type { Rule, RuleVerdict } from './policy/rule.ts';
-export { parseRule, parseRules, type RuleSet, type RuleSource } from './policy/rules.ts';
-export { strictCommands } from './policy/strict-list.ts';
 export type {
   Applied,
   Caller,
@@ -54,6 +44,16 @@ export type {
   Search,
   World,
 } from './kernel/workspace.ts';
+export {
+  createPolicy,
+  type ExplainingPolicy,
+  type Explanation,
+  type PolicyOptions,
+} from './policy/create-policy.ts';
+export { MODES, type Mode } from './policy/modes.ts';
+export type { Rule, RuleVerdict } from './policy/rule.ts';
+export { parseRule, parseRules, type RuleSet, type RuleSource } from './policy/rules.ts';
+export { strictCommands } from './policy/strict-list.ts';
 export { BaseTool, type LangChainTool, type ParameterValues } from './runtime/base-tool.ts';
 export { allowAll, type RuntimeOptions } from './runtime/create-runtime.ts';
 export { createToolwright, type Toolwright, type ToolwrightOptions } from './runtime/create-toolwright.ts';
