@@ -27,21 +27,9 @@ export function checkObject(source: string, given: unknown): Checked {
   return { values: values as PartialConfig, problems };
 }
 
-/** Checks texts, as they come from flags and the environment: numbers, lists and null are read from them. */
-export function checkTexts(
-  source: (name: SettingName) => string,
-  given: Partial<Record<SettingName, string>>,
-): Checked {
-  const values: Record<string, unknown> = {};
-  const problems: string[] = [];
-  for (const name of SETTING_NAMES) {
-    const text = given[name];
-    if (text === undefined) continue;
-    const checked = checkObject(source(name), { [name]: fromText(name, text) });
-    Object.assign(values, checked.values);
-    problems.push(...checked.problems);
-  }
-  return { values: values as PartialConfig, problems };
+/** Checks a text, as it comes from a flag or the environment: numbers, lists and null are read from it. */
+export function checkText(source: string, name: SettingName, text: string): Checked {
+  return checkObject(source, { [name]: fromText(name, text) });
 }
 
 function isSetting(name: string): name is SettingName {

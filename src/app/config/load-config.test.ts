@@ -91,6 +91,34 @@ describe('where a setting comes from', () => {
     const both = { ...env, TOOLWRIGHT_DATABASE_URL: 'postgresql://c/d' };
     expect((await config({ env: both })).config.databaseUrl).toBe('postgresql://c/d');
   });
+
+  test.each([null, 'postgres://mine/db'])("DATABASE_URL gives way to %j in the user's file", async (databaseUrl) => {
+    userFile({ databaseUrl });
+    const loaded = await config({ env: { DATABASE_URL: 'postgres://platform/db' } });
+    expect(loaded.config.databaseUrl).toBe(databaseUrl);
+    expect(loaded.sources.databaseUrl).toBe('user file');
+  });
+
+  test("TOOLWRIGHT_DATABASE_URL and the flag go before the user's null", async () => {
+    userFile({ databaseUrl: null });
+    const env = { TOOLWRIGHT_DATABASE_URL: 'postgres://ours/db' };
+    expect((await config({ env })).config.databaseUrl).toBe('postgres://ours/db');
+    expect((await config({ flags: { databaseUrl: 'postgres://flag/db' } })).config.databaseUrl).toBe(
+      'postgres://flag/db',
+    );
+  });
+
+  test("another program's DATABASE_URL does no harm where the user chose", async () => {
+    const env = { DATABASE_URL: 'mysql://other/db', TOOLWRIGHT_DATABASE_URL: 'null' };
+    expect((await config({ env })).config.databaseUrl).toBeNull();
+  });
+
+  test('a flag may be named as it is typed', async () => {
+    expect((await config({ flags: { 'command-timeout': '7', outputLimit: '2000' } })).config).toMatchObject({
+      commandTimeout: 7,
+      outputLimit: 2000,
+    });
+  });
 });
 
 describe('what is refused', () => {
@@ -101,6 +129,23 @@ describe('what is refused', () => {
     expect(await problems()).toContain('There are: mode, allow,');
     userFile({ constructor: 1 });
     expect(await problems()).toContain("no setting 'constructor'");
+  });
+
+  test('a variable that does not exist, with the one that was meant', async () => {
+    const unknown = (name: string) => problems({ env: { [name]: 's3cret' } });
+    expect(await unknown('TOOLWRIGHT_COMAND_TIMEOUT')).toBe(
+      'There is no variable TOOLWRIGHT_COMAND_TIMEOUT. Did you mean TOOLWRIGHT_COMMAND_TIMEOUT?',
+    );
+    expect(await unknown('TOOLWRIGHT_ZZZZZZ')).toMatch(/^There is no variable .* There are: TOOLWRIGHT_MODE, .*PORT/);
+    expect(await unknown('TOOLWRIGHT_ZZZZZZ')).not.toContain('s3cret');
+    expect(await problems({ env: { TOOLWRIGHT_ZZZZZZ: '', TOOLWRIGHT_CALL: 'call-1', OTHER: '1' } })).toBe('none');
+  });
+
+  test.each(['comand-timeout', 'comandTimeout'])('a flag that does not exist, such as %s', async (name) => {
+    expect(await problems({ flags: { [name]: '7' } })).toBe(
+      'There is no flag --comand-timeout. Did you mean --command-timeout?',
+    );
+    expect(await problems({ flags: { constructor: '7' } })).toContain('There is no flag --constructor.');
   });
 
   test('everything that is wrong is said at once, with where it stands', async () => {
