@@ -1,4 +1,5 @@
 import { nearest } from '../../kernel/nearest.ts';
+import { shown } from './hide.ts';
 import { type PartialConfig, SETTING_NAMES, SETTINGS, type SettingName } from './settings.ts';
 
 /** What a source said, as far as it makes sense, and what is wrong with the rest, in words that name the source. */
@@ -22,7 +23,7 @@ export function checkObject(source: string, given: unknown): Checked {
     }
     const parsed = SETTINGS[name].schema.safeParse(value);
     if (parsed.success) values[name] = parsed.data;
-    else problems.push(`${source}: ${name} cannot be ${JSON.stringify(value)}: ${reasonOf(parsed.error)}`);
+    else problems.push(`${source}: ${name} cannot be ${orHidden(name, value)}: ${reasonOf(parsed.error)}`);
   }
   return { values: values as PartialConfig, problems };
 }
@@ -30,6 +31,11 @@ export function checkObject(source: string, given: unknown): Checked {
 /** Checks a text, as it comes from a flag or the environment: numbers, lists and null are read from it. */
 export function checkText(source: string, name: SettingName, text: string): Checked {
   return checkObject(source, { [name]: fromText(name, text) });
+}
+
+/** A database's address that does not fit may have its password anywhere. */
+function orHidden(name: SettingName, value: unknown): string {
+  return name === 'databaseUrl' ? 'what it is (not shown, it may hold a password)' : shown(value);
 }
 
 function isSetting(name: string): name is SettingName {

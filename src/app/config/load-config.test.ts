@@ -156,6 +156,40 @@ describe('what is refused', () => {
     }
   });
 
+  test.each([
+    'mysql://app:hunter2@db/x',
+    'mysql://app:p@hunter2@db/x',
+    'mysql://app:a/hunter2@db/x',
+    'mysql://app:a hunter2@db/x',
+    'mysql://app:hunter2',
+    'app:hunter2',
+  ])('a database that is no PostgreSQL, naming where it was read and not its password: %s', async (url) => {
+    const fromPlatform = await problems({ env: { DATABASE_URL: url } });
+    expect(fromPlatform).toMatch(
+      /^DATABASE_URL: databaseUrl .* must start with postgres:.*TOOLWRIGHT_DATABASE_URL=null/,
+    );
+    const ours = await problems({ env: { TOOLWRIGHT_DATABASE_URL: url } });
+    expect(ours).toMatch(/^TOOLWRIGHT_DATABASE_URL: databaseUrl/);
+    const typed = await problems({ flags: { databaseUrl: url } });
+    expect(typed).toMatch(/^--database-url: databaseUrl/);
+    userFile({ databaseUrl: url });
+    for (const text of [fromPlatform, ours, typed, await problems()]) expect(text).not.toContain('hunter2');
+  });
+
+  test('a password in the wrong place, without showing it', async () => {
+    const url = 'postgres://app:p@hunter2@db/x';
+    userFile({ port: url, mode: `${'long '.repeat(20)}${url}`, [url]: 1, ask: { [url]: 1 }, allow: [url, 5] });
+    workspaceFile({ allowedHosts: [url] });
+    const loaded = await load({ env: { TOOLWRIGHT_LOG_LEVEL: url }, flags: { [url]: '1', port: 'password=hunter2' } });
+    expect(loaded).toMatchObject({ ok: false, error: { code: 'INVALID_INPUT' } });
+    expect(JSON.stringify(loaded)).not.toContain('hunter2');
+  });
+
+  test('a value is not shown without end', async () => {
+    userFile({ port: '://x'.repeat(200_000) });
+    expect((await problems()).length).toBeLessThan(500);
+  });
+
   test.each(['{ "port": 1,, }', '[]', '"ask"', 'null'])('a file that holds %s', async (content) => {
     userFile(content);
     expect(await problems()).toMatch(/config\.json (is not JSON|must hold an object)/);

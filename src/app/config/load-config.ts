@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { StorePlace } from '../../storage/open.ts';
 import { type Checked, checkObject, checkText } from './check.ts';
+import { hideSecrets } from './hide.ts';
 import { type Config, type PartialConfig, SETTING_NAMES, SETTINGS, type SettingName } from './settings.ts';
 import { checkEnvironment, checkFlags, type Texts } from './texts.ts';
 
@@ -48,12 +49,13 @@ export async function loadConfig({
     ['environment', environment.values],
     ['flag', flag.values],
   ]);
-  const problems = [platform, user, environment, flag].flatMap((source) => source.problems);
+  const found = [platform, user, environment, flag].flatMap((source) => source.problems);
   if (workspace !== undefined) {
     const path = join(workspace, '.toolwright', 'config.json');
     const file = await checkFile(path);
-    problems.push(...file.problems, ...tighten(path, chosen, file.values));
+    found.push(...file.problems, ...tighten(path, chosen, file.values));
   }
+  const problems = found.map(hideSecrets);
   if (problems.length > 0) return fail('INVALID_INPUT', problems.join('\n'), { problems });
   const config = chosen.config as Config;
   const stateDir = config.stateDir ?? join(folderOf(env.XDG_STATE_HOME, home, '.local/state'), 'toolwright');
@@ -123,7 +125,9 @@ async function checkFile(path: string): Promise<Checked> {
 function checkPlatform({ DATABASE_URL: url }: Texts, others: readonly Checked[]): Checked {
   const chosen = others.some(({ values }) => values.databaseUrl !== undefined);
   if (chosen || !url) return { values: {}, problems: [] };
-  return checkText('DATABASE_URL', 'databaseUrl', url);
+  const { values, problems } = checkText('DATABASE_URL', 'databaseUrl', url);
+  const next = 'If it is meant for another program, set TOOLWRIGHT_DATABASE_URL=null.';
+  return { values, problems: problems.map((problem) => `${problem}. ${next}`) };
 }
 
 /** An XDG folder counts only if it is absolute. */

@@ -67,7 +67,7 @@ export const SETTINGS = {
   databaseUrl: setting(
     z
       .string()
-      .regex(/^postgres(ql)?:\/\//, 'it must start with postgres://')
+      .regex(/^postgres(ql)?:\/\//, 'it must start with postgres://, or be null to keep the state in a file')
       .nullable(),
     null,
     'A PostgreSQL database to keep the state in, instead of a file.',
