@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -193,6 +193,45 @@ describe('what is refused', () => {
   test.each(['{ "port": 1,, }', '[]', '"ask"', 'null'])('a file that holds %s', async (content) => {
     userFile(content);
     expect(await problems()).toMatch(/config\.json (is not JSON|must hold an object)/);
+  });
+
+  test('a file that is not JSON, with the place and without a word of it', async () => {
+    userFile('{\n  "port": 1\n  "databaseUrl": "postgres://a:hunter2@db"\n}');
+    expect(await problems()).toContain('config.json is not JSON (line 3, column 3).');
+    for (const content of [
+      'hunter2',
+      '{ "port": hunter2 }',
+      '"hunter2',
+      '{ "hunter2": 1,, }',
+      'hunter2 at position 77',
+    ]) {
+      userFile(content);
+      workspaceFile(content);
+      expect(await problems()).toMatch(/is not JSON/);
+      expect(await problems()).not.toMatch(/hunter2|77/);
+    }
+  });
+
+  test("a workspace's link, whatever it leads to", async () => {
+    write(join(home, 'secrets/config.json'), { hunter2: 1 });
+    mkdirSync(join(workspace, '.toolwright'), { recursive: true });
+    symlinkSync(join(home, 'secrets/config.json'), join(workspace, '.toolwright/config.json'));
+    const linkedFile = await problems();
+    rmSync(join(workspace, '.toolwright'), { recursive: true });
+    symlinkSync(join(home, 'secrets'), join(workspace, '.toolwright'));
+    for (const text of [linkedFile, await problems()]) {
+      expect(text).toContain('is a symbolic link. A workspace');
+      expect(text).not.toContain('hunter2');
+    }
+  });
+
+  test("but the user's own file may be a link, and the workspace may be reached by one", async () => {
+    write(join(home, 'dotfiles/config.json'), { port: 1 });
+    mkdirSync(join(home, '.config/toolwright'), { recursive: true });
+    symlinkSync(join(home, 'dotfiles/config.json'), join(home, '.config/toolwright/config.json'));
+    workspaceFile({ mode: 'plan' });
+    symlinkSync(workspace, join(home, 'link'));
+    expect((await config({ workspace: join(home, 'link') })).config).toMatchObject({ port: 1, mode: 'plan' });
   });
 
   test('what is no plain file, without waiting for it', async () => {

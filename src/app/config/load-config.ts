@@ -1,9 +1,9 @@
-import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { StorePlace } from '../../storage/open.ts';
-import { type Checked, checkObject, checkText } from './check.ts';
+import { type Checked, checkText } from './check.ts';
+import { checkUserFile, checkWorkspaceFile } from './config-file.ts';
 import { hideSecrets } from './hide.ts';
 import { type Config, type PartialConfig, SETTING_NAMES, SETTINGS, type SettingName } from './settings.ts';
 import { checkEnvironment, checkFlags, type Texts } from './texts.ts';
@@ -39,7 +39,7 @@ export async function loadConfig({
   home = homedir(),
 }: ConfigSources): Promise<Result<LoadedConfig>> {
   const userPath = join(folderOf(env.XDG_CONFIG_HOME, home, '.config'), 'toolwright', 'config.json');
-  const user = await checkFile(userPath);
+  const user = await checkUserFile(userPath);
   const environment = checkEnvironment(env);
   const flag = checkFlags(flags);
   const platform = checkPlatform(env, [user, environment, flag]);
@@ -52,7 +52,7 @@ export async function loadConfig({
   const found = [platform, user, environment, flag].flatMap((source) => source.problems);
   if (workspace !== undefined) {
     const path = join(workspace, '.toolwright', 'config.json');
-    const file = await checkFile(path);
+    const file = await checkWorkspaceFile(path);
     found.push(...file.problems, ...tighten(path, chosen, file.values));
   }
   const problems = found.map(hideSecrets);
@@ -98,27 +98,6 @@ function tighten(path: string, { config, sources }: Chosen, values: PartialConfi
     }
   }
   return problems;
-}
-
-const LARGEST_FILE = 1_000_000;
-
-async function checkFile(path: string): Promise<Checked> {
-  let text: string;
-  try {
-    // A pipe would never end, and a workspace may hold one.
-    const { size } = await stat(path).then((found) => (found.isFile() ? found : { size: Number.POSITIVE_INFINITY }));
-    if (size > LARGEST_FILE) return { values: {}, problems: [`${path} is no plain file of at most 1 MB.`] };
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return { values: {}, problems: [] };
-    return { values: {}, problems: [`${path} cannot be read (${code}).`] };
-  }
-  try {
-    return checkObject(path, JSON.parse(text.replace(/^\ufeff/, '')));
-  } catch (error) {
-    return { values: {}, problems: [`${path} is not JSON: ${(error as Error).message}.`] };
-  }
 }
 
 /** DATABASE_URL is what hosting platforms set, often for another program: it counts only where nobody chose. */
