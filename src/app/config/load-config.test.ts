@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -183,6 +183,27 @@ describe('what is refused', () => {
     const loaded = await load({ env: { TOOLWRIGHT_LOG_LEVEL: url }, flags: { [url]: '1', port: 'password=hunter2' } });
     expect(loaded).toMatchObject({ ok: false, error: { code: 'INVALID_INPUT' } });
     expect(JSON.stringify(loaded)).not.toContain('hunter2');
+  });
+
+  test.each([
+    ['~', homedir()],
+    ['~/state', join(homedir(), 'state')],
+    ['~ana/state', '/var/lib/toolwright'],
+    ['state', '/var/lib/toolwright'],
+    ['./state', '/var/lib/toolwright'],
+    ['', '/var/lib/toolwright'],
+  ])('%j as the state directory, with what to write instead', async (stateDir, instead) => {
+    userFile({ stateDir });
+    const text = await problems(
+      stateDir === '' ? {} : { env: { TOOLWRIGHT_STATE_DIR: stateDir }, flags: { stateDir } },
+    );
+    for (const line of text.split('\n')) {
+      expect(line).toContain(`stateDir cannot be ${JSON.stringify(stateDir)}: it must be an absolute path`);
+      expect(line).toContain(` ${instead}, or null`);
+    }
+    expect((await config({ home: join(home, 'other'), flags: { stateDir: '/srv/state' } })).stateDir).toBe(
+      '/srv/state',
+    );
   });
 
   test('a value is not shown without end', async () => {

@@ -1,3 +1,5 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { addTo, lower, neverFromWorkspace, oneOf, subsetOf, type Tighten } from './tighten.ts';
 
@@ -59,9 +61,12 @@ export const SETTINGS = {
     lower,
   ),
   stateDir: setting(
-    z.string().min(1).nullable(),
+    z
+      .string()
+      .regex(/^\//, { error: ({ input }) => absoluteInstead(String(input)) })
+      .nullable(),
     null,
-    'Where the state is kept. null: the usual place.',
+    'Where the state is kept, as an absolute path. null: the usual place.',
     neverFromWorkspace,
   ),
   databaseUrl: setting(
@@ -109,6 +114,12 @@ export const fileSchema = z
     ...Object.fromEntries(SETTING_NAMES.map((name) => [name, SETTINGS[name].schema])),
   })
   .partial();
+
+/** A file has no current folder and no shell that would replace ~, so neither is guessed. */
+function absoluteInstead(path: string): string {
+  const instead = path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : undefined;
+  return `it must be an absolute path, ${instead === undefined ? 'such as /var/lib/toolwright' : `here ${instead}`}, or null for the usual place`;
+}
 
 /** `commandTimeout` → `TOOLWRIGHT_COMMAND_TIMEOUT`. */
 export function variableOf(name: SettingName): string {
