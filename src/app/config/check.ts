@@ -1,6 +1,8 @@
 import { nearest } from '../../kernel/nearest.ts';
 import { shown } from './hide.ts';
-import { type PartialConfig, SETTING_NAMES, SETTINGS, type SettingName } from './settings.ts';
+import { type PartialConfig, SETTING_NAMES, SETTINGS, type SettingName, schemaField } from './settings.ts';
+
+const EXAMPLE = './node_modules/toolwright/docs/config.schema.json';
 
 /** What a source said, as far as it makes sense, and what is wrong with the rest, in words that name the source. */
 export interface Checked {
@@ -16,7 +18,11 @@ export function checkObject(source: string, given: unknown): Checked {
   const values: Record<string, unknown> = {};
   const problems: string[] = [];
   for (const [name, value] of Object.entries(given)) {
-    if (name === '$schema') continue;
+    if (name === '$schema') {
+      if (!schemaField.safeParse(value).success)
+        problems.push(`${source}: $schema must be a text, such as ${shown(EXAMPLE)}.`);
+      continue;
+    }
     if (!isSetting(name)) {
       problems.push(`${source}: there is no setting '${name}'.${suggestion(name)}`);
       continue;

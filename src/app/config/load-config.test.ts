@@ -7,6 +7,8 @@ import { z } from 'zod';
 import { type ConfigSources, loadConfig } from './load-config.ts';
 import { fileSchema, type PartialConfig, SETTING_NAMES, SETTINGS, type SettingName, variableOf } from './settings.ts';
 
+const root = join(import.meta.dirname, '../../..');
+
 let home: string;
 let workspace: string;
 beforeEach(() => {
@@ -267,12 +269,20 @@ describe('what is refused', () => {
     expect(await problems()).toContain('port cannot be "8665"');
   });
 
-  test('$schema is welcome, and the schema knows every setting', async () => {
+  test('$schema is welcome, and the schema that is shipped knows every setting', async () => {
     userFile({ $schema: 'https://example.org/config.schema.json', port: 1 });
     expect((await config()).config.port).toBe(1);
-    const json = z.toJSONSchema(fileSchema) as { properties: object; additionalProperties: boolean };
+    const json = JSON.parse(readFileSync(join(root, 'docs/config.schema.json'), 'utf8'));
+    expect(json).toEqual(z.toJSONSchema(fileSchema));
     expect(Object.keys(json.properties)).toEqual(['$schema', ...SETTING_NAMES]);
-    expect(json.additionalProperties).toBe(false);
+    expect(json).toMatchObject({ additionalProperties: false, properties: { port: { default: 8665 } } });
+    expect(json.required).toBeUndefined();
+    expect(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).files).toContain('docs/config.schema.json');
+  });
+
+  test.each([5, null, {}])('$schema as %j', async ($schema) => {
+    userFile({ $schema });
+    expect(await problems()).toContain('config.json: $schema must be a text, such as "./node_modules/');
   });
 });
 
@@ -343,6 +353,6 @@ test('the names in the environment follow from the names here', () => {
 });
 
 test('the documentation has a line for every setting', () => {
-  const page = readFileSync(join(import.meta.dirname, '../../../docs/configuration.md'), 'utf8');
+  const page = readFileSync(join(root, 'docs/configuration.md'), 'utf8');
   for (const name of SETTING_NAMES) expect(page).toContain(`\n| \`${name}\` `);
 });

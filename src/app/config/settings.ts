@@ -13,7 +13,12 @@ export interface Setting<T = unknown> {
 }
 
 function setting<T>(schema: z.ZodType<T>, fallback: NoInfer<T>, about: string, tighten: Tighten<NoInfer<T>>) {
-  return { schema: schema.describe(about), fallback, about, tighten } satisfies Setting<T>;
+  return {
+    schema: schema.meta({ description: about, default: fallback }),
+    fallback,
+    about,
+    tighten,
+  } satisfies Setting<T>;
 }
 
 const names = z.array(z.string().min(1));
@@ -107,13 +112,17 @@ export type Config = { readonly [K in SettingName]: z.output<(typeof SETTINGS)[K
 
 export type PartialConfig = { readonly [K in SettingName]?: Config[K] };
 
-/** The file as a whole, for editors and for the documentation. */
+/** The one field of a file that is no setting. */
+export const schemaField = z.string().describe('Where editors find this schema.');
+
+/** The file as a whole; docs/config.schema.json is made from it, for editors. */
 export const fileSchema = z
   .strictObject({
-    $schema: z.string().describe('Where editors find this schema.'),
+    $schema: schemaField,
     ...Object.fromEntries(SETTING_NAMES.map((name) => [name, SETTINGS[name].schema])),
   })
-  .partial();
+  .partial()
+  .meta({ title: 'Toolwright configuration' });
 
 /** A file has no current folder and no shell that would replace ~, so neither is guessed. */
 function absoluteInstead(path: string): string {
