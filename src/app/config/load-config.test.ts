@@ -208,6 +208,15 @@ describe('what is refused', () => {
     );
   });
 
+  test("a workspace's names and values, without what a terminal would obey", async () => {
+    const trick = 'a\u001b[2J\nAll is well\u009b\u202e';
+    workspaceFile({ [trick]: 1, allowedHosts: [trick], mode: trick });
+    const text = await problems();
+    expect(text.split('\n')).toHaveLength(3);
+    for (const unseen of ['\u001b', '\u009b', '\u202e']) expect(text).not.toContain(unseen);
+    expect(text).toContain("no setting 'a\\u001b[2J\\u000aAll is well\\u009b\\u202e'");
+  });
+
   test('a value is not shown without end', async () => {
     userFile({ port: '://x'.repeat(200_000) });
     expect((await problems()).length).toBeLessThan(500);
