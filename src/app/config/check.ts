@@ -61,7 +61,7 @@ function fromText(name: SettingName, text: string): unknown {
   return text.trim() !== '' && Number.isFinite(number) && schema.safeParse(number).success ? number : text;
 }
 
-/** JSON for what holds commas, otherwise a list with commas. */
+/** A list with commas, where those in parentheses belong to a rule; JSON for what that does not fit. */
 function listOf(text: string): unknown {
   if (text.trim().startsWith('[')) {
     try {
@@ -71,7 +71,7 @@ function listOf(text: string): unknown {
     }
   }
   return text
-    .split(',')
+    .split(/,(?![^(]*\))/)
     .map((item) => item.trim())
     .filter((item) => item !== '');
 }

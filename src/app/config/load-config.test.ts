@@ -115,6 +115,18 @@ describe('where a setting comes from', () => {
     expect((await config({ env })).config.databaseUrl).toBeNull();
   });
 
+  test('a comma inside a rule does not tear it apart', async () => {
+    const env = { TOOLWRIGHT_DENY: 'bash(git commit, push), web_fetch,bash(rm *)' };
+    expect((await config({ env })).config.deny).toEqual(['bash(git commit, push)', 'web_fetch', 'bash(rm *)']);
+  });
+
+  test('what a sandboxed command is marked with is no choice of a sandbox', async () => {
+    userFile({ sandbox: 'bubblewrap' });
+    const env = { TOOLWRIGHT_SANDBOX: 'none' };
+    expect((await config({ env })).config.sandbox).toBe('none');
+    expect((await config({ env: { ...env, TOOLWRIGHT_CALL: 'call-1' } })).config.sandbox).toBe('bubblewrap');
+  });
+
   test('a flag may be named as it is typed', async () => {
     expect((await config({ flags: { 'command-timeout': '7', outputLimit: '2000' } })).config).toMatchObject({
       commandTimeout: 7,

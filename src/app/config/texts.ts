@@ -9,9 +9,13 @@ const PREFIX = 'TOOLWRIGHT_';
 /** What sandboxed commands carry: a Toolwright that is started by one finds them in its environment. */
 const MARKS = new Set(['TOOLWRIGHT_CALL', 'TOOLWRIGHT_OWNER', 'TOOLWRIGHT_RUN']);
 
-/** TOOLWRIGHT_*. An empty variable counts as none. */
+/**
+ * TOOLWRIGHT_*. An empty variable counts as none. Inside a sandboxed command TOOLWRIGHT_SANDBOX says what keeps that
+ * command in; it is nobody's choice, and «none» there must not overrule the user's file.
+ */
 export function checkEnvironment(env: Texts): Checked {
-  const ours = Object.entries(env).filter(([name, text]) => name.startsWith(PREFIX) && text !== '' && !MARKS.has(name));
+  const isMark = (name: string) => MARKS.has(name) || (name === 'TOOLWRIGHT_SANDBOX' && !!env['TOOLWRIGHT_CALL']);
+  const ours = Object.entries(env).filter(([name, text]) => name.startsWith(PREFIX) && text !== '' && !isMark(name));
   return checkNamed(ours, 'variable', variableOf, (name) => name.slice(PREFIX.length));
 }
 
