@@ -2,6 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { z } from 'zod';
+import { fileSchema } from '../src/app/config/settings.ts';
 import type { Tool } from '../src/kernel/tool.ts';
 import { builtInTools } from '../src/tools/index.ts';
 import { root } from './install.mjs';
@@ -9,6 +11,7 @@ import { root } from './install.mjs';
 const pages: [path: string, write: (now: string) => string][] = [
   ['docs/tools.md', () => toolsPage(builtInTools)],
   ['docs/architecture.md', (now) => replaceGenerated(now, importGraph())],
+  ['docs/config.schema.json', () => formatted('config.schema.json', z.toJSONSchema(fileSchema))],
 ];
 
 const stale = pages.filter(([path, write]) => {
@@ -41,6 +44,12 @@ function toolSection({ name, description, category, effect, input }: Tool): stri
   });
   const table = ['| parameter | type | default | |', '|---|---|---|---|', ...rows].join('\n');
   return `## ${name}\n\n${description}\n\nCategory ${category}, effect ${effect}.\n\n${table}\n`;
+}
+
+function formatted(name: string, json: unknown): string {
+  const biome = join(root, 'node_modules', '.bin', 'biome');
+  const args = ['format', `--stdin-file-path=${name}`];
+  return execFileSync(biome, args, { cwd: root, encoding: 'utf8', input: JSON.stringify(json, null, 2) });
 }
 
 function importGraph(): string {

@@ -1,5 +1,8 @@
 import { nearest } from '../../kernel/nearest.ts';
-import { type PartialConfig, SETTING_NAMES, SETTINGS, type SettingName } from './settings.ts';
+import { shown } from './hide.ts';
+import { type PartialConfig, SETTING_NAMES, SETTINGS, type SettingName, schemaField } from './settings.ts';
+
+const EXAMPLE = './node_modules/toolwright/docs/config.schema.json';
 
 /** What a source said, as far as it makes sense, and what is wrong with the rest, in words that name the source. */
 export interface Checked {
@@ -15,33 +18,30 @@ export function checkObject(source: string, given: unknown): Checked {
   const values: Record<string, unknown> = {};
   const problems: string[] = [];
   for (const [name, value] of Object.entries(given)) {
-    if (name === '$schema') continue;
+    if (name === '$schema') {
+      if (!schemaField.safeParse(value).success)
+        problems.push(`${source}: $schema must be a text, such as ${shown(EXAMPLE)}.`);
+      continue;
+    }
     if (!isSetting(name)) {
       problems.push(`${source}: there is no setting '${name}'.${suggestion(name)}`);
       continue;
     }
     const parsed = SETTINGS[name].schema.safeParse(value);
     if (parsed.success) values[name] = parsed.data;
-    else problems.push(`${source}: ${name} cannot be ${JSON.stringify(value)}: ${reasonOf(parsed.error)}`);
+    else problems.push(`${source}: ${name} cannot be ${orHidden(name, value)}: ${reasonOf(parsed.error)}`);
   }
   return { values: values as PartialConfig, problems };
 }
 
-/** Checks texts, as they come from flags and the environment: numbers, lists and null are read from them. */
-export function checkTexts(
-  source: (name: SettingName) => string,
-  given: Partial<Record<SettingName, string>>,
-): Checked {
-  const values: Record<string, unknown> = {};
-  const problems: string[] = [];
-  for (const name of SETTING_NAMES) {
-    const text = given[name];
-    if (text === undefined) continue;
-    const checked = checkObject(source(name), { [name]: fromText(name, text) });
-    Object.assign(values, checked.values);
-    problems.push(...checked.problems);
-  }
-  return { values: values as PartialConfig, problems };
+/** Checks a text, as it comes from a flag or the environment: numbers, lists and null are read from it. */
+export function checkText(source: string, name: SettingName, text: string): Checked {
+  return checkObject(source, { [name]: fromText(name, text) });
+}
+
+/** A database's address that does not fit may have its password anywhere. */
+function orHidden(name: SettingName, value: unknown): string {
+  return name === 'databaseUrl' ? 'what it is (not shown, it may hold a password)' : shown(value);
 }
 
 function isSetting(name: string): name is SettingName {
@@ -61,7 +61,7 @@ function fromText(name: SettingName, text: string): unknown {
   return text.trim() !== '' && Number.isFinite(number) && schema.safeParse(number).success ? number : text;
 }
 
-/** JSON for what holds commas, otherwise a list with commas. */
+/** A list with commas, where those in parentheses belong to a rule; JSON for what that does not fit. */
 function listOf(text: string): unknown {
   if (text.trim().startsWith('[')) {
     try {
@@ -71,7 +71,7 @@ function listOf(text: string): unknown {
     }
   }
   return text
-    .split(',')
+    .split(/,(?![^(]*\))/)
     .map((item) => item.trim())
     .filter((item) => item !== '');
 }

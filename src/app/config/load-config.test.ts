@@ -1,11 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type ConfigSources, loadConfig } from './load-config.ts';
 import { fileSchema, type PartialConfig, SETTING_NAMES, SETTINGS, type SettingName, variableOf } from './settings.ts';
+
+const root = join(import.meta.dirname, '../../..');
 
 let home: string;
 let workspace: string;
@@ -91,6 +93,46 @@ describe('where a setting comes from', () => {
     const both = { ...env, TOOLWRIGHT_DATABASE_URL: 'postgresql://c/d' };
     expect((await config({ env: both })).config.databaseUrl).toBe('postgresql://c/d');
   });
+
+  test.each([null, 'postgres://mine/db'])("DATABASE_URL gives way to %j in the user's file", async (databaseUrl) => {
+    userFile({ databaseUrl });
+    const loaded = await config({ env: { DATABASE_URL: 'postgres://platform/db' } });
+    expect(loaded.config.databaseUrl).toBe(databaseUrl);
+    expect(loaded.sources.databaseUrl).toBe('user file');
+  });
+
+  test("TOOLWRIGHT_DATABASE_URL and the flag go before the user's null", async () => {
+    userFile({ databaseUrl: null });
+    const env = { TOOLWRIGHT_DATABASE_URL: 'postgres://ours/db' };
+    expect((await config({ env })).config.databaseUrl).toBe('postgres://ours/db');
+    expect((await config({ flags: { databaseUrl: 'postgres://flag/db' } })).config.databaseUrl).toBe(
+      'postgres://flag/db',
+    );
+  });
+
+  test("another program's DATABASE_URL does no harm where the user chose", async () => {
+    const env = { DATABASE_URL: 'mysql://other/db', TOOLWRIGHT_DATABASE_URL: 'null' };
+    expect((await config({ env })).config.databaseUrl).toBeNull();
+  });
+
+  test('a comma inside a rule does not tear it apart', async () => {
+    const env = { TOOLWRIGHT_DENY: 'bash(git commit, push), web_fetch,bash(rm *)' };
+    expect((await config({ env })).config.deny).toEqual(['bash(git commit, push)', 'web_fetch', 'bash(rm *)']);
+  });
+
+  test('what a sandboxed command is marked with is no choice of a sandbox', async () => {
+    userFile({ sandbox: 'bubblewrap' });
+    const env = { TOOLWRIGHT_SANDBOX: 'none' };
+    expect((await config({ env })).config.sandbox).toBe('none');
+    expect((await config({ env: { ...env, TOOLWRIGHT_CALL: 'call-1' } })).config.sandbox).toBe('bubblewrap');
+  });
+
+  test('a flag may be named as it is typed', async () => {
+    expect((await config({ flags: { 'command-timeout': '7', outputLimit: '2000' } })).config).toMatchObject({
+      commandTimeout: 7,
+      outputLimit: 2000,
+    });
+  });
 });
 
 describe('what is refused', () => {
@@ -103,6 +145,23 @@ describe('what is refused', () => {
     expect(await problems()).toContain("no setting 'constructor'");
   });
 
+  test('a variable that does not exist, with the one that was meant', async () => {
+    const unknown = (name: string) => problems({ env: { [name]: 's3cret' } });
+    expect(await unknown('TOOLWRIGHT_COMAND_TIMEOUT')).toBe(
+      'There is no variable TOOLWRIGHT_COMAND_TIMEOUT. Did you mean TOOLWRIGHT_COMMAND_TIMEOUT?',
+    );
+    expect(await unknown('TOOLWRIGHT_ZZZZZZ')).toMatch(/^There is no variable .* There are: TOOLWRIGHT_MODE, .*PORT/);
+    expect(await unknown('TOOLWRIGHT_ZZZZZZ')).not.toContain('s3cret');
+    expect(await problems({ env: { TOOLWRIGHT_ZZZZZZ: '', TOOLWRIGHT_CALL: 'call-1', OTHER: '1' } })).toBe('none');
+  });
+
+  test.each(['comand-timeout', 'comandTimeout'])('a flag that does not exist, such as %s', async (name) => {
+    expect(await problems({ flags: { [name]: '7' } })).toBe(
+      'There is no flag --comand-timeout. Did you mean --command-timeout?',
+    );
+    expect(await problems({ flags: { constructor: '7' } })).toContain('There is no flag --constructor.');
+  });
+
   test('everything that is wrong is said at once, with where it stands', async () => {
     userFile({ port: 'high', mode: 'fast' });
     const text = await problems({ env: { TOOLWRIGHT_COMMAND_TIMEOUT: '700' }, flags: { logLevel: 'loud' } });
@@ -111,9 +170,112 @@ describe('what is refused', () => {
     }
   });
 
+  test.each([
+    'mysql://app:hunter2@db/x',
+    'mysql://app:p@hunter2@db/x',
+    'mysql://app:a/hunter2@db/x',
+    'mysql://app:a hunter2@db/x',
+    'mysql://app:hunter2',
+    'app:hunter2',
+  ])('a database that is no PostgreSQL, naming where it was read and not its password: %s', async (url) => {
+    const fromPlatform = await problems({ env: { DATABASE_URL: url } });
+    expect(fromPlatform).toMatch(
+      /^DATABASE_URL: databaseUrl .* must start with postgres:.*TOOLWRIGHT_DATABASE_URL=null/,
+    );
+    const ours = await problems({ env: { TOOLWRIGHT_DATABASE_URL: url } });
+    expect(ours).toMatch(/^TOOLWRIGHT_DATABASE_URL: databaseUrl/);
+    const typed = await problems({ flags: { databaseUrl: url } });
+    expect(typed).toMatch(/^--database-url: databaseUrl/);
+    userFile({ databaseUrl: url });
+    for (const text of [fromPlatform, ours, typed, await problems()]) expect(text).not.toContain('hunter2');
+  });
+
+  test('a password in the wrong place, without showing it', async () => {
+    const url = 'postgres://app:p@hunter2@db/x';
+    userFile({ port: url, mode: `${'long '.repeat(20)}${url}`, [url]: 1, ask: { [url]: 1 }, allow: [url, 5] });
+    workspaceFile({ allowedHosts: [url] });
+    const loaded = await load({ env: { TOOLWRIGHT_LOG_LEVEL: url }, flags: { [url]: '1', port: 'password=hunter2' } });
+    expect(loaded).toMatchObject({ ok: false, error: { code: 'INVALID_INPUT' } });
+    expect(JSON.stringify(loaded)).not.toContain('hunter2');
+  });
+
+  test.each([
+    ['~', homedir()],
+    ['~/state', join(homedir(), 'state')],
+    ['~ana/state', '/var/lib/toolwright'],
+    ['state', '/var/lib/toolwright'],
+    ['./state', '/var/lib/toolwright'],
+    ['', '/var/lib/toolwright'],
+  ])('%j as the state directory, with what to write instead', async (stateDir, instead) => {
+    userFile({ stateDir });
+    const text = await problems(
+      stateDir === '' ? {} : { env: { TOOLWRIGHT_STATE_DIR: stateDir }, flags: { stateDir } },
+    );
+    for (const line of text.split('\n')) {
+      expect(line).toContain(`stateDir cannot be ${JSON.stringify(stateDir)}: it must be an absolute path`);
+      expect(line).toContain(` ${instead}, or null`);
+    }
+    expect((await config({ home: join(home, 'other'), flags: { stateDir: '/srv/state' } })).stateDir).toBe(
+      '/srv/state',
+    );
+  });
+
+  test("a workspace's names and values, without what a terminal would obey", async () => {
+    const trick = 'a\u001b[2J\nAll is well\u009b\u202e';
+    workspaceFile({ [trick]: 1, allowedHosts: [trick], mode: trick });
+    const text = await problems();
+    expect(text.split('\n')).toHaveLength(3);
+    for (const unseen of ['\u001b', '\u009b', '\u202e']) expect(text).not.toContain(unseen);
+    expect(text).toContain("no setting 'a\\u001b[2J\\u000aAll is well\\u009b\\u202e'");
+  });
+
+  test('a value is not shown without end', async () => {
+    userFile({ port: '://x'.repeat(200_000) });
+    expect((await problems()).length).toBeLessThan(500);
+  });
+
   test.each(['{ "port": 1,, }', '[]', '"ask"', 'null'])('a file that holds %s', async (content) => {
     userFile(content);
     expect(await problems()).toMatch(/config\.json (is not JSON|must hold an object)/);
+  });
+
+  test('a file that is not JSON, with the place and without a word of it', async () => {
+    userFile('{\n  "port": 1\n  "databaseUrl": "postgres://a:hunter2@db"\n}');
+    expect(await problems()).toContain('config.json is not JSON (line 3, column 3).');
+    for (const content of [
+      'hunter2',
+      '{ "port": hunter2 }',
+      '"hunter2',
+      '{ "hunter2": 1,, }',
+      'hunter2 at position 77',
+    ]) {
+      userFile(content);
+      workspaceFile(content);
+      expect(await problems()).toMatch(/is not JSON/);
+      expect(await problems()).not.toMatch(/hunter2|77/);
+    }
+  });
+
+  test("a workspace's link, whatever it leads to", async () => {
+    write(join(home, 'secrets/config.json'), { hunter2: 1 });
+    mkdirSync(join(workspace, '.toolwright'), { recursive: true });
+    symlinkSync(join(home, 'secrets/config.json'), join(workspace, '.toolwright/config.json'));
+    const linkedFile = await problems();
+    rmSync(join(workspace, '.toolwright'), { recursive: true });
+    symlinkSync(join(home, 'secrets'), join(workspace, '.toolwright'));
+    for (const text of [linkedFile, await problems()]) {
+      expect(text).toContain('is a symbolic link. A workspace');
+      expect(text).not.toContain('hunter2');
+    }
+  });
+
+  test("but the user's own file may be a link, and the workspace may be reached by one", async () => {
+    write(join(home, 'dotfiles/config.json'), { port: 1 });
+    mkdirSync(join(home, '.config/toolwright'), { recursive: true });
+    symlinkSync(join(home, 'dotfiles/config.json'), join(home, '.config/toolwright/config.json'));
+    workspaceFile({ mode: 'plan' });
+    symlinkSync(workspace, join(home, 'link'));
+    expect((await config({ workspace: join(home, 'link') })).config).toMatchObject({ port: 1, mode: 'plan' });
   });
 
   test('what is no plain file, without waiting for it', async () => {
@@ -128,12 +290,20 @@ describe('what is refused', () => {
     expect(await problems()).toContain('port cannot be "8665"');
   });
 
-  test('$schema is welcome, and the schema knows every setting', async () => {
+  test('$schema is welcome, and the schema that is shipped knows every setting', async () => {
     userFile({ $schema: 'https://example.org/config.schema.json', port: 1 });
     expect((await config()).config.port).toBe(1);
-    const json = z.toJSONSchema(fileSchema) as { properties: object; additionalProperties: boolean };
+    const json = JSON.parse(readFileSync(join(root, 'docs/config.schema.json'), 'utf8'));
+    expect(json).toEqual(z.toJSONSchema(fileSchema));
     expect(Object.keys(json.properties)).toEqual(['$schema', ...SETTING_NAMES]);
-    expect(json.additionalProperties).toBe(false);
+    expect(json).toMatchObject({ additionalProperties: false, properties: { port: { default: 8665 } } });
+    expect(json.required).toBeUndefined();
+    expect(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).files).toContain('docs/config.schema.json');
+  });
+
+  test.each([5, null, {}])('$schema as %j', async ($schema) => {
+    userFile({ $schema });
+    expect(await problems()).toContain('config.json: $schema must be a text, such as "./node_modules/');
   });
 });
 
@@ -204,6 +374,6 @@ test('the names in the environment follow from the names here', () => {
 });
 
 test('the documentation has a line for every setting', () => {
-  const page = readFileSync(join(import.meta.dirname, '../../../docs/configuration.md'), 'utf8');
+  const page = readFileSync(join(root, 'docs/configuration.md'), 'utf8');
   for (const name of SETTING_NAMES) expect(page).toContain(`\n| \`${name}\` `);
 });

@@ -1,10 +1,12 @@
-import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { StorePlace } from '../../storage/open.ts';
-import { type Checked, checkObject, checkTexts } from './check.ts';
-import { type Config, type PartialConfig, SETTING_NAMES, SETTINGS, type SettingName, variableOf } from './settings.ts';
+import { type Checked, checkText } from './check.ts';
+import { checkUserFile, checkWorkspaceFile } from './config-file.ts';
+import { hideSecrets } from './hide.ts';
+import { type Config, type PartialConfig, SETTING_NAMES, SETTINGS, type SettingName } from './settings.ts';
+import { checkEnvironment, checkFlags, type Texts } from './texts.ts';
 
 export type Source = 'default' | 'user file' | 'environment' | 'flag' | 'workspace file';
 
@@ -18,17 +20,17 @@ export interface LoadedConfig {
 }
 
 export interface ConfigSources {
-  env: Readonly<Record<string, string | undefined>>;
-  /** As typed on the command line. */
-  flags?: Partial<Record<SettingName, string>>;
+  env: Texts;
+  /** As typed on the command line; a name that is no setting is refused, so the door takes its own flags out first. */
+  flags?: Texts;
   /** The workspace's folder; its file may only tighten. */
   workspace?: string;
   home?: string;
 }
 
 /**
- * flags > TOOLWRIGHT_* > the user's file > defaults, and then what the workspace's file takes away. INVALID_INPUT lists
- * everything that is wrong, in all sources, at once.
+ * flags > TOOLWRIGHT_* > the user's file > DATABASE_URL > defaults, and then what the workspace's file takes away.
+ * INVALID_INPUT lists everything that is wrong, in all sources, at once.
  */
 export async function loadConfig({
   env,
@@ -37,20 +39,23 @@ export async function loadConfig({
   home = homedir(),
 }: ConfigSources): Promise<Result<LoadedConfig>> {
   const userPath = join(folderOf(env.XDG_CONFIG_HOME, home, '.config'), 'toolwright', 'config.json');
-  const user = await checkFile(userPath);
-  const environment = checkTexts(variableOf, fromEnvironment(env));
-  const flag = checkTexts((name) => `--${dashed(name)}`, flags);
+  const user = await checkUserFile(userPath);
+  const environment = checkEnvironment(env);
+  const flag = checkFlags(flags);
+  const platform = checkPlatform(env, [user, environment, flag]);
   const chosen = choose([
+    ['environment', platform.values],
     ['user file', user.values],
     ['environment', environment.values],
     ['flag', flag.values],
   ]);
-  const problems = [...user.problems, ...environment.problems, ...flag.problems];
+  const found = [platform, user, environment, flag].flatMap((source) => source.problems);
   if (workspace !== undefined) {
     const path = join(workspace, '.toolwright', 'config.json');
-    const file = await checkFile(path);
-    problems.push(...file.problems, ...tighten(path, chosen, file.values));
+    const file = await checkWorkspaceFile(path);
+    found.push(...file.problems, ...tighten(path, chosen, file.values));
   }
+  const problems = found.map(hideSecrets);
   if (problems.length > 0) return fail('INVALID_INPUT', problems.join('\n'), { problems });
   const config = chosen.config as Config;
   const stateDir = config.stateDir ?? join(folderOf(env.XDG_STATE_HOME, home, '.local/state'), 'toolwright');
@@ -95,43 +100,16 @@ function tighten(path: string, { config, sources }: Chosen, values: PartialConfi
   return problems;
 }
 
-const LARGEST_FILE = 1_000_000;
-
-async function checkFile(path: string): Promise<Checked> {
-  let text: string;
-  try {
-    // A pipe would never end, and a workspace may hold one.
-    const { size } = await stat(path).then((found) => (found.isFile() ? found : { size: Number.POSITIVE_INFINITY }));
-    if (size > LARGEST_FILE) return { values: {}, problems: [`${path} is no plain file of at most 1 MB.`] };
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return { values: {}, problems: [] };
-    return { values: {}, problems: [`${path} cannot be read (${code}).`] };
-  }
-  try {
-    return checkObject(path, JSON.parse(text.replace(/^\ufeff/, '')));
-  } catch (error) {
-    return { values: {}, problems: [`${path} is not JSON: ${(error as Error).message}.`] };
-  }
-}
-
-/** DATABASE_URL is what hosting platforms set; ours goes before it. */
-function fromEnvironment(env: ConfigSources['env']): Partial<Record<SettingName, string>> {
-  const given: Partial<Record<SettingName, string>> = {};
-  if (env.DATABASE_URL) given.databaseUrl = env.DATABASE_URL;
-  for (const name of SETTING_NAMES) {
-    const text = env[variableOf(name)];
-    if (text !== undefined && text !== '') given[name] = text;
-  }
-  return given;
+/** DATABASE_URL is what hosting platforms set, often for another program: it counts only where nobody chose. */
+function checkPlatform({ DATABASE_URL: url }: Texts, others: readonly Checked[]): Checked {
+  const chosen = others.some(({ values }) => values.databaseUrl !== undefined);
+  if (chosen || !url) return { values: {}, problems: [] };
+  const { values, problems } = checkText('DATABASE_URL', 'databaseUrl', url);
+  const next = 'If it is meant for another program, set TOOLWRIGHT_DATABASE_URL=null.';
+  return { values, problems: problems.map((problem) => `${problem}. ${next}`) };
 }
 
 /** An XDG folder counts only if it is absolute. */
 function folderOf(xdg: string | undefined, home: string, otherwise: string): string {
   return xdg?.startsWith('/') ? xdg : join(home, otherwise);
-}
-
-function dashed(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

@@ -1,3 +1,5 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { addTo, lower, neverFromWorkspace, oneOf, subsetOf, type Tighten } from './tighten.ts';
 
@@ -11,7 +13,12 @@ export interface Setting<T = unknown> {
 }
 
 function setting<T>(schema: z.ZodType<T>, fallback: NoInfer<T>, about: string, tighten: Tighten<NoInfer<T>>) {
-  return { schema: schema.describe(about), fallback, about, tighten } satisfies Setting<T>;
+  return {
+    schema: schema.meta({ description: about, default: fallback }),
+    fallback,
+    about,
+    tighten,
+  } satisfies Setting<T>;
 }
 
 const names = z.array(z.string().min(1));
@@ -59,15 +66,18 @@ export const SETTINGS = {
     lower,
   ),
   stateDir: setting(
-    z.string().min(1).nullable(),
+    z
+      .string()
+      .regex(/^\//, { error: ({ input }) => absoluteInstead(String(input)) })
+      .nullable(),
     null,
-    'Where the state is kept. null: the usual place.',
+    'Where the state is kept, as an absolute path. null: the usual place.',
     neverFromWorkspace,
   ),
   databaseUrl: setting(
     z
       .string()
-      .regex(/^postgres(ql)?:\/\//, 'it must start with postgres://')
+      .regex(/^postgres(ql)?:\/\//, 'it must start with postgres://, or be null to keep the state in a file')
       .nullable(),
     null,
     'A PostgreSQL database to keep the state in, instead of a file.',
@@ -102,13 +112,23 @@ export type Config = { readonly [K in SettingName]: z.output<(typeof SETTINGS)[K
 
 export type PartialConfig = { readonly [K in SettingName]?: Config[K] };
 
-/** The file as a whole, for editors and for the documentation. */
+/** The one field of a file that is no setting. */
+export const schemaField = z.string().describe('Where editors find this schema.');
+
+/** The file as a whole; docs/config.schema.json is made from it, for editors. */
 export const fileSchema = z
   .strictObject({
-    $schema: z.string().describe('Where editors find this schema.'),
+    $schema: schemaField,
     ...Object.fromEntries(SETTING_NAMES.map((name) => [name, SETTINGS[name].schema])),
   })
-  .partial();
+  .partial()
+  .meta({ title: 'Toolwright configuration' });
+
+/** A file has no current folder and no shell that would replace ~, so neither is guessed. */
+function absoluteInstead(path: string): string {
+  const instead = path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : undefined;
+  return `it must be an absolute path, ${instead === undefined ? 'such as /var/lib/toolwright' : `here ${instead}`}, or null for the usual place`;
+}
 
 /** `commandTimeout` → `TOOLWRIGHT_COMMAND_TIMEOUT`. */
 export function variableOf(name: SettingName): string {
