@@ -46,8 +46,11 @@ describe.each(['README.md', 'README.zh-CN.md'])('%s', (page) => {
 test('the tour runs to its end', async () => {
   const { stdout } = await run(process.execPath, ['--import', 'tsx', 'examples/tour.ts'], { cwd: root });
   expect(stdout).toContain('✓ 4 words, 23 characters');
-  expect(stdout).toContain('changed text before it ran');
-  expect(stdout.trimEnd()).toMatch(/read_output +succeeded +[\d.]+ ms$/);
+  expect(stdout).toContain('src/hello.ts:2: // TODO: say more');
+  expect(stdout).toContain('.env cannot be used');
+  expect(stdout).not.toContain('do-not-read-me');
+  expect(stdout).toContain('taken back: src/hello.ts');
+  expect(stdout.trimEnd()).toMatch(/count_words +succeeded +[\d.]+ ms$/);
 });
 
 test('the durable example finds its earlier call when it runs again', async () => {
