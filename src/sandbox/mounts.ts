@@ -24,7 +24,8 @@ export function systemArguments(given: {
     ...SYSTEM_FOLDERS.flatMap(systemFolder),
     ...['--dir', '/run', '--dir', '/var', '--ro-bind', folder.etc, '/etc'],
     ...given.toolchains.flatMap(bindReadOnly),
-    ...['--proc', '/proc', '--dev', '/dev'],
+    // bubblewrap protects /proc/sys only from those who may write the folder; root owns the files in it all the same.
+    ...['--proc', '/proc', '--remount-ro', '/proc', '--dev', '/dev'],
   ];
 }
 
