@@ -64,17 +64,19 @@ function bindReadOnly(path: string): string[] {
 }
 
 /**
- * Read-only paths, and every folder above them bound onto itself: without that, renaming `.git` away and making a new
- * one would get around a read-only `.git/hooks`. A mount point cannot be renamed.
+ * Read-only paths, and every folder above them and above hidden ones bound onto itself. A mount point cannot be renamed:
+ * without that, renaming `.git` away and making a new one would get around a read-only `.git/hooks`, and a hidden file
+ * could be brought to a place where the next run reads it.
  */
 function protection(workspace: string, found: readonly Found[]): string[] {
-  const readOnly = found
-    .filter(({ access, kind }) => access === 'read-only' && kind !== 'link')
-    .map(({ path }) => path);
-  const above = new Set(readOnly.flatMap(foldersAbove));
+  const mounted = found.filter(({ kind }) => kind !== 'link');
+  const hidden = new Set(mounted.filter(({ access }) => access === 'hidden').map(({ path }) => path));
+  const readOnly = new Set(mounted.filter(({ access }) => access === 'read-only').map(({ path }) => path));
+  const isInside = (path: string): boolean => [path, ...foldersAbove(path)].some((each) => readOnly.has(each));
+  const above = new Set(mounted.flatMap(({ path }) => foldersAbove(path)).filter((path) => !isInside(path)));
   const all = [
     ...[...above].map((path) => ({ path, option: '--bind' })),
-    ...readOnly.map((path) => ({ path, option: '--ro-bind' })),
+    ...[...readOnly].filter((path) => !hidden.has(path)).map((path) => ({ path, option: '--ro-bind' })),
   ];
   all.sort((a, b) => depth(a.path) - depth(b.path));
   return all.flatMap(({ path, option }) => [option, `${workspace}/${path}`, `${workspace}/${path}`]);

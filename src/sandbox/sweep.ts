@@ -12,7 +12,8 @@ import type { Found } from './tree-scan.ts';
 export function sweep(workspace: string, before: readonly Found[], after: readonly Found[]): Quarantined[] {
   const known = new Map(before.map((found) => [found.path, found.kind]));
   return after
-    .filter(({ access, path, kind }) => access === 'read-only' && known.get(path) !== kind)
+    .filter(({ access, because }) => (access === 'read-only' && because !== 'alias') || because === 'unreadable')
+    .filter(({ path, kind }) => known.get(path) !== kind)
     .filter(({ path }) => !path.includes(SUFFIX))
     .flatMap((found) => judge(workspace, found));
 }
@@ -23,6 +24,7 @@ function judge(workspace: string, found: Found): Quarantined[] {
   const { path } = found;
   const reason = found.rule?.reason ?? 'the host would obey it';
   const quarantine = (each: string): Quarantined[] => moveAside(workspace, each, reason);
+  if (found.because === 'unreadable') return moveAside(workspace, path, 'nobody can look into it');
   const inGit = /(^|\/)\.git\//i.test(path);
   if (inGit && found.kind === 'folder' && basename(path).toLowerCase() === 'hooks') {
     return hooksIn(workspace, path).flatMap((name) => quarantine(`${path}/${name}`));
