@@ -15,6 +15,7 @@ import { type CgroupHost, findCgroupHost } from './cgroup.ts';
 import { findChanges, type Names } from './changes.ts';
 import { explainFailure, findBubblewrap, notInstalled, wrongPlatform } from './detect.ts';
 import { endMessage } from './end-message.ts';
+import { remember } from './git-folders.ts';
 import { inheritedDescriptors } from './inherited.ts';
 import { createLauncherPool, entersNamespace, type LauncherPool } from './launcher.ts';
 import { runArguments, systemArguments } from './mounts.ts';
@@ -128,11 +129,12 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
       const found = await findIn(workspace);
       if (found.length > MOST_MOUNTS) return tooManyFiles(workspace, found);
       const before: Names = request.changes === 'report' ? scan.names(workspace) : new Map();
+      const memory = live ? remember(workspace, found) : new Map();
       const startedAtMs = Date.now();
       const ran = await start(prepared, request, checked, found);
       if (!ran.ok && attempt < ATTEMPTS && /No such file or directory/.test(ran.error.message)) continue;
       if (!ran.ok) return ran;
-      const quarantined = live ? sweep(workspace, found, await findIn(workspace)) : [];
+      const quarantined = live ? sweep(workspace, found, await findIn(workspace), memory) : [];
       const { supervised, ...end } = ran.value;
       return ok({
         ...end,

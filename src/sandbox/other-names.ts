@@ -11,7 +11,9 @@ export function otherNames(
   found: readonly Found[],
   names: ReadonlyMap<string, readonly string[]>,
 ): Found[] {
-  const targets = found.filter(({ kind }) => kind === 'link').flatMap((link) => targetOf(workspace, link));
+  // A repository that a link called .git leads to must stay writable; what matters in it is found by its shape.
+  const links = found.filter(({ kind, path }) => kind === 'link' && !/(^|\/)\.git$/i.test(path));
+  const targets = links.flatMap((link) => targetOf(workspace, link));
   const shared = sharedFiles(workspace, [...found, ...targets]);
   return shared.size === 0 ? targets : [...targets, ...hardLinks(workspace, shared, names)];
 }

@@ -1,5 +1,6 @@
 import { accessSync, constants, type Dirent, lstatSync, readdirSync } from 'node:fs';
 import { type FilePolicy, type FileRule, isWalked } from '../kernel/file-policy.ts';
+import { gitRule, isRepository, namedByConfig } from './git-folders.ts';
 import { otherNames } from './other-names.ts';
 
 /** A path in the workspace that the file policy does not leave writable. */
@@ -33,13 +34,6 @@ interface Folder {
 const SLICE_MS = 8;
 /** A change within the clock's granularity after a folder was read would not show; such a folder is read again. */
 const CLOCK_MS = 50;
-const GIT_FILE: FileRule = {
-  pattern: '.git',
-  access: 'read-only',
-  reason: 'it says where git finds its hooks',
-  missing: 'sweep',
-};
-
 export function createTreeScan(policy: FilePolicy): TreeScan {
   const workspaces = new Map<string, Map<string, Folder>>();
 
@@ -66,7 +60,8 @@ export function createTreeScan(policy: FilePolicy): TreeScan {
     }
     workspaces.set(workspace, after);
     const names = new Map([...after].map(([path, folder]) => [path, folder.names]));
-    return [...found, ...otherNames(workspace, found, names)];
+    const all = [...found, ...namedByConfig(workspace, found)];
+    return [...all, ...otherNames(workspace, all, names)];
   }
 
   function readFolder(workspace: string, path: string, known: Folder | undefined): Folder | 'gone' | 'unreadable' {
@@ -89,12 +84,16 @@ export function createTreeScan(policy: FilePolicy): TreeScan {
     const names: string[] = [];
     const folders: string[] = [];
     const found: Found[] = [];
-    for (const entry of readdirSync(absolute, { withFileTypes: true })) {
+    const entries = readdirSync(absolute, { withFileTypes: true });
+    for (const { name } of entries) names.push(name);
+    const repository = isRepository(names);
+    for (const entry of entries) {
       const { name } = entry;
-      names.push(name);
       const kind = kindOf(entry);
       const full = path === '' ? name : `${path}/${name}`;
-      const { access, rule } = name === '.git' && kind === 'file' ? GIT_VERDICT : policy.judgeEntry(path, name);
+      const verdict = policy.judgeEntry(path, name);
+      const ofGit = verdict.rule === null ? gitRule(name, kind, repository) : null;
+      const { access, rule } = ofGit === null ? verdict : { access: 'read-only' as const, rule: ofGit };
       if (access !== 'writable') found.push({ path: full, kind, access, rule });
       // A socket is a door to whatever process of the host listens on it.
       else if (entry.isSocket()) found.push({ path: full, kind: 'other', access: 'hidden', rule: null });
@@ -111,8 +110,6 @@ export function createTreeScan(policy: FilePolicy): TreeScan {
     },
   };
 }
-
-const GIT_VERDICT = { access: 'read-only', rule: GIT_FILE } as const;
 
 function kindOf(entry: Dirent): Found['kind'] {
   if (entry.isFile()) return 'file';
