@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, relative, resolve } from 'node:path';
 import type { FileRule } from '../kernel/file-policy.ts';
 import { namedPaths } from './git-config.ts';
-import { inFolder, readInside } from './inside.ts';
+import { inFolder, readInside, statOf } from './inside.ts';
 import type { Found } from './tree-scan.ts';
 
 /**
@@ -56,7 +56,7 @@ export function namedByConfig(workspace: string, found: readonly Found[]): Found
 
 function entryAt(workspace: string, path: string): Found[] {
   if (path === '' || path === '..' || path.startsWith('../')) return [];
-  const stat = lstatSync(`${workspace}/${path}`, { throwIfNoEntry: false });
+  const stat = statOf(`${workspace}/${path}`);
   if (stat === undefined) return [];
   const kind = stat.isDirectory() ? 'folder' : stat.isFile() ? 'file' : stat.isSymbolicLink() ? 'link' : 'other';
   return [{ path, kind, access: 'read-only', rule: NAMED }];
@@ -126,7 +126,7 @@ function isOfGit(path: string, rule: FileRule | null): boolean {
 }
 
 function digest(folder: string, name: string): string {
-  const stat = lstatSync(`${folder}/${name}`, { throwIfNoEntry: false });
+  const stat = statOf(`${folder}/${name}`);
   if (stat?.isSymbolicLink()) return linkAt(`${folder}/${name}`) ?? '';
   if (!stat?.isFile()) return String(stat?.ino);
   try {

@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, readFileSync } from 'node:fs';
+import { closeSync, constants, lstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
 /** Reads a file of the workspace without following a link anywhere on the way; null when that is not possible. */
@@ -31,5 +31,14 @@ export function inFolder(workspace: string, path: string, use: (folder: string) 
     return [];
   } finally {
     for (const fd of open) closeSync(fd);
+  }
+}
+
+/** Undefined when there is nothing, or nothing that we may look at. */
+export function statOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path);
+  } catch {
+    return undefined;
   }
 }

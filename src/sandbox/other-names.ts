@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
 import { isWalked } from '../kernel/file-policy.ts';
+import { statOf } from './inside.ts';
 import type { Found } from './tree-scan.ts';
 
 /**
@@ -49,7 +50,7 @@ function sharedFiles(workspace: string, found: readonly Found[]): SharedFiles {
   };
   for (const { path, kind, access } of found) {
     if (kind === 'folder') eachFile(workspace, path, (file, stat) => note(file, access, stat));
-    const stat = kind === 'file' ? lstatSync(`${workspace}/${path}`, { throwIfNoEntry: false }) : undefined;
+    const stat = kind === 'file' ? statOf(`${workspace}/${path}`) : undefined;
     if (stat !== undefined) note(path, access, stat);
   }
   return shared;
@@ -67,7 +68,7 @@ function hardLinks(workspace: string, shared: SharedFiles, names: ReadonlyMap<st
   for (const [folder, entries] of names) {
     for (const name of entries) {
       const path = folder === '' ? name : `${folder}/${name}`;
-      const stat = lstatSync(`${workspace}/${path}`, { throwIfNoEntry: false });
+      const stat = statOf(`${workspace}/${path}`);
       if (stat?.isFile()) look(path, stat);
       else if (stat?.isDirectory() && !isWalked(path)) unwalked.push(path);
     }
@@ -81,7 +82,7 @@ function eachFile(workspace: string, folder: string, use: (path: string, stat: S
   const queue = [folder];
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
     for (const name of namesIn(`${workspace}/${path}`)) {
-      const stat = lstatSync(`${workspace}/${path}/${name}`, { throwIfNoEntry: false });
+      const stat = statOf(`${workspace}/${path}/${name}`);
       if (stat?.isDirectory()) queue.push(`${path}/${name}`);
       else if (stat?.isFile()) use(`${path}/${name}`, stat);
     }
