@@ -147,11 +147,10 @@ function plainBubblewrap(root: string, host: { path: string; home: string }, wor
   const args = [
     ...systemArguments({
       folder: runtime,
-      toolchains: findToolchains(host).folders,
       ...user,
       cgroupNamespace: 'inside',
     }),
-    ...runArguments({ ...given, mode: 'read' }),
+    ...runArguments({ ...given, toolchains: findToolchains(host).folders, mode: 'read' }),
     ...['--clearenv', '--chdir', workspace, ...(runtime.seccomp === null ? [] : ['--seccomp', '3'])],
     ...['--', '/bin/true'],
   ];

@@ -68,7 +68,7 @@ const PROTECTED_FILES: readonly FileRule[] = [
   ...readOnly('sweep', EDITOR, '**/.vscode/mcp.json', '.idea', '.devcontainer', '*.code-workspace'),
   ...readOnly('sweep', EDITOR, '.claude', '.cursor', '.gitconfig', '.bashrc', '.bash_profile', '.profile'),
   ...readOnly('sweep', EDITOR, '.zshrc', '.zshenv', '.zprofile'),
-  ...readOnly('block', EDITOR, '.mcp.json'),
+  ...readOnly('sweep', EDITOR, '.mcp.json'),
 ];
 
 /** No user rule lifts these. */

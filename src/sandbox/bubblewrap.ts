@@ -65,6 +65,7 @@ interface Prepared {
   readonly pipes: PipePool;
   readonly launchers: LauncherPool;
   readonly toolchains: Toolchains;
+  readonly readOnlyFolders: readonly string[];
   readonly systemArguments: readonly string[];
   readonly status: SandboxStatus;
 }
@@ -167,8 +168,12 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
     found: readonly Found[],
   ): Promise<Result<ProcessEnd>> {
     const { folder } = prepared;
-    const held = request.mounts === 'live' ? placeholders.acquire(workspace) : null;
-    const mounts = { folder, workspace, mode: request.mounts, limits, found, placeholders: held?.names ?? [] };
+    const held = request.mounts === 'live' ? placeholders.acquire(workspace, folder.path) : null;
+    const mounts = {
+      ...{ folder, workspace, mode: request.mounts, limits, found },
+      toolchains: prepared.readOnlyFolders,
+      placeholders: held?.names ?? [],
+    };
     const ended = runProcess({
       ...{ bwrap: prepared.bwrap, launchers: prepared.launchers, folder: folder.path, path: prepared.toolchains.path },
       ...{ request, cwd, limits, dialer: options.dialer },
@@ -220,7 +225,6 @@ async function setUp(
   const seccomp = seccompFilter(process.arch);
   const folder = createRuntimeFolder(options.stateFolder, { ...user, seccomp });
   const toolchains = findToolchains(options);
-  const folders = [...toolchains.folders, ...(options.readOnlyFolders ?? [])];
   const cgroups = options.cgroups === 'never' ? null : findCgroupHost();
   const pipes = createPipePool(folder.path);
   const inherited = inheritedDescriptors();
@@ -231,8 +235,9 @@ async function setUp(
     folder,
     pipes,
     toolchains,
+    readOnlyFolders: [...toolchains.folders, ...(options.readOnlyFolders ?? [])],
     launchers: createLauncherPool(settings, options.warm),
-    systemArguments: systemArguments({ folder, toolchains: folders, ...user, cgroupNamespace }),
+    systemArguments: systemArguments({ folder, ...user, cgroupNamespace }),
     status: { kind: 'bubblewrap', isolated: true, details: details(cgroups) },
   };
   const tried = await tryOut(prepared);

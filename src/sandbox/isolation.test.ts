@@ -54,6 +54,17 @@ describe('[E10] what a run can see and touch', () => {
   });
 });
 
+test('of an application on the path only its programs and libraries are there', async () => {
+  const app = join(at.root, 'app');
+  for (const name of ['bin', 'lib']) mkdirSync(join(app, name), { recursive: true });
+  writeFileSync(join(app, '.env'), 'CANARY-APP');
+  writeFileSync(join(app, 'lib/text'), 'from lib');
+  writeFileSync(join(app, 'bin/app-tool'), '#!/bin/sh\ncat "$(dirname "$0")/../lib/text" "$(dirname "$0")/../.env"\n');
+  chmodSync(join(app, 'bin/app-tool'), 0o755);
+  await using other = trySandbox({ path: `${join(app, 'bin')}:${path}` });
+  expect((await other.sh('app-tool')).stdout).toBe('from lib');
+});
+
 describe('what a run may do', () => {
   test.each(['read', 'live'] as const)('it can write no setting of the kernel, in mode %s', async (mounts) => {
     const program = `

@@ -9,7 +9,6 @@ import type { Found } from './tree-scan.ts';
 /** Options that are the same for every run: namespaces, the system, private folders. */
 export function systemArguments(given: {
   folder: RuntimeFolder;
-  toolchains: readonly string[];
   uid: number;
   gid: number;
   /** `outside` when the process that becomes bubblewrap is in one already. */
@@ -23,7 +22,6 @@ export function systemArguments(given: {
     ...['--cap-drop', 'ALL', '--new-session', '--die-with-parent', '--as-pid-1'],
     ...SYSTEM_FOLDERS.flatMap(systemFolder),
     ...['--dir', '/run', '--dir', '/var', '--ro-bind', folder.etc, '/etc'],
-    ...given.toolchains.flatMap(bindReadOnly),
     // bubblewrap protects /proc/sys only from those who may write the folder; root owns the files in it all the same.
     ...['--proc', '/proc', '--remount-ro', '/proc', '--dev', '/dev'],
   ];
@@ -32,6 +30,8 @@ export function systemArguments(given: {
 /** What depends on the run. In this order: a later mount lies on top of an earlier one. */
 export function runArguments(given: {
   folder: RuntimeFolder;
+  /** Folders and files of the host to show read-only. */
+  toolchains: readonly string[];
   workspace: string;
   mode: MountMode;
   limits: Limits;
@@ -44,9 +44,10 @@ export function runArguments(given: {
     ...['--size', size, '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
     ...['--size', size, '--perms', '1777', '--tmpfs', '/tmp', '--symlink', '/tmp', '/var/tmp'],
     ...['--size', size, '--tmpfs', INSIDE_HOME],
+    ...given.toolchains.flatMap(bindReadOnly),
     ...[mode === 'live' ? '--bind' : '--ro-bind', workspace, workspace],
     ...(mode === 'live' ? protection(workspace, given.found) : []),
-    ...given.placeholders.flatMap((path) => ['--ro-bind', folder.maskFile, `${workspace}/${path}`]),
+    ...given.placeholders.flatMap((path) => bindReadOnly(`${workspace}/${path}`)),
     ...masks(folder, workspace, given.found),
     // The root is a tmpfs without a size: nothing may be written there.
     ...['--remount-ro', '/'],

@@ -155,6 +155,13 @@ describe('protected files', () => {
     expect(readdirSync(at.workspace)).toEqual(['.git']);
   });
 
+  test('that are missing are not in the way of adding everything to a commit', async () => {
+    const { exitCode, stdout, stderr } = await at.sh(
+      `${IDENTITY} echo a > a.txt && git add -A && git commit -qm all && git status --short && git show --stat --format= --name-only`,
+    );
+    expect([exitCode, stdout, stderr]).toEqual([0, 'a.txt\n', '']);
+  });
+
   test('are read-only under their other names', async () => {
     linkSync(join(at.workspace, '.git/config'), join(at.workspace, 'other'));
     await at.sh('echo "# x" >> other; mkdir n; ln other n/third; echo "# x" >> n/third');
