@@ -18,7 +18,7 @@ import { endMessage } from './end-message.ts';
 import { remember } from './git-folders.ts';
 import { inheritedDescriptors } from './inherited.ts';
 import { createLauncherPool, entersNamespace, type LauncherPool } from './launcher.ts';
-import { runArguments, systemArguments } from './mounts.ts';
+import { countMounts, runArguments, systemArguments } from './mounts.ts';
 import { endOrphans } from './owner.ts';
 import { createPipePool, type PipePool } from './pipes.ts';
 import { blockedNames, createPlaceholders, isPlaceholder } from './placeholders.ts';
@@ -96,7 +96,7 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
   async function tryOut(prepared: Prepared): Promise<Result<unknown>> {
     const workspace = prepared.folder.path;
     const request: RunRequest = { command: ['/bin/sh', '-c', ':'], workspace, mounts: 'read', tag: 'status' };
-    const ran = await start(prepared, request, { workspace, cwd: '/', limits: DEFAULT_LIMITS }, []);
+    const ran = await start(prepared, request, { workspace, alias: null, cwd: '/', limits: DEFAULT_LIMITS }, []);
     if (!ran.ok || ran.value.exitCode === 0) return ran;
     return explainFailure(Buffer.from(ran.value.supervised.output.stderr.head).toString());
   }
@@ -128,7 +128,7 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
     const live = request.mounts === 'live';
     for (let attempt = 1; ; attempt++) {
       const found = await findIn(workspace);
-      if (found.length > MOST_MOUNTS) return tooManyFiles(workspace, found);
+      if (countMounts(request.mounts, found) > MOST_MOUNTS) return tooManyFiles(workspace, found);
       const before: Names = request.changes === 'report' ? scan.names(workspace) : new Map();
       const memory = live ? remember(workspace, found) : new Map();
       const startedAtMs = Date.now();
@@ -164,13 +164,13 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
   async function start(
     prepared: Prepared,
     request: RunRequest,
-    { workspace, cwd, limits }: CheckedRequest,
+    { workspace, alias, cwd, limits }: CheckedRequest,
     found: readonly Found[],
   ): Promise<Result<ProcessEnd>> {
     const { folder } = prepared;
     const held = request.mounts === 'live' ? placeholders.acquire(workspace, folder.path) : null;
     const mounts = {
-      ...{ folder, workspace, mode: request.mounts, limits, found },
+      ...{ folder, workspace, alias, mode: request.mounts, limits, found },
       toolchains: prepared.readOnlyFolders,
       placeholders: held?.names ?? [],
     };
@@ -256,7 +256,7 @@ function tooManyFiles(workspace: string, found: readonly Found[]): Result<never>
   const example = found.at(-1)?.path ?? '';
   return fail(
     'SANDBOX_UNAVAILABLE',
-    `${workspace} has ${found.length} files to hide or protect, such as ${example}; more than ${MOST_MOUNTS} cannot be. ` +
+    `${workspace} has ${found.length} files to hide or protect, such as ${example}; they and the folders above them may be ${MOST_MOUNTS}. ` +
       'Add a rule that hides their folder, or one that says that they are no secrets.',
   );
 }

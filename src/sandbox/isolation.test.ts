@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -63,6 +63,16 @@ test('of an application on the path only its programs and libraries are there', 
   chmodSync(join(app, 'bin/app-tool'), 0o755);
   await using other = trySandbox({ path: `${join(app, 'bin')}:${path}` });
   expect((await other.sh('app-tool')).stdout).toBe('from lib');
+});
+
+test('a workspace that is given by a link is there under both paths', async () => {
+  const link = join(at.root, 'link');
+  symlinkSync('ws', link);
+  writeFileSync(join(at.workspace, 'by-link.txt'), 'there');
+  for (const mounts of ['read', 'live'] as const) {
+    const { stdout } = await at.sh(`cat ${link}/by-link.txt; pwd`, { workspace: link, mounts });
+    expect(stdout).toBe(`there${at.workspace}\n`);
+  }
 });
 
 describe('what a run may do', () => {

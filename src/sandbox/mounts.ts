@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { Limits, MountMode } from '../kernel/sandbox.ts';
 import { INSIDE_HOME } from './etc.ts';
 import type { RuntimeFolder } from './runtime-folder.ts';
-import { SYSTEM_FOLDERS } from './toolchains.ts';
+import { isWithin, SYSTEM_FOLDERS } from './toolchains.ts';
 import type { Found } from './tree-scan.ts';
 
 /** Options that are the same for every run: namespaces, the system, private folders. */
@@ -33,6 +33,8 @@ export function runArguments(given: {
   /** Folders and files of the host to show read-only. */
   toolchains: readonly string[];
   workspace: string;
+  /** Another path under which the workspace is known, so that commands which name it work. */
+  alias: string | null;
   mode: MountMode;
   limits: Limits;
   found: readonly Found[];
@@ -46,12 +48,24 @@ export function runArguments(given: {
     ...['--size', size, '--tmpfs', INSIDE_HOME],
     ...given.toolchains.flatMap(bindReadOnly),
     ...[mode === 'live' ? '--bind' : '--ro-bind', workspace, workspace],
+    ...aliasLink(given),
     ...(mode === 'live' ? protection(workspace, given.found) : []),
     ...given.placeholders.flatMap((path) => bindReadOnly(`${workspace}/${path}`)),
     ...masks(folder, workspace, given.found),
     // The root is a tmpfs without a size: nothing may be written there.
     ...['--remount-ro', '/'],
   ];
+}
+
+function aliasLink({ alias, workspace, toolchains }: Parameters<typeof runArguments>[0]): string[] {
+  const isTaken = toolchains.some((folder) => isWithin(alias ?? '/', folder));
+  return alias === null || isTaken ? [] : ['--symlink', workspace, alias];
+}
+
+/** How many mounts `found` takes. */
+export function countMounts(mode: MountMode, found: readonly Found[]): number {
+  const above = mode === 'live' ? new Set(found.flatMap(({ path }) => foldersAbove(path))).size : 0;
+  return found.length + above;
 }
 
 function systemFolder(path: string): string[] {

@@ -19,12 +19,14 @@ export function otherNames(
   return shared.size === 0 ? targets : [...targets, ...hardLinks(workspace, shared, names)];
 }
 
+const ALIAS = { because: 'alias' } as const;
+
 function targetOf(workspace: string, link: Found): Found[] {
   try {
     const target = realpathSync(`${workspace}/${link.path}`);
     if (!target.startsWith(`${workspace}/`)) return [];
     const kind = lstatSync(target).isDirectory() ? 'folder' : 'file';
-    return [{ ...link, path: target.slice(workspace.length + 1), kind }];
+    return [{ ...link, path: target.slice(workspace.length + 1), kind, ...(link.access === 'hidden' && ALIAS) }];
   } catch {
     return [];
   }

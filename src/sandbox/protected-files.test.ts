@@ -93,6 +93,13 @@ describe('sensitive files', () => {
     expect(readFileSync(join(at.workspace, 'conf/.env'), 'utf8')).toBe('CANARY');
   });
 
+  test('stay hidden when a run removes the link whose name told so', async () => {
+    at.write('plain.txt', 'CANARY');
+    symlinkSync('plain.txt', join(at.workspace, '.env'));
+    await at.sh('rm .env');
+    expect((await at.sh('cat plain.txt')).stdout).toBe('');
+  });
+
   test('cannot be read by a hard link in a folder that is otherwise not looked at', async () => {
     at.write('.env', 'CANARY');
     at.write('.aws/credentials', 'CANARY');

@@ -7,6 +7,8 @@ import { isSystem, isWithin } from './toolchains.ts';
 /** A request whose folders exist, are resolved, and may be used. */
 export interface CheckedRequest {
   readonly workspace: string;
+  /** The path that was given, when links lead from there to the workspace. */
+  readonly alias: string | null;
   readonly cwd: string;
   readonly limits: Limits;
 }
@@ -62,7 +64,15 @@ export function checkRequest(request: RunRequest, privateFolders: readonly strin
     return fail('INVALID_INPUT', `'${badName}' cannot be an environment variable: use letters, digits and _.`);
   }
   const limits = checkLimits(request.limits ?? {});
-  return limits.ok ? ok({ workspace, cwd, limits: limits.value }) : limits;
+  return limits.ok
+    ? ok({ workspace, alias: aliasOf(request.workspace, workspace), cwd, limits: limits.value })
+    : limits;
+}
+
+function aliasOf(given: string, workspace: string): string | null {
+  const path = resolve(given);
+  const isTaken = isSystem(path) || [...NEVER_WITHIN, '/var/tmp', workspace].some((folder) => isWithin(path, folder));
+  return isTaken ? null : path;
 }
 
 /** The home of root is nobody else's. */

@@ -1,6 +1,7 @@
 import { accessSync, constants, type Dirent, lstatSync, readdirSync } from 'node:fs';
 import { type FilePolicy, type FileRule, isWalked } from '../kernel/file-policy.ts';
 import { gitRule, isRepository, namedByConfig } from './git-folders.ts';
+import { statOf } from './inside.ts';
 import { otherNames } from './other-names.ts';
 
 /** A path in the workspace that the file policy does not leave writable. */
@@ -36,6 +37,7 @@ const SLICE_MS = 8;
 const CLOCK_MS = 50;
 export function createTreeScan(policy: FilePolicy): TreeScan {
   const workspaces = new Map<string, Map<string, Folder>>();
+  const targets = new Map<string, Map<string, Found>>();
 
   async function find(workspace: string): Promise<readonly Found[]> {
     const before = workspaces.get(workspace) ?? new Map<string, Folder>();
@@ -61,7 +63,19 @@ export function createTreeScan(policy: FilePolicy): TreeScan {
     workspaces.set(workspace, after);
     const names = new Map([...after].map(([path, folder]) => [path, folder.names]));
     const all = [...found, ...namedByConfig(workspace, found)];
-    return [...all, ...otherNames(workspace, all, names)];
+    const others = otherNames(workspace, all, names);
+    return [...all, ...others, ...stillHidden(workspace, [...all, ...others])];
+  }
+
+  /** A link can be renamed from inside, and with it what says that its target is secret: once hidden, that stays so. */
+  function stillHidden(workspace: string, found: readonly Found[]): Found[] {
+    const paths = new Set(found.map(({ path }) => path));
+    const before = targets.get(workspace) ?? new Map<string, Found>();
+    targets.set(workspace, before);
+    for (const each of found) {
+      if (each.because === 'alias' && each.access === 'hidden') before.set(each.path, each);
+    }
+    return [...before.values()].filter(({ path }) => !paths.has(path) && statOf(`${workspace}/${path}`) !== undefined);
   }
 
   function readFolder(workspace: string, path: string, known: Folder | undefined): Folder | 'gone' | 'unreadable' {
