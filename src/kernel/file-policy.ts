@@ -68,7 +68,7 @@ const PROTECTED_FILES: readonly FileRule[] = [
   ...readOnly('sweep', EDITOR, '**/.vscode/mcp.json', '.idea', '.devcontainer', '*.code-workspace'),
   ...readOnly('sweep', EDITOR, '.claude', '.cursor', '.gitconfig', '.bashrc', '.bash_profile', '.profile'),
   ...readOnly('sweep', EDITOR, '.zshrc', '.zshenv', '.zprofile'),
-  ...readOnly('block', EDITOR, '.mcp.json'),
+  ...readOnly('sweep', EDITOR, '.mcp.json'),
 ];
 
 /** No user rule lifts these. */
@@ -117,10 +117,13 @@ function filePolicy(rules: readonly FileRule[]): FilePolicy {
  * no files of anybody, but both are most of the entries of a workspace.
  */
 export function isWalked(folder: string): boolean {
-  return !UNWALKED.test(folder);
+  return !(IN_GIT.test(folder) ? GIT_DATA : PACKAGES).test(folder);
 }
 
-const UNWALKED = /(?:^|\/)(?:node_modules|\.git(?:\/.*)?\/(?:objects|refs|logs|lfs|rr-cache))$/i;
+const IN_GIT = /(?:^|\/)\.git\//i;
+const PACKAGES = /(?:^|\/)node_modules$/i;
+/** Directly in `.git` only: further down a submodule may have such a name, and its hooks with it. */
+const GIT_DATA = /^(?:(?!\.git\/)[^/]+\/)*\.git\/(?:objects|refs|logs|lfs|rr-cache)$/i;
 
 const WRITABLE: FileVerdict = { access: 'writable', rule: null };
 const NONE: readonly CompiledRule[] = [];

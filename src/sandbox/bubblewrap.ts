@@ -15,9 +15,10 @@ import { type CgroupHost, findCgroupHost } from './cgroup.ts';
 import { findChanges, type Names } from './changes.ts';
 import { explainFailure, findBubblewrap, notInstalled, wrongPlatform } from './detect.ts';
 import { endMessage } from './end-message.ts';
+import { remember } from './git-folders.ts';
 import { inheritedDescriptors } from './inherited.ts';
 import { createLauncherPool, entersNamespace, type LauncherPool } from './launcher.ts';
-import { runArguments, systemArguments } from './mounts.ts';
+import { countMounts, runArguments, systemArguments } from './mounts.ts';
 import { endOrphans } from './owner.ts';
 import { createPipePool, type PipePool } from './pipes.ts';
 import { blockedNames, createPlaceholders, isPlaceholder } from './placeholders.ts';
@@ -64,6 +65,7 @@ interface Prepared {
   readonly pipes: PipePool;
   readonly launchers: LauncherPool;
   readonly toolchains: Toolchains;
+  readonly readOnlyFolders: readonly string[];
   readonly systemArguments: readonly string[];
   readonly status: SandboxStatus;
 }
@@ -94,7 +96,7 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
   async function tryOut(prepared: Prepared): Promise<Result<unknown>> {
     const workspace = prepared.folder.path;
     const request: RunRequest = { command: ['/bin/sh', '-c', ':'], workspace, mounts: 'read', tag: 'status' };
-    const ran = await start(prepared, request, { workspace, cwd: '/', limits: DEFAULT_LIMITS }, []);
+    const ran = await start(prepared, request, { workspace, alias: null, cwd: '/', limits: DEFAULT_LIMITS }, []);
     if (!ran.ok || ran.value.exitCode === 0) return ran;
     return explainFailure(Buffer.from(ran.value.supervised.output.stderr.head).toString());
   }
@@ -126,13 +128,14 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
     const live = request.mounts === 'live';
     for (let attempt = 1; ; attempt++) {
       const found = await findIn(workspace);
-      if (found.length > MOST_MOUNTS) return tooManyFiles(workspace, found);
+      if (countMounts(request.mounts, found) > MOST_MOUNTS) return tooManyFiles(workspace, found);
       const before: Names = request.changes === 'report' ? scan.names(workspace) : new Map();
+      const memory = live ? remember(workspace, found) : new Map();
       const startedAtMs = Date.now();
       const ran = await start(prepared, request, checked, found);
       if (!ran.ok && attempt < ATTEMPTS && /No such file or directory/.test(ran.error.message)) continue;
       if (!ran.ok) return ran;
-      const quarantined = live ? sweep(workspace, found, await findIn(workspace)) : [];
+      const quarantined = live ? sweep(workspace, found, await findIn(workspace), memory) : [];
       const { supervised, ...end } = ran.value;
       return ok({
         ...end,
@@ -161,17 +164,21 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
   async function start(
     prepared: Prepared,
     request: RunRequest,
-    { workspace, cwd, limits }: CheckedRequest,
+    { workspace, alias, cwd, limits }: CheckedRequest,
     found: readonly Found[],
   ): Promise<Result<ProcessEnd>> {
     const { folder } = prepared;
-    const held = request.mounts === 'live' ? placeholders.acquire(workspace) : null;
-    const mounts = { folder, workspace, mode: request.mounts, limits, found, placeholders: held?.names ?? [] };
+    const held = request.mounts === 'live' ? placeholders.acquire(workspace, folder.path) : null;
+    const mounts = {
+      ...{ folder, workspace, alias, mode: request.mounts, limits, found },
+      toolchains: prepared.readOnlyFolders,
+      placeholders: held?.names ?? [],
+    };
     const ended = runProcess({
       ...{ bwrap: prepared.bwrap, launchers: prepared.launchers, folder: folder.path, path: prepared.toolchains.path },
       ...{ request, cwd, limits, dialer: options.dialer },
       system: prepared.systemArguments,
-      mounts: runArguments({ ...mounts, readOnlyFolders: options.readOnlyFolders ?? [] }),
+      mounts: runArguments(mounts),
       signals: request.signal === undefined ? [closing.signal] : [request.signal, closing.signal],
       onRemoval: waitFor,
     });
@@ -218,7 +225,6 @@ async function setUp(
   const seccomp = seccompFilter(process.arch);
   const folder = createRuntimeFolder(options.stateFolder, { ...user, seccomp });
   const toolchains = findToolchains(options);
-  const folders = [...toolchains.folders, ...(options.readOnlyFolders ?? [])];
   const cgroups = options.cgroups === 'never' ? null : findCgroupHost();
   const pipes = createPipePool(folder.path);
   const inherited = inheritedDescriptors();
@@ -229,8 +235,9 @@ async function setUp(
     folder,
     pipes,
     toolchains,
+    readOnlyFolders: [...toolchains.folders, ...(options.readOnlyFolders ?? [])],
     launchers: createLauncherPool(settings, options.warm),
-    systemArguments: systemArguments({ folder, toolchains: folders, ...user, cgroupNamespace }),
+    systemArguments: systemArguments({ folder, ...user, cgroupNamespace }),
     status: { kind: 'bubblewrap', isolated: true, details: details(cgroups) },
   };
   const tried = await tryOut(prepared);
@@ -249,7 +256,7 @@ function tooManyFiles(workspace: string, found: readonly Found[]): Result<never>
   const example = found.at(-1)?.path ?? '';
   return fail(
     'SANDBOX_UNAVAILABLE',
-    `${workspace} has ${found.length} files to hide or protect, such as ${example}; more than ${MOST_MOUNTS} cannot be. ` +
+    `${workspace} has ${found.length} files to hide or protect, such as ${example}; they and the folders above them may be ${MOST_MOUNTS}. ` +
       'Add a rule that hides their folder, or one that says that they are no secrets.',
   );
 }

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -54,7 +54,43 @@ describe('[E10] what a run can see and touch', () => {
   });
 });
 
+test('of an application on the path only its programs and libraries are there', async () => {
+  const app = join(at.root, 'app');
+  for (const name of ['bin', 'lib']) mkdirSync(join(app, name), { recursive: true });
+  writeFileSync(join(app, '.env'), 'CANARY-APP');
+  writeFileSync(join(app, 'lib/text'), 'from lib');
+  writeFileSync(join(app, 'bin/app-tool'), '#!/bin/sh\ncat "$(dirname "$0")/../lib/text" "$(dirname "$0")/../.env"\n');
+  chmodSync(join(app, 'bin/app-tool'), 0o755);
+  await using other = trySandbox({ path: `${join(app, 'bin')}:${path}` });
+  expect((await other.sh('app-tool')).stdout).toBe('from lib');
+});
+
+test('a workspace that is given by a link is there under both paths', async () => {
+  const link = join(at.root, 'link');
+  symlinkSync('ws', link);
+  writeFileSync(join(at.workspace, 'by-link.txt'), 'there');
+  for (const mounts of ['read', 'live'] as const) {
+    const { stdout } = await at.sh(`cat ${link}/by-link.txt; pwd`, { workspace: link, mounts });
+    expect(stdout).toBe(`there${at.workspace}\n`);
+  }
+});
+
 describe('what a run may do', () => {
+  test.each(['read', 'live'] as const)('it can write no setting of the kernel, in mode %s', async (mounts) => {
+    const program = `
+import os
+for top, folders, files in os.walk('/proc'):
+    if top == '/proc': folders[:] = [name for name in folders if not name.isdigit()]
+    for name in files:
+        path = os.path.join(top, name)
+        if os.path.islink(path): continue
+        try: os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK)); print(path)
+        except OSError: pass
+print('looked')`;
+    const { stdout } = await at.sh('python3 -', { mounts, stdin: program });
+    expect(stdout).toBe('looked\n');
+  });
+
   test('it has no capabilities, no new privileges, and a seccomp filter', async () => {
     const { stdout } = await at.sh(
       'grep -E "^(CapEff|CapPrm|CapBnd|NoNewPrivs|Seccomp):" /proc/self/status | cut -f2 | xargs',

@@ -3,13 +3,12 @@ import { dirname } from 'node:path';
 import type { Limits, MountMode } from '../kernel/sandbox.ts';
 import { INSIDE_HOME } from './etc.ts';
 import type { RuntimeFolder } from './runtime-folder.ts';
-import { SYSTEM_FOLDERS } from './toolchains.ts';
+import { isWithin, SYSTEM_FOLDERS } from './toolchains.ts';
 import type { Found } from './tree-scan.ts';
 
 /** Options that are the same for every run: namespaces, the system, private folders. */
 export function systemArguments(given: {
   folder: RuntimeFolder;
-  toolchains: readonly string[];
   uid: number;
   gid: number;
   /** `outside` when the process that becomes bubblewrap is in one already. */
@@ -23,21 +22,23 @@ export function systemArguments(given: {
     ...['--cap-drop', 'ALL', '--new-session', '--die-with-parent', '--as-pid-1'],
     ...SYSTEM_FOLDERS.flatMap(systemFolder),
     ...['--dir', '/run', '--dir', '/var', '--ro-bind', folder.etc, '/etc'],
-    ...given.toolchains.flatMap(bindReadOnly),
-    ...['--proc', '/proc', '--dev', '/dev'],
+    // bubblewrap protects /proc/sys only from those who may write the folder; root owns the files in it all the same.
+    ...['--proc', '/proc', '--remount-ro', '/proc', '--dev', '/dev'],
   ];
 }
 
 /** What depends on the run. In this order: a later mount lies on top of an earlier one. */
 export function runArguments(given: {
   folder: RuntimeFolder;
+  /** Folders and files of the host to show read-only. */
+  toolchains: readonly string[];
   workspace: string;
+  /** Another path under which the workspace is known, so that commands which name it work. */
+  alias: string | null;
   mode: MountMode;
   limits: Limits;
   found: readonly Found[];
   placeholders: readonly string[];
-  /** Folders of the host to show read-only; those in /tmp would be hidden by the private one. */
-  readOnlyFolders?: readonly string[];
 }): string[] {
   const { folder, workspace, mode, limits } = given;
   const size = String(Math.max(4096, Math.floor(limits.tmpBytes)));
@@ -45,14 +46,26 @@ export function runArguments(given: {
     ...['--size', size, '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
     ...['--size', size, '--perms', '1777', '--tmpfs', '/tmp', '--symlink', '/tmp', '/var/tmp'],
     ...['--size', size, '--tmpfs', INSIDE_HOME],
-    ...(given.readOnlyFolders ?? []).filter((path) => path.startsWith('/tmp/')).flatMap(bindReadOnly),
+    ...given.toolchains.flatMap(bindReadOnly),
     ...[mode === 'live' ? '--bind' : '--ro-bind', workspace, workspace],
+    ...aliasLink(given),
     ...(mode === 'live' ? protection(workspace, given.found) : []),
-    ...given.placeholders.flatMap((path) => ['--ro-bind', folder.maskFile, `${workspace}/${path}`]),
+    ...given.placeholders.flatMap((path) => bindReadOnly(`${workspace}/${path}`)),
     ...masks(folder, workspace, given.found),
     // The root is a tmpfs without a size: nothing may be written there.
     ...['--remount-ro', '/'],
   ];
+}
+
+function aliasLink({ alias, workspace, toolchains }: Parameters<typeof runArguments>[0]): string[] {
+  const isTaken = toolchains.some((folder) => isWithin(alias ?? '/', folder));
+  return alias === null || isTaken ? [] : ['--symlink', workspace, alias];
+}
+
+/** How many mounts `found` takes. */
+export function countMounts(mode: MountMode, found: readonly Found[]): number {
+  const above = mode === 'live' ? new Set(found.flatMap(({ path }) => foldersAbove(path))).size : 0;
+  return found.length + above;
 }
 
 function systemFolder(path: string): string[] {
@@ -66,17 +79,19 @@ function bindReadOnly(path: string): string[] {
 }
 
 /**
- * Read-only paths, and every folder above them bound onto itself: without that, renaming `.git` away and making a new
- * one would get around a read-only `.git/hooks`. A mount point cannot be renamed.
+ * Read-only paths, and every folder above them and above hidden ones bound onto itself. A mount point cannot be renamed:
+ * without that, renaming `.git` away and making a new one would get around a read-only `.git/hooks`, and a hidden file
+ * could be brought to a place where the next run reads it.
  */
 function protection(workspace: string, found: readonly Found[]): string[] {
-  const readOnly = found
-    .filter(({ access, kind }) => access === 'read-only' && kind !== 'link')
-    .map(({ path }) => path);
-  const above = new Set(readOnly.flatMap(foldersAbove));
+  const mounted = found.filter(({ kind }) => kind !== 'link');
+  const hidden = new Set(mounted.filter(({ access }) => access === 'hidden').map(({ path }) => path));
+  const readOnly = new Set(mounted.filter(({ access }) => access === 'read-only').map(({ path }) => path));
+  const isInside = (path: string): boolean => [path, ...foldersAbove(path)].some((each) => readOnly.has(each));
+  const above = new Set(mounted.flatMap(({ path }) => foldersAbove(path)).filter((path) => !isInside(path)));
   const all = [
     ...[...above].map((path) => ({ path, option: '--bind' })),
-    ...readOnly.map((path) => ({ path, option: '--ro-bind' })),
+    ...[...readOnly].filter((path) => !hidden.has(path)).map((path) => ({ path, option: '--ro-bind' })),
   ];
   all.sort((a, b) => depth(a.path) - depth(b.path));
   return all.flatMap(({ path, option }) => [option, `${workspace}/${path}`, `${workspace}/${path}`]);

@@ -1,4 +1,5 @@
-import { closeSync, lstatSync, openSync, unlinkSync } from 'node:fs';
+import { appendFileSync, chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { FileRule } from '../kernel/file-policy.ts';
 
 /** Names in the workspace root that nobody may create from inside. */
@@ -10,9 +11,19 @@ export function blockedNames(rules: readonly FileRule[]): string[] {
 }
 
 export interface Placeholders {
-  /** Puts an empty, unreadable file where a blocked name is missing, so that a mask has something to lie on. */
-  acquire(workspace: string): { readonly names: readonly string[] /** May be called again. */; release(): void };
+  /**
+   * Puts an empty folder where a blocked name is missing, so that a mount has something to lie on. Written down in
+   * `recordFolder` first, for whoever tidies up after us.
+   */
+  acquire(
+    workspace: string,
+    recordFolder: string,
+  ): { readonly names: readonly string[] /** May be called again. */; release(): void };
 }
+
+const RECORD = 'placeholders';
+/** Nobody makes an empty folder that its owner cannot write to; git does not see an empty folder at all. */
+const MODE = 0o555;
 
 /**
  * A mount needs something to be mounted on, and what is made for it is made on the host. Runs share it: the first
@@ -20,9 +31,24 @@ export interface Placeholders {
  */
 export function createPlaceholders(blocked: readonly string[]): Placeholders {
   const users = new Map<string, number>();
+  const recorded = new Set<string>();
+
+  function create(path: string, recordFolder: string): boolean {
+    try {
+      if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return isPlaceholder(path);
+      if (!recorded.has(path)) appendFileSync(join(recordFolder, RECORD), `${JSON.stringify(path)}\n`);
+      recorded.add(path);
+      mkdirSync(path);
+      chmodSync(path, MODE);
+      return true;
+    } catch {
+      return isPlaceholder(path);
+    }
+  }
+
   return {
-    acquire(workspace) {
-      const names = blocked.filter((name) => create(`${workspace}/${name}`));
+    acquire(workspace, recordFolder) {
+      const names = blocked.filter((name) => create(`${workspace}/${name}`, recordFolder));
       let paths = names.map((name) => `${workspace}/${name}`);
       for (const path of paths) users.set(path, (users.get(path) ?? 0) + 1);
       return {
@@ -31,7 +57,7 @@ export function createPlaceholders(blocked: readonly string[]): Placeholders {
           for (const path of paths) {
             const left = (users.get(path) ?? 1) - 1;
             if (left > 0) users.set(path, left);
-            else if (users.delete(path) && isPlaceholder(path)) unlink(path);
+            else if (users.delete(path)) remove(path);
           }
           paths = [];
         },
@@ -40,25 +66,31 @@ export function createPlaceholders(blocked: readonly string[]): Placeholders {
   };
 }
 
-/** True when a placeholder stands there now, ours or an older one. */
-function create(path: string): boolean {
+/** Removes what a process that was killed had written down in its folder. */
+export function removeRecorded(recordFolder: string): void {
+  let record = '';
   try {
-    closeSync(openSync(path, 'wx', 0o000));
-    return true;
+    record = readFileSync(join(recordFolder, RECORD), 'utf8');
   } catch {
-    return isPlaceholder(path);
+    return;
+  }
+  for (const line of record.split('\n').filter((each) => /^".*"$/.test(each))) remove(JSON.parse(line));
+}
+
+/** An empty folder that nobody can write to: only we make those. */
+export function isPlaceholder(path: string): boolean {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat?.isDirectory() !== true || (stat.mode & 0o777) !== MODE) return false;
+  try {
+    return readdirSync(path).length === 0;
+  } catch {
+    return false;
   }
 }
 
-/** An empty file that nobody can read: only we make those. */
-export function isPlaceholder(path: string): boolean {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  return stat?.isFile() === true && stat.size === 0 && (stat.mode & 0o777) === 0;
-}
-
-function unlink(path: string): void {
+function remove(path: string): void {
   try {
-    unlinkSync(path);
+    if (isPlaceholder(path)) rmdirSync(path);
   } catch {
     // Somebody else removed it first.
   }

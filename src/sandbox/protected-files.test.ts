@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, linkSync, lstatSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type TrySandbox, trySandbox } from '../testing/try-sandbox.ts';
@@ -74,6 +83,43 @@ describe('sensitive files', () => {
     expect(result.ok || result.error.message).toContain('Add a rule that hides their folder');
   });
 
+  test('cannot be brought by one run to where the next one reads them', async () => {
+    at.write('conf/.env', 'CANARY');
+    at.write('.docker/config.json', 'CANARY');
+    at.write('.devcontainer/.env', 'CANARY');
+    await at.sh('mkdir -p node_modules; mv conf node_modules/conf; mv .docker d; mv conf/.env node_modules/x');
+    const { stdout } = await at.sh('cat node_modules/conf/.env d/config.json .devcontainer/.env; grep -r CANARY .');
+    expect(stdout).not.toContain('CANARY');
+    expect(readFileSync(join(at.workspace, 'conf/.env'), 'utf8')).toBe('CANARY');
+  });
+
+  test('stay hidden when a run removes the link whose name told so', async () => {
+    at.write('plain.txt', 'CANARY');
+    symlinkSync('plain.txt', join(at.workspace, '.env'));
+    await at.sh('rm .env');
+    expect((await at.sh('cat plain.txt')).stdout).toBe('');
+  });
+
+  test('cannot be read by a hard link in a folder that is otherwise not looked at', async () => {
+    at.write('.env', 'CANARY');
+    at.write('.aws/credentials', 'CANARY');
+    at.write('node_modules/p/a.js', '');
+    linkSync(join(at.workspace, '.env'), join(at.workspace, 'node_modules/p/env.txt'));
+    linkSync(join(at.workspace, '.aws/credentials'), join(at.workspace, 'aws.txt'));
+    const { stdout } = await at.sh('grep -r CANARY .; cat aws.txt node_modules/p/*');
+    expect(stdout).not.toContain('CANARY');
+  });
+
+  test('cannot be read in a folder that cannot be listed', async () => {
+    at.write('d/.env', 'CANARY');
+    at.write('listed/sub/.env', 'CANARY');
+    chmodSync(join(at.workspace, 'd'), 0o311);
+    chmodSync(join(at.workspace, 'listed'), 0o644);
+    const { stdout } = await at.sh('chmod 755 d listed; cat d/.env listed/sub/.env');
+    for (const name of ['d', 'listed']) chmodSync(join(at.workspace, name), 0o755);
+    expect(stdout).not.toContain('CANARY');
+  });
+
   test('a rule of the user adds to the list', async () => {
     await using own = trySandbox({ path, rules: [{ pattern: 'private/**', access: 'hidden', reason: 'mine' }] });
     own.write('private/a.txt', 'CANARY');
@@ -114,6 +160,19 @@ describe('protected files', () => {
     const { exitCode } = await at.sh('mkdir -p .toolwright && echo "{}" > .toolwright/config.json');
     expect(exitCode).not.toBe(0);
     expect(readdirSync(at.workspace)).toEqual(['.git']);
+  });
+
+  test('that are missing are not in the way of adding everything to a commit', async () => {
+    const { exitCode, stdout, stderr } = await at.sh(
+      `${IDENTITY} echo a > a.txt && git add -A && git commit -qm all && git status --short && git show --stat --format= --name-only`,
+    );
+    expect([exitCode, stdout, stderr]).toEqual([0, 'a.txt\n', '']);
+  });
+
+  test('are read-only under their other names', async () => {
+    linkSync(join(at.workspace, '.git/config'), join(at.workspace, 'other'));
+    await at.sh('echo "# x" >> other; mkdir n; ln other n/third; echo "# x" >> n/third');
+    expect(readFileSync(join(at.workspace, '.git/config'), 'utf8')).not.toContain('# x');
   });
 
   test('that exist are read-only', async () => {
@@ -169,6 +228,13 @@ describe('the sweep after a live run', () => {
       '.husky',
       '.vscode/tasks.json',
     ]);
+  });
+
+  test('finds what was planted in a folder that cannot be listed', async () => {
+    const { quarantined } = await at.sh('git init -q d && echo x > d/.git/hooks/pre-commit && chmod 311 d');
+    for (const name of readdirSync(at.workspace)) chmodSync(join(at.workspace, name), 0o755);
+    expect(quarantined).toHaveLength(1);
+    expect(existsSync(join(at.workspace, 'd/.git/hooks/pre-commit'))).toBe(false);
   });
 
   test('leaves what was there before alone', async () => {

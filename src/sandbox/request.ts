@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from 'node:fs';
+import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import { DEFAULT_LIMITS, type Limits, type RunRequest } from '../kernel/sandbox.ts';
@@ -7,11 +7,16 @@ import { isSystem, isWithin } from './toolchains.ts';
 /** A request whose folders exist, are resolved, and may be used. */
 export interface CheckedRequest {
   readonly workspace: string;
+  /** The path that was given, when links lead from there to the workspace. */
+  readonly alias: string | null;
   readonly cwd: string;
   readonly limits: Limits;
 }
 
-const NEVER_A_WORKSPACE = ['/', '/etc', '/proc', '/sys', '/dev', '/run', '/var', '/boot', '/home', '/tmp'];
+const NEVER_A_WORKSPACE = ['/', '/var', '/home', '/tmp', '/root'];
+const NEVER_WITHIN = ['/etc', '/proc', '/sys', '/dev', '/run', '/boot', '/var/lib'];
+/** What lies in these is hidden or protected where they lie in a workspace; as a workspace it would be neither. */
+const PRIVATE_NAMES = ['.git', '.ssh', '.gnupg', '.aws', '.kube', '.toolwright'];
 
 /** Private folders must not become visible: the home, and the sandbox's own. */
 export function checkRequest(request: RunRequest, privateFolders: readonly string[]): Result<CheckedRequest> {
@@ -22,10 +27,20 @@ export function checkRequest(request: RunRequest, privateFolders: readonly strin
       `The workspace ${request.workspace} is not a folder: give the path of one that exists.`,
     );
   }
-  if (NEVER_A_WORKSPACE.includes(workspace) || isSystem(workspace) || isWithin(workspace, '/proc')) {
+  if (belongsToSystem(workspace, privateFolders)) {
     return fail('INVALID_PATH', `${workspace} belongs to the system: choose a folder of your own as the workspace.`);
   }
-  const exposed = privateFolders.find((folder) => isWithin(folder, workspace));
+  const privateName = workspace.split('/').find((name) => PRIVATE_NAMES.includes(name.toLowerCase()));
+  if (privateName !== undefined) {
+    return fail(
+      'INVALID_PATH',
+      `${workspace} lies in ${privateName}, which a run must not change: choose another folder.`,
+    );
+  }
+  if (!mayBeListed(workspace)) {
+    return fail('INVALID_PATH', `${workspace} cannot be listed: give yourself read and search permission on it.`);
+  }
+  const exposed = privateFolders.find((folder) => isWithin(folder, workspace) || isWithin(realPath(folder), workspace));
   if (exposed !== undefined) {
     return fail('INVALID_PATH', `${workspace} holds ${exposed}, which a run must not see: choose a folder inside it.`);
   }
@@ -49,7 +64,23 @@ export function checkRequest(request: RunRequest, privateFolders: readonly strin
     return fail('INVALID_INPUT', `'${badName}' cannot be an environment variable: use letters, digits and _.`);
   }
   const limits = checkLimits(request.limits ?? {});
-  return limits.ok ? ok({ workspace, cwd, limits: limits.value }) : limits;
+  return limits.ok
+    ? ok({ workspace, alias: aliasOf(request.workspace, workspace), cwd, limits: limits.value })
+    : limits;
+}
+
+function aliasOf(given: string, workspace: string): string | null {
+  const path = resolve(given);
+  const isTaken = isSystem(path) || [...NEVER_WITHIN, '/var/tmp', workspace].some((folder) => isWithin(path, folder));
+  return isTaken ? null : path;
+}
+
+/** The home of root is nobody else's. */
+function belongsToSystem(workspace: string, privateFolders: readonly string[]): boolean {
+  const isAtHome = privateFolders.length === 0 || privateFolders.some((folder) => isWithin(realPath(folder), '/root'));
+  if (isWithin(workspace, '/root') && !isAtHome) return true;
+  if (NEVER_WITHIN.some((folder) => isWithin(workspace, folder))) return true;
+  return NEVER_A_WORKSPACE.includes(workspace) || isSystem(workspace);
 }
 
 function checkLimits(given: Partial<Limits>): Result<Limits> {
@@ -65,6 +96,23 @@ function checkLimits(given: Partial<Limits>): Result<Limits> {
 export function resolveProgram(program: string, path: readonly string[], isThere: (file: string) => boolean): string {
   if (program.includes('/')) return program;
   return path.map((folder) => join(folder, program)).find(isThere) ?? program;
+}
+
+function mayBeListed(folder: string): boolean {
+  try {
+    accessSync(folder, constants.R_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
 }
 
 function realFolder(path: string): string | null {

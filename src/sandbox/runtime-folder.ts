@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeEtc } from './etc.ts';
+import { removeRecorded } from './placeholders.ts';
 import { isGone } from './proc.ts';
 
 /** The few files a sandbox needs on the host, in a folder of its own that only its user can enter. */
@@ -51,6 +52,7 @@ function removeLeftovers(parent: string): void {
     const owner = new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1];
     if (owner === undefined || !isGone(Number(owner))) continue;
     try {
+      removeRecorded(join(parent, name));
       rmSync(join(parent, name), { recursive: true, force: true });
     } catch {
       // Another user's: not ours to remove.

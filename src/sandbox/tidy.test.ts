@@ -109,6 +109,8 @@ void sandbox.run({ command: { script }, workspace: '${mkdtempSync(join(root, 'ws
   await sandbox.status();
   await sandbox.close();
   expect(readdirSync(root).filter((name) => name.startsWith('toolwright-'))).toEqual([]);
+  const workspace = readdirSync(root).find((name) => name.startsWith('ws-')) ?? '';
+  expect(readdirSync(join(root, workspace))).toEqual([]);
   rmSync(root, { recursive: true, force: true });
 });
 

@@ -1,4 +1,4 @@
-import { accessSync, constants, realpathSync } from 'node:fs';
+import { accessSync, constants, existsSync, realpathSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
 /** The system as a run sees it, read-only. Everything else of the host is not there. */
@@ -41,8 +41,16 @@ const COMPANIONS: Readonly<Record<string, readonly string[]>> = {
   '.local/bin': ['.local/share/pipx', '.local/share/uv'],
 };
 
+/** Of the folder that a `bin` lies in. Not all of it: what else an application keeps there may be secret. */
+const PARTS = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libexec', 'share', 'include', 'jre', 'pyvenv.cfg'] as const;
+const KINDS = [
+  { marker: 'lib/modules', parts: ['conf', 'jmods', 'release'] },
+  { marker: 'pkg/tool', parts: ['src', 'pkg', 'misc', 'go.env', 'VERSION'] },
+  { marker: 'conda-meta', parts: ['conda-meta', 'etc', 'ssl', 'compiler_compat', 'x86_64-conda-linux-gnu'] },
+] as const;
+
 export interface Toolchains {
-  /** Folders of the host to mount read-only so that the programs on the path work. */
+  /** Folders and files of the host to mount read-only so that the programs on the path work. */
   readonly folders: readonly string[];
   /** The search path inside: what of the host's leads somewhere there. */
   readonly path: readonly string[];
@@ -85,8 +93,13 @@ function rootsOf(entry: string, home: string): string[] {
   if (isWithin(entry, '/nix')) return ['/nix'];
   const real = realpathSync(entry);
   const prefix = basename(real) === 'bin' || basename(real) === 'sbin' ? dirname(real) : real;
-  const isHome = [home, '/home', '/root', '/Users'].some((folder) => isWithin(prefix, folder));
-  return isHome || prefix.split('/').length < 3 ? [entry] : [prefix];
+  const homes = [home, isReadable(home) ? realpathSync(home) : home, '/home', '/root', '/Users'];
+  const isHome = homes.some((folder) => isWithin(prefix, folder));
+  if (isHome || prefix === real || prefix.split('/').length < 3) return [entry];
+  const also = KINDS.filter(({ marker }) => existsSync(`${prefix}/${marker}`)).flatMap((kind) => kind.parts);
+  return [...new Set([basename(real), ...PARTS, ...also])]
+    .map((name) => `${prefix}/${name}`)
+    .filter((path) => existsSync(path));
 }
 
 function isReadable(path: string): boolean {

@@ -1,5 +1,8 @@
-import { type Dirent, lstatSync, readdirSync, realpathSync } from 'node:fs';
+import { accessSync, constants, type Dirent, lstatSync, readdirSync } from 'node:fs';
 import { type FilePolicy, type FileRule, isWalked } from '../kernel/file-policy.ts';
+import { gitRule, isRepository, namedByConfig } from './git-folders.ts';
+import { statOf } from './inside.ts';
+import { otherNames } from './other-names.ts';
 
 /** A path in the workspace that the file policy does not leave writable. */
 export interface Found {
@@ -8,6 +11,8 @@ export interface Found {
   readonly kind: 'file' | 'folder' | 'link' | 'other';
   readonly access: 'hidden' | 'read-only';
   readonly rule: FileRule | null;
+  /** `alias`: another name of something listed. `unreadable`: nobody can look into it, so all of it is hidden. */
+  readonly because?: 'alias' | 'unreadable';
 }
 
 export interface TreeScan {
@@ -30,15 +35,9 @@ interface Folder {
 const SLICE_MS = 8;
 /** A change within the clock's granularity after a folder was read would not show; such a folder is read again. */
 const CLOCK_MS = 50;
-const GIT_FILE: FileRule = {
-  pattern: '.git',
-  access: 'read-only',
-  reason: 'it says where git finds its hooks',
-  missing: 'sweep',
-};
-
 export function createTreeScan(policy: FilePolicy): TreeScan {
   const workspaces = new Map<string, Map<string, Folder>>();
+  const targets = new Map<string, Map<string, Found>>();
 
   async function find(workspace: string): Promise<readonly Found[]> {
     const before = workspaces.get(workspace) ?? new Map<string, Folder>();
@@ -48,7 +47,11 @@ export function createTreeScan(policy: FilePolicy): TreeScan {
     let sliceStart = performance.now();
     for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
       const folder = readFolder(workspace, path, before.get(path));
-      if (folder === null) continue;
+      if (folder === 'gone') continue;
+      if (folder === 'unreadable') {
+        found.push({ path, kind: 'folder', access: 'hidden', rule: null, because: 'unreadable' });
+        continue;
+      }
       after.set(path, folder);
       for (const each of folder.found) found.push(each);
       for (const name of folder.folders) queue.push(path === '' ? name : `${path}/${name}`);
@@ -58,10 +61,24 @@ export function createTreeScan(policy: FilePolicy): TreeScan {
       }
     }
     workspaces.set(workspace, after);
-    return withOtherNames(workspace, found, after);
+    const names = new Map([...after].map(([path, folder]) => [path, folder.names]));
+    const all = [...found, ...namedByConfig(workspace, found)];
+    const others = otherNames(workspace, all, names);
+    return [...all, ...others, ...stillHidden(workspace, [...all, ...others])];
   }
 
-  function readFolder(workspace: string, path: string, known: Folder | undefined): Folder | null {
+  /** A link can be renamed from inside, and with it what says that its target is secret: once hidden, that stays so. */
+  function stillHidden(workspace: string, found: readonly Found[]): Found[] {
+    const paths = new Set(found.map(({ path }) => path));
+    const before = targets.get(workspace) ?? new Map<string, Found>();
+    targets.set(workspace, before);
+    for (const each of found) {
+      if (each.because === 'alias' && each.access === 'hidden') before.set(each.path, each);
+    }
+    return [...before.values()].filter(({ path }) => !paths.has(path) && statOf(`${workspace}/${path}`) !== undefined);
+  }
+
+  function readFolder(workspace: string, path: string, known: Folder | undefined): Folder | 'gone' | 'unreadable' {
     const absolute = path === '' ? workspace : `${workspace}/${path}`;
     try {
       const { ctimeMs, ino } = lstatSync(absolute);
@@ -69,9 +86,11 @@ export function createTreeScan(policy: FilePolicy): TreeScan {
         if (ctimeMs < known.readAtMs - CLOCK_MS) return known;
       }
       const readAtMs = Date.now();
+      accessSync(absolute, constants.R_OK | constants.X_OK);
       return { ...judgeEntries(path, absolute), changedMs: ctimeMs, inode: ino, readAtMs };
-    } catch {
-      return null;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      return code === 'ENOENT' || code === 'ENOTDIR' ? 'gone' : 'unreadable';
     }
   }
 
@@ -79,16 +98,20 @@ export function createTreeScan(policy: FilePolicy): TreeScan {
     const names: string[] = [];
     const folders: string[] = [];
     const found: Found[] = [];
-    for (const entry of readdirSync(absolute, { withFileTypes: true })) {
+    const entries = readdirSync(absolute, { withFileTypes: true });
+    for (const { name } of entries) names.push(name);
+    const repository = isRepository(names);
+    for (const entry of entries) {
       const { name } = entry;
-      names.push(name);
       const kind = kindOf(entry);
       const full = path === '' ? name : `${path}/${name}`;
-      const { access, rule } = name === '.git' && kind === 'file' ? GIT_VERDICT : policy.judgeEntry(path, name);
+      const verdict = policy.judgeEntry(path, name);
+      const ofGit = verdict.rule === null ? gitRule(name, kind, repository) : null;
+      const { access, rule } = ofGit === null ? verdict : { access: 'read-only' as const, rule: ofGit };
       if (access !== 'writable') found.push({ path: full, kind, access, rule });
       // A socket is a door to whatever process of the host listens on it.
       else if (entry.isSocket()) found.push({ path: full, kind: 'other', access: 'hidden', rule: null });
-      if (kind === 'folder' && access === 'writable' && isWalked(full)) folders.push(name);
+      if (kind === 'folder' && access !== 'hidden' && isWalked(full)) folders.push(name);
     }
     return { names, folders, found };
   }
@@ -102,56 +125,8 @@ export function createTreeScan(policy: FilePolicy): TreeScan {
   };
 }
 
-const GIT_VERDICT = { access: 'read-only', rule: GIT_FILE } as const;
-
 function kindOf(entry: Dirent): Found['kind'] {
   if (entry.isFile()) return 'file';
   if (entry.isDirectory()) return 'folder';
   return entry.isSymbolicLink() ? 'link' : 'other';
-}
-
-/**
- * A hidden file may have other names: hard links, and the target of a link with a sensitive name. Both are rare, so
- * the price of looking for them is paid only when there is one.
- */
-function withOtherNames(workspace: string, found: readonly Found[], folders: ReadonlyMap<string, Folder>): Found[] {
-  const result = [...found];
-  const shared = new Set<number>();
-  for (const each of found) {
-    if (each.kind === 'link') result.push(...targetOf(workspace, each));
-    if (each.access !== 'hidden' || each.kind !== 'file') continue;
-    const stat = lstatSync(`${workspace}/${each.path}`, { throwIfNoEntry: false });
-    if (stat !== undefined && stat.nlink > 1) shared.add(stat.ino);
-  }
-  if (shared.size > 0) result.push(...hardLinks(workspace, shared, folders, new Set(found.map(({ path }) => path))));
-  return result;
-}
-
-function targetOf(workspace: string, link: Found): Found[] {
-  try {
-    const target = realpathSync(`${workspace}/${link.path}`);
-    if (!target.startsWith(`${workspace}/`)) return [];
-    const kind = lstatSync(target).isDirectory() ? 'folder' : 'file';
-    return [{ ...link, path: target.slice(workspace.length + 1), kind }];
-  } catch {
-    return [];
-  }
-}
-
-function hardLinks(
-  workspace: string,
-  inodes: ReadonlySet<number>,
-  folders: ReadonlyMap<string, Folder>,
-  known: ReadonlySet<string>,
-): Found[] {
-  const result: Found[] = [];
-  for (const [folder, { names }] of folders) {
-    for (const name of names) {
-      const path = folder === '' ? name : `${folder}/${name}`;
-      if (known.has(path)) continue;
-      const stat = lstatSync(`${workspace}/${path}`, { throwIfNoEntry: false });
-      if (stat?.isFile() && inodes.has(stat.ino)) result.push({ path, kind: 'file', access: 'hidden', rule: null });
-    }
-  }
-  return result;
 }

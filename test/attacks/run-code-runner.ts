@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createFilePolicy } from '../../src/kernel/file-policy.ts';
 import type { Limits, RunRequest, RunResult, Sandbox } from '../../src/kernel/sandbox.ts';
 import { createBubblewrap } from '../../src/sandbox/bubblewrap.ts';
-import { isHarmlessGitConfig } from '../../src/sandbox/sweep.ts';
+import { isHarmlessGitConfig } from '../../src/sandbox/git-config.ts';
 import { type Ran, ran } from '../../src/testing/try-sandbox.ts';
 import { markedProcesses } from './asserts.ts';
 import type { Observation } from './attack.ts';

@@ -1,0 +1,71 @@
+/** What `git init`, `git clone` and ordinary work write. Anything else may name a program to run. */
+const HARMLESS = new RegExp(
+  [
+    'core\\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol)',
+    'core\\.(abbrev|quotepath|compression|sharedrepository|worktree)',
+    'remote\\..*\\.(fetch|tagopt|prune|mirror|url|pushurl)',
+    'branch\\..*\\.(remote|merge|rebase|description)',
+    'user\\.(name|email)|init\\.defaultbranch|pull\\.(rebase|ff)|push\\.(default|autosetupremote)|gc\\.auto',
+    'extensions\\.(objectformat|refstorage|worktreeconfig)|submodule\\..*\\.(url|active)',
+  ].join('|'),
+);
+const HARMLESS_KEY = new RegExp(`^(?:${HARMLESS.source})$`, 's');
+/** `ext::` and the like run a command to reach the remote. */
+const REMOTE_PROGRAM = /^[a-z0-9+.-]*::|^-/i;
+
+interface Entry {
+  /** `section.subsection.name`, or null when the line is not plain. */
+  readonly key: string | null;
+  readonly value: string;
+}
+
+export function isHarmlessGitConfig(text: string | null): boolean {
+  return text !== null && risks(text).length === 0;
+}
+
+/** True when every entry that could run a program stood in `before` already. */
+export function addsNoRisk(before: string, after: string): boolean {
+  const known = new Set(risks(before));
+  return risks(after).every((risk) => known.has(risk));
+}
+
+/** Where a configuration sends git for hooks and further configuration. As written there. */
+export function namedPaths(text: string): { hooks: string[]; includes: string[]; worktree: string | null } {
+  const entries = readEntries(text).map(({ key, value }) => ({ key, value: value.replace(/^"(.*)"$/, '$1') }));
+  const of = (pattern: RegExp): string[] =>
+    entries.flatMap(({ key, value }) => (key !== null && value !== '' && pattern.test(key) ? [value] : []));
+  return {
+    hooks: of(/^core\.hookspath$/),
+    includes: of(/^include(?:if\..*)?\.path$/s),
+    worktree: of(/^core\.worktree$/).at(-1) ?? null,
+  };
+}
+
+function risks(text: string): string[] {
+  return readEntries(text).flatMap(({ key, value }) => (isHarmless(key, value) ? [] : [`${key}=${value}`]));
+}
+
+function isHarmless(key: string | null, value: string): boolean {
+  if (key === null || !HARMLESS_KEY.test(key)) return false;
+  return !(/url$/.test(key) && REMOTE_PROGRAM.test(value.replace(/^"/, '')));
+}
+
+function readEntries(text: string): Entry[] {
+  const entries: Entry[] = [];
+  let section = '';
+  // A backslash joins lines and quotes hide them: what is not plain is not judged harmless.
+  if (text.includes('\\\n') || text.includes('\0')) entries.push({ key: null, value: text });
+  for (const raw of text.split('\n')) {
+    const line = raw.trim();
+    if (line === '' || line.startsWith('#') || line.startsWith(';')) continue;
+    const header = /^\[([a-z0-9.-]+)(?:\s+"([^"\\]*)")?\]$/i.exec(line);
+    if (header !== null) {
+      section = [header[1]?.toLowerCase(), header[2]].filter((part) => part !== undefined).join('.');
+      continue;
+    }
+    const entry = /^([a-z][a-z0-9-]*)\s*(?:=\s*(.*))?$/i.exec(line);
+    if (entry === null) entries.push({ key: null, value: `${section}: ${line}` });
+    else entries.push({ key: `${section}.${entry[1]?.toLowerCase()}`, value: entry[2] ?? '' });
+  }
+  return entries;
+}

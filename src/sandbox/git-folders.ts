@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { basename, dirname, relative, resolve } from 'node:path';
+import type { FileRule } from '../kernel/file-policy.ts';
+import { namedPaths } from './git-config.ts';
+import { inFolder, readInside, statOf } from './inside.ts';
+import type { Found } from './tree-scan.ts';
+
+/**
+ * Where git on the host finds programs to run. Not only below a folder called `.git`: any folder of the right shape is
+ * a repository to git, a `.git` may be a file or a link, and a configuration can name further places.
+ */
+
+const IN_GIT: FileRule = {
+  pattern: 'config, hooks and commondir of any repository',
+  access: 'read-only',
+  reason: 'git on the host runs what stands here',
+  missing: 'sweep',
+};
+const GIT_FILE: FileRule = { ...IN_GIT, pattern: '.git', reason: 'it says where git finds its hooks' };
+const NAMED: FileRule = { ...IN_GIT, pattern: 'core.hooksPath and include.path' };
+
+const IN_ANY_REPOSITORY = new Set(['config', 'config.worktree', 'commondir', 'hooks']);
+
+/** The rule for an entry of a folder with these names, when git gives it a meaning that its name alone does not tell. */
+export function gitRule(name: string, kind: Found['kind'], isRepository: boolean): FileRule | null {
+  const lower = name.toLowerCase();
+  if (lower === '.git' && kind !== 'folder') return GIT_FILE;
+  return isRepository && IN_ANY_REPOSITORY.has(lower) ? IN_GIT : null;
+}
+
+/** What git itself asks of a folder before it takes it for a repository. */
+export function isRepository(names: readonly string[]): boolean {
+  const has = (name: string): boolean => names.some((each) => each.toLowerCase() === name);
+  return has('head') && (has('commondir') || (has('objects') && has('refs')));
+}
+
+/** Folders and files in the workspace that the configurations found there send git to. */
+export function namedByConfig(workspace: string, found: readonly Found[]): Found[] {
+  const known = new Set(found.map(({ path }) => path));
+  return found.filter(isGitConfig).flatMap((config) => {
+    const text = readInside(workspace, config.path);
+    if (text === null) return [];
+    const { hooks, includes, worktree } = namedPaths(text);
+    const folder = resolve(workspace, dirname(config.path));
+    const tops = [dirname(folder), ...(worktree === null ? [] : [resolve(folder, worktree)])];
+    const paths = [
+      ...includes.map((path) => resolve(folder, path)),
+      ...tops.flatMap((top) => hooks.map((path) => resolve(top, path))),
+    ];
+    return paths
+      .flatMap((path) => entryAt(workspace, relative(workspace, path)))
+      .filter(({ path }) => !known.has(path));
+  });
+}
+
+function entryAt(workspace: string, path: string): Found[] {
+  if (path === '' || path === '..' || path.startsWith('../')) return [];
+  const stat = statOf(`${workspace}/${path}`);
+  if (stat === undefined) return [];
+  const kind = stat.isDirectory() ? 'folder' : stat.isFile() ? 'file' : stat.isSymbolicLink() ? 'link' : 'other';
+  return [{ path, kind, access: 'read-only', rule: NAMED }];
+}
+
+/** State by path of what git obeys, as of before a run. */
+export type GitMemory = ReadonlyMap<string, string>;
+
+export function remember(workspace: string, found: readonly Found[]): GitMemory {
+  const memory = new Map<string, string>();
+  for (const each of found) {
+    const state = stateOf(workspace, each);
+    if (state !== undefined) memory.set(each.path, state);
+  }
+  return memory;
+}
+
+export function stateOf(workspace: string, found: Found): string | undefined {
+  const { path } = found;
+  if (isGitConfig(found)) return readInside(workspace, path) ?? undefined;
+  if (isGitHooks(found)) {
+    const hooks = hooksIn(workspace, path);
+    return hooks.map(({ state }) => state).join('\n');
+  }
+  if (found.kind === 'link') return linkAt(`${workspace}/${path}`);
+  if (found.rule !== GIT_FILE) return undefined;
+  const text = readInside(workspace, path) ?? '';
+  return `${text} ${realPath(resolve(workspace, dirname(path), gitdirIn(text) ?? '.'))}`;
+}
+
+export function isGitConfig({ path, kind, rule }: Found): boolean {
+  return kind === 'file' && (rule === NAMED || (isOfGit(path, rule) && /^config/i.test(basename(path))));
+}
+
+export function isGitHooks({ path, kind, rule }: Found): boolean {
+  return kind === 'folder' && (rule === NAMED || (isOfGit(path, rule) && basename(path).toLowerCase() === 'hooks'));
+}
+
+/** The samples that `git init` brings do nothing. */
+export function hooksIn(workspace: string, path: string): { name: string; state: string }[] {
+  const names = inFolder(workspace, path, (folder) => readdirSync(folder));
+  return names
+    .filter((name) => !name.endsWith('.sample'))
+    .map((name) => ({ name, state: `${JSON.stringify(name)} ${digest(`${workspace}/${path}`, name)}` }));
+}
+
+/** Submodules and worktrees of this workspace's own repository keep their settings where they are looked after. */
+export function isOwnGitFile(workspace: string, { path, kind, rule }: Found): boolean {
+  if (kind !== 'file') return false;
+  const text = readInside(workspace, path) ?? '';
+  // What `git worktree add` writes: the settings are those of the repository it lies in.
+  if (/(^|\/)\.git\/worktrees\/[^/]+\/commondir$/i.test(path)) return text.trimEnd() === '../..';
+  const target = rule === GIT_FILE ? gitdirIn(text) : null;
+  if (target === null) return false;
+  const absolute = resolve(workspace, dirname(path), target);
+  const isOwn = ['modules', 'worktrees'].some((name) => absolute.startsWith(`${workspace}/.git/${name}/`));
+  return isOwn && realPath(absolute) === absolute;
+}
+
+/** Git takes all of the file, so a second line would be part of the path. */
+function gitdirIn(text: string): string | null {
+  return /^gitdir: ([^\r\n]+)[\r\n]*$/.exec(text)?.[1] ?? null;
+}
+
+function isOfGit(path: string, rule: FileRule | null): boolean {
+  return rule === IN_GIT || /(^|\/)\.git\//i.test(path);
+}
+
+function digest(folder: string, name: string): string {
+  const stat = statOf(`${folder}/${name}`);
+  if (stat?.isSymbolicLink()) return linkAt(`${folder}/${name}`) ?? '';
+  if (!stat?.isFile()) return String(stat?.ino);
+  try {
+    return `${stat.mode} ${createHash('sha256')
+      .update(readFileSync(`${folder}/${name}`))
+      .digest('hex')}`;
+  } catch {
+    return `${stat.mode} ${stat.ino}`;
+  }
+}
+
+function linkAt(path: string): string | undefined {
+  try {
+    return `${readlinkSync(path)} ${realPath(path)}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function realPath(path: string): string | null {
+  try {
+    return realpathSync(path);
+  } catch {
+    return null;
+  }
+}

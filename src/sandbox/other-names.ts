@@ -1,0 +1,104 @@
+import { lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
+import { isWalked } from '../kernel/file-policy.ts';
+import { statOf } from './inside.ts';
+import type { Found } from './tree-scan.ts';
+
+/**
+ * A hidden or protected file may have other names: hard links, and the target of a link with such a name. Both are
+ * rare, so the price of looking for them is paid only when there is one.
+ */
+export function otherNames(
+  workspace: string,
+  found: readonly Found[],
+  names: ReadonlyMap<string, readonly string[]>,
+): Found[] {
+  // A repository that a link called .git leads to must stay writable; what matters in it is found by its shape.
+  const links = found.filter(({ kind, path }) => kind === 'link' && !/(^|\/)\.git$/i.test(path));
+  const targets = links.flatMap((link) => targetOf(workspace, link));
+  const shared = sharedFiles(workspace, [...found, ...targets]);
+  return shared.size === 0 ? targets : [...targets, ...hardLinks(workspace, shared, names)];
+}
+
+const ALIAS = { because: 'alias' } as const;
+
+function targetOf(workspace: string, link: Found): Found[] {
+  try {
+    const target = realpathSync(`${workspace}/${link.path}`);
+    if (!target.startsWith(`${workspace}/`)) return [];
+    const kind = lstatSync(target).isDirectory() ? 'folder' : 'file';
+    return [{ ...link, path: target.slice(workspace.length + 1), kind, ...(link.access === 'hidden' && ALIAS) }];
+  } catch {
+    return [];
+  }
+}
+
+interface Shared {
+  access: Found['access'];
+  /** Names that are covered already. */
+  readonly known: Set<string>;
+  links: number;
+}
+
+type SharedFiles = Map<string, Shared>;
+
+function sharedFiles(workspace: string, found: readonly Found[]): SharedFiles {
+  const shared: SharedFiles = new Map();
+  const note = (path: string, access: Found['access'], stat: Stats): void => {
+    if (stat.nlink < 2) return;
+    const file = shared.get(identity(stat)) ?? { access, known: new Set(), links: stat.nlink };
+    file.known.add(path);
+    if (access === 'hidden') file.access = 'hidden';
+    shared.set(identity(stat), file);
+  };
+  for (const { path, kind, access } of found) {
+    if (kind === 'folder') eachFile(workspace, path, (file, stat) => note(file, access, stat));
+    const stat = kind === 'file' ? statOf(`${workspace}/${path}`) : undefined;
+    if (stat !== undefined) note(path, access, stat);
+  }
+  return shared;
+}
+
+function hardLinks(workspace: string, shared: SharedFiles, names: ReadonlyMap<string, readonly string[]>): Found[] {
+  const result: Found[] = [];
+  const unwalked: string[] = [];
+  const look = (path: string, stat: Stats): void => {
+    const file = shared.get(identity(stat));
+    if (file === undefined || file.known.has(path)) return;
+    file.known.add(path);
+    result.push({ path, kind: 'file', access: file.access, rule: null, because: 'alias' });
+  };
+  for (const [folder, entries] of names) {
+    for (const name of entries) {
+      const path = folder === '' ? name : `${folder}/${name}`;
+      const stat = statOf(`${workspace}/${path}`);
+      if (stat?.isFile()) look(path, stat);
+      else if (stat?.isDirectory() && !isWalked(path)) unwalked.push(path);
+    }
+  }
+  const isComplete = [...shared.values()].every(({ known, links }) => known.size >= links);
+  if (!isComplete) for (const folder of unwalked) eachFile(workspace, folder, look);
+  return result;
+}
+
+function eachFile(workspace: string, folder: string, use: (path: string, stat: Stats) => void): void {
+  const queue = [folder];
+  for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+    for (const name of namesIn(`${workspace}/${path}`)) {
+      const stat = statOf(`${workspace}/${path}/${name}`);
+      if (stat?.isDirectory()) queue.push(`${path}/${name}`);
+      else if (stat?.isFile()) use(`${path}/${name}`, stat);
+    }
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function identity({ dev, ino }: Stats): string {
+  return `${dev}:${ino}`;
+}

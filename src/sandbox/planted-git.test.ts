@@ -1,0 +1,140 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type TrySandbox, trySandbox } from '../testing/try-sandbox.ts';
+
+const path = process.env['PATH'] ?? '';
+const EVIL = String.raw`printf '[core]\n\tbare = false\n\tworktree = ..\n\tfsmonitor = "touch %s/PWNED; false"\n' "$PWD"`;
+const SHAPE = (folder: string) =>
+  `mkdir -p ${folder}/objects ${folder}/refs && echo 'ref: refs/heads/main' > ${folder}/HEAD && ${EVIL} > ${folder}/config`;
+let at: TrySandbox;
+
+beforeEach(() => {
+  at = trySandbox({ path });
+  git('.', 'init', '-q');
+  git('.', 'commit', '-q', '--allow-empty', '-m', 'first');
+  at.write('sub/a.txt', 'a');
+});
+afterEach(() => at[Symbol.asyncDispose]());
+
+function git(folder: string, ...args: string[]): string {
+  return execFileSync('git', ['-c', 'user.email=a@b.c', '-c', 'user.name=t', ...args], {
+    cwd: join(at.workspace, folder),
+    env: { PATH: path, HOME: at.home, GIT_CONFIG_NOSYSTEM: '1' },
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+}
+
+function statusEverywhere(): void {
+  for (const folder of ['.', 'sub', 'sub/deep', 'w']) {
+    try {
+      git(folder, 'status');
+    } catch {
+      // Not a repository any more, which is as good.
+    }
+  }
+}
+
+describe('git on the host runs nothing that a run planted', () => {
+  test.each([
+    ['as a link called .git', `${SHAPE('evilgit')}; ln -s ../evilgit sub/.git`],
+    ['as a link into a folder that is not looked at', `${SHAPE('node_modules/e')}; ln -s ../node_modules/e sub/.git`],
+    ['as a bare repository', SHAPE('sub')],
+    [
+      'as a common folder of a bare repository',
+      `${SHAPE('node_modules/e')}; echo 'ref: refs/heads/main' > sub/HEAD; echo ../node_modules/e > sub/commondir`,
+    ],
+    [
+      'in a submodule with the name of a folder of git',
+      `${SHAPE('.git/modules/refs')}; echo 'gitdir: ../.git/modules/refs' > sub/.git`,
+    ],
+    [
+      'in a submodule below node_modules',
+      `${SHAPE('.git/modules/node_modules/x')}; echo 'gitdir: ../.git/modules/node_modules/x' > sub/.git`,
+    ],
+    [
+      'behind a link in the modules',
+      `${SHAPE('node_modules/e')}; mkdir -p .git/modules; ln -s ../../node_modules/e .git/modules/x; echo 'gitdir: ../.git/modules/x' > sub/.git`,
+    ],
+    [
+      'behind a second line',
+      `${SHAPE('node_modules/e')}; mkdir -p '.git/modules/x'; printf 'gitdir: ../node_modules/e\ngitdir: ../.git/modules/x\n' > sub/.git`,
+    ],
+    [
+      'as the common folder of a submodule',
+      `${SHAPE('node_modules/e')}; mkdir -p .git/modules/x; echo 'ref: refs/heads/main' > .git/modules/x/HEAD; echo ../../../node_modules/e > .git/modules/x/commondir; echo 'gitdir: ../.git/modules/x' > sub/.git`,
+    ],
+  ])('%s', async (_how, script) => {
+    const { quarantined } = await at.sh(script);
+    expect(quarantined).not.toEqual([]);
+    statusEverywhere();
+    expect(existsSync(join(at.workspace, 'PWNED'))).toBe(false);
+  });
+
+  test('in a worktree that was there: its common folder cannot be changed', async () => {
+    git('.', 'worktree', 'add', '-q', 'w');
+    await at.sh(
+      `${SHAPE('node_modules/e')}; for f in .git/worktrees/w; do echo ../../../node_modules/e > $f/commondir; mv $f g; done`,
+    );
+    expect(readFileSync(join(at.workspace, '.git/worktrees/w/commondir'), 'utf8')).toBe('../..\n');
+  });
+
+  test('in two steps, the first of which looks harmless', async () => {
+    await at.sh(`${SHAPE('.git/modules/x')}; rm .git/modules/x/config; echo 'gitdir: ../.git/modules/x' > sub/.git`);
+    await at.sh(`${SHAPE('node_modules/e')}; mv .git/modules/x y; ln -s ../../node_modules/e .git/modules/x`);
+    statusEverywhere();
+    expect(existsSync(join(at.workspace, 'PWNED'))).toBe(false);
+  });
+
+  test('in a folder of hooks or a file that the configuration names', async () => {
+    git('.', 'config', 'core.hooksPath', '.githooks');
+    git('.', 'config', 'include.path', '../shared.gitconfig');
+    at.write('.githooks/pre-push', '#!/bin/sh\n');
+    at.write('shared.gitconfig', '[user]\n\tname = t\n');
+    await at.sh('echo x > .githooks/pre-commit; mv .githooks h; echo "[alias] x = !y" >> shared.gitconfig');
+    expect(existsSync(join(at.workspace, '.githooks/pre-commit'))).toBe(false);
+    expect(readFileSync(join(at.workspace, 'shared.gitconfig'), 'utf8')).not.toContain('alias');
+  });
+
+  test('in a folder of hooks that the configuration names and that was missing', async () => {
+    git('.', 'config', 'core.hooksPath', '.githooks');
+    await at.sh('mkdir .githooks; echo x > .githooks/pre-commit');
+    expect(existsSync(join(at.workspace, '.githooks/pre-commit'))).toBe(false);
+  });
+
+  test('in a configuration whose protection a rename on the host lifted', async () => {
+    git('.', 'config', 'alias.mine', '!true');
+    const config = join(at.workspace, '.git/config');
+    const running = at.sh(
+      'until [ -e go ]; do sleep 0.05; done; git config core.fsmonitor ./evil; echo x > .git/hooks/pre-commit; true',
+    );
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    git('.', 'config', 'user.name', 'me');
+    renameSync(join(at.workspace, '.git/hooks'), join(at.workspace, '.git/h'));
+    renameSync(join(at.workspace, '.git/h'), join(at.workspace, '.git/hooks'));
+    writeFileSync(join(at.workspace, 'go'), '');
+    await running;
+    expect(existsSync(config) ? readFileSync(config, 'utf8') : '').not.toContain('fsmonitor');
+    expect(existsSync(join(at.workspace, '.git/hooks/pre-commit'))).toBe(false);
+  });
+});
+
+test('what the user changes in a configuration during a run stays, with what stood there before', async () => {
+  git('.', 'config', 'alias.mine', '!true');
+  const running = at.sh('until [ -e go ]; do sleep 0.05; done');
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  git('.', 'config', 'user.name', 'me');
+  writeFileSync(join(at.workspace, 'go'), '');
+  expect((await running).quarantined).toEqual([]);
+  expect(readFileSync(join(at.workspace, '.git/config'), 'utf8')).toContain('name = me');
+});
+
+test('ordinary worktrees, submodules and bare repositories of a run are left alone', async () => {
+  const script =
+    'git worktree add -q w 2>/dev/null; git init -q --bare b; git clone -q --bare . c 2>/dev/null; git -C w status --short; ls -d w/.git b/HEAD c/HEAD';
+  const { quarantined, stdout } = await at.sh(script);
+  expect(stdout).toBe('b/HEAD\nc/HEAD\nw/.git\n');
+  expect(quarantined).toEqual([]);
+});
