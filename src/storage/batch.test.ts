@@ -63,3 +63,15 @@ test('what fails in the turn of its submit leaves the call as it was submitted',
   expect((await store.call(two.id))?.state).toBe('requested');
   expect((await store.verify()).problems).toEqual([]);
 });
+
+test('sessions and keys with line ends in them are not taken for each other', async () => {
+  const calls = [
+    requestedCall({ session: 'a', key: 'b\nc' }),
+    requestedCall({ session: 'a\nb', key: 'c' }),
+    requestedCall({ id: 'x\ny' }),
+    requestedCall({ session: 'x', key: 'y' }),
+  ];
+  const submitted = await Promise.all(calls.map((call) => store.submit(call)));
+  expect(submitted.map(({ call }) => call.id)).toEqual(calls.map(({ id }) => id));
+  expect(submitted.every(({ event }) => event !== null)).toBe(true);
+});
