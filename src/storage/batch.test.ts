@@ -75,3 +75,11 @@ test('sessions and keys with line ends in them are not taken for each other', as
   expect(submitted.map(({ call }) => call.id)).toEqual(calls.map(({ id }) => id));
   expect(submitted.every(({ event }) => event !== null)).toBe(true);
 });
+
+test('a write that cannot be placed in the log fails alone', async () => {
+  const calls = [requestedCall(), requestedCall({ requestedAt: Number.NaN }), requestedCall()];
+  const settled = await Promise.allSettled(calls.map((call) => store.submit(call)));
+  expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect((await store.events('s1')).map(({ callId }) => callId)).toEqual([calls[0]?.id, calls[2]?.id]);
+  expect((await store.verify()).problems).toEqual([]);
+});

@@ -1,5 +1,6 @@
 import type { NodeStamp } from '../kernel/call.ts';
 import type { LogEvent } from '../kernel/event.ts';
+import { StoreError } from '../kernel/store-error.ts';
 import { chainHash } from './chain.ts';
 import { type AnyNewEvent, EVENT_VERSIONS } from './event-rows.ts';
 import { plainText } from './json.ts';
@@ -145,6 +146,11 @@ export class Batch {
 
 function keyOf(session: string, key: string): string {
   return JSON.stringify([session, plainText(key)]);
+}
+
+/** True for trouble of the store itself: trying the units of a batch one by one would only meet it again. */
+export function concernsAll(error: unknown): boolean {
+  return error instanceof StoreError && error.trouble !== 'failed';
 }
 
 export type Settled = { ok: true; value: unknown } | { ok: false; error: unknown };

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { NodeStamp } from '../../kernel/call.ts';
 import { failpoint } from '../../kernel/failpoint.ts';
 import { StoreError } from '../../kernel/store-error.ts';
-import { Batch, runBatch, type Settled, type Unit } from '../batch.ts';
+import { Batch, concernsAll, runBatch, type Settled, type Unit } from '../batch.ts';
 import { driveLater, type Engine, type SweepableBlobs } from '../engine.ts';
 import { GroupCommit } from '../group-commit.ts';
 import type { Work } from '../statement.ts';
@@ -133,9 +133,23 @@ export class PostgresEngine implements Engine {
       } catch (error) {
         if (isCollision(error) && collisions++ < MOST_COLLISIONS) await delay(collisions * 5);
         else if (units.length > 1 && !attempt.savepoints && !(error instanceof StoreError)) attempt.savepoints = true;
+        else if (units.length > 1 && !concernsAll(postgresTrouble(error))) return this.#commitEach(units);
         else throw postgresTrouble(error);
       }
     }
+  }
+
+  /** The places of events are filled in for all units together, so only a try each shows which of them cannot be kept. */
+  async #commitEach(units: readonly Unit<unknown>[]): Promise<readonly Settled[]> {
+    const settled: Settled[] = [];
+    for (const unit of units) {
+      try {
+        settled.push(...(await this.#commit([unit])));
+      } catch (error) {
+        settled.push({ ok: false, error });
+      }
+    }
+    return settled;
   }
 
   async #attempt(attempt: Attempt): Promise<readonly Settled[]> {

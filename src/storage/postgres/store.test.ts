@@ -134,6 +134,16 @@ async function until<T>(look: () => Promise<readonly T[]>): Promise<readonly T[]
   return [];
 }
 
+test('a write that cannot be placed in the log fails alone', async () => {
+  const { store } = await fresh();
+  const calls = [requestedCall(), requestedCall({ requestedAt: Number.NaN }), requestedCall()];
+  const settled = await Promise.allSettled(calls.map((call) => store.submit(call)));
+  expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect((await store.events('s1')).map(({ callId }) => callId)).toEqual([calls[0]?.id, calls[2]?.id]);
+  expect((await store.verify()).problems).toEqual([]);
+  await store.close();
+});
+
 describe('the schema', () => {
   test('is made once by many who start at the same time', async () => {
     const schema = `test_${++schemas}`;

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { NodeStamp } from '../../kernel/call.ts';
 import { failpoint } from '../../kernel/failpoint.ts';
-import { Batch, runBatch, type Settled, type Unit } from '../batch.ts';
+import { Batch, concernsAll, runBatch, type Settled, type Unit } from '../batch.ts';
 import { driveNow, type Engine, type SweepableBlobs } from '../engine.ts';
 import { GroupCommit } from '../group-commit.ts';
 import type { Query, Row, Work } from '../statement.ts';
@@ -104,17 +104,29 @@ export class SqliteEngine implements Engine {
   }
 
   #commit(units: readonly Unit<unknown>[]): readonly Settled[] {
-    const batch = new Batch(this.sql, this.node);
+    let finished = false;
     try {
       this.#exec('BEGIN IMMEDIATE');
-      const settled = driveNow(runBatch(batch, units), this.#run);
+      const settled = driveNow(runBatch(new Batch(this.sql, this.node), units), this.#run);
+      finished = true;
       failpoint('store.before_commit');
       this.#exec('COMMIT');
       failpoint('store.after_commit');
       return settled.map((one) => (one.ok ? one : { ok: false, error: sqliteTrouble(one.error) }));
     } catch (error) {
       this.#rollBack();
-      throw sqliteTrouble(error);
+      const trouble = sqliteTrouble(error);
+      if (finished || units.length === 1 || concernsAll(trouble)) throw trouble;
+      return units.map((unit) => this.#commitAlone(unit));
+    }
+  }
+
+  /** The places of events are filled in for all units together, so only a try each shows which of them cannot be kept. */
+  #commitAlone(unit: Unit<unknown>): Settled {
+    try {
+      return this.#commit([unit])[0] ?? { ok: false, error: new Error('a unit was not settled') };
+    } catch (error) {
+      return { ok: false, error };
     }
   }
 
