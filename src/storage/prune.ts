@@ -2,6 +2,7 @@ import type { Pruned, PruneLimits } from '../kernel/ledger.ts';
 import type { Unit } from './batch.ts';
 import type { Engine } from './engine.ts';
 import { first, rows } from './statement.ts';
+import { sessionPage } from './statements/log.ts';
 
 const PAGE = 200;
 const MOST_ROUNDS = 20;
@@ -52,8 +53,8 @@ export async function clearLog(engine: Engine): Promise<void> {
 
 async function cut(engine: Engine, before: number, maxPos: number, { everyCall = false } = {}) {
   const total = { events: 0, calls: 0 };
-  for (let after = ''; ; ) {
-    const page = await engine.read(() => rows(engine.sql.sessionsAfter, { after, limit: PAGE }));
+  for (let after: string | undefined; ; ) {
+    const page = await engine.read(() => sessionPage(engine.sql, after, PAGE));
     const done = await Promise.all(page.map(({ id }) => engine.write(cutUnit(id, before, maxPos, everyCall))));
     for (const { events, calls } of done) {
       total.events += events;
