@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import type { NodeStamp } from '../../kernel/call.ts';
 import { failpoint } from '../../kernel/failpoint.ts';
 import { Batch, concernsAll, runBatch, type Settled, type Unit } from '../batch.ts';
@@ -14,7 +13,6 @@ import { sqliteTrouble } from './trouble.ts';
 const WATCH_MS = 40;
 
 interface Parts {
-  path: string;
   db: Database;
   sql: Statements;
   blobs: SweepableBlobs;
@@ -30,7 +28,6 @@ export class SqliteEngine implements Engine {
   readonly blobs: SweepableBlobs;
   readonly node: NodeStamp;
   readonly now: () => number;
-  readonly #path: string;
   readonly #db: Database;
   readonly #slots: NodeSlots;
   readonly #prepared = new Map<string, ReturnType<Database['prepare']>>();
@@ -39,8 +36,7 @@ export class SqliteEngine implements Engine {
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor({ path, db, sql, blobs, node, slots, now, groupSize }: Parts) {
-    this.#path = path;
+  constructor({ db, sql, blobs, node, slots, now, groupSize }: Parts) {
     this.#db = db;
     this.sql = sql;
     this.blobs = blobs;
@@ -77,14 +73,20 @@ export class SqliteEngine implements Engine {
     };
   }
 
+  /** What is in use. The files also hold pages that wait to be given back, and a log that a reader may keep long. */
   size(): number {
-    const files = [this.#path, `${this.#path}-wal`];
-    return files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
+    const [pages, free, bytes] = ['page_count', 'freelist_count', 'page_size'].map((name) => this.#pragma(name));
+    return ((pages ?? 0) - (free ?? 0)) * (bytes ?? 0);
   }
 
+  /** Passive: any other checkpoint waits for readers, and the whole process with it. */
   shrink(): void {
-    this.#db.exec('PRAGMA incremental_vacuum');
-    this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    try {
+      this.#db.exec('PRAGMA incremental_vacuum');
+      this.#db.exec('PRAGMA wal_checkpoint(PASSIVE)');
+    } catch (error) {
+      throw sqliteTrouble(error);
+    }
   }
 
   integrity(): readonly string[] {
@@ -170,7 +172,11 @@ export class SqliteEngine implements Engine {
   }
 
   #dataVersion(): number {
-    return (this.#prepare('PRAGMA data_version').get() as { data_version: number }).data_version;
+    return this.#pragma('data_version');
+  }
+
+  #pragma(name: string): number {
+    return (this.#prepare(`PRAGMA ${name}`).get() as Record<string, number>)[name] ?? 0;
   }
 }
 

@@ -92,8 +92,8 @@ function start(path: string, db: Database, slots: NodeSlots, options: SqliteOpti
   const run = runOn(db);
   const now = clockOf(run, sql, options);
   const node = { id: slots.id, epoch: startNode(run, sql, slots.id, now()) };
-  const blobs = new FileBlobs(join(path, '..', 'blobs'));
-  const engine = new SqliteEngine({ path, db, sql, blobs, node, slots, now, groupSize: options.groupSize });
+  const blobs = new FileBlobs(join(path, '..', 'blobs'), now);
+  const engine = new SqliteEngine({ db, sql, blobs, node, slots, now, groupSize: options.groupSize });
   open.set(path, (open.get(path) ?? 0) + 1);
   const head = engine.read(() => first(sql.logHead, undefined))?.pos ?? 0;
   const store = new SqlStore(engine, {
@@ -116,7 +116,7 @@ function startNode(run: Run, sql: Statements, id: string, at: number): number {
 function clockOf(run: Run, sql: Statements, { clock, machine }: SqliteOptions): () => number {
   return storeClock(remember, clock, machine);
 
-  function remember({ boot, uptime }: Machine, wall: number) {
+  function remember(boot: string, uptime: number, wall: number) {
     driveNow(first(sql.startClock, { boot, wall, uptime }), run);
     driveNow(first(sql.forgetOtherClocks, { boot }), run);
     const row = driveNow(first(sql.storeClock, { boot }), run);
