@@ -8,13 +8,12 @@ import { StoreError } from '../../kernel/store-error.ts';
 import { driveNow } from '../engine.ts';
 import { FileBlobs } from '../file-blobs.ts';
 import { migrationStatements, SCHEMA_VERSION } from '../migrations.ts';
-import { newerSchema } from '../newer-schema.ts';
 import type { OpenStore } from '../open-store.ts';
 import { SqlStore } from '../sql-store.ts';
 import { first, type Query, type Row } from '../statement.ts';
 import { createStatements, type Statements } from '../statements.ts';
 import { type Machine, storeClock } from '../store-clock.ts';
-import { APPLICATION_ID, checkFile } from './check-file.ts';
+import { APPLICATION_ID, checkFile, checkOwner } from './check-file.ts';
 import { type Database, sqliteDriver } from './driver.ts';
 import { SqliteEngine } from './engine.ts';
 import { NodeSlots } from './node-slots.ts';
@@ -68,11 +67,12 @@ function prepareDatabase(db: Database, path: string): void {
   db.exec('PRAGMA journal_mode = WAL');
   db.exec('PRAGMA synchronous = FULL');
   db.exec('PRAGMA wal_autocheckpoint = 1000');
+  checkOwner(db, path);
   if (schemaVersion(db) === SCHEMA_VERSION) return;
   db.exec('BEGIN IMMEDIATE');
   try {
+    checkOwner(db, path);
     const from = schemaVersion(db);
-    if (from > SCHEMA_VERSION) throw newerSchema(path, from);
     for (const sql of migrationStatements(createStatements('sqlite').db, 'sqlite', from)) db.exec(sql);
     db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
     db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
