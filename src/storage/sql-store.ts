@@ -173,7 +173,10 @@ export class SqlStore implements Ledger {
 
   approvals(query: { state?: ApprovalState; session?: string }): MaybePromise<readonly ApprovalRecord[]> {
     const { sql, blobs } = this.#engine;
-    const values = { state: query.state ?? null, session: query.session ?? null };
+    const values = {
+      state: query.state ?? null,
+      session: query.session === undefined ? null : plainText(query.session),
+    };
     return andThen(
       this.#engine.read(() => rows(sql.approvals, values)),
       (found) => together(found.map((row) => toApproval(blobs, row))),
