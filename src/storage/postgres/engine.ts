@@ -4,7 +4,7 @@ import type { NodeStamp } from '../../kernel/call.ts';
 import { failpoint } from '../../kernel/failpoint.ts';
 import { StoreError } from '../../kernel/store-error.ts';
 import { Batch, concernsAll, runBatch, type Settled, type Unit } from '../batch.ts';
-import { driveLater, type Engine, type SweepableBlobs } from '../engine.ts';
+import { closedStore, driveLater, type Engine, type SweepableBlobs } from '../engine.ts';
 import { GroupCommit } from '../group-commit.ts';
 import type { Work } from '../statement.ts';
 import type { Statements } from '../statements.ts';
@@ -63,10 +63,11 @@ export class PostgresEngine implements Engine {
   }
 
   write<T>(unit: Unit<T>): Promise<T> {
-    return this.#group.add(unit);
+    return this.#closed ? Promise.reject(closedStore()) : this.#group.add(unit);
   }
 
-  read<T>(work: () => Work<T>): Promise<T> {
+  async read<T>(work: () => Work<T>): Promise<T> {
+    if (this.#closed) throw closedStore();
     return this.#connections.patiently(async () => {
       const client = await this.#connections.pool.connect();
       let broken = false;
@@ -112,8 +113,8 @@ export class PostgresEngine implements Engine {
 
   async close(): Promise<void> {
     if (this.#closed) return;
-    await this.#group.flush();
     this.#closed = true;
+    await this.#group.flush();
     await this.#notices.close();
     await this.#lease.close();
     await this.#dropWriter();

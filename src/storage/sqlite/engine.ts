@@ -1,7 +1,7 @@
 import type { NodeStamp } from '../../kernel/call.ts';
 import { failpoint } from '../../kernel/failpoint.ts';
 import { Batch, concernsAll, runBatch, type Settled, type Unit } from '../batch.ts';
-import { driveNow, type Engine, type SweepableBlobs } from '../engine.ts';
+import { closedStore, driveNow, type Engine, type SweepableBlobs } from '../engine.ts';
 import { GroupCommit } from '../group-commit.ts';
 import type { Query, Row, Work } from '../statement.ts';
 import type { Statements } from '../statements.ts';
@@ -47,10 +47,11 @@ export class SqliteEngine implements Engine {
   }
 
   write<T>(unit: Unit<T>): Promise<T> {
-    return this.#group.add(unit);
+    return this.#closed ? Promise.reject(closedStore()) : this.#group.add(unit);
   }
 
   read<T>(work: () => Work<T>): T {
+    if (this.#closed) throw closedStore();
     try {
       return driveNow(work(), this.#run);
     } catch (error) {

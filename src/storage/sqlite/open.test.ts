@@ -58,10 +58,18 @@ describe('what is opened', () => {
     const store = await opened();
     await store.submit(requestedCall({ args: { content: 'x'.repeat(10_000) } }));
     for (const name of ['', 'blobs', 'nodes']) expect(statSync(join(folder, name)).mode & 0o777, name).toBe(0o700);
-    for (const name of ['state.db', 'state.db-wal', 'state.db-shm']) {
+    for (const name of ['state.db', 'state.db-wal', 'state.db-shm', 'nodes/n0.lock']) {
       expect(statSync(join(folder, name)).mode & 0o777, name).toBe(0o600);
     }
     await store.close();
+  });
+
+  test('a store that was closed says so', async () => {
+    const store = await opened();
+    await store.close();
+    const closed = expect.objectContaining({ name: 'StoreError', message: expect.stringContaining('closed') });
+    await expect(store.submit(requestedCall())).rejects.toEqual(closed);
+    await expect((async () => store.calls({}))()).rejects.toEqual(closed);
   });
 
   test('an empty file becomes a store', async () => {
