@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { LogEvent } from '../kernel/event.ts';
 import type { Ledger } from '../kernel/ledger.ts';
 import { asked, finished, requestedCall, started } from '../testing/sample-calls.ts';
+import { sqliteDriver } from './sqlite/driver.ts';
 import { openSqliteStore } from './sqlite/open.ts';
 
 let folder: string;
@@ -62,4 +64,65 @@ test('what fails in the turn of its submit leaves the call as it was submitted',
   expect((await store.call(one.id))?.state).toBe('awaiting_approval');
   expect((await store.call(two.id))?.state).toBe('requested');
   expect((await store.verify()).problems).toEqual([]);
+});
+
+test('sessions and keys with line ends in them are not taken for each other', async () => {
+  const calls = [
+    requestedCall({ session: 'a', key: 'b\nc' }),
+    requestedCall({ session: 'a\nb', key: 'c' }),
+    requestedCall({ id: 'x\ny' }),
+    requestedCall({ session: 'x', key: 'y' }),
+  ];
+  const submitted = await Promise.all(calls.map((call) => store.submit(call)));
+  expect(submitted.map(({ call }) => call.id)).toEqual(calls.map(({ id }) => id));
+  expect(submitted.every(({ event }) => event !== null)).toBe(true);
+});
+
+test('a write that cannot be placed in the log fails alone', async () => {
+  const calls = [requestedCall(), requestedCall({ requestedAt: Number.NaN }), requestedCall()];
+  const settled = await Promise.allSettled(calls.map((call) => store.submit(call)));
+  expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect((await store.events('s1')).map(({ callId }) => callId)).toEqual([calls[0]?.id, calls[2]?.id]);
+  expect((await store.verify()).problems).toEqual([]);
+});
+
+test('a move in the turn of its submit minds the attempt, and its end closes what was asked', async () => {
+  const [one, two] = [requestedCall(), requestedCall()];
+  const [id, move, event] = started(one);
+  const [, late] = await Promise.all([store.submit(one), store.move(id, { ...move, attempt: 7 }, event)]);
+  expect(late).toBe(null);
+  const ended = finished(two, { state: 'cancelled' });
+  await Promise.all([store.submit(two), store.move(...asked(two, 'a1')), store.move(...ended)]);
+  expect((await store.approvals({})).map(({ state }) => state)).toEqual(['expired']);
+});
+
+test('text that no database can hold is found by the same text', async () => {
+  await store.submit(requestedCall({ session: 'a\0b', tool: 't\0' }));
+  expect((await store.history({ session: 'a\0b', tool: 't\0' })).items.length).toBe(1);
+  expect((await store.verify('a\0b')).problems).toEqual([]);
+});
+
+test('a row that cannot be read does not hide the others', async () => {
+  const calls = [requestedCall(), requestedCall()];
+  for (const call of calls) await store.submit(call);
+  const { DatabaseSync } = await sqliteDriver();
+  const db = new DatabaseSync(join(folder, 'state.db'));
+  db.exec(`UPDATE calls SET args = '{bad' WHERE id = '${calls[0]?.id}'`);
+  db.close();
+  expect((await store.calls({})).items.map(({ id }) => id)).toEqual(calls.map(({ id }) => id));
+});
+
+test('an event whose listener threw is told again', async () => {
+  const told: LogEvent[] = [];
+  let left = 1;
+  const again = new Promise<void>((resolve) => {
+    store.follow((event) => {
+      if (left-- > 0) throw new Error('not now');
+      told.push(event);
+      resolve();
+    });
+  });
+  await store.submit(requestedCall());
+  await again;
+  expect(told.map(({ seq }) => seq)).toEqual([1]);
 });

@@ -1,5 +1,6 @@
 import type { NodeStamp } from '../kernel/call.ts';
 import type { LogEvent } from '../kernel/event.ts';
+import { StoreError } from '../kernel/store-error.ts';
 import { chainHash } from './chain.ts';
 import { type AnyNewEvent, EVENT_VERSIONS } from './event-rows.ts';
 import { plainText } from './json.ts';
@@ -41,8 +42,8 @@ export class Batch {
   readonly #staged: Staged[] = [];
   readonly #calls: { row: CallTable; requested: Staged }[] = [];
   readonly #changed: { row: CallTable; before: CallTable }[] = [];
-  /** By id, and by session and key. */
-  readonly #known = new Map<string, CallTable>();
+  readonly #byId = new Map<string, CallTable>();
+  readonly #byKey = new Map<string, CallTable>();
 
   constructor(sql: Statements, node: NodeStamp) {
     this.sql = sql;
@@ -66,16 +67,16 @@ export class Batch {
     const requested = this.#staged.at(-1);
     if (requested === undefined) throw new Error('a call is staged after the event that requests it');
     this.#calls.push({ row, requested });
-    this.#known.set(row.id, row);
-    if (row.key !== null) this.#known.set(keyOf(row.session, row.key), row);
+    this.#byId.set(row.id, row);
+    if (row.key !== null) this.#byKey.set(keyOf(row.session, row.key), row);
   }
 
   /** A call that an earlier unit of this batch submitted. */
   stagedCall(id: string): CallTable | undefined {
-    return this.#known.get(id);
+    return this.#byId.get(id);
   }
   stagedKey(session: string, key: string): CallTable | undefined {
-    return this.#known.get(keyOf(session, key));
+    return this.#byKey.get(keyOf(session, key));
   }
 
   changeStaged(row: CallTable, change: Partial<CallTable>): void {
@@ -92,8 +93,8 @@ export class Batch {
     this.#staged.length = staged;
     for (const { row, before } of this.#changed.splice(changed).reverse()) Object.assign(row, before);
     for (const { row } of this.#calls.splice(calls)) {
-      this.#known.delete(row.id);
-      if (row.key !== null) this.#known.delete(keyOf(row.session, row.key));
+      this.#byId.delete(row.id);
+      if (row.key !== null) this.#byKey.delete(keyOf(row.session, row.key));
     }
   }
 
@@ -144,7 +145,12 @@ export class Batch {
 }
 
 function keyOf(session: string, key: string): string {
-  return `${session}\n${plainText(key)}`;
+  return JSON.stringify([session, plainText(key)]);
+}
+
+/** True for trouble of the store itself: trying the units of a batch one by one would only meet it again. */
+export function concernsAll(error: unknown): boolean {
+  return error instanceof StoreError && error.trouble !== 'failed';
 }
 
 export type Settled = { ok: true; value: unknown } | { ok: false; error: unknown };

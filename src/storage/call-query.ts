@@ -1,4 +1,5 @@
 import type { HistoryQuery } from '../kernel/ledger.ts';
+import { plainText } from './json.ts';
 import { define, type Statement } from './statement.ts';
 import type { Statements } from './statements.ts';
 import type { CallTable } from './tables.ts';
@@ -22,9 +23,9 @@ export class CallQueries {
     const { session, tool, agent, since, until, states, after, newestFirst = false } = query;
     const limit = Math.max(1, Math.min(query.limit ?? DEFAULT_PAGE, LARGEST_PAGE));
     const filters = Object.fromEntries(
-      Object.entries({ session, tool, agent, since, until, after: cursor(after) }).filter(
-        ([, value]) => value !== undefined,
-      ),
+      Object.entries({ session, tool, agent, since, until, after: cursor(after) })
+        .filter(([, value]) => value !== undefined)
+        .map(([name, value]) => [name, typeof value === 'string' ? plainText(value) : value]),
     );
     const shape = `${Object.keys(filters).join('_')}_${states?.length ?? 'any'}_${newestFirst ? 'down' : 'up'}`;
     const statement = this.#known.get(shape) ?? this.#compile(Object.keys(filters), states?.length, newestFirst);

@@ -1,6 +1,7 @@
 import type { NodeStamp } from '../kernel/call.ts';
 import type { BlobStore } from '../kernel/ports.ts';
 import type { MaybePromise } from '../kernel/result.ts';
+import { StoreError } from '../kernel/store-error.ts';
 import type { Unit } from './batch.ts';
 import type { Query, Row, Work } from './statement.ts';
 import type { Statements } from './statements.ts';
@@ -33,6 +34,10 @@ export interface Engine {
 export interface SweepableBlobs extends BlobStore {
   /** Removes blobs that are not in `used` and were put before `before`. Returns how many. */
   sweep(used: ReadonlySet<string>, before: number): Promise<number>;
+}
+
+export function closedStore(): StoreError {
+  return new StoreError('failed', 'The store cannot be used: it was closed. Open it again.');
 }
 
 export function driveNow<T>(work: Work<T>, run: (query: Query) => readonly Row[]): T {

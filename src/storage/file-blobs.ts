@@ -14,9 +14,12 @@ const TEMPORARY = '.new-';
 /** Blobs as files named by the hash of their content: `ab/abcd…`. Durable when `put` has answered. */
 export class FileBlobs implements SweepableBlobs {
   readonly #folder: string;
+  readonly #now: () => number;
 
-  constructor(folder: string) {
+  /** `now` is the clock that `sweep` is asked by: files are stamped with it, as somebody may set the wall clock. */
+  constructor(folder: string, now: () => number = Date.now) {
     this.#folder = folder;
+    this.#now = now;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
 
@@ -44,16 +47,23 @@ export class FileBlobs implements SweepableBlobs {
     return damagedBlob(handle);
   }
 
+  /** Looks at nothing but its own files, and minds no other sweep at the same time. */
   async sweep(used: ReadonlySet<string>, before: number): Promise<number> {
     let removed = 0;
-    for (const name of await readdir(this.#folder)) {
+    for (const name of (await readdir(this.#folder)).filter((one) => /^[0-9a-f]{2}$/.test(one))) {
       const folder = join(this.#folder, name);
-      for (const file of await readdir(folder)) {
-        if (used.has(file)) continue;
+      for (const file of await readdir(folder).catch(() => [])) {
+        const isBlob = HANDLE.test(file);
+        if (used.has(file) || (!isBlob && !file.startsWith(TEMPORARY))) continue;
         const path = join(folder, file);
-        if ((await stat(path)).mtimeMs >= before) continue;
-        await unlink(path);
-        if (HANDLE.test(file)) removed++;
+        try {
+          if ((await stat(path)).mtimeMs >= before) continue;
+          await unlink(path);
+        } catch (error) {
+          if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue;
+          throw blobTrouble(error);
+        }
+        if (isBlob) removed++;
       }
     }
     return removed;
@@ -63,7 +73,7 @@ export class FileBlobs implements SweepableBlobs {
   async #isKept(handle: string, path: string): Promise<boolean> {
     const known = await readFile(path).catch(() => undefined);
     if (known === undefined || hash('sha256', known, 'hex') !== handle) return false;
-    const now = new Date();
+    const now = new Date(this.#now());
     await utimes(path, now, now);
     return true;
   }
@@ -77,6 +87,8 @@ export class FileBlobs implements SweepableBlobs {
       const file = await open(temporary, 'wx', 0o600);
       try {
         await file.writeFile(bytes);
+        const now = new Date(this.#now());
+        await file.utimes(now, now);
         await file.sync();
       } finally {
         await file.close();

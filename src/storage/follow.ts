@@ -9,7 +9,10 @@ interface Source {
   watch(changed: () => void): () => void;
 }
 
-/** Reads on from a position whenever somebody may have written, one page at a time, and tells each event once. */
+/**
+ * Reads on from a position whenever somebody may have written, one page at a time, and tells each event once; one that
+ * the listener threw at is told again after a while.
+ */
 export class Follower {
   readonly #source: Source;
   readonly #listener: (event: LogEvent) => void;
@@ -49,8 +52,8 @@ export class Follower {
         const page = await this.#source.log(this.#after, PAGE);
         for (const event of page) {
           if (this.#stopped) return;
-          this.#after = event.pos;
           this.#listener(event);
+          this.#after = event.pos;
         }
         if (page.length === PAGE) this.#again = true;
       } catch {

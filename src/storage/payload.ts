@@ -21,15 +21,23 @@ export function toPayload(blobs: BlobStore, value: unknown): MaybePromise<Payloa
   return isPromise(put) ? put.then((blob) => ({ data: null, blob })) : { data: null, blob: put };
 }
 
-/** `missing` stands in for what its blob no longer tells. */
+/** `missing` stands in for what its blob, or a damaged row, no longer tells, so that one of them breaks no page. */
 export function fromPayload<T>(blobs: BlobStore, payload: Payload, missing: (handle: string) => T): MaybePromise<T> {
   const { data, blob } = payload;
-  if (blob === null) return JSON.parse(data ?? 'null') as T;
+  if (blob === null) return parsed(data ?? 'null', '');
   const got = blobs.get(blob);
   return isPromise(got) ? got.then(read) : read(got);
 
   function read(result: Awaited<typeof got>): T {
-    return result.ok ? (JSON.parse(Buffer.from(result.value).toString()) as T) : missing(blob ?? '');
+    return result.ok ? parsed(Buffer.from(result.value).toString(), blob ?? '') : missing(blob ?? '');
+  }
+
+  function parsed(text: string, handle: string): T {
+    try {
+      return JSON.parse(text) as T;
+    } catch {
+      return missing(handle);
+    }
   }
 }
 

@@ -2,12 +2,13 @@ import type { Pruned, PruneLimits } from '../kernel/ledger.ts';
 import type { Unit } from './batch.ts';
 import type { Engine } from './engine.ts';
 import { first, rows } from './statement.ts';
+import { sessionPage } from './statements/log.ts';
 
 const PAGE = 200;
 const MOST_ROUNDS = 20;
 const EVER = Number.MAX_SAFE_INTEGER;
 /** A blob is put before the event that refers to it, so a young one may still be waiting for its event. */
-const BLOB_GRACE_MS = 60 * 60 * 1000;
+const BLOB_GRACE_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Forgets the oldest events, always from the front of a session and never from an unfinished call on. What is cut off
@@ -23,10 +24,13 @@ export async function pruneLog(engine: Engine, { before, maxBytes }: PruneLimits
   return { events, calls, blobs, bytes: await engine.size() };
 
   async function cutToSize(most: number): Promise<void> {
+    let last = Number.POSITIVE_INFINITY;
     for (let round = 0; round < MOST_ROUNDS; round++) {
       await engine.shrink();
       const size = await engine.size();
-      if (size <= most) return;
+      // A round that freed nothing shows that the next would only forget more.
+      if (size <= most || size >= last) return;
+      last = size;
       const [oldest] = await engine.read(() => rows(engine.sql.logAfter, { after: 0, limit: 1 }));
       const head = await engine.read(() => first(engine.sql.logHead, undefined));
       if (oldest === undefined || head === undefined) return;
@@ -52,8 +56,8 @@ export async function clearLog(engine: Engine): Promise<void> {
 
 async function cut(engine: Engine, before: number, maxPos: number, { everyCall = false } = {}) {
   const total = { events: 0, calls: 0 };
-  for (let after = ''; ; ) {
-    const page = await engine.read(() => rows(engine.sql.sessionsAfter, { after, limit: PAGE }));
+  for (let after: string | undefined; ; ) {
+    const page = await engine.read(() => sessionPage(engine.sql, after, PAGE));
     const done = await Promise.all(page.map(({ id }) => engine.write(cutUnit(id, before, maxPos, everyCall))));
     for (const { events, calls } of done) {
       total.events += events;
@@ -89,8 +93,10 @@ function cutUnit(
   };
 }
 
+/** `now` first: what is put while the used ones are read is younger. */
 async function sweep(engine: Engine): Promise<number> {
+  const now = await engine.now();
   const used = await engine.read(() => rows(engine.sql.usedBlobs, undefined));
   const handles = new Set(used.map(({ hash }) => hash ?? ''));
-  return engine.blobs.sweep(handles, Date.now() - BLOB_GRACE_MS);
+  return engine.blobs.sweep(handles, now - BLOB_GRACE_MS);
 }

@@ -34,6 +34,7 @@ import { preparedCall, preparedMove } from './prepare.ts';
 import { clearLog, pruneLog } from './prune.ts';
 import { recoverUnit, suspects } from './recovery.ts';
 import { first, rows, type Work } from './statement.ts';
+import { sessionPage } from './statements/log.ts';
 import type { EventTable } from './tables.ts';
 import { appendUnit, decideUnit, MoveRefused, moveUnit, submitUnit } from './units.ts';
 import { verifyLog } from './verify.ts';
@@ -162,14 +163,8 @@ export class SqlStore implements Ledger {
     return this.#toEvents(() => rows(this.#engine.sql.logAfter, { after, limit }));
   }
 
-  sessions({
-    after = '',
-    limit = SESSION_PAGE,
-  }: {
-    after?: string;
-    limit?: number;
-  }): MaybePromise<Page<SessionRecord>> {
-    const work = () => rows(this.#engine.sql.sessionsAfter, { after, limit: limit + 1 });
+  sessions({ after, limit = SESSION_PAGE }: { after?: string; limit?: number }): MaybePromise<Page<SessionRecord>> {
+    const work = () => sessionPage(this.#engine.sql, after, limit + 1);
     return andThen(this.#engine.read(work), (found) => {
       const items = found.slice(0, limit).map(toSession);
       return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null };
@@ -178,7 +173,10 @@ export class SqlStore implements Ledger {
 
   approvals(query: { state?: ApprovalState; session?: string }): MaybePromise<readonly ApprovalRecord[]> {
     const { sql, blobs } = this.#engine;
-    const values = { state: query.state ?? null, session: query.session ?? null };
+    const values = {
+      state: query.state ?? null,
+      session: query.session === undefined ? null : plainText(query.session),
+    };
     return andThen(
       this.#engine.read(() => rows(sql.approvals, values)),
       (found) => together(found.map((row) => toApproval(blobs, row))),
@@ -217,7 +215,7 @@ export class SqlStore implements Ledger {
   }
 
   verify(session?: string): Promise<Verification> {
-    return verifyLog(this.#engine, session);
+    return verifyLog(this.#engine, session === undefined ? undefined : plainText(session));
   }
 
   prune(limits: PruneLimits): Promise<Pruned> {

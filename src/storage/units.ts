@@ -69,7 +69,9 @@ export function* applyMove(
   const staged = batch.stagedCall(callId);
   if (staged !== undefined) {
     if (!(move.from as readonly string[]).includes(staged.state)) return undefined;
+    if (move.attempt !== undefined && move.attempt !== staged.attempt) return undefined;
     batch.changeStaged(staged, { ...written, state: to, attempt: staged.attempt + starts });
+    if (ends && staged.started_at === null) yield ask(sql.closeApprovals, { call: callId, at });
     return staged.session;
   }
   const statement = sql.moveCall(Object.keys(written) as (keyof MovedColumns)[]);

@@ -3,18 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Ledger } from '../kernel/ledger.ts';
+import type { BlobStore } from '../kernel/ports.ts';
 import { finished, requestedCall, started } from '../testing/sample-calls.ts';
 import { sqliteDriver } from './sqlite/driver.ts';
 import { openSqliteStore } from './sqlite/open.ts';
 
 let folder: string;
 let store: Ledger;
+let blobs: BlobStore;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'verify-'));
   const opened = await openSqliteStore(folder);
   if (!opened.ok) throw new Error(opened.error.message);
-  store = opened.value.store;
+  ({ store, blobs } = opened.value);
   for (const session of ['a', 'b']) {
     for (let index = 0; index < 3; index++) {
       const call = requestedCall({ session, args: { content: `${session}${index} `.repeat(index === 2 ? 4000 : 1) } });
@@ -69,6 +71,7 @@ test.each([
     'a cut that hides its traces',
     "DELETE FROM events WHERE session = 'a' AND seq = 9; UPDATE sessions SET last_seq = 8 WHERE id = 'a'",
   ],
+  ['a change hidden with its session', "UPDATE events SET data = '{}'; DELETE FROM sessions WHERE id = 'a'"],
 ])('%s is found', async (_what, sql) => {
   const problems = await tamper(sql);
   expect(problems.length).toBeGreaterThan(0);
@@ -91,4 +94,43 @@ test('a blob that changed or is gone is found, and reading goes on without it', 
   expect((await store.verify()).problems.join()).toMatch(/payload of event \d .* is missing or damaged/);
   expect((await store.calls({})).items.length).toBe(6);
   expect((await store.events('a')).length).toBe(9);
+});
+
+test('the session without a name is listed, verified and pruned like any other', async () => {
+  const call = requestedCall({ session: '' });
+  await store.submit(call);
+  await store.move(...finished(call));
+  expect((await store.sessions({})).items.map(({ id }) => id)).toEqual(['', 'a', 'b']);
+  expect((await store.sessions({ limit: 1 })).next).toBe('');
+  expect((await store.sessions({ after: '' })).items.map(({ id }) => id)).toEqual(['a', 'b']);
+  expect(await store.verify()).toMatchObject({ sessions: 3, events: 20 });
+  expect((await tamper("UPDATE events SET data = '{}' WHERE session = ''")).length).toBeGreaterThan(0);
+  await store.prune({ before: Date.now() });
+  expect(await store.events('')).toEqual([]);
+});
+
+test("a blob that only a call's row refers to is looked at too", async () => {
+  const artifact = await blobs.put(Buffer.from('an artifact'));
+  const call = requestedCall({ session: 'c' });
+  await store.submit(call);
+  await store.move(...finished(call, { outcome: { ok: true, text: 'done', artifact } }));
+  expect((await store.verify('c')).problems).toEqual([]);
+  rmSync(join(folder, 'blobs', artifact.slice(0, 2), artifact));
+  const found = `Session c: the artifact of call ${call.id} (blob ${artifact}) is missing or damaged.`;
+  expect((await store.verify('c')).problems).toEqual([found]);
+});
+
+test('writing and pruning while it walks are no problems', async () => {
+  let stop = false;
+  const writing = (async () => {
+    while (!stop) {
+      const call = requestedCall({ session: 'a' });
+      await store.submit(call);
+      await store.move(...finished(call));
+      if (Math.random() < 0.1) await store.prune({ before: Date.now() });
+    }
+  })();
+  for (let round = 0; round < 30; round++) expect((await store.verify()).problems).toEqual([]);
+  stop = true;
+  await writing;
 });

@@ -2,11 +2,13 @@ import type { Verification } from '../kernel/ledger.ts';
 import { chainHash } from './chain.ts';
 import type { Engine } from './engine.ts';
 import { first, rows } from './statement.ts';
+import { sessionPage } from './statements/log.ts';
 import type { SessionTable } from './tables.ts';
 
 const PAGE = 500;
 /** After so many the rest would say nothing new. */
 const MOST_PROBLEMS = 100;
+const MOST_TRIES = 5;
 
 /** Walks every session's chain, or one; finds events that were changed, removed, added or put elsewhere. */
 export async function verifyLog(engine: Engine, only?: string): Promise<Verification> {
@@ -31,8 +33,8 @@ async function* sessionsOf(engine: Engine, only: string | undefined): AsyncGener
     if (found !== undefined) yield found;
     return;
   }
-  for (let after = ''; ; ) {
-    const page = await engine.read(() => rows(engine.sql.sessionsAfter, { after, limit: PAGE }));
+  for (let after: string | undefined; ; ) {
+    const page = await engine.read(() => sessionPage(engine.sql, after, PAGE));
     yield* page;
     const last = page.at(-1);
     if (last === undefined) return;
@@ -40,16 +42,33 @@ async function* sessionsOf(engine: Engine, only: string | undefined): AsyncGener
   }
 }
 
+/** Pruning may cut off what is being walked; then the session is walked again from where it begins now. */
 async function verifySession(engine: Engine, session: SessionTable, problems: string[]): Promise<number> {
+  for (let seen = session, tries = 1; ; tries++) {
+    const found: string[] = [];
+    const count = await walkSession(engine, seen, found);
+    const now =
+      found.length === 0 ? undefined : await engine.read(() => first(engine.sql.session, { session: seen.id }));
+    if (now === undefined || now.pruned_seq === seen.pruned_seq || tries === MOST_TRIES) {
+      problems.push(...found.map((problem) => `Session ${seen.id}: ${problem}.`));
+      return count;
+    }
+    seen = now;
+  }
+}
+
+/** As far as the row says that was read first: what is written meanwhile comes after it. */
+async function walkSession(engine: Engine, session: SessionTable, problems: string[]): Promise<number> {
   const { id, pruned_seq, pruned_hash, last_seq, last_hash } = session;
-  const say = (problem: string) => problems.push(`Session ${id}: ${problem}.`);
+  const say = (problem: string) => problems.push(problem);
   let seq = pruned_seq;
   let hash = pruned_hash;
   let pos = 0;
   let count = 0;
-  for (;;) {
+  walk: for (;;) {
     const page = await engine.read(() => rows(engine.sql.eventsAfter, { session: id, after: seq, limit: PAGE }));
     for (const event of page) {
+      if (event.seq > last_seq) break walk;
       count++;
       if (event.seq !== seq + 1) say(`event ${seq + 1}${event.seq > seq + 2 ? ` to ${event.seq - 1}` : ''} is missing`);
       if (event.pos <= pos) say(`event ${event.seq} is out of order`);
@@ -65,20 +84,46 @@ async function verifySession(engine: Engine, session: SessionTable, problems: st
     if (page.length < PAGE) break;
   }
   if (seq < last_seq) say(`event ${seq + 1}${last_seq > seq + 1 ? ` to ${last_seq}` : ''} is missing at the end`);
-  else if (seq > last_seq) say(`it has ${seq - last_seq} more events than were recorded`);
   else if (hash !== last_hash) say('its last event is not the one that was recorded last');
+  await verifyEnd(engine, id, problems);
+  await verifyCalls(engine, id, problems);
   return count;
 }
 
-/** A session that is gone as a whole breaks no chain, but the counts no longer add up. */
+/** One statement reads the newest event before the other reads the head, so a head behind it is no writer's doing. */
+async function verifyEnd(engine: Engine, session: string, problems: string[]): Promise<void> {
+  const newest = await engine.read(() => first(engine.sql.newestEvent, { session }));
+  const head = await engine.read(() => first(engine.sql.session, { session }));
+  const more = (newest?.seq ?? 0) - (head?.last_seq ?? 0);
+  if (more > 0) problems.push(`it has ${more} more events than were recorded`);
+}
+
+async function verifyCalls(engine: Engine, session: string, problems: string[]): Promise<void> {
+  for (let after = 0; ; ) {
+    const page = await engine.read(() => rows(engine.sql.callBlobs, { session, after, limit: PAGE }));
+    for (const { id, args_blob, outcome_blob, artifact } of page) {
+      for (const [what, blob] of Object.entries({ arguments: args_blob, outcome: outcome_blob, artifact })) {
+        if (blob !== null && !(await engine.blobs.get(blob)).ok)
+          problems.push(`the ${what} of call ${id} (blob ${blob}) is missing or damaged`);
+      }
+    }
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) return;
+    after = last.pos;
+  }
+}
+
+/** A session that is gone as a whole, or only its row, breaks no chain, but the counts no longer add up. */
 async function verifyWhole(engine: Engine, problems: string[]): Promise<void> {
-  const head = await engine.read(() => first(engine.sql.logHead, undefined));
-  const counted = await engine.read(() => first(engine.sql.countEvents, undefined));
-  if (head === undefined || counted === undefined) {
+  for (const { session, count } of await engine.read(() => rows(engine.sql.strayEvents, { limit: MOST_PROBLEMS }))) {
+    problems.push(`Session ${session}: its record is gone, and ${Number(count)} events of it are left unchecked.`);
+  }
+  const head = await engine.read(() => first(engine.sql.headAndCount, undefined));
+  if (head === undefined) {
     problems.push('The log has no head.');
     return;
   }
   const expected = head.pos - head.pruned;
-  const found = Number(counted.count);
+  const found = Number(head.count);
   if (found !== expected) problems.push(`The log has ${found} events; ${expected} were recorded and not pruned.`);
 }

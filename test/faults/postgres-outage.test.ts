@@ -6,6 +6,7 @@ import { ok } from '../../src/kernel/result.ts';
 import { defineTool } from '../../src/kernel/tool.ts';
 import { createToolwright } from '../../src/runtime/create-toolwright.ts';
 import { openPostgresStore } from '../../src/storage/postgres/open.ts';
+import { requestedCall } from '../../src/testing/sample-calls.ts';
 import { type PostgresServer, startPostgres } from '../postgres-server.ts';
 
 const CALLS = 200;
@@ -83,5 +84,25 @@ test('a call fails with words when the database stays away, and the next one wor
   expect(failed.text).toContain('the database does not answer');
   await server.start();
   expect(await app.call('hello')).toMatchObject({ ok: true });
+  await store.close();
+});
+
+test('large arguments, the clock and upkeep wait for the database too', { timeout: 60_000 }, async () => {
+  const opened = await openPostgresStore(server.url, { schema: 'large' });
+  if (!opened.ok) throw new Error(opened.error.message);
+  const { store, blobs } = opened.value;
+  await server.kill();
+  const call = requestedCall({ args: { content: 'x'.repeat(20_000) } });
+  const waiting = Promise.allSettled([
+    store.submit(call),
+    blobs.put(Buffer.from('an artifact')),
+    store.now(),
+    store.recover(),
+    store.prune({ maxBytes: Number.MAX_SAFE_INTEGER }),
+  ]);
+  await delay(300);
+  await server.start();
+  expect((await waiting).map(({ status }) => status)).toEqual(Array(5).fill('fulfilled'));
+  expect((await store.call(call.id))?.args).toEqual(call.args);
   await store.close();
 });

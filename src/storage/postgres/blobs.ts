@@ -19,27 +19,34 @@ export class PostgresBlobs implements SweepableBlobs {
 
   async put(bytes: Uint8Array): Promise<string> {
     const handle = hash('sha256', bytes, 'hex');
-    const values = { hash: handle, bytes: Buffer.from(bytes), size: bytes.byteLength, put_at: Date.now() };
-    await this.#run(first(this.#sql.putBlob, values));
+    const values = { hash: handle, bytes: Buffer.from(bytes), size: bytes.byteLength };
+    await this.#run(() => first(this.#sql.putBlob, values));
     return handle;
   }
 
   async get(handle: string): Promise<Result<Uint8Array>> {
-    const row = /^[0-9a-f]{64}$/.test(handle) ? await this.#run(first(this.#sql.getBlob, { hash: handle })) : undefined;
+    const row = /^[0-9a-f]{64}$/.test(handle)
+      ? await this.#run(() => first(this.#sql.getBlob, { hash: handle }))
+      : undefined;
     if (row === undefined) return unknownBlob(handle);
     return hash('sha256', row.bytes, 'hex') === handle ? ok(row.bytes) : damagedBlob(handle);
   }
 
   async sweep(used: ReadonlySet<string>, before: number): Promise<number> {
-    const old = await this.#run(rows(this.#sql.oldBlobs, { before }));
+    const old = await this.#run(() => rows(this.#sql.oldBlobs, { before }));
     const unused = old.filter(({ hash: handle }) => !used.has(handle));
-    for (const { hash: handle } of unused) await this.#run(first(this.#sql.deleteBlob, { hash: handle }));
-    return unused.length;
+    let removed = 0;
+    for (const { hash: handle } of unused) {
+      const gone = await this.#run(() => first(this.#sql.deleteBlob, { hash: handle, before }));
+      if (gone !== undefined) removed++;
+    }
+    return removed;
   }
 
-  async #run<T>(work: Work<T>): Promise<T> {
+  async #run<T>(work: () => Work<T>): Promise<T> {
+    const { pool } = this.#connections;
     try {
-      return await driveLater(work, (query) => run(this.#connections.pool, query));
+      return await this.#connections.patiently(() => driveLater(work(), (query) => run(pool, query)));
     } catch (error) {
       throw postgresTrouble(error);
     }

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Query, Row } from '../statement.ts';
+import { isAway, postgresTrouble } from './trouble.ts';
 
 const READERS = 4;
 const CONNECT_TIMEOUT_MS = 5000;
@@ -12,15 +14,19 @@ export class Connections {
   readonly #schema: string;
   readonly pool: pg.Pool;
 
-  constructor(url: string, schema: string) {
+  readonly #patienceMs: number;
+  #closed = false;
+
+  constructor(url: string, schema: string, patienceMs: number) {
     this.#schema = schema;
+    this.#patienceMs = patienceMs;
     this.#config = {
       connectionString: url,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       application_name: 'toolwright',
       types: { getTypeParser: parserOf },
     };
-    const onConnect = (client: pg.ClientBase) => client.query(this.#searchPath);
+    const onConnect = (client: pg.ClientBase) => client.query(this.#settings);
     this.pool = new pg.Pool({ ...this.#config, max: READERS, allowExitOnIdle: true, onConnect });
     // An idle connection that breaks is replaced by the next use; without a listener it would end the process.
     this.pool.on('error', () => {});
@@ -31,18 +37,45 @@ export class Connections {
     const client = new pg.Client(this.#config);
     client.on('error', () => {});
     await client.connect();
-    await client.query(this.#searchPath);
+    await client.query(this.#settings);
     return client;
   }
 
+  /** Goes on trying while the server is away. `work` must be fit to be repeated. */
+  async patiently<T>(work: () => Promise<T>): Promise<T> {
+    const giveUp = performance.now() + this.#patienceMs;
+    for (let pause = 20; ; pause = Math.min(pause * 2, 500)) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!isAway(error)) throw error;
+        if (this.#closed || performance.now() + pause > giveUp) throw postgresTrouble(error);
+        await delay(pause);
+      }
+    }
+  }
+
+  /** One statement on any reader, patiently. */
+  async query<R extends object>(text: string, values: unknown[] = []): Promise<R[]> {
+    try {
+      return (await this.patiently(() => this.pool.query<R>(text, values))).rows;
+    } catch (error) {
+      throw postgresTrouble(error);
+    }
+  }
+
   close(): Promise<void> {
+    this.#closed = true;
     return this.pool.end();
   }
 
-  get #searchPath(): string {
-    return `SET search_path TO ${pg.escapeIdentifier(this.#schema)}`;
+  get #settings(): string {
+    return `SET search_path TO ${pg.escapeIdentifier(this.#schema)}; ${DURABLE}`;
   }
 }
+
+/** Pins durable commits to the connection: the server's own setting may change after it was looked at. */
+const DURABLE = `SELECT set_config('synchronous_commit', coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), false)`;
 
 interface Queryable {
   query(config: { name: string; text: string; values: unknown[] }): Promise<{ rows: Row[] }>;

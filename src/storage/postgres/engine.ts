@@ -3,8 +3,8 @@ import type pg from 'pg';
 import type { NodeStamp } from '../../kernel/call.ts';
 import { failpoint } from '../../kernel/failpoint.ts';
 import { StoreError } from '../../kernel/store-error.ts';
-import { Batch, runBatch, type Settled, type Unit } from '../batch.ts';
-import { driveLater, type Engine, type SweepableBlobs } from '../engine.ts';
+import { Batch, concernsAll, runBatch, type Settled, type Unit } from '../batch.ts';
+import { closedStore, driveLater, type Engine, type SweepableBlobs } from '../engine.ts';
 import { GroupCommit } from '../group-commit.ts';
 import type { Work } from '../statement.ts';
 import type { Statements } from '../statements.ts';
@@ -14,6 +14,8 @@ import { Notices } from './notices.ts';
 import { isAway, isCollision, postgresTrouble } from './trouble.ts';
 
 const MOST_COLLISIONS = 10;
+const UNKNOWN_COMMIT =
+  'The store was away for so long that it forgot this process: whether the last write was kept is not known. Look before you repeat it.';
 
 interface Parts {
   connections: Connections;
@@ -21,8 +23,6 @@ interface Parts {
   blobs: SweepableBlobs;
   lease: NodeLease;
   channel: string;
-  /** How long a write or a read goes on trying while the server is away. */
-  patienceMs: number;
 }
 
 /** A batch on its way. Savepoints cost two round trips a unit, so they are used once a unit has failed. */
@@ -45,18 +45,16 @@ export class PostgresEngine implements Engine {
   readonly #connections: Connections;
   readonly #lease: NodeLease;
   readonly #notices: Notices;
-  readonly #patienceMs: number;
   readonly #group = new GroupCommit((units) => this.#commit(units));
   #writer: Promise<pg.Client> | undefined;
   #batch = 0;
   #closed = false;
 
-  constructor({ connections, sql, blobs, lease, channel, patienceMs }: Parts) {
+  constructor({ connections, sql, blobs, lease, channel }: Parts) {
     this.#connections = connections;
     this.sql = sql;
     this.blobs = blobs;
     this.#lease = lease;
-    this.#patienceMs = patienceMs;
     this.#notices = new Notices(connections, channel, lease.node.id);
   }
 
@@ -65,11 +63,12 @@ export class PostgresEngine implements Engine {
   }
 
   write<T>(unit: Unit<T>): Promise<T> {
-    return this.#group.add(unit);
+    return this.#closed ? Promise.reject(closedStore()) : this.#group.add(unit);
   }
 
-  read<T>(work: () => Work<T>): Promise<T> {
-    return this.#patiently(async () => {
+  async read<T>(work: () => Work<T>): Promise<T> {
+    if (this.#closed) throw closedStore();
+    return this.#connections.patiently(async () => {
       const client = await this.#connections.pool.connect();
       let broken = false;
       try {
@@ -98,13 +97,13 @@ export class PostgresEngine implements Engine {
   /** What the rows hold, not what their files take: PostgreSQL gives files back late. */
   async size(): Promise<number> {
     const sum = "SELECT coalesce(sum(octet_length(coalesce(data, '')) + 250), 0)::bigint AS bytes FROM events";
-    const { rows } = await this.#connections.pool.query<{ bytes: number }>(sum);
-    return rows[0]?.bytes ?? 0;
+    const [row] = await this.#connections.query<{ bytes: number }>(sum);
+    return row?.bytes ?? 0;
   }
 
   async shrink(): Promise<void> {
-    await this.#connections.pool.query('VACUUM events');
-    await this.#connections.pool.query('VACUUM calls');
+    await this.#connections.query('VACUUM events');
+    await this.#connections.query('VACUUM calls');
   }
 
   /** The server checks its pages itself when they are read. */
@@ -114,8 +113,8 @@ export class PostgresEngine implements Engine {
 
   async close(): Promise<void> {
     if (this.#closed) return;
-    await this.#group.flush();
     this.#closed = true;
+    await this.#group.flush();
     await this.#notices.close();
     await this.#lease.close();
     await this.#dropWriter();
@@ -127,15 +126,29 @@ export class PostgresEngine implements Engine {
     const attempt: Attempt = { number, units, savepoints: false, settled: undefined };
     for (let collisions = 0; ; ) {
       try {
-        const settled = await this.#patiently(() => this.#attempt(attempt));
+        const settled = await this.#connections.patiently(() => this.#attempt(attempt));
         this.#notices.wrote();
         return settled;
       } catch (error) {
         if (isCollision(error) && collisions++ < MOST_COLLISIONS) await delay(collisions * 5);
         else if (units.length > 1 && !attempt.savepoints && !(error instanceof StoreError)) attempt.savepoints = true;
+        else if (units.length > 1 && !concernsAll(postgresTrouble(error))) return this.#commitEach(units);
         else throw postgresTrouble(error);
       }
     }
+  }
+
+  /** The places of events are filled in for all units together, so only a try each shows which of them cannot be kept. */
+  async #commitEach(units: readonly Unit<unknown>[]): Promise<readonly Settled[]> {
+    const settled: Settled[] = [];
+    for (const unit of units) {
+      try {
+        settled.push(...(await this.#commit([unit])));
+      } catch (error) {
+        settled.push({ ok: false, error });
+      }
+    }
+    return settled;
   }
 
   async #attempt(attempt: Attempt): Promise<readonly Settled[]> {
@@ -146,11 +159,13 @@ export class PostgresEngine implements Engine {
       await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
       try {
         // Waits for the end of an earlier try whose connection broke, if the server still works on it.
-        const fresh = await this.#lease.takeBatch(client, number);
-        if (!fresh && attempt.settled !== undefined) {
+        const known = await this.#lease.takeBatch(client, number);
+        if (known !== 'new' && attempt.settled !== undefined) {
+          if (known === 'forgotten') throw new StoreError('failed', UNKNOWN_COMMIT);
           await client.query('ROLLBACK');
           return attempt.settled;
         }
+        if (known === 'committed') throw new Error(`batch ${number} was committed before it was sent`);
         const batch = new Batch(this.sql, this.node);
         const settled = await driveLater(runBatch(batch, units, { savepoints }), (query) => run(client, query));
         const answer = settled.map((one) => (one.ok ? one : { ok: false as const, error: postgresTrouble(one.error) }));
@@ -173,18 +188,5 @@ export class PostgresEngine implements Engine {
     const writer = this.#writer;
     this.#writer = undefined;
     await writer?.then((client) => client.end()).catch(() => {});
-  }
-
-  async #patiently<T>(work: () => Promise<T>): Promise<T> {
-    const giveUp = performance.now() + this.#patienceMs;
-    for (let pause = 20; ; pause = Math.min(pause * 2, 500)) {
-      try {
-        return await work();
-      } catch (error) {
-        if (!isAway(error)) throw error;
-        if (this.#closed || performance.now() + pause > giveUp) throw postgresTrouble(error);
-        await delay(pause);
-      }
-    }
   }
 }

@@ -43,12 +43,12 @@ export class NodeLease {
   }
 
   async now(): Promise<number> {
-    const { rows } = await this.#connections.pool.query<{ now: number }>(`SELECT ${NOW} AS now`);
-    return rows[0]?.now ?? 0;
+    const [row] = await this.#connections.query<{ now: number }>(`SELECT ${NOW} AS now`);
+    return row?.now ?? 0;
   }
 
   async ended(nodes: readonly NodeStamp[]): Promise<readonly NodeStamp[]> {
-    const { rows } = await this.#connections.pool.query<{ id: string }>(
+    const rows = await this.#connections.query<{ id: string }>(
       `SELECT id FROM nodes WHERE lease_until > ${NOW}
        OR clock_timestamp() - pg_postmaster_start_time() < make_interval(secs => $1::double precision / 1000)`,
       [this.#leaseMs],
@@ -57,12 +57,20 @@ export class NodeLease {
     return nodes.filter(({ id }) => id !== this.node.id && !alive.has(id));
   }
 
-  /** Inside a transaction: marks the batch as done with it. False when it is marked already, so it was committed. */
-  async takeBatch(client: pg.Client, number: number): Promise<boolean> {
-    const { id } = this.node;
-    const mark = 'UPDATE nodes SET batch = $2 WHERE id = $1 AND batch < $2';
-    const { rowCount } = await client.query({ name: 'tw_take_batch', text: mark, values: [id, number] });
-    return rowCount === 1;
+  /**
+   * Inside a transaction: marks the batch as done with it. `committed` when it is marked already; `forgotten` when this
+   * node's row was gone, so nothing is known of earlier batches. The row is then there again.
+   */
+  async takeBatch(client: pg.Client, number: number): Promise<'new' | 'committed' | 'forgotten'> {
+    const mark = `INSERT INTO nodes (id, epoch, host, pid, started_at, lease_until, batch)
+      VALUES ($1, $2, $3, $4, ${NOW}, ${NOW} + $5, $6)
+      ON CONFLICT (id) DO UPDATE SET batch = excluded.batch WHERE nodes.batch < excluded.batch
+      RETURNING xmax = 0 AS inserted`;
+    const { id, epoch } = this.node;
+    const values = [id, epoch, hostname(), process.pid, this.#leaseMs, number];
+    const { rows } = await client.query<{ inserted: boolean }>({ name: 'tw_take_batch', text: mark, values });
+    if (rows[0] === undefined) return 'committed';
+    return rows[0].inserted ? 'forgotten' : 'new';
   }
 
   /** A node that leaves in order is gone at once; its row goes when none of its calls is left. */

@@ -31,12 +31,12 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
   const { schema = 'toolwright', leaseMs = 10_000, patienceMs = 30_000 } = options;
   let connections: Connections | undefined;
   try {
-    connections = new Connections(url, schema);
+    connections = new Connections(url, schema, patienceMs);
     const sql = createStatements('postgres');
     await prepareServer(connections, sql, schema);
     const lease = await NodeLease.start(connections, leaseMs);
     const blobs = new PostgresBlobs(connections, sql);
-    const parts = { connections, sql, blobs, lease, channel: `toolwright_${schema}`, patienceMs };
+    const parts = { connections, sql, blobs, lease, channel: `toolwright_${schema}` };
     const engine = new PostgresEngine(parts);
     const { rows } = await connections.pool.query<{ pos: number }>('SELECT pos FROM log_head');
     const store = new SqlStore(engine, { head: rows[0]?.pos ?? 0, onClose() {} });
@@ -65,7 +65,7 @@ async function prepareServer(connections: Connections, sql: Statements, schema: 
 
 async function checkServer(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ name: string; setting: string }>(
-    "SELECT name, setting FROM pg_settings WHERE name IN ('synchronous_commit', 'fsync', 'server_version_num')",
+    "SELECT name, reset_val AS setting FROM pg_settings WHERE name IN ('synchronous_commit', 'fsync', 'server_version_num')",
   );
   const settings = new Map(rows.map(({ name, setting }) => [name, setting]));
   for (const name of ['synchronous_commit', 'fsync']) {

@@ -9,6 +9,7 @@ import { ledgerContract, type OpenShared } from '../../testing/ledger-contract.t
 import { finished, requestedCall, started } from '../../testing/sample-calls.ts';
 import { storeContract } from '../../testing/store-contract.ts';
 import { upkeepContract } from '../../testing/upkeep-contract.ts';
+import { Connections } from './connections.ts';
 import { openPostgresStore } from './open.ts';
 
 let server: PostgresServer;
@@ -133,6 +134,55 @@ async function until<T>(look: () => Promise<readonly T[]>): Promise<readonly T[]
   }
   return [];
 }
+
+test('a node whose row was forgotten gets it back with its next write, which is really there', async () => {
+  const schema = `test_${++schemas}`;
+  const opened = await openPostgresStore(server.url, { schema });
+  if (!opened.ok) throw new Error(opened.error.message);
+  const { store } = opened.value;
+  const client = new pg.Client(server.url);
+  await client.connect();
+  await client.query(`DELETE FROM ${schema}.nodes`);
+  const call = requestedCall();
+  await store.submit(call);
+  expect((await client.query(`SELECT id FROM ${schema}.nodes`)).rows).toEqual([{ id: store.node.id }]);
+
+  // The connection breaks before the commit, and when it is back the row is gone: nothing may be claimed.
+  let forgotten: Promise<unknown> | undefined;
+  const disarm = armFailpoints((name) => {
+    if (name !== 'store.before_commit' || forgotten !== undefined) return;
+    forgotten = client.query(`DELETE FROM ${schema}.nodes`);
+    throw Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' });
+  });
+  const moved = await Promise.resolve(store.move(...started(call))).then(
+    () => 'acknowledged',
+    () => 'refused',
+  );
+  disarm();
+  await forgotten;
+  const kept = (await store.events('s1')).length === 2;
+  expect(moved === 'acknowledged').toBe(kept);
+  await client.end();
+  await store.close();
+});
+
+test('every connection asks for durable commits, whatever the server says later', async () => {
+  const connections = new Connections(`${server.url}?options=-csynchronous_commit%3Doff`, 'public', 1000);
+  const client = await connections.connect();
+  expect((await client.query('SHOW synchronous_commit')).rows).toEqual([{ synchronous_commit: 'on' }]);
+  await client.end();
+  await connections.close();
+});
+
+test('a write that cannot be placed in the log fails alone', async () => {
+  const { store } = await fresh();
+  const calls = [requestedCall(), requestedCall({ requestedAt: Number.NaN }), requestedCall()];
+  const settled = await Promise.allSettled(calls.map((call) => store.submit(call)));
+  expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect((await store.events('s1')).map(({ callId }) => callId)).toEqual([calls[0]?.id, calls[2]?.id]);
+  expect((await store.verify()).problems).toEqual([]);
+  await store.close();
+});
 
 describe('the schema', () => {
   test('is made once by many who start at the same time', async () => {

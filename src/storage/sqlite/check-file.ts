@@ -1,8 +1,9 @@
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { StoreError } from '../../kernel/store-error.ts';
 import { SCHEMA_VERSION } from '../migrations.ts';
 import { newerSchema } from '../newer-schema.ts';
-import type { sqliteDriver } from './driver.ts';
+import type { Database, sqliteDriver } from './driver.ts';
 import { sqliteTrouble } from './trouble.ts';
 
 /** Marks a database as ours; `file` shows it. The letters «TWRT». */
@@ -14,11 +15,15 @@ const CHECK_WHOLE_BYTES = 4 * 1024 * 1024;
 
 /**
  * Throws a StoreError for a file that must not be used, before anything could write to it. A file that does not exist
- * or is empty is fine: it becomes a new store. Call it only while this process does not have the file open.
+ * or is empty is fine when nothing of a store lies beside it: it becomes a new one. Call it only while this process does not have the file open.
  */
 export function checkFile(driver: Awaited<ReturnType<typeof sqliteDriver>>, path: string): void {
+  // Before the size: another process that creates the store right now makes these after the file has its first page.
+  const left = ['state.db-wal', 'blobs', 'nodes'].filter((name) => isFilled(join(path, '..', name)));
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  if (size === 0) return;
+  if (size === 0 && left.length === 0) return;
+  if (size === 0)
+    throw new StoreError('damaged', `${path} is empty or gone, but ${left.join(', ')} of it is left. ${LOST}`);
   const header = readHeader(path);
   if (header.toString('latin1', 0, MAGIC.length) !== MAGIC) {
     throw new StoreError('foreign', `${path} is not a database of Toolwright. ${ELSEWHERE}`);
@@ -32,6 +37,14 @@ export function checkFile(driver: Awaited<ReturnType<typeof sqliteDriver>>, path
   if (version > SCHEMA_VERSION) throw newerSchema(path, version);
   checkLength(path, size, header);
   checkPages(driver, path, size);
+}
+
+const LOST = 'Nothing was touched. Restore it from a backup, or move the rest away too to start a new one.';
+
+function isFilled(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return false;
+  return found.isDirectory() ? readdirSync(path).length > 0 : found.size > 0;
 }
 
 const ELSEWHERE = 'It was not touched. Move it away, or choose another state directory.';
@@ -68,6 +81,7 @@ function checkPages(driver: Awaited<ReturnType<typeof sqliteDriver>>, path: stri
   try {
     const db = new driver.DatabaseSync(path, { readOnly: true, timeout: 5000 });
     try {
+      checkOwner(db, path);
       const check =
         size <= CHECK_WHOLE_BYTES ? 'PRAGMA quick_check(3)' : 'SELECT count(*) AS quick_check FROM log_head';
       const found = db.prepare(check).all() as { quick_check: string | number }[];
@@ -77,8 +91,22 @@ function checkPages(driver: Awaited<ReturnType<typeof sqliteDriver>>, path: stri
     }
   } catch (error) {
     const trouble = sqliteTrouble(error);
-    if (trouble instanceof StoreError && trouble.trouble === 'busy') return;
-    throw new StoreError('damaged', `${path} is damaged. ${RESTORE}`, error);
+    if (!(trouble instanceof StoreError)) throw error;
+    if (trouble.trouble === 'busy') return;
+    if (trouble.trouble === 'damaged') throw new StoreError('damaged', `${path} is damaged. ${RESTORE}`, error);
+    throw trouble;
   }
   if (problems.length > 0) throw new StoreError('damaged', `${path} is damaged: ${problems.join('; ')}. ${RESTORE}`);
+}
+
+/** Throws for another program's database. The header alone does not tell: what was written last may be in the log. */
+export function checkOwner(db: Database, path: string): void {
+  // Tables first: another process may create the store between these reads, and its mark comes with its tables.
+  const { tables } = db.prepare('SELECT count(*) AS tables FROM sqlite_master').get() as { tables: number };
+  const { application_id } = db.prepare('PRAGMA application_id').get() as { application_id: number };
+  const { user_version } = db.prepare('PRAGMA user_version').get() as { user_version: number };
+  if (application_id !== APPLICATION_ID && tables > 0) {
+    throw new StoreError('foreign', `${path} is a database of another program. ${ELSEWHERE}`);
+  }
+  if (user_version > SCHEMA_VERSION) throw newerSchema(path, user_version);
 }

@@ -1,8 +1,7 @@
-import { statSync } from 'node:fs';
 import type { NodeStamp } from '../../kernel/call.ts';
 import { failpoint } from '../../kernel/failpoint.ts';
-import { Batch, runBatch, type Settled, type Unit } from '../batch.ts';
-import { driveNow, type Engine, type SweepableBlobs } from '../engine.ts';
+import { Batch, concernsAll, runBatch, type Settled, type Unit } from '../batch.ts';
+import { closedStore, driveNow, type Engine, type SweepableBlobs } from '../engine.ts';
 import { GroupCommit } from '../group-commit.ts';
 import type { Query, Row, Work } from '../statement.ts';
 import type { Statements } from '../statements.ts';
@@ -14,7 +13,6 @@ import { sqliteTrouble } from './trouble.ts';
 const WATCH_MS = 40;
 
 interface Parts {
-  path: string;
   db: Database;
   sql: Statements;
   blobs: SweepableBlobs;
@@ -30,7 +28,6 @@ export class SqliteEngine implements Engine {
   readonly blobs: SweepableBlobs;
   readonly node: NodeStamp;
   readonly now: () => number;
-  readonly #path: string;
   readonly #db: Database;
   readonly #slots: NodeSlots;
   readonly #prepared = new Map<string, ReturnType<Database['prepare']>>();
@@ -39,8 +36,7 @@ export class SqliteEngine implements Engine {
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor({ path, db, sql, blobs, node, slots, now, groupSize }: Parts) {
-    this.#path = path;
+  constructor({ db, sql, blobs, node, slots, now, groupSize }: Parts) {
     this.#db = db;
     this.sql = sql;
     this.blobs = blobs;
@@ -51,10 +47,11 @@ export class SqliteEngine implements Engine {
   }
 
   write<T>(unit: Unit<T>): Promise<T> {
-    return this.#group.add(unit);
+    return this.#closed ? Promise.reject(closedStore()) : this.#group.add(unit);
   }
 
   read<T>(work: () => Work<T>): T {
+    if (this.#closed) throw closedStore();
     try {
       return driveNow(work(), this.#run);
     } catch (error) {
@@ -77,14 +74,20 @@ export class SqliteEngine implements Engine {
     };
   }
 
+  /** What is in use. The files also hold pages that wait to be given back, and a log that a reader may keep long. */
   size(): number {
-    const files = [this.#path, `${this.#path}-wal`];
-    return files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
+    const [pages, free, bytes] = ['page_count', 'freelist_count', 'page_size'].map((name) => this.#pragma(name));
+    return ((pages ?? 0) - (free ?? 0)) * (bytes ?? 0);
   }
 
+  /** Passive: any other checkpoint waits for readers, and the whole process with it. */
   shrink(): void {
-    this.#db.exec('PRAGMA incremental_vacuum');
-    this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    try {
+      this.#db.exec('PRAGMA incremental_vacuum');
+      this.#db.exec('PRAGMA wal_checkpoint(PASSIVE)');
+    } catch (error) {
+      throw sqliteTrouble(error);
+    }
   }
 
   integrity(): readonly string[] {
@@ -104,17 +107,29 @@ export class SqliteEngine implements Engine {
   }
 
   #commit(units: readonly Unit<unknown>[]): readonly Settled[] {
-    const batch = new Batch(this.sql, this.node);
+    let finished = false;
     try {
       this.#exec('BEGIN IMMEDIATE');
-      const settled = driveNow(runBatch(batch, units), this.#run);
+      const settled = driveNow(runBatch(new Batch(this.sql, this.node), units), this.#run);
+      finished = true;
       failpoint('store.before_commit');
       this.#exec('COMMIT');
       failpoint('store.after_commit');
       return settled.map((one) => (one.ok ? one : { ok: false, error: sqliteTrouble(one.error) }));
     } catch (error) {
       this.#rollBack();
-      throw sqliteTrouble(error);
+      const trouble = sqliteTrouble(error);
+      if (finished || units.length === 1 || concernsAll(trouble)) throw trouble;
+      return units.map((unit) => this.#commitAlone(unit));
+    }
+  }
+
+  /** The places of events are filled in for all units together, so only a try each shows which of them cannot be kept. */
+  #commitAlone(unit: Unit<unknown>): Settled {
+    try {
+      return this.#commit([unit])[0] ?? { ok: false, error: new Error('a unit was not settled') };
+    } catch (error) {
+      return { ok: false, error };
     }
   }
 
@@ -158,7 +173,11 @@ export class SqliteEngine implements Engine {
   }
 
   #dataVersion(): number {
-    return (this.#prepare('PRAGMA data_version').get() as { data_version: number }).data_version;
+    return this.#pragma('data_version');
+  }
+
+  #pragma(name: string): number {
+    return (this.#prepare(`PRAGMA ${name}`).get() as Record<string, number>)[name] ?? 0;
   }
 }
 

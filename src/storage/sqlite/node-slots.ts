@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database, sqliteDriver } from './driver.ts';
 
@@ -54,6 +54,7 @@ export class NodeSlots {
     const lock = new this.#driver.DatabaseSync(path, { timeout: 0 });
     try {
       lock.exec('BEGIN EXCLUSIVE');
+      chmodSync(path, 0o600);
       return lock;
     } catch (error) {
       lock.close();

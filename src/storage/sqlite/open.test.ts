@@ -1,5 +1,8 @@
 import {
+  chmodSync,
+  chownSync,
   copyFileSync,
+  existsSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -14,6 +17,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { finished, requestedCall } from '../../testing/sample-calls.ts';
 import { sqliteDriver } from './driver.ts';
 import { openSqliteStore } from './open.ts';
+
+const NOBODY = 65_534;
 
 let folder: string;
 let path: string;
@@ -53,10 +58,18 @@ describe('what is opened', () => {
     const store = await opened();
     await store.submit(requestedCall({ args: { content: 'x'.repeat(10_000) } }));
     for (const name of ['', 'blobs', 'nodes']) expect(statSync(join(folder, name)).mode & 0o777, name).toBe(0o700);
-    for (const name of ['state.db', 'state.db-wal', 'state.db-shm']) {
+    for (const name of ['state.db', 'state.db-wal', 'state.db-shm', 'nodes/n0.lock']) {
       expect(statSync(join(folder, name)).mode & 0o777, name).toBe(0o600);
     }
     await store.close();
+  });
+
+  test('a store that was closed says so', async () => {
+    const store = await opened();
+    await store.close();
+    const closed = expect.objectContaining({ name: 'StoreError', message: expect.stringContaining('closed') });
+    await expect(store.submit(requestedCall())).rejects.toEqual(closed);
+    await expect((async () => store.calls({}))()).rejects.toEqual(closed);
   });
 
   test('an empty file becomes a store', async () => {
@@ -112,6 +125,41 @@ describe('what is refused, and left as it is', () => {
     db.exec('PRAGMA user_version = 999');
     db.close();
     expect(await refusal()).toMatchObject({ trouble: 'newer', message: expect.stringContaining('Update Toolwright') });
+  });
+
+  test("another program's database whose tables are still in its log", async () => {
+    const { DatabaseSync } = await sqliteDriver();
+    const db = new DatabaseSync(path);
+    db.exec('PRAGMA journal_mode = WAL; CREATE TABLE recipes (name TEXT)');
+    expect(await refusal()).toMatchObject({ trouble: 'foreign' });
+    expect(db.prepare('SELECT name FROM sqlite_master').all()).toEqual([{ name: 'recipes' }]);
+    db.close();
+  });
+
+  test('a store that was emptied, or is gone while the rest of it is left', async () => {
+    await written();
+    truncateSync(path, 0);
+    expect(await refusal()).toMatchObject({ trouble: 'damaged', message: expect.stringContaining('nodes') });
+    rmSync(path);
+    const result = await openSqliteStore(folder);
+    expect(result).toMatchObject({ ok: false, error: { details: { trouble: 'damaged' } } });
+    rmSync(join(folder, 'nodes'), { recursive: true });
+    writeFileSync(`${path}-wal`, 'x'.repeat(100));
+    expect(await openSqliteStore(folder)).toMatchObject({ ok: false, error: { details: { trouble: 'damaged' } } });
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test('a directory that may not be written to, which is no damage', async () => {
+    await written();
+    const asRoot = process.getuid?.() === 0;
+    if (asRoot) for (const name of ['', 'state.db', 'blobs', 'nodes']) chownSync(join(folder, name), NOBODY, NOBODY);
+    chmodSync(folder, 0o500);
+    if (asRoot) process.seteuid?.(NOBODY);
+    const result = await openSqliteStore(folder);
+    if (asRoot) process.seteuid?.(0);
+    chmodSync(folder, 0o700);
+    expect(result).toMatchObject({ ok: false, error: { details: { trouble: 'failed' } } });
+    expect(!result.ok && result.error.message).toContain('permissions of the state directory');
   });
 
   test.each([50, 300, 600, 4096, 20_000, 60_000])('a store cut off after %i bytes', async (length) => {

@@ -8,13 +8,12 @@ import { StoreError } from '../../kernel/store-error.ts';
 import { driveNow } from '../engine.ts';
 import { FileBlobs } from '../file-blobs.ts';
 import { migrationStatements, SCHEMA_VERSION } from '../migrations.ts';
-import { newerSchema } from '../newer-schema.ts';
 import type { OpenStore } from '../open-store.ts';
 import { SqlStore } from '../sql-store.ts';
 import { first, type Query, type Row } from '../statement.ts';
 import { createStatements, type Statements } from '../statements.ts';
 import { type Machine, storeClock } from '../store-clock.ts';
-import { APPLICATION_ID, checkFile } from './check-file.ts';
+import { APPLICATION_ID, checkFile, checkOwner } from './check-file.ts';
 import { type Database, sqliteDriver } from './driver.ts';
 import { SqliteEngine } from './engine.ts';
 import { NodeSlots } from './node-slots.ts';
@@ -68,11 +67,12 @@ function prepareDatabase(db: Database, path: string): void {
   db.exec('PRAGMA journal_mode = WAL');
   db.exec('PRAGMA synchronous = FULL');
   db.exec('PRAGMA wal_autocheckpoint = 1000');
+  checkOwner(db, path);
   if (schemaVersion(db) === SCHEMA_VERSION) return;
   db.exec('BEGIN IMMEDIATE');
   try {
+    checkOwner(db, path);
     const from = schemaVersion(db);
-    if (from > SCHEMA_VERSION) throw newerSchema(path, from);
     for (const sql of migrationStatements(createStatements('sqlite').db, 'sqlite', from)) db.exec(sql);
     db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
     db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
@@ -92,8 +92,8 @@ function start(path: string, db: Database, slots: NodeSlots, options: SqliteOpti
   const run = runOn(db);
   const now = clockOf(run, sql, options);
   const node = { id: slots.id, epoch: startNode(run, sql, slots.id, now()) };
-  const blobs = new FileBlobs(join(path, '..', 'blobs'));
-  const engine = new SqliteEngine({ path, db, sql, blobs, node, slots, now, groupSize: options.groupSize });
+  const blobs = new FileBlobs(join(path, '..', 'blobs'), now);
+  const engine = new SqliteEngine({ db, sql, blobs, node, slots, now, groupSize: options.groupSize });
   open.set(path, (open.get(path) ?? 0) + 1);
   const head = engine.read(() => first(sql.logHead, undefined))?.pos ?? 0;
   const store = new SqlStore(engine, {
@@ -116,7 +116,7 @@ function startNode(run: Run, sql: Statements, id: string, at: number): number {
 function clockOf(run: Run, sql: Statements, { clock, machine }: SqliteOptions): () => number {
   return storeClock(remember, clock, machine);
 
-  function remember({ boot, uptime }: Machine, wall: number) {
+  function remember(boot: string, uptime: number, wall: number) {
     driveNow(first(sql.startClock, { boot, wall, uptime }), run);
     driveNow(first(sql.forgetOtherClocks, { boot }), run);
     const row = driveNow(first(sql.storeClock, { boot }), run);

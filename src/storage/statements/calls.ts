@@ -27,6 +27,8 @@ const CALL_COLUMNS = [
   'node_epoch',
 ] as const satisfies readonly (keyof CallTable)[];
 
+const BLOB_COLUMNS = ['args_blob', 'outcome_blob', 'artifact'] as const;
+
 /** The columns a move may change beside the state. */
 export type MovedColumns = Partial<
   Pick<
@@ -64,6 +66,17 @@ export function callStatements(db: Kysely<Tables>, dialect: Dialect) {
     call: define<{ id: string }>()(({ id }) => db.selectFrom('calls').selectAll().where('id', '=', id)),
     callByKey: define<{ session: string; key: string }>()(({ session, key }) =>
       db.selectFrom('calls').selectAll().where('session', '=', session).where('key', '=', key),
+    ),
+    /** The calls of a session that refer to blobs. */
+    callBlobs: define<{ session: string; after: number; limit: number }>()(({ session, after, limit }) =>
+      db
+        .selectFrom('calls')
+        .select(['id', 'pos', 'args_blob', 'outcome_blob', 'artifact'])
+        .where('session', '=', session)
+        .where('pos', '>', after)
+        .where((eb) => eb.or(BLOB_COLUMNS.map((column) => eb(column, 'is not', null))))
+        .orderBy('pos')
+        .limit(limit),
     ),
     unfinishedCalls: define<void>()(() =>
       db

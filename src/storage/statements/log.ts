@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import { type Dialect, define, defineMany } from '../statement.ts';
-import type { EventTable, Tables } from '../tables.ts';
+import { type Dialect, define, defineMany, rows, type Work } from '../statement.ts';
+import type { EventTable, SessionTable, Tables } from '../tables.ts';
 
 const EVENT_COLUMNS = [
   'pos',
@@ -59,11 +59,38 @@ export function logStatements(db: Kysely<Tables>, dialect: Dialect) {
         .orderBy('seq')
         .limit(limit),
     ),
+    newestEvent: define<{ session: string }>()(({ session }) =>
+      db.selectFrom('events').select('seq').where('session', '=', session).orderBy('seq', 'desc').limit(1),
+    ),
     logAfter: define<{ after: number; limit: number }>()(({ after, limit }) =>
       db.selectFrom('events').selectAll().where('pos', '>', after).orderBy('pos').limit(limit),
     ),
     logHead: define<void>()(() => db.selectFrom('log_head').select(['pos', 'pruned'])),
-    countEvents: define<void>()(() => db.selectFrom('events').select((eb) => eb.fn.countAll<number>().as('count'))),
+    /** In one statement, so that a write between two of them cannot make them disagree. */
+    headAndCount: define<void>()(() =>
+      db.selectFrom('log_head').select((eb) => [
+        'pos',
+        'pruned',
+        eb
+          .selectFrom('events')
+          .select((inner) => inner.fn.countAll<number>().as('count'))
+          .as('count'),
+      ]),
+    ),
+    /** Sessions that have events and no row. */
+    strayEvents: define<{ limit: number }>()(({ limit }) =>
+      db
+        .selectFrom('events')
+        .leftJoin('sessions', 'sessions.id', 'events.session')
+        .where('sessions.id', 'is', null)
+        .groupBy('events.session')
+        .select((eb) => ['events.session', eb.fn.countAll<number>().as('count')])
+        .orderBy('events.session')
+        .limit(limit),
+    ),
+    firstSessions: define<{ limit: number }>()(({ limit }) =>
+      db.selectFrom('sessions').selectAll().orderBy('id').limit(limit),
+    ),
     session: define<{ session: string }>()(({ session }) =>
       db.selectFrom('sessions').selectAll().where('id', '=', session),
     ),
@@ -71,4 +98,13 @@ export function logStatements(db: Kysely<Tables>, dialect: Dialect) {
       db.selectFrom('sessions').selectAll().where('id', '>', after).orderBy('id').limit(limit),
     ),
   };
+}
+
+/** A page of sessions. The first one has no `after`: an empty name is a name too. */
+export function sessionPage(
+  sql: Pick<ReturnType<typeof logStatements>, 'firstSessions' | 'sessionsAfter'>,
+  after: string | undefined,
+  limit: number,
+): Work<readonly SessionTable[]> {
+  return after === undefined ? rows(sql.firstSessions, { limit }) : rows(sql.sessionsAfter, { after, limit });
 }

@@ -1,0 +1,54 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Ledger } from '../kernel/ledger.ts';
+import type { BlobStore } from '../kernel/ports.ts';
+import { finished, requestedCall } from '../testing/sample-calls.ts';
+import { sqliteDriver } from './sqlite/driver.ts';
+import { openSqliteStore } from './sqlite/open.ts';
+
+let folder: string;
+let store: Ledger;
+let blobs: BlobStore;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'prune-'));
+  const opened = await openSqliteStore(folder);
+  if (!opened.ok) throw new Error(opened.error.message);
+  ({ store, blobs } = opened.value);
+});
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+test('somebody who reads meanwhile does not make pruning by size forget everything', async () => {
+  const calls = Array.from({ length: 300 }, () => requestedCall({ args: { content: 'x'.repeat(4000) } }));
+  await Promise.all(calls.map((call) => store.submit(call)));
+  await Promise.all(calls.map((call) => store.move(...finished(call))));
+  const { bytes: before } = await store.prune({ maxBytes: Number.MAX_SAFE_INTEGER });
+  const { DatabaseSync } = await sqliteDriver();
+  const reader = new DatabaseSync(join(folder, 'state.db'), { readOnly: true });
+  reader.exec('BEGIN');
+  reader.prepare('SELECT count(*) FROM events').get();
+  const { bytes } = await store.prune({ maxBytes: Math.round(before * 0.8) });
+  reader.close();
+  expect(bytes).toBeLessThanOrEqual(before * 0.8);
+  expect((await store.calls({ limit: 1000 })).items.length).toBeGreaterThan(150);
+});
+
+test('a sweep leaves what is not its own, and may run twice at once', async () => {
+  writeFileSync(join(folder, 'blobs', '.DS_Store'), 'x');
+  mkdirSync(join(folder, 'blobs', 'ab'), { recursive: true });
+  const notes = join(folder, 'blobs', 'ab', 'notes.txt');
+  writeFileSync(notes, 'x');
+  utimesSync(notes, 1, 1);
+  for (let index = 0; index < 50; index++) {
+    const handle = await blobs.put(Buffer.from(`blob ${index}`));
+    utimesSync(join(folder, 'blobs', handle.slice(0, 2), handle), 1, 1);
+  }
+  const both = await Promise.all([store.prune({ before: 1 }), store.prune({ before: 1 })]);
+  expect(both[0].blobs + both[1].blobs).toBe(50);
+  expect(existsSync(notes)).toBe(true);
+});
