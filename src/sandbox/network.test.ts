@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { NetworkUse } from '../kernel/sandbox.ts';
@@ -76,6 +76,28 @@ describe('[E08] a run with allowed hosts', () => {
       },
     );
     expect(stdout.trim().split('\n')).toEqual(['3000000', '5000000']);
+  });
+
+  test.each([
+    'HTTP/1.1 099 X\r\n\r\n',
+    'HTTP/1.1 999 X\r\n\r\n',
+    'HTTP/1.1 101 Switch\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
+    'HTTP/1.1 200 OK\r\nx: a\u0001b\r\n\r\n',
+    'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc',
+    'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
+    'nothing like it',
+    '',
+  ])('[E08] a server that answers %j breaks its own connection and nothing else', async (text) => {
+    const bad = createTcpServer((socket) => {
+      socket.on('error', () => socket.destroy());
+      socket.once('data', () => socket.end(text));
+    });
+    await new Promise<void>((resolve) => bad.listen(0, '127.0.0.1', resolve));
+    const odd = `127.0.0.1:${(bad.address() as AddressInfo).port}`;
+    const script = `curl -s -m 5 http://${odd}/ >/dev/null; curl -s http://${host}/hello`;
+    const { stdout } = await at.sh(script, { network: { hosts: [odd, host] } });
+    bad.close();
+    expect(stdout).toBe('hello');
   });
 
   test('[E08] a real npm install from a registry on this machine works', async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -67,5 +68,33 @@ test('many small writes are one event, and a flood is one with the newest 64 KB'
   const last = chunks[1];
   expect([last?.stream, last?.bytes.length, (last?.offset ?? 0) + EDGE]).toEqual(['stderr', EDGE, 1_001_000]);
   expect(Buffer.from(log.read(last?.offset ?? 0, EDGE)).equals(Buffer.from(last?.bytes ?? []))).toBe(true);
+  log.dispose();
+});
+
+test('a full disk cuts the log, and the counting goes on', () => {
+  const small = mkdtempSync(join(tmpdir(), 'output-full-'));
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', small]);
+  try {
+    const output = createOutput({ folder: small, keepBytes: 1e9, maxBytes: 1e9, onTooMuch: () => {} });
+    for (let i = 0; i < 50; i++) output.write('stdout', Buffer.alloc(50_001, String(i % 10)));
+    const { stdout, log } = output.finish();
+    expect([stdout.totalBytes, log.totalBytes]).toEqual([2_500_050, 2_500_050]);
+    expect(log.keptBytes).toBeGreaterThan(256 * 1024);
+    expect(log.keptBytes).toBeLessThanOrEqual(1024 * 1024);
+    expect(Buffer.from(log.read(50_001, 3)).toString()).toBe('111');
+    expect(log.read(0, 2e6).length).toBe(log.keptBytes);
+    log.dispose();
+  } finally {
+    execFileSync('umount', [small]);
+    rmSync(small, { recursive: true });
+  }
+});
+
+test('a spool folder that is gone keeps what is in memory', () => {
+  const output = createOutput({ folder: join(folder, 'gone'), keepBytes: 1e9, maxBytes: 1e9, onTooMuch: () => {} });
+  for (let i = 0; i < 50; i++) output.write('stderr', Buffer.alloc(10_000, 'x'));
+  const { log } = output.finish();
+  expect([log.keptBytes, log.totalBytes]).toEqual([260_000, 500_000]);
+  expect(log.read(0, 1e6).length).toBe(260_000);
   log.dispose();
 });

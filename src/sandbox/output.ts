@@ -135,18 +135,21 @@ function createLog(folder: string, keepBytes: number): OutputLog & { write(strea
   let memory: Bytes | null = createBytes();
   let file: number | null = null;
   let [keptBytes, totalBytes] = [0, 0];
+  let full = false;
 
-  function store(bytes: Uint8Array): void {
+  /** How much of it was kept. Less than all when the disk is full: from then on bytes are only counted. */
+  function store(bytes: Uint8Array): number {
     if (memory !== null && keptBytes + bytes.length <= MEMORY_BYTES) {
       memory.add(bytes);
-      return;
+      return bytes.length;
     }
     if (memory !== null) {
-      file = namelessFile(folder);
-      writeSync(file, memory.all(), 0, memory.length, 0);
+      const moved = moveToFile(folder, memory.all());
+      if (moved === null) return 0;
+      file = moved;
       memory = null;
     }
-    if (file !== null) writeSync(file, bytes, 0, bytes.length, keptBytes);
+    return file === null ? 0 : writeSome(file, bytes, keptBytes);
   }
 
   function readBytes(offset: number, length: number): Uint8Array {
@@ -165,15 +168,17 @@ function createLog(folder: string, keepBytes: number): OutputLog & { write(strea
     },
     write(stream, bytes) {
       totalBytes += bytes.length;
-      if (keptBytes >= keepBytes) return;
+      if (full || keptBytes >= keepBytes) return;
       const kept = bytes.subarray(0, Math.max(0, keepBytes - keptBytes));
       if (kept.length === 0) return;
+      const stored = store(kept);
+      full = stored < kept.length;
+      if (stored === 0) return;
       if (streams.at(-1) !== stream) {
         starts.push(keptBytes);
         streams.push(stream);
       }
-      store(kept);
-      keptBytes += kept.length;
+      keptBytes += stored;
     },
     read(offset, length, stream) {
       if (stream === undefined) return readBytes(offset, length);
@@ -192,6 +197,34 @@ function createLog(folder: string, keepBytes: number): OutputLog & { write(strea
       memory = null;
     },
   };
+}
+
+/** A file that begins with these bytes; null when the disk has no room for it. */
+function moveToFile(folder: string, bytes: Uint8Array): number | null {
+  let file: number;
+  try {
+    file = namelessFile(folder);
+  } catch {
+    return null;
+  }
+  if (writeSome(file, bytes, 0) === bytes.length) return file;
+  closeSync(file);
+  return null;
+}
+
+/** How many bytes the disk took: all of them, unless it is full. */
+function writeSome(file: number, bytes: Uint8Array, at: number): number {
+  let written = 0;
+  try {
+    while (written < bytes.length) {
+      const size = writeSync(file, bytes, written, bytes.length - written, at + written);
+      if (size === 0) break;
+      written += size;
+    }
+  } catch {
+    // Full, or over a quota. What was written before stays.
+  }
+  return written;
 }
 
 /** The index of the run that holds `offset`. */

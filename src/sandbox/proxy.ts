@@ -39,8 +39,13 @@ export function createProxy(options: ProxyOptions): Proxy {
   const uses: NetworkUse[] = [];
   const open = new Set<{ destroy(): unknown }>();
   const closing = new AbortController();
-  const server = createServer((request, response) => void forward(request, response));
-  server.on('connect', (request, socket, head) => void tunnel(request, socket as Socket, head));
+  // What either side sends must never end our process: whatever throws, only its own connection breaks.
+  const server = createServer((request, response) => {
+    forward(request, response).catch(() => response.destroy());
+  });
+  server.on('connect', (request, socket, head) => {
+    tunnel(request, socket as Socket, head).catch(() => socket.destroy());
+  });
   server.on('clientError', (_error, socket) => socket.destroy());
 
   async function dial(host: string, port: number): Promise<Result<Connection>> {
@@ -92,12 +97,22 @@ export function createProxy(options: ProxyOptions): Proxy {
       headers: { ...headers, host: url.host, connection: 'close' },
     });
     outgoing.on('response', (incoming) => {
-      const passed = Object.entries(incoming.headers).filter(([name]) => !HOP_BY_HOP.has(name));
-      response.writeHead(incoming.statusCode ?? 502, Object.fromEntries(passed) as Record<string, string>);
+      incoming.on('error', () => response.destroy());
+      if (!passHead(incoming, response)) {
+        remote.value.destroy();
+        return answer(response, 502, `${url.host} sent an answer that is not HTTP.`);
+      }
       incoming.pipe(response);
+    });
+    // It would change to a protocol that only CONNECT carries.
+    outgoing.on('upgrade', (_incoming, socket) => {
+      socket.destroy();
+      answer(response, 502, `${url.host} changed the protocol: use CONNECT for that.`);
     });
     outgoing.on('error', () => answer(response, 502, `${url.host} broke the connection.`));
     response.once('close', () => remote.value.destroy());
+    response.on('error', () => remote.value.destroy());
+    request.on('error', () => remote.value.destroy());
     request.pipe(outgoing);
   }
 
@@ -119,6 +134,19 @@ export function createProxy(options: ProxyOptions): Proxy {
       server.close();
     },
   };
+}
+
+/** False for a head that Node reads but would not write, such as the status 099 or a control character. */
+function passHead(incoming: IncomingMessage, response: ServerResponse): boolean {
+  const status = incoming.statusCode ?? 0;
+  if (status < 200 || status > 599) return false;
+  const passed = Object.entries(incoming.headers).filter(([name]) => !HOP_BY_HOP.has(name));
+  try {
+    response.writeHead(status, Object.fromEntries(passed) as Record<string, string>);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function plainUrl(text: string | undefined): URL | null {
