@@ -24,6 +24,7 @@ export interface ProcessPlan {
   /** The search path inside. */
   readonly path: readonly string[];
   readonly request: RunRequest;
+  readonly workspace: string;
   readonly cwd: string;
   readonly limits: Limits;
   /** Namespaces and the system, then the mounts of this run, of which the last makes the root read-only. */
@@ -58,7 +59,12 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
   try {
     cgroup?.limit(limits);
     const command = commandOf(plan, files);
-    const tree = namespaceTree({ monitorPid: started.child.pid ?? 0, status, cgroup });
+    const tree = namespaceTree({
+      monitorPid: started.child.pid ?? 0,
+      status,
+      cgroup,
+      writable: request.mounts === 'live' ? plan.workspace : null,
+    });
     const supervising = supervise(started, {
       limits,
       folder: plan.folder,

@@ -169,7 +169,7 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
     const mounts = { folder, workspace, mode: request.mounts, limits, found, placeholders: held?.names ?? [] };
     const ended = runProcess({
       ...{ bwrap: prepared.bwrap, launchers: prepared.launchers, folder: folder.path, path: prepared.toolchains.path },
-      ...{ request, cwd, limits, dialer: options.dialer },
+      ...{ request, workspace, cwd, limits, dialer: options.dialer },
       system: prepared.systemArguments,
       mounts: runArguments(mounts),
       signals: request.signal === undefined ? [closing.signal] : [request.signal, closing.signal],

@@ -6,11 +6,12 @@ import type { RunEnd, RunRequest, RunResult, Sandbox } from '../kernel/sandbox.t
 import { endMessage } from './end-message.ts';
 import { freshName, isExecutable, namelessFile } from './files.ts';
 import { createPipePool, type PipePool } from './pipes.ts';
-import { allPids, isGone, pidsWithEnvironment, useOf } from './proc.ts';
+import { allPids, isGone, memoryOf, pidsWithEnvironment, samplesOf } from './proc.ts';
 import { createQueue } from './queue.ts';
 import { checkRequest, resolveProgram } from './request.ts';
 import { start } from './start.ts';
 import { CLOSED, supervise, type Tree } from './supervise.ts';
+import { createTally } from './tally.ts';
 
 /**
  * No isolation at all: the command runs as the user, with the user's files and network. Only for people who chose it
@@ -146,6 +147,7 @@ function markedTree(
   mark: string,
   used: { cpuMs: number; peakMemoryBytes: number; sampled: boolean },
 ): Tree {
+  const tally = createTally(pid);
   const members = (): number[] => {
     const marked = pidsWithEnvironment(mark);
     return marked.includes(pid) || !allPids().includes(pid) ? marked : [pid, ...marked];
@@ -156,14 +158,16 @@ function markedTree(
   };
   return {
     check(limits): RunEnd | null {
-      const use = useOf(members());
+      const samples = samplesOf(members());
+      const { cpuMs, writtenBytes } = tally.add(samples);
+      const memoryBytes = memoryOf(samples, limits.memoryBytes);
       used.sampled = true;
-      used.cpuMs = Math.max(used.cpuMs, use.cpuMs);
-      used.peakMemoryBytes = Math.max(used.peakMemoryBytes, use.memoryBytes);
-      if (use.cpuMs > limits.cpuMs) return 'cpu';
-      if (use.memoryBytes > limits.memoryBytes) return 'memory';
-      if (use.writtenBytes > limits.writeBytes) return 'write';
-      return use.processes > limits.processes ? 'processes' : null;
+      used.cpuMs = cpuMs;
+      used.peakMemoryBytes = Math.max(used.peakMemoryBytes, memoryBytes);
+      if (cpuMs > limits.cpuMs) return 'cpu';
+      if (memoryBytes > limits.memoryBytes) return 'memory';
+      if (writtenBytes > limits.writeBytes) return 'write';
+      return samples.length > limits.processes ? 'processes' : null;
     },
     signal: send,
     kill: () => send('SIGKILL'),
