@@ -21,6 +21,7 @@ const SPECIAL_4: readonly (readonly [string, number, string])[] = [
 
 const SPECIAL_6: readonly (readonly [string, number, string])[] = [
   ['::', 127, 'unspecified or loopback'],
+  ['64:ff9b:1::', 48, 'local translation to IPv4'],
   ['100::', 64, 'discard'],
   ['2001::', 23, 'protocol assignments'],
   ['2001:db8::', 32, 'documentation'],
@@ -37,7 +38,6 @@ const CARRIERS: readonly (readonly [string, number, number])[] = [
   ['::ffff:0:0', 96, 6],
   ['::ffff:0:0:0', 96, 6],
   ['64:ff9b::', 96, 6],
-  ['64:ff9b:1::', 48, 6],
   ['::', 96, 6],
   ['2002::', 16, 1],
 ];
@@ -49,7 +49,8 @@ export function specialKind(address: string): string | null {
   if (isIP(plain) !== 6) return 'not an address';
   const carried = carriedIPv4(plain);
   const kind = kindIn(SPECIAL_6, plain, 'ipv6');
-  if (carried === null || kind !== null) return kind;
+  if (kind !== null) return kind;
+  if (carried === null) return inRange(plain, '2000::', 3, 'ipv6') ? null : 'not assigned to the internet';
   const inner = specialKind(carried);
   return inner === null ? null : `${inner} (${carried} inside)`;
 }
