@@ -23,6 +23,7 @@ import { createPipePool, type PipePool } from './pipes.ts';
 import { blockedNames, createPlaceholders, isPlaceholder } from './placeholders.ts';
 import { createQueue } from './queue.ts';
 import { type CheckedRequest, checkRequest } from './request.ts';
+import { checkSize } from './request-size.ts';
 import { createRuntimeFolder, type RuntimeFolder } from './runtime-folder.ts';
 import { seccompFilter } from './seccomp.ts';
 import { CLOSED } from './supervise.ts';
@@ -105,6 +106,8 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
     if (!prepared.ok) return prepared;
     const checked = checkRequest(request, [options.home, prepared.value.folder.path]);
     if (!checked.ok) return checked;
+    const sized = checkSize(request, checked.value.limits);
+    if (!sized.ok) return sized;
     if (request.network !== undefined && options.dialer === undefined) {
       return fail('NOT_CONFIGURED', 'This sandbox has no way to the network: run it without, or configure a dialer.');
     }
@@ -133,7 +136,7 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
       if (!ran.ok && attempt < ATTEMPTS && /No such file or directory/.test(ran.error.message)) continue;
       if (!ran.ok) return ran;
       const quarantined = live ? sweep(workspace, found, await findIn(workspace)) : [];
-      const { supervised, ...end } = ran.value;
+      const { supervised, networkDropped, ...end } = ran.value;
       return ok({
         ...end,
         endMessage: end.endedBy === null ? null : endMessage(end.endedBy, limits),
@@ -142,7 +145,7 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
         changes: live && request.changes === 'report' ? await changesSince(workspace, before, startedAtMs) : null,
         quarantined,
         sandbox: 'bubblewrap',
-        notes: [],
+        notes: networkDropped === 0 ? [] : [`${networkDropped} more connections are not in the network record.`],
       });
     }
   }
@@ -175,7 +178,6 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
       signals: request.signal === undefined ? [closing.signal] : [request.signal, closing.signal],
       onRemoval: waitFor,
     });
-    waitFor(ended);
     try {
       return await ended;
     } finally {
@@ -195,7 +197,11 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
       const prepared = await prepare();
       return prepared.ok ? ok(prepared.value.status) : prepared;
     },
-    run,
+    run(request) {
+      const running = run(request);
+      waitFor(running);
+      return running;
+    },
     async close() {
       closing.abort(CLOSED);
       const prepared = await preparing;

@@ -20,14 +20,14 @@ const BLOCK_BYTES = 512;
 
 export function createDiskGrowth(folder: string): DiskGrowth {
   const freeBefore = freeBytes(folder);
-  const sinceMs = Date.now() - TICK_MS;
+  const sinceMs = Date.now();
   let [held, lookedAt] = [0, Number.NEGATIVE_INFINITY];
   let looking = false;
 
   async function look(pids: readonly number[]): Promise<void> {
     looking = true;
     try {
-      held = unnamedBytes(folder, pids) + (await changedBytes(folder, sinceMs));
+      held = unnamedBytes(folder, pids) + (await changedFiles(folder, sinceMs)).bytes;
     } catch {
       // The folder is going away; the next look tells.
     }
@@ -54,11 +54,11 @@ function freeBytes(folder: string): number {
   }
 }
 
-/** Room taken by files whose inode changed since then. A link to elsewhere is not followed. */
-async function changedBytes(folder: string, sinceMs: number): Promise<number> {
+/** Of the files whose inode changed since then: the room they take, and the size of the largest. Links are not followed. */
+export async function changedFiles(folder: string, sinceMs: number): Promise<{ bytes: number; largest: number }> {
   const { dev } = lstatSync(folder);
   const counted = new Set<number>();
-  let bytes = 0;
+  let [bytes, largest] = [0, 0];
   const queue = [folder];
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
     for (const entry of await readdir(path, { withFileTypes: true }).catch(() => [])) {
@@ -66,12 +66,13 @@ async function changedBytes(folder: string, sinceMs: number): Promise<number> {
       if (entry.isDirectory()) queue.push(full);
       if (!entry.isFile()) continue;
       const stat = await lstat(full).catch(() => null);
-      if (stat === null || stat.dev !== dev || stat.ctimeMs < sinceMs || counted.has(stat.ino)) continue;
+      if (stat === null || stat.dev !== dev || stat.ctimeMs < sinceMs - TICK_MS || counted.has(stat.ino)) continue;
       counted.add(stat.ino);
       bytes += stat.blocks * BLOCK_BYTES;
+      largest = Math.max(largest, stat.size);
     }
   }
-  return bytes;
+  return { bytes, largest };
 }
 
 /** Files that were deleted and are still open take their room until they are closed. */

@@ -9,6 +9,7 @@ import { createPipePool, type PipePool } from './pipes.ts';
 import { allPids, isGone, memoryOf, pidsWithEnvironment, samplesOf } from './proc.ts';
 import { createQueue } from './queue.ts';
 import { checkRequest, resolveProgram } from './request.ts';
+import { checkSize } from './request-size.ts';
 import { start } from './start.ts';
 import { CLOSED, supervise, type Tree } from './supervise.ts';
 import { createTally } from './tally.ts';
@@ -56,6 +57,8 @@ export function createNone(options: NoneOptions): Sandbox {
     if (closing.signal.aborted) return fail('SANDBOX_UNAVAILABLE', 'Toolwright is shutting down.');
     const checked = checkRequest(request, []);
     if (!checked.ok) return checked;
+    const sized = checkSize(request, checked.value.limits);
+    if (!sized.ok) return sized;
     const leave = await queue.enter(request.signal);
     if (leave === null) return fail('CANCELLED', 'Cancelled before it ran: nothing happened.');
     try {

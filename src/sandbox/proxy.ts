@@ -9,6 +9,8 @@ export interface Proxy {
   /** Serves a connection that came from inside. */
   accept(socket: Socket): void;
   uses(): readonly NetworkUse[];
+  /** How many uses came after the list was full. */
+  dropped(): number;
   close(): void;
 }
 
@@ -37,6 +39,7 @@ const MOST_USES = 1_000;
 
 export function createProxy(options: ProxyOptions): Proxy {
   const uses: NetworkUse[] = [];
+  let dropped = 0;
   const open = new Set<{ destroy(): unknown }>();
   const closing = new AbortController();
   // What either side sends must never end our process: whatever throws, only its own connection breaks.
@@ -62,6 +65,7 @@ export function createProxy(options: ProxyOptions): Proxy {
 
   function note(use: NetworkUse): void {
     if (uses.length < MOST_USES) uses.push(use);
+    else dropped++;
     options.onUse?.(use);
   }
 
@@ -128,6 +132,7 @@ export function createProxy(options: ProxyOptions): Proxy {
       server.emit('connection', socket);
     },
     uses: () => uses,
+    dropped: () => dropped,
     close() {
       closing.abort();
       for (const socket of open) socket.destroy();
