@@ -117,7 +117,10 @@ export interface RunOutput {
   readonly log: OutputLog;
 }
 
-/** Paths relative to the workspace. `complete: false` when the time for looking was over, or nothing could be compared. */
+/**
+ * Paths relative to the workspace. `complete: false` when the time for looking was over, nothing could be compared, or
+ * there is a folder that is not looked into, such as node_modules.
+ */
 export interface FileChanges {
   readonly created: readonly string[];
   readonly modified: readonly string[];

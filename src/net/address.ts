@@ -64,14 +64,23 @@ export function isListed(address: string, listed: readonly string[]): boolean {
   return family !== 0 && ranges.check(plain, family === 4 ? 'ipv4' : 'ipv6');
 }
 
+/** Whether it is an address, or a range of them. */
+export function isRange(entry: string): boolean {
+  return parseRange(entry) !== null;
+}
+
 function addRange(ranges: BlockList, entry: string): void {
+  const range = parseRange(entry);
+  if (range !== null) ranges.addSubnet(range.base, range.prefix, range.type);
+}
+
+function parseRange(entry: string): { base: string; prefix: number; type: 'ipv4' | 'ipv6' } | null {
   const [base = '', bits] = entry.replace(/^\[|\]$/g, '').split('/');
   const family = isIP(base);
-  if (family === 0) return;
-  const type = family === 4 ? 'ipv4' : 'ipv6';
   const most = family === 4 ? 32 : 128;
-  const prefix = bits === undefined ? most : Number(bits);
-  if (Number.isInteger(prefix) && prefix >= 0 && prefix <= most) ranges.addSubnet(base, prefix, type);
+  const prefix = bits === undefined ? most : /^\d+$/.test(bits) ? Number(bits) : -1;
+  if (family === 0 || prefix < 0 || prefix > most) return null;
+  return { base, prefix, type: family === 4 ? 'ipv4' : 'ipv6' };
 }
 
 function kindIn(table: typeof SPECIAL_4, address: string, family: 'ipv4' | 'ipv6'): string | null {

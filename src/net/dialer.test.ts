@@ -104,6 +104,17 @@ test('entries of every kind that is understood are well-formed', () => {
   );
 });
 
+test('an access with an entry that means nothing is refused by name', () => {
+  const { check } = createDialer();
+  expect(check?.({ hosts: ['a.test', '*'] })).toMatchObject({ ok: false, error: { code: 'INVALID_INPUT' } });
+  for (const entry of ['10.0.0.0/33', '10.0.0', 'a.test', '10.0.0.0/', '::/x']) {
+    const refused = check?.({ hosts: [], privateAddresses: [entry] });
+    expect(refused).toMatchObject({ ok: false, error: { message: expect.stringContaining(`'${entry}'`) } });
+  }
+  const usual = { hosts: ['a.test:443'], privateAddresses: ['127.0.0.0/8', '::1', '10.0.0.5'] };
+  expect(check?.(usual)).toMatchObject({ ok: true });
+});
+
 describe('the dialer', () => {
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy());

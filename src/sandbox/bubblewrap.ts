@@ -13,7 +13,7 @@ import {
 import { type ProcessEnd, runProcess } from './bubblewrap-process.ts';
 import { type CgroupHost, findCgroupHost } from './cgroup.ts';
 import { findChanges, type Names } from './changes.ts';
-import { explainFailure, findBubblewrap, notInstalled, wrongPlatform } from './detect.ts';
+import { explainFailure, findBubblewrap, noFilter, notInstalled, wrongPlatform } from './detect.ts';
 import { endMessage } from './end-message.ts';
 import { inheritedDescriptors } from './inherited.ts';
 import { createLauncherPool, entersNamespace, type LauncherPool } from './launcher.ts';
@@ -54,6 +54,8 @@ export interface BubblewrapOptions {
   readonly changesCapMs?: number;
   /** Instead of the usual places of the program. */
   readonly programPlaces?: readonly string[];
+  /** Left out: this machine's. There has to be a filter of system calls for it. */
+  readonly processor?: string;
   /** `never` is for machines where control groups misbehave, and for testing what happens without. */
   readonly cgroups?: 'when-possible' | 'never';
 }
@@ -111,6 +113,8 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
     if (request.network !== undefined && options.dialer === undefined) {
       return fail('NOT_CONFIGURED', 'This sandbox has no way to the network: run it without, or configure a dialer.');
     }
+    const access = request.network === undefined ? undefined : options.dialer?.check?.(request.network);
+    if (access?.ok === false) return access;
     const leave = await queue.enter(request.signal);
     if (leave === null) return fail('CANCELLED', 'Cancelled before it ran: nothing happened.');
     try {
@@ -218,10 +222,12 @@ async function setUp(
   if (process.platform !== 'linux') return wrongPlatform(process.platform);
   const bwrap = findBubblewrap(options.programPlaces);
   if (bwrap === null) return notInstalled();
+  const processor = options.processor ?? process.arch;
+  const seccomp = seccompFilter(processor);
+  if (seccomp === null) return noFilter(processor);
   // Root becomes an ordinary user inside; anybody else stays who they are.
   const user = { uid: process.getuid?.() || 1000, gid: process.getgid?.() || 1000 };
   endOrphans();
-  const seccomp = seccompFilter(process.arch);
   const folder = createRuntimeFolder(options.stateFolder, { ...user, seccomp });
   const toolchains = findToolchains(options);
   const folders = [...toolchains.folders, ...(options.readOnlyFolders ?? [])];
@@ -269,7 +275,7 @@ function details(cgroups: CgroupHost | null): Record<string, string> {
   return {
     memory: cgroups === null ? watched : `cgroup v${cgroups.version}`,
     processes: cgroups === null ? watched : `cgroup v${cgroups.version}`,
-    seccomp: seccompFilter(process.arch) === null ? `none for ${process.arch}` : 'filter',
+    seccomp: 'filter',
     files: 'mounts',
     network: 'own namespace',
   };

@@ -110,6 +110,24 @@ describe('[E08] a run with allowed hosts', () => {
     expect(stdout).toMatch(/added 1 package(.|\n)*left$/m);
   });
 
+  test('[E08] more connections than the record holds are counted in a note', async () => {
+    const script = `for i in $(seq 1 11); do curl -s $(printf 'http://no.test/%s ' $(seq 1 100)) >/dev/null; done`;
+    const { network, notes } = await at.sh(script, { network: { hosts: [host] }, limits: { timeMs: 25_000 } });
+    expect(network).toHaveLength(1_000);
+    expect(notes).toEqual(['100 more connections are not in the network record.']);
+  });
+
+  test('[E08] a list of hosts with an entry that means nothing is refused before anything runs', async () => {
+    const { workspace, sandbox } = at;
+    const request = { command: ['true'], workspace, mounts: 'read' as const, tag: 't', network: { hosts: ['*'] } };
+    expect(await sandbox.run(request)).toMatchObject({ ok: false, error: { code: 'INVALID_INPUT' } });
+  });
+
+  test('a processor without a filter of system calls has no sandbox', async () => {
+    await using other = trySandbox({ path: process.env['PATH'] ?? '', processor: 'mips' });
+    expect(await other.sandbox.status()).toMatchObject({ ok: false, error: { code: 'SANDBOX_UNAVAILABLE' } });
+  });
+
   test('fails with a plain word when the sandbox was given no dialer', async () => {
     await using without = trySandbox({ path: process.env['PATH'] ?? '' });
     const { workspace, sandbox } = without;

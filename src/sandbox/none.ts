@@ -16,8 +16,8 @@ import { createTally } from './tally.ts';
 
 /**
  * No isolation at all: the command runs as the user, with the user's files and network. Only for people who chose it
- * in words; every result says so. What is kept: the environment, time, output and process limits, and that every
- * process of the run is ended.
+ * in words; every result says so. What is kept: the environment, time, output and process limits, and that the
+ * processes of the run are ended, except one that leaves its session and clears its environment on purpose.
  */
 
 const NOT_ISOLATED =
@@ -126,7 +126,11 @@ export function createNone(options: NoneOptions): Sandbox {
   return {
     kind: 'none',
     async status() {
-      const details = { isolation: 'none', limits: 'watchdog for time, CPU, memory, processes and output' };
+      const details = {
+        isolation: 'none',
+        limits: 'watchdog for time, CPU, memory, processes and output',
+        ending: 'by a mark in the environment: a process that clears it and leaves its session goes on',
+      };
       return ok({ kind: 'none', isolated: false, details });
     },
     run(request) {
