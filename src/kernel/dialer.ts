@@ -15,5 +15,7 @@ export interface Dialled {
  * host is not allowed or an address is not public, NETWORK_ERROR when it cannot be reached.
  */
 export interface Dialer {
+  /** Refuses with INVALID_INPUT an access that has an entry it does not understand; so nobody relies on one. */
+  check?(access: NetworkAccess): Result<null>;
   dial(target: { host: string; port: number }, access: NetworkAccess, signal?: AbortSignal): Promise<Result<Dialled>>;
 }

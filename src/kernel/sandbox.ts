@@ -66,7 +66,7 @@ export interface NetworkUse {
 
 export interface OutputChunk {
   readonly stream: 'stdout' | 'stderr';
-  /** Where the bytes stand in the log of both streams. */
+  /** Where the first byte stands in the log of both streams; bytes of the other stream may lie between the next ones. */
   readonly offset: number;
   readonly bytes: Uint8Array;
 }
@@ -88,7 +88,7 @@ export interface RunRequest {
   readonly signal?: AbortSignal;
   /** The call's id: every process of the run carries it as TOOLWRIGHT_CALL. */
   readonly tag: string;
-  /** At most one call per 50 ms, with at most the newest 64 KB; the log has the rest. Must not throw. */
+  /** At most one call per stream and 50 ms, with at most its newest 64 KB; the log has the rest. Must not throw. */
   onOutput?(chunk: OutputChunk): void;
   onNetwork?(use: NetworkUse): void;
   /** Whether to look for changed files after a live run. Costs a walk over the workspace. */
@@ -117,7 +117,10 @@ export interface RunOutput {
   readonly log: OutputLog;
 }
 
-/** Paths relative to the workspace. `complete: false` when the time for looking was over, or nothing could be compared. */
+/**
+ * Paths relative to the workspace. `complete: false` when the time for looking was over, nothing could be compared, or
+ * there is a folder that is not looked into, such as node_modules.
+ */
 export interface FileChanges {
   readonly created: readonly string[];
   readonly modified: readonly string[];
@@ -155,7 +158,7 @@ export interface RunResult {
 
 export type SandboxKind = 'bubblewrap' | 'seatbelt' | 'none';
 
-/** What works here and what does not. `limits` says how each limit is kept, in a word or two. */
+/** What works here and what does not. `details` says how each limit is kept, in a word or two. */
 export interface SandboxStatus {
   readonly kind: SandboxKind;
   readonly isolated: boolean;

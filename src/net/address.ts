@@ -21,6 +21,7 @@ const SPECIAL_4: readonly (readonly [string, number, string])[] = [
 
 const SPECIAL_6: readonly (readonly [string, number, string])[] = [
   ['::', 127, 'unspecified or loopback'],
+  ['64:ff9b:1::', 48, 'local translation to IPv4'],
   ['100::', 64, 'discard'],
   ['2001::', 23, 'protocol assignments'],
   ['2001:db8::', 32, 'documentation'],
@@ -37,7 +38,6 @@ const CARRIERS: readonly (readonly [string, number, number])[] = [
   ['::ffff:0:0', 96, 6],
   ['::ffff:0:0:0', 96, 6],
   ['64:ff9b::', 96, 6],
-  ['64:ff9b:1::', 48, 6],
   ['::', 96, 6],
   ['2002::', 16, 1],
 ];
@@ -49,7 +49,8 @@ export function specialKind(address: string): string | null {
   if (isIP(plain) !== 6) return 'not an address';
   const carried = carriedIPv4(plain);
   const kind = kindIn(SPECIAL_6, plain, 'ipv6');
-  if (carried === null || kind !== null) return kind;
+  if (kind !== null) return kind;
+  if (carried === null) return inRange(plain, '2000::', 3, 'ipv6') ? null : 'not assigned to the internet';
   const inner = specialKind(carried);
   return inner === null ? null : `${inner} (${carried} inside)`;
 }
@@ -63,14 +64,23 @@ export function isListed(address: string, listed: readonly string[]): boolean {
   return family !== 0 && ranges.check(plain, family === 4 ? 'ipv4' : 'ipv6');
 }
 
+/** Whether it is an address, or a range of them. */
+export function isRange(entry: string): boolean {
+  return parseRange(entry) !== null;
+}
+
 function addRange(ranges: BlockList, entry: string): void {
+  const range = parseRange(entry);
+  if (range !== null) ranges.addSubnet(range.base, range.prefix, range.type);
+}
+
+function parseRange(entry: string): { base: string; prefix: number; type: 'ipv4' | 'ipv6' } | null {
   const [base = '', bits] = entry.replace(/^\[|\]$/g, '').split('/');
   const family = isIP(base);
-  if (family === 0) return;
-  const type = family === 4 ? 'ipv4' : 'ipv6';
   const most = family === 4 ? 32 : 128;
-  const prefix = bits === undefined ? most : Number(bits);
-  if (Number.isInteger(prefix) && prefix >= 0 && prefix <= most) ranges.addSubnet(base, prefix, type);
+  const prefix = bits === undefined ? most : /^\d+$/.test(bits) ? Number(bits) : -1;
+  if (family === 0 || prefix < 0 || prefix > most) return null;
+  return { base, prefix, type: family === 4 ? 'ipv4' : 'ipv6' };
 }
 
 function kindIn(table: typeof SPECIAL_4, address: string, family: 'ipv4' | 'ipv6'): string | null {

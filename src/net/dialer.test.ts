@@ -3,7 +3,7 @@ import { createServer, connect as tcp } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { specialKind } from './address.ts';
 import { createDialer } from './dialer.ts';
-import { isAllowedHost } from './hosts.ts';
+import { isAllowedHost, malformedHost } from './hosts.ts';
 
 describe('an address', () => {
   test.each([
@@ -28,6 +28,13 @@ describe('an address', () => {
     '::127.0.0.1',
     '64:ff9b::10.0.0.1',
     '64:ff9b:1::a00:1',
+    '64:ff9b:1::1.1.1.1',
+    '64:ff9b:1:a00:0:100::',
+    '64:ff9b:2::1',
+    '1000::1',
+    '4000::1',
+    'e000::1',
+    '::2:0:0:1',
     '2002:7f00:1::',
     '2002:a9fe:a9fe::1',
     'fe80::1',
@@ -72,6 +79,40 @@ describe('the list of hosts', () => {
   ])('says about %s:%i with %j: %s', (host, port, entries, allowed) => {
     expect(isAllowedHost(host, port, entries)).toBe(allowed);
   });
+});
+
+test.each([
+  '*',
+  '*.org',
+  '',
+  ' ',
+  'a b',
+  'http://a.test',
+  'a.test/x',
+  'a.test:99999',
+  'a.test:0',
+  '*.*.test',
+  '*:443',
+  '10.0.0.0/8',
+])('an entry %j of the list of hosts is malformed', (entry) => {
+  expect(malformedHost([entry])).toBe(entry);
+});
+
+test('entries of every kind that is understood are well-formed', () => {
+  expect(malformedHost(['a.test', '*.a.test', 'a.test:443', '127.0.0.1:80', '[::1]:80', '::1', 'localhost'])).toBe(
+    null,
+  );
+});
+
+test('an access with an entry that means nothing is refused by name', () => {
+  const { check } = createDialer();
+  expect(check?.({ hosts: ['a.test', '*'] })).toMatchObject({ ok: false, error: { code: 'INVALID_INPUT' } });
+  for (const entry of ['10.0.0.0/33', '10.0.0', 'a.test', '10.0.0.0/', '::/x']) {
+    const refused = check?.({ hosts: [], privateAddresses: [entry] });
+    expect(refused).toMatchObject({ ok: false, error: { message: expect.stringContaining(`'${entry}'`) } });
+  }
+  const usual = { hosts: ['a.test:443'], privateAddresses: ['127.0.0.0/8', '::1', '10.0.0.5'] };
+  expect(check?.(usual)).toMatchObject({ ok: true });
 });
 
 describe('the dialer', () => {

@@ -4,8 +4,8 @@ import type { Dialer } from '../kernel/dialer.ts';
 import { messageOf } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { NetworkAccess } from '../kernel/sandbox.ts';
-import { isListed, specialKind } from './address.ts';
-import { isAllowedHost, listedAddresses, normalHost } from './hosts.ts';
+import { isListed, isRange, specialKind } from './address.ts';
+import { isAllowedHost, listedAddresses, malformedHost, normalHost } from './hosts.ts';
 
 export interface DialerOptions {
   /** All addresses of a name. Left out: the system's resolver. */
@@ -23,6 +23,7 @@ export function createDialer(options: DialerOptions = {}): Dialer {
   const timeoutMs = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
 
   return {
+    check: checkAccess,
     async dial({ host, port }, access, signal) {
       const name = normalHost(host);
       const refused = refuseHost(name, port, access);
@@ -49,6 +50,19 @@ export function createDialer(options: DialerOptions = {}): Dialer {
       return last;
     },
   };
+}
+
+function checkAccess({ hosts, privateAddresses }: NetworkAccess): Result<null> {
+  const host = malformedHost(hosts);
+  if (host !== null) {
+    return fail(
+      'INVALID_INPUT',
+      `'${host}' cannot be an allowed host: write example.org, *.example.org, or host:port.`,
+    );
+  }
+  const range = privateAddresses?.find((entry) => !isRange(entry));
+  if (range === undefined) return ok(null);
+  return fail('INVALID_INPUT', `'${range}' is not an address: write one such as 10.0.0.5, or a range as 10.0.0.0/8.`);
 }
 
 function refuseHost(name: string, port: number, access: NetworkAccess): Result<never> | null {

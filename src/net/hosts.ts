@@ -21,6 +21,11 @@ export function isAllowedHost(host: string, port: number, entries: readonly stri
   });
 }
 
+/** The first entry that means nothing, such as `*` or a whole address of a page. Null when all are understood. */
+export function malformedHost(entries: readonly string[]): string | null {
+  return entries.find((entry) => parseEntry(entry) === null) ?? null;
+}
+
 /** Addresses that stand on the list of hosts themselves: whoever wrote one meant it. */
 export function listedAddresses(entries: readonly string[]): string[] {
   return entries.flatMap((entry) => {
@@ -34,5 +39,6 @@ function parseEntry(entry: string): { name: string; port: number | null; below: 
   if (found === null) return isIP(entry) === 6 ? { name: normalHost(entry), port: null, below: false } : null;
   const [, below, name = '', port] = found;
   if (below !== undefined && !name.includes('.')) return null;
+  if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) return null;
   return { name: normalHost(name), port: port === undefined ? null : Number(port), below: below !== undefined };
 }

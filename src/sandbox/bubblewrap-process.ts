@@ -2,10 +2,12 @@ import { closeSync, rmSync, writeFileSync } from 'node:fs';
 import { constants as osConstants } from 'node:os';
 import { join } from 'node:path';
 import type { Dialer } from '../kernel/dialer.ts';
-import { ok, type Result } from '../kernel/result.ts';
+import { messageOf } from '../kernel/error.ts';
+import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Limits, RunEnd, RunRequest, RunResult } from '../kernel/sandbox.ts';
 import type { Cgroup } from './cgroup.ts';
 import { explainFailure } from './detect.ts';
+import { changedFiles } from './disk-growth.ts';
 import { INSIDE_HOME, INSIDE_USER } from './etc.ts';
 import { freshName, isExecutable } from './files.ts';
 import { type Launcher, type LauncherPool, quoted } from './launcher.ts';
@@ -13,6 +15,7 @@ import { type NamespaceTree, namespaceTree, readStatus } from './namespace-tree.
 import { DOOR_PROGRAM, openNetwork, PROXY_ENVIRONMENT, type SandboxNetwork } from './network.ts';
 import { OWNER } from './owner.ts';
 import { resolveProgram } from './request.ts';
+import { withinHardLimit } from './request-size.ts';
 import { type Supervised, supervise } from './supervise.ts';
 
 /** One process in bubblewrap: what it is told, what it is given, and how it ended. */
@@ -24,6 +27,7 @@ export interface ProcessPlan {
   /** The search path inside. */
   readonly path: readonly string[];
   readonly request: RunRequest;
+  readonly workspace: string;
   readonly cwd: string;
   readonly limits: Limits;
   /** Namespaces and the system, then the mounts of this run, of which the last makes the root read-only. */
@@ -43,46 +47,79 @@ export interface ProcessEnd {
   readonly cpuMs: number | null;
   readonly peakMemoryBytes: number | null;
   readonly network: RunResult['network'];
+  /** Connections that are not in the list any more. */
+  readonly networkDropped: number;
 }
 
 /** An argument may have 128 KB; a longer script goes through a file. */
 const LONGEST_ARGUMENT = 100_000;
 
 export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>> {
-  const { request, limits } = plan;
   const files: string[] = [];
-  const launcher = plan.launchers.take(request.network === undefined ? 'plain' : 'with-channel');
-  const { started, cgroup, status } = launcher;
-  const withNetwork = request.network !== undefined && plan.dialer !== undefined;
-  const network = withNetwork ? openNetwork(started.child, request, plan.dialer) : null;
+  let launcher: Launcher | null = null;
   try {
-    cgroup?.limit(limits);
-    const command = commandOf(plan, files);
-    const tree = namespaceTree({ monitorPid: started.child.pid ?? 0, status, cgroup });
+    launcher = plan.launchers.take(plan.request.network === undefined ? 'plain' : 'with-channel');
+    load(launcher, plan, files);
+  } catch (error) {
+    if (launcher !== null) plan.onRemoval(launcher.discard());
+    removeAll(files);
+    return fail('SANDBOX_UNAVAILABLE', `The run could not be set up: ${messageOf(error)}. ${REPAIR}`);
+  }
+  const { started, cgroup, status } = launcher;
+  const network = openWay(launcher, plan);
+  try {
+    const tree = namespaceTree({
+      monitorPid: started.child.pid ?? 0,
+      status,
+      cgroup,
+      writable: plan.request.mounts === 'live' ? plan.workspace : null,
+    });
+    const startedAtMs = Date.now();
     const supervising = supervise(started, {
-      limits,
+      limits: plan.limits,
       folder: plan.folder,
       signals: plan.signals,
-      onOutput: request.onOutput?.bind(request),
+      onOutput: plan.request.onOutput?.bind(plan.request),
       tree: () => tree,
     });
-    const words = [
-      ...[plan.bwrap, '--args', String(launcher.fds.options), '--json-status-fd', String(launcher.fds.status)],
-      ...(launcher.fds.seccomp === null ? [] : ['--seccomp', String(launcher.fds.seccomp)]),
-      ...['--', '/bin/sh', '-c', insideScript(limits, launcher), 'sh', ...command.argv],
-    ];
-    launcher.go({
-      script: outsideScript(limits, cgroup, words, stdinFile(plan, files)),
-      options: [...plan.system, ...command.mount, ...plan.mounts, ...environment(plan, network !== null)].join('\0'),
-    });
-    return outcome({ supervised: await supervising, used: tree.used(), status, network });
+    launcher.go();
+    return await outcome({ plan, supervised: await supervising, used: tree.used(), status, network, startedAtMs });
   } finally {
     network?.close();
     closeSync(status);
-    for (const file of files) rmSync(file, { force: true });
+    removeAll(files);
     if (cgroup !== null) plan.onRemoval(removeSoon(cgroup));
     plan.launchers.refill();
   }
+}
+
+const REPAIR = 'See that the state folder has room, and that not too many files and processes are open.';
+
+/** Everything that may fail before the command is started. */
+function load(launcher: Launcher, plan: ProcessPlan, files: string[]): void {
+  const { limits } = plan;
+  const { cgroup, fds } = launcher;
+  cgroup?.limit(limits);
+  const command = commandOf(plan, files);
+  const words = [
+    ...[plan.bwrap, '--args', String(fds.options), '--json-status-fd', String(fds.status)],
+    ...(fds.seccomp === null ? [] : ['--seccomp', String(fds.seccomp)]),
+    ...['--', '/bin/sh', '-c', insideScript(limits, launcher), 'sh', ...command.argv],
+  ];
+  const variables = environment(plan, plan.request.network !== undefined && plan.dialer !== undefined);
+  launcher.load({
+    script: outsideScript(limits, cgroup, words, stdinFile(plan, files)),
+    options: [...plan.system, ...command.mount, ...plan.mounts, ...variables].join('\0'),
+  });
+}
+
+function openWay(launcher: Launcher, { request, dialer }: ProcessPlan): SandboxNetwork | null {
+  if (request.network === undefined || dialer === undefined) return null;
+  return openNetwork(launcher.started.child, request, dialer);
+}
+
+function removeAll(files: readonly string[]): void {
+  for (const file of files) rmSync(file, { force: true });
 }
 
 /** After whoever waits for the result has it. */
@@ -91,32 +128,40 @@ async function removeSoon(cgroup: Cgroup): Promise<boolean> {
   return cgroup.remove();
 }
 
-function outcome(given: {
+async function outcome(given: {
+  plan: ProcessPlan;
   supervised: Supervised;
   used: ReturnType<NamespaceTree['used']>;
   status: number;
   network: SandboxNetwork | null;
-}): Result<ProcessEnd> {
-  const { supervised, used, network } = given;
+  startedAtMs: number;
+}): Promise<Result<ProcessEnd>> {
+  const { plan, supervised, used, network } = given;
   const { exitCode } = readStatus(given.status);
-  if (exitCode === null && supervised.endedBy === null) return explainFailure(whyNotStarted(supervised));
+  const endedBy = supervised.endedBy ?? (exitCode === 0 ? null : used.passed);
+  if (exitCode === null && endedBy === null) return whyNotStarted(supervised);
   const signal = signalOf(exitCode);
-  const byItself = exitCode === 0 ? null : (used.passed ?? endOfSignal(signal));
   return ok({
     supervised,
     exitCode: signal === null ? exitCode : null,
     signal,
-    endedBy: supervised.endedBy ?? byItself,
+    endedBy: endedBy ?? (await endOfSignal(signal, plan, used.cpuMs, given.startedAtMs)),
     cpuMs: used.cpuMs,
     peakMemoryBytes: used.peakMemoryBytes,
     network: network?.uses() ?? [],
+    networkDropped: network?.dropped() ?? 0,
   });
 }
 
-function whyNotStarted({ startError, output }: Supervised): string {
+function whyNotStarted({ startError, signal, output }: Supervised): Result<never> {
   const text = startError?.message ?? Buffer.from(output.stderr.head).toString('utf8');
   output.log.dispose();
-  return text;
+  if (signal === null) return explainFailure(text);
+  // The command may have begun, so this must not look like something to try again.
+  return fail(
+    'SANDBOX_UNAVAILABLE',
+    `${signal} from outside ended the sandbox; how far the command came is not known.`,
+  );
 }
 
 function commandOf(plan: ProcessPlan, files: string[]): { argv: readonly string[]; mount: readonly string[] } {
@@ -149,12 +194,15 @@ function temporaryFile(plan: ProcessPlan, files: string[], content: string | Uin
  * far more of it than they use.
  */
 function outsideScript(limits: Limits, cgroup: Cgroup | null, words: readonly string[], stdin: string): string {
+  const values: [letter: string, value: string][] = [
+    ['c', '0'],
+    ['f', withinHardLimit(limits.fileBytes, 'Max file size', 512)],
+    ['n', withinHardLimit(limits.openFiles, 'Max open files')],
+    ['t', withinHardLimit(Math.ceil(limits.cpuMs / 1000) + 1, 'Max cpu time')],
+    ...(cgroup === null ? [['d', withinHardLimit(limits.memoryBytes, 'Max data size', 1024)] as [string, string]] : []),
+  ];
   return [
-    'ulimit -c 0',
-    `ulimit -f ${Math.ceil(limits.fileBytes / 512)}`,
-    `ulimit -n ${Math.floor(limits.openFiles)}`,
-    `ulimit -t ${Math.ceil(limits.cpuMs / 1000) + 1}`,
-    ...(cgroup === null ? [`ulimit -d ${Math.ceil(limits.memoryBytes / 1024)}`] : []),
+    ...values.map(([letter, value]) => `ulimit -${letter} ${value} || exit 125`),
     `exec ${words.map(quoted).join(' ')} <${quoted(stdin)} 3<&-`,
   ].join('\n');
 }
@@ -166,12 +214,12 @@ function outsideScript(limits: Limits, cgroup: Cgroup | null, words: readonly st
  */
 function insideScript(limits: Limits, { cgroup, fds }: Launcher): string {
   const { channel } = fds;
-  const processes = Math.floor(limits.processes);
+  const processes = withinHardLimit(limits.processes, 'Max processes');
   const door = `env -i NODE_CHANNEL_FD=${channel} ${quoted(process.execPath)} -e ${quoted(DOOR_PROGRAM)}`;
   return [
     ...(channel === null ? [] : [`${door} </dev/null || exit 126`, `exec ${channel}>&-`]),
     'exec 3>&2 2>/dev/null',
-    ...(cgroup === null ? [`ulimit -u ${processes} || ulimit -p ${processes}`] : []),
+    ...(cgroup === null ? [`ulimit -u ${processes} || ulimit -p ${processes} || exit 126`] : []),
     '(exec "$@" 2>&3 3>&-)',
     'exit $?',
   ].join('\n');
@@ -204,7 +252,15 @@ function signalOf(exitCode: number | null): string | null {
   return exitCode > 128 && found !== undefined ? found[0] : null;
 }
 
-function endOfSignal(signal: string | null): RunEnd | null {
-  if (signal === 'SIGXFSZ') return 'write';
-  return signal === 'SIGXCPU' ? 'cpu' : null;
+/** A command may exit with the code of a signal that it never got, so there has to be a sign of the limit as well. */
+async function endOfSignal(
+  signal: string | null,
+  { request, workspace, limits }: ProcessPlan,
+  cpuMs: number | null,
+  startedAtMs: number,
+): Promise<RunEnd | null> {
+  if (signal === 'SIGXCPU') return cpuMs !== null && cpuMs >= limits.cpuMs ? 'cpu' : null;
+  if (signal !== 'SIGXFSZ' || request.mounts !== 'live') return null;
+  const { largest } = await changedFiles(workspace, startedAtMs);
+  return largest >= limits.fileBytes ? 'write' : null;
 }

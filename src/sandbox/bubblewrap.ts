@@ -13,7 +13,7 @@ import {
 import { type ProcessEnd, runProcess } from './bubblewrap-process.ts';
 import { type CgroupHost, findCgroupHost } from './cgroup.ts';
 import { findChanges, type Names } from './changes.ts';
-import { explainFailure, findBubblewrap, notInstalled, wrongPlatform } from './detect.ts';
+import { explainFailure, findBubblewrap, noFilter, notInstalled, wrongPlatform } from './detect.ts';
 import { endMessage } from './end-message.ts';
 import { remember } from './git-folders.ts';
 import { inheritedDescriptors } from './inherited.ts';
@@ -24,6 +24,7 @@ import { createPipePool, type PipePool } from './pipes.ts';
 import { blockedNames, createPlaceholders, isPlaceholder } from './placeholders.ts';
 import { createQueue } from './queue.ts';
 import { type CheckedRequest, checkRequest } from './request.ts';
+import { checkSize } from './request-size.ts';
 import { createRuntimeFolder, type RuntimeFolder } from './runtime-folder.ts';
 import { seccompFilter } from './seccomp.ts';
 import { CLOSED } from './supervise.ts';
@@ -54,6 +55,8 @@ export interface BubblewrapOptions {
   readonly changesCapMs?: number;
   /** Instead of the usual places of the program. */
   readonly programPlaces?: readonly string[];
+  /** Left out: this machine's. There has to be a filter of system calls for it. */
+  readonly processor?: string;
   /** `never` is for machines where control groups misbehave, and for testing what happens without. */
   readonly cgroups?: 'when-possible' | 'never';
 }
@@ -107,9 +110,13 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
     if (!prepared.ok) return prepared;
     const checked = checkRequest(request, [options.home, prepared.value.folder.path]);
     if (!checked.ok) return checked;
+    const sized = checkSize(request, checked.value.limits);
+    if (!sized.ok) return sized;
     if (request.network !== undefined && options.dialer === undefined) {
       return fail('NOT_CONFIGURED', 'This sandbox has no way to the network: run it without, or configure a dialer.');
     }
+    const access = request.network === undefined ? undefined : options.dialer?.check?.(request.network);
+    if (access?.ok === false) return access;
     const leave = await queue.enter(request.signal);
     if (leave === null) return fail('CANCELLED', 'Cancelled before it ran: nothing happened.');
     try {
@@ -136,7 +143,7 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
       if (!ran.ok && attempt < ATTEMPTS && /No such file or directory/.test(ran.error.message)) continue;
       if (!ran.ok) return ran;
       const quarantined = live ? sweep(workspace, found, await findIn(workspace), memory) : [];
-      const { supervised, ...end } = ran.value;
+      const { supervised, networkDropped, ...end } = ran.value;
       return ok({
         ...end,
         endMessage: end.endedBy === null ? null : endMessage(end.endedBy, limits),
@@ -145,7 +152,7 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
         changes: live && request.changes === 'report' ? await changesSince(workspace, before, startedAtMs) : null,
         quarantined,
         sandbox: 'bubblewrap',
-        notes: [],
+        notes: networkDropped === 0 ? [] : [`${networkDropped} more connections are not in the network record.`],
       });
     }
   }
@@ -176,13 +183,12 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
     };
     const ended = runProcess({
       ...{ bwrap: prepared.bwrap, launchers: prepared.launchers, folder: folder.path, path: prepared.toolchains.path },
-      ...{ request, cwd, limits, dialer: options.dialer },
+      ...{ request, workspace, cwd, limits, dialer: options.dialer },
       system: prepared.systemArguments,
       mounts: runArguments(mounts),
       signals: request.signal === undefined ? [closing.signal] : [request.signal, closing.signal],
       onRemoval: waitFor,
     });
-    waitFor(ended);
     try {
       return await ended;
     } finally {
@@ -202,7 +208,11 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
       const prepared = await prepare();
       return prepared.ok ? ok(prepared.value.status) : prepared;
     },
-    run,
+    run(request) {
+      const running = run(request);
+      waitFor(running);
+      return running;
+    },
     async close() {
       closing.abort(CLOSED);
       const prepared = await preparing;
@@ -219,10 +229,12 @@ async function setUp(
   if (process.platform !== 'linux') return wrongPlatform(process.platform);
   const bwrap = findBubblewrap(options.programPlaces);
   if (bwrap === null) return notInstalled();
+  const processor = options.processor ?? process.arch;
+  const seccomp = seccompFilter(processor);
+  if (seccomp === null) return noFilter(processor);
   // Root becomes an ordinary user inside; anybody else stays who they are.
   const user = { uid: process.getuid?.() || 1000, gid: process.getgid?.() || 1000 };
   endOrphans();
-  const seccomp = seccompFilter(process.arch);
   const folder = createRuntimeFolder(options.stateFolder, { ...user, seccomp });
   const toolchains = findToolchains(options);
   const cgroups = options.cgroups === 'never' ? null : findCgroupHost();
@@ -270,7 +282,7 @@ function details(cgroups: CgroupHost | null): Record<string, string> {
   return {
     memory: cgroups === null ? watched : `cgroup v${cgroups.version}`,
     processes: cgroups === null ? watched : `cgroup v${cgroups.version}`,
-    seccomp: seccompFilter(process.arch) === null ? `none for ${process.arch}` : 'filter',
+    seccomp: 'filter',
     files: 'mounts',
     network: 'own namespace',
   };

@@ -8,7 +8,6 @@ export interface Cgroup {
   readonly entrances: readonly string[];
   limit(limits: Limits): void;
   use(): CgroupUse;
-  pids(): number[];
   /** Waits until the last process has left; false when one stayed. */
   remove(): Promise<boolean>;
 }
@@ -62,7 +61,7 @@ function version1(own: ReadonlyMap<string, string>): CgroupHost | null {
         tryWrite(`${folders.memory}/memory.memsw.limit_in_bytes`, limits.memoryBytes);
         write(`${folders.pids}/pids.max`, limits.processes + OUR_PROCESSES);
       };
-      return group(all, folders.pids, limit, () => ({
+      return group(all, limit, () => ({
         cpuMs: folders.cpu === null ? null : scaled(readNumber(`${folders.cpu}/cpuacct.usage`), 1e-6),
         peakMemoryBytes: readNumber(`${folders.memory}/memory.max_usage_in_bytes`),
         memoryKills: readField(`${folders.memory}/memory.oom_control`, 'oom_kill'),
@@ -96,7 +95,7 @@ function createVersion2(parent: string): Cgroup {
     tryWrite(`${folder}/memory.oom.group`, 1);
     write(`${folder}/pids.max`, limits.processes + OUR_PROCESSES);
   };
-  return group([folder], folder, limit, () => ({
+  return group([folder], limit, () => ({
     cpuMs: scaled(readField(`${folder}/cpu.stat`, 'usage_usec'), 1e-3),
     peakMemoryBytes: readNumber(`${folder}/memory.peak`),
     memoryKills: readField(`${folder}/memory.events`, 'oom_kill'),
@@ -104,17 +103,11 @@ function createVersion2(parent: string): Cgroup {
   }));
 }
 
-function group(
-  folders: readonly string[],
-  members: string,
-  limit: (limits: Limits) => void,
-  use: () => CgroupUse,
-): Cgroup {
+function group(folders: readonly string[], limit: (limits: Limits) => void, use: () => CgroupUse): Cgroup {
   return {
     entrances: folders.map((folder) => `${folder}/cgroup.procs`),
     limit,
     use,
-    pids: () => readText(`${members}/cgroup.procs`).split('\n').filter(Boolean).map(Number),
     async remove() {
       for (let attempt = 0; attempt < 100; attempt++) {
         if (folders.filter((folder) => !tryRemove(folder)).length === 0) return true;

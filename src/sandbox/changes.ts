@@ -1,4 +1,5 @@
 import { lstatSync } from 'node:fs';
+import { isWalked } from '../kernel/file-policy.ts';
 import type { FileChanges } from '../kernel/sandbox.ts';
 
 /** The entries of each folder, by its path. */
@@ -27,6 +28,8 @@ export async function findChanges(given: {
   const end = performance.now() + given.capMs;
   let slice = performance.now();
   let complete = true;
+  /** What is inside was not compared. */
+  let unlooked = false;
 
   for (const [folder, names] of after) {
     if (isGit(folder)) continue;
@@ -34,6 +37,7 @@ export async function findChanges(given: {
     for (const name of names) {
       if (folder === '' && name === '.git') continue;
       const path = join(folder, name);
+      if (!isWalked(path)) unlooked = true;
       if (old.delete(name) === false) created.push(path);
       else if (changedSince(`${workspace}/${path}`, given.startedAtMs - TICK_MS)) modified.push(path);
       if (performance.now() > end || created.length + modified.length > MOST_PATHS) {
@@ -51,7 +55,12 @@ export async function findChanges(given: {
   for (const [folder, names] of before) {
     if (!after.has(folder) && complete && !isGit(folder)) deleted.push(...names.map((name) => join(folder, name)));
   }
-  return { created: created.sort(), modified: modified.sort(), deleted: deleted.sort(), complete };
+  return {
+    created: created.sort(),
+    modified: modified.sort(),
+    deleted: deleted.sort(),
+    complete: complete && !unlooked,
+  };
 }
 
 /** Files only: a folder changes with its entries, which are listed themselves. */

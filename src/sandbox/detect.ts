@@ -23,6 +23,13 @@ export function wrongPlatform(platform: string): Result<never> {
   );
 }
 
+export function noFilter(processor: string): Result<never> {
+  return unavailable(
+    `There is no filter of system calls for the processor ${processor}, and without it a run could get out.`,
+    'Run Toolwright on x64 or arm64.',
+  );
+}
+
 /** Turns what bubblewrap said when it was tried into what an operator has to do. */
 export function explainFailure(said: string, setting: (path: string) => string | null = readSetting): Result<never> {
   if (/unknown option/i.test(said)) {

@@ -18,9 +18,11 @@ export interface Launcher {
   readonly status: number;
   /** Numbers of descriptors in the child. */
   readonly fds: Readonly<{ options: number; status: number; seccomp: number | null; channel: number | null }>;
-  /** Becomes the run: `script` is what the shell does now, `options` what bubblewrap reads. */
-  go(given: { script: string; options: string }): void;
-  /** For one that is not needed. */
+  /** What it will become: `script` is what the shell does then, `options` what bubblewrap reads. Throws on a full disk. */
+  load(given: { script: string; options: string }): void;
+  /** Becomes the run it was loaded with. */
+  go(): void;
+  /** For one that will not go. */
   discard(): Promise<unknown>;
   isAlive(): boolean;
 }
@@ -37,8 +39,17 @@ const BASH = '/bin/bash --posix';
 const [SCRIPT, GO, OPTIONS, STATUS, SECCOMP] = [3, 4, 5, 6, 7];
 
 function createLauncher(settings: LauncherSettings, kind: 'plain' | 'with-channel' = 'plain'): Launcher {
-  const { folder, pipes, inherited } = settings;
   const cgroup = settings.cgroups?.create() ?? null;
+  try {
+    return withGroup(settings, kind, cgroup);
+  } catch (error) {
+    void cgroup?.remove();
+    throw error;
+  }
+}
+
+function withGroup(settings: LauncherSettings, kind: 'plain' | 'with-channel', cgroup: Cgroup | null): Launcher {
+  const { folder, pipes, inherited } = settings;
   const [script, options, status] = [namelessFile(folder), namelessFile(folder), namelessFile(folder)];
   const passed = [again(script, constants.O_RDONLY), 'pipe', again(options, constants.O_RDONLY)] as const;
   const seccomp = settings.seccomp === null ? [] : [openSync(settings.seccomp, 'r')];
@@ -87,10 +98,12 @@ function createLauncher(settings: LauncherSettings, kind: 'plain' | 'with-channe
       channel: kind === 'plain' ? null : 2 + all.length,
     },
     isAlive: () => alive,
-    go(given) {
-      child.ref();
+    load(given) {
       writeAll(script, given.script);
       writeAll(options, given.options);
+    },
+    go() {
+      child.ref();
       closeFiles();
       signal?.end('\n');
     },
@@ -173,7 +186,12 @@ export function createLauncherPool(settings: LauncherSettings, size: number): La
     refilling = setImmediate(() => {
       refilling = null;
       if (closed) return;
-      ready.push(createLauncher(settings));
+      try {
+        ready.push(createLauncher(settings));
+      } catch {
+        // No room or no descriptors just now: the run that needs one makes it, and can say so.
+        return;
+      }
       refill();
     });
     refilling.unref();

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
+import type { Limits } from '../kernel/sandbox.ts';
 import { processesTagged } from '../testing/sandbox-contract.ts';
 import { type Ran, type TrySandbox, trySandbox } from '../testing/try-sandbox.ts';
 
@@ -65,6 +66,58 @@ describe.each(Object.entries(variants))('[E09] limits %s', (_name, at) => {
     expect(endedBy).toBe('write');
     expect(endMessage).toContain('100 MB in all');
     await at.sh('rm -f f*');
+  });
+
+  test('[E09] room that is reserved and not written counts as well', async () => {
+    const script = 'for i in $(seq 1 10); do fallocate -l 20M r$i; sleep 0.05; done; sleep 15';
+    const { endedBy } = await at.sh(script, { limits: { writeBytes: 60 * MB, timeMs: 20_000 } });
+    await at.sh('rm -f r*');
+    expect(endedBy).toBe('write');
+  });
+
+  test('[E09] children that nobody waits for are counted', async () => {
+    const code = `
+import os, signal, sys, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+for i in range(40):
+  if os.fork() == 0:
+    if sys.argv[1] == 'write': open('c%d' % i, 'wb').write(b'x' * 5000000)
+    end = time.process_time() + 0.2
+    while time.process_time() < end: pass
+    time.sleep(0.3)
+    os._exit(0)
+  time.sleep(0.3)
+`;
+    const run = (what: string, limits: Partial<Limits>) =>
+      at.sh('', { command: ['python3', '-c', code, what], limits });
+    const cpu = await run('compute', { cpuMs: 1_500, timeMs: 20_000 });
+    const write = await run('write', { writeBytes: 30 * MB, timeMs: 20_000 });
+    await at.sh('rm -f c*');
+    expect([cpu.endedBy, write.endedBy]).toEqual(['cpu', 'write']);
+  });
+
+  test('[E09] shared memory and files in memory count as memory', async () => {
+    const shared = 'm=mmap.mmap(-1,300*1024*1024)\nfor i in range(0,len(m),4096): m[i]=1';
+    const file = 'f=os.memfd_create("x")\nfor i in range(300): os.write(f,bytes(1024*1024))';
+    for (const hold of [shared, file]) {
+      const command = ['python3', '-c', `import mmap,os,time\n${hold}\ntime.sleep(15)`];
+      const { endedBy } = await at.sh('', { command, limits: { memoryBytes: 100 * MB, timeMs: 20_000 } });
+      expect(endedBy).toBe('memory');
+    }
+  });
+
+  test('[E09] memory that several processes share is counted once', async () => {
+    const code = `
+import mmap, os, time
+m = mmap.mmap(-1, 60 * 1024 * 1024)
+for i in range(0, len(m), 4096): m[i] = 1
+for i in range(6):
+  if os.fork() == 0:
+    sum(m[i] for i in range(0, len(m), 4096)); time.sleep(1); os._exit(0)
+for i in range(6): os.wait()
+`;
+    const { endedBy } = await at.sh('', { command: ['python3', '-c', code], limits: { memoryBytes: 200 * MB } });
+    expect(endedBy).toBe(null);
   });
 
   test('[E09] one file ends at its limit', async () => {

@@ -1,8 +1,10 @@
 import { readSync } from 'node:fs';
 import type { Limits, RunEnd } from '../kernel/sandbox.ts';
 import type { Cgroup } from './cgroup.ts';
-import { descendants, isGone, threadsOfMachine, useOf } from './proc.ts';
+import { createDiskGrowth } from './disk-growth.ts';
+import { descendants, isGone, memoryOf, samplesOf, threadsOfMachine } from './proc.ts';
 import type { Tree } from './supervise.ts';
+import { createTally, type Tally } from './tally.ts';
 
 /** What bubblewrap tells about a run, in lines of JSON that it writes into a file. */
 export interface BubblewrapStatus {
@@ -35,11 +37,19 @@ export interface NamespaceTree extends Tree {
  * parent has waited for it when it ends itself, so after that nothing is left. Before the first one is known, what there
  * is so far is one process group: killing only bubblewrap would leave a child that waits for it for ever.
  */
-export function namespaceTree(given: { monitorPid: number; status: number; cgroup: Cgroup | null }): NamespaceTree {
+export function namespaceTree(given: {
+  monitorPid: number;
+  status: number;
+  cgroup: Cgroup | null;
+  /** The folder of the host it may write, if any. */
+  writable: string | null;
+}): NamespaceTree {
   const { monitorPid, cgroup } = given;
   let first: number | null = null;
   let [peakMemoryBytes, cpuMs] = [0, 0];
   let sampled = false;
+  let tally: Tally | null = null;
+  const disk = given.writable === null ? null : createDiskGrowth(given.writable);
   const quick = cgroup === null && process.getuid?.() === 0 ? createGrowth() : null;
 
   function firstPid(): number | null {
@@ -61,11 +71,24 @@ export function namespaceTree(given: { monitorPid: number; status: number; cgrou
     check(limits) {
       const root = firstPid();
       if (root === null || quick?.isCalm(limits.processes)) return null;
-      const use = useOf([root, ...descendants(root, limits.processes + 1)]);
+      const pids = [root, ...descendants(root, limits.processes + 1)];
+      // Before anything is read of them: a bomb grows while it is measured.
+      if (cgroup === null && pids.length >= limits.processes) return 'processes';
+      const samples = samplesOf(pids);
+      tally ??= createTally(root);
+      const sum = tally.add(samples);
+      const memoryBytes = cgroup === null ? memoryOf(samples, limits.memoryBytes) : 0;
       sampled = true;
-      peakMemoryBytes = Math.max(peakMemoryBytes, use.memoryBytes);
-      cpuMs = Math.max(cpuMs, use.cpuMs);
-      return passedLimit(limits, use, cgroup);
+      peakMemoryBytes = Math.max(peakMemoryBytes, memoryBytes);
+      cpuMs = sum.cpuMs;
+      const passed = passedLimit(limits, { ...sum, memoryBytes }, cgroup);
+      if (passed !== null || disk === null) return passed;
+      return disk.isOver(
+        limits.writeBytes,
+        samples.map(({ pid }) => pid),
+      )
+        ? 'write'
+        : null;
     },
     signal(name) {
       const root = firstPid();
@@ -123,13 +146,17 @@ function createGrowth(): { isCalm(most: number): boolean } {
   };
 }
 
-function passedLimit(limits: Limits, use: ReturnType<typeof useOf>, cgroup: Cgroup | null): RunEnd | null {
+interface TreeUse {
+  readonly cpuMs: number;
+  readonly memoryBytes: number;
+  readonly writtenBytes: number;
+}
+
+function passedLimit(limits: Limits, use: TreeUse, cgroup: Cgroup | null): RunEnd | null {
   const group = cgroup?.use();
   if (group !== undefined && group.memoryKills > 0) return 'memory';
   if (group !== undefined && group.refusedProcesses > 0) return 'processes';
   if ((group?.cpuMs ?? use.cpuMs) > limits.cpuMs) return 'cpu';
   if (use.writtenBytes > limits.writeBytes) return 'write';
-  if (cgroup !== null) return null;
-  if (use.memoryBytes > limits.memoryBytes) return 'memory';
-  return use.processes >= limits.processes ? 'processes' : null;
+  return cgroup === null && use.memoryBytes > limits.memoryBytes ? 'memory' : null;
 }

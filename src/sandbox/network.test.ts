@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { NetworkUse } from '../kernel/sandbox.ts';
@@ -78,6 +78,28 @@ describe('[E08] a run with allowed hosts', () => {
     expect(stdout.trim().split('\n')).toEqual(['3000000', '5000000']);
   });
 
+  test.each([
+    'HTTP/1.1 099 X\r\n\r\n',
+    'HTTP/1.1 999 X\r\n\r\n',
+    'HTTP/1.1 101 Switch\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
+    'HTTP/1.1 200 OK\r\nx: a\u0001b\r\n\r\n',
+    'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc',
+    'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
+    'nothing like it',
+    '',
+  ])('[E08] a server that answers %j breaks its own connection and nothing else', async (text) => {
+    const bad = createTcpServer((socket) => {
+      socket.on('error', () => socket.destroy());
+      socket.once('data', () => socket.end(text));
+    });
+    await new Promise<void>((resolve) => bad.listen(0, '127.0.0.1', resolve));
+    const odd = `127.0.0.1:${(bad.address() as AddressInfo).port}`;
+    const script = `curl -s -m 5 http://${odd}/ >/dev/null; curl -s http://${host}/hello`;
+    const { stdout } = await at.sh(script, { network: { hosts: [odd, host] } });
+    bad.close();
+    expect(stdout).toBe('hello');
+  });
+
   test('[E08] a real npm install from a registry on this machine works', async () => {
     at.write(
       'package.json',
@@ -86,6 +108,24 @@ describe('[E08] a run with allowed hosts', () => {
     const script = `npm install --no-audit --no-fund --registry http://${host}/registry/ 2>&1 && node -p "require('left-side')"`;
     const { stdout } = await at.sh(script, { network: { hosts: [host] }, limits: { timeMs: 60_000 } });
     expect(stdout).toMatch(/added 1 package(.|\n)*left$/m);
+  });
+
+  test('[E08] more connections than the record holds are counted in a note', async () => {
+    const script = `for i in $(seq 1 11); do curl -s $(printf 'http://no.test/%s ' $(seq 1 100)) >/dev/null; done`;
+    const { network, notes } = await at.sh(script, { network: { hosts: [host] }, limits: { timeMs: 25_000 } });
+    expect(network).toHaveLength(1_000);
+    expect(notes).toEqual(['100 more connections are not in the network record.']);
+  });
+
+  test('[E08] a list of hosts with an entry that means nothing is refused before anything runs', async () => {
+    const { workspace, sandbox } = at;
+    const request = { command: ['true'], workspace, mounts: 'read' as const, tag: 't', network: { hosts: ['*'] } };
+    expect(await sandbox.run(request)).toMatchObject({ ok: false, error: { code: 'INVALID_INPUT' } });
+  });
+
+  test('a processor without a filter of system calls has no sandbox', async () => {
+    await using other = trySandbox({ path: process.env['PATH'] ?? '', processor: 'mips' });
+    expect(await other.sandbox.status()).toMatchObject({ ok: false, error: { code: 'SANDBOX_UNAVAILABLE' } });
   });
 
   test('fails with a plain word when the sandbox was given no dialer', async () => {

@@ -11,6 +11,7 @@ import { createProxy } from './proxy.ts';
  */
 export interface SandboxNetwork {
   uses(): readonly NetworkUse[];
+  dropped(): number;
   close(): void;
 }
 
@@ -49,6 +50,7 @@ export function openNetwork(child: ChildProcess, request: RunRequest, dialer: Di
   });
   return {
     uses: proxy.uses,
+    dropped: proxy.dropped,
     close() {
       door?.close();
       proxy.close();

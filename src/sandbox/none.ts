@@ -6,16 +6,18 @@ import type { RunEnd, RunRequest, RunResult, Sandbox } from '../kernel/sandbox.t
 import { endMessage } from './end-message.ts';
 import { freshName, isExecutable, namelessFile } from './files.ts';
 import { createPipePool, type PipePool } from './pipes.ts';
-import { allPids, isGone, pidsWithEnvironment, useOf } from './proc.ts';
+import { allPids, isGone, memoryOf, pidsWithEnvironment, samplesOf } from './proc.ts';
 import { createQueue } from './queue.ts';
 import { checkRequest, resolveProgram } from './request.ts';
+import { checkSize } from './request-size.ts';
 import { start } from './start.ts';
 import { CLOSED, supervise, type Tree } from './supervise.ts';
+import { createTally } from './tally.ts';
 
 /**
  * No isolation at all: the command runs as the user, with the user's files and network. Only for people who chose it
- * in words; every result says so. What is kept: the environment, time, output and process limits, and that every
- * process of the run is ended.
+ * in words; every result says so. What is kept: the environment, time, output and process limits, and that the
+ * processes of the run are ended, except one that leaves its session and clears its environment on purpose.
  */
 
 const NOT_ISOLATED =
@@ -55,6 +57,8 @@ export function createNone(options: NoneOptions): Sandbox {
     if (closing.signal.aborted) return fail('SANDBOX_UNAVAILABLE', 'Toolwright is shutting down.');
     const checked = checkRequest(request, []);
     if (!checked.ok) return checked;
+    const sized = checkSize(request, checked.value.limits);
+    if (!sized.ok) return sized;
     const leave = await queue.enter(request.signal);
     if (leave === null) return fail('CANCELLED', 'Cancelled before it ran: nothing happened.');
     try {
@@ -122,7 +126,11 @@ export function createNone(options: NoneOptions): Sandbox {
   return {
     kind: 'none',
     async status() {
-      const details = { isolation: 'none', limits: 'watchdog for time, CPU, memory, processes and output' };
+      const details = {
+        isolation: 'none',
+        limits: 'watchdog for time, CPU, memory, processes and output',
+        ending: 'by a mark in the environment: a process that clears it and leaves its session goes on',
+      };
       return ok({ kind: 'none', isolated: false, details });
     },
     run(request) {
@@ -146,6 +154,7 @@ function markedTree(
   mark: string,
   used: { cpuMs: number; peakMemoryBytes: number; sampled: boolean },
 ): Tree {
+  const tally = createTally(pid);
   const members = (): number[] => {
     const marked = pidsWithEnvironment(mark);
     return marked.includes(pid) || !allPids().includes(pid) ? marked : [pid, ...marked];
@@ -156,14 +165,16 @@ function markedTree(
   };
   return {
     check(limits): RunEnd | null {
-      const use = useOf(members());
+      const samples = samplesOf(members());
+      const { cpuMs, writtenBytes } = tally.add(samples);
+      const memoryBytes = memoryOf(samples, limits.memoryBytes);
       used.sampled = true;
-      used.cpuMs = Math.max(used.cpuMs, use.cpuMs);
-      used.peakMemoryBytes = Math.max(used.peakMemoryBytes, use.memoryBytes);
-      if (use.cpuMs > limits.cpuMs) return 'cpu';
-      if (use.memoryBytes > limits.memoryBytes) return 'memory';
-      if (use.writtenBytes > limits.writeBytes) return 'write';
-      return use.processes > limits.processes ? 'processes' : null;
+      used.cpuMs = cpuMs;
+      used.peakMemoryBytes = Math.max(used.peakMemoryBytes, memoryBytes);
+      if (cpuMs > limits.cpuMs) return 'cpu';
+      if (memoryBytes > limits.memoryBytes) return 'memory';
+      if (writtenBytes > limits.writeBytes) return 'write';
+      return samples.length > limits.processes ? 'processes' : null;
     },
     signal: send,
     kill: () => send('SIGKILL'),

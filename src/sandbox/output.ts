@@ -38,7 +38,7 @@ export function createOutput(options: OutputOptions): OutputCollector {
       const offset = log.totalBytes;
       edges[stream].write(bytes);
       log.write(stream, bytes);
-      events.add(stream, offset, bytes);
+      events.add(stream, offset, bytes.length);
       if (!tooMuch && log.totalBytes > options.maxBytes) {
         tooMuch = true;
         options.onTooMuch();
@@ -135,18 +135,21 @@ function createLog(folder: string, keepBytes: number): OutputLog & { write(strea
   let memory: Bytes | null = createBytes();
   let file: number | null = null;
   let [keptBytes, totalBytes] = [0, 0];
+  let full = false;
 
-  function store(bytes: Uint8Array): void {
+  /** How much of it was kept. Less than all when the disk is full: from then on bytes are only counted. */
+  function store(bytes: Uint8Array): number {
     if (memory !== null && keptBytes + bytes.length <= MEMORY_BYTES) {
       memory.add(bytes);
-      return;
+      return bytes.length;
     }
     if (memory !== null) {
-      file = namelessFile(folder);
-      writeSync(file, memory.all(), 0, memory.length, 0);
+      const moved = moveToFile(folder, memory.all());
+      if (moved === null) return 0;
+      file = moved;
       memory = null;
     }
-    if (file !== null) writeSync(file, bytes, 0, bytes.length, keptBytes);
+    return file === null ? 0 : writeSome(file, bytes, keptBytes);
   }
 
   function readBytes(offset: number, length: number): Uint8Array {
@@ -165,15 +168,17 @@ function createLog(folder: string, keepBytes: number): OutputLog & { write(strea
     },
     write(stream, bytes) {
       totalBytes += bytes.length;
-      if (keptBytes >= keepBytes) return;
+      if (full || keptBytes >= keepBytes) return;
       const kept = bytes.subarray(0, Math.max(0, keepBytes - keptBytes));
       if (kept.length === 0) return;
+      const stored = store(kept);
+      full = stored < kept.length;
+      if (stored === 0) return;
       if (streams.at(-1) !== stream) {
         starts.push(keptBytes);
         streams.push(stream);
       }
-      store(kept);
-      keptBytes += kept.length;
+      keptBytes += stored;
     },
     read(offset, length, stream) {
       if (stream === undefined) return readBytes(offset, length);
@@ -194,6 +199,34 @@ function createLog(folder: string, keepBytes: number): OutputLog & { write(strea
   };
 }
 
+/** A file that begins with these bytes; null when the disk has no room for it. */
+function moveToFile(folder: string, bytes: Uint8Array): number | null {
+  let file: number;
+  try {
+    file = namelessFile(folder);
+  } catch {
+    return null;
+  }
+  if (writeSome(file, bytes, 0) === bytes.length) return file;
+  closeSync(file);
+  return null;
+}
+
+/** How many bytes the disk took: all of them, unless it is full. */
+function writeSome(file: number, bytes: Uint8Array, at: number): number {
+  let written = 0;
+  try {
+    while (written < bytes.length) {
+      const size = writeSync(file, bytes, written, bytes.length - written, at + written);
+      if (size === 0) break;
+      written += size;
+    }
+  } catch {
+    // Full, or over a quota. What was written before stays.
+  }
+  return written;
+}
+
 /** The index of the run that holds `offset`. */
 function startOf(starts: readonly number[], offset: number): number {
   let [low, high] = [0, starts.length];
@@ -206,57 +239,56 @@ function startOf(starts: readonly number[], offset: number): number {
 }
 
 /**
- * Holds back what comes within 50 ms, and sends it as one event for each turn of a stream. When more than 64 KB came,
- * nothing was copied and the newest of the last turn is taken from what is kept anyway.
+ * Holds back what comes within 50 ms, and sends it as one event for each stream, however often the two took turns.
+ * Nothing is copied meanwhile: the newest bytes are taken from what is kept anyway.
  */
 function createEvents(
   onOutput: ((chunk: OutputChunk) => void) | undefined,
   newest: (stream: Stream, most: number) => Buffer,
 ) {
-  let waiting: OutputChunk[] = [];
-  let [waitingBytes, turnStart, end] = [0, 0, 0];
-  let last: Stream | null = null;
+  const waiting = { stdout: createWaiting(), stderr: createWaiting() };
   let timer: NodeJS.Timeout | null = null;
 
   function flush(): void {
     if (timer !== null) clearTimeout(timer);
     timer = null;
-    if (onOutput === undefined || last === null) return;
-    const chunks = waitingBytes <= EVENT_BYTES ? merged(waiting) : [newestOf(last)];
-    waiting = [];
-    waitingBytes = 0;
-    for (const chunk of chunks) onOutput(chunk);
-  }
-
-  function newestOf(stream: Stream): OutputChunk {
-    const bytes = newest(stream, Math.min(EVENT_BYTES, end - turnStart));
-    return { stream, offset: end - bytes.length, bytes };
+    for (const stream of ['stdout', 'stderr'] as const) {
+      const { offset, length } = waiting[stream].take();
+      if (length > 0) onOutput?.({ stream, offset, bytes: newest(stream, length) });
+    }
   }
 
   return {
     flush,
-    add(stream: Stream, offset: number, bytes: Uint8Array): void {
-      if (onOutput === undefined) return;
-      if (stream !== last) turnStart = offset;
-      last = stream;
-      end = offset + bytes.length;
-      waitingBytes += bytes.length;
-      if (waitingBytes <= EVENT_BYTES) waiting.push({ stream, offset, bytes: Buffer.from(bytes) });
-      else waiting = [];
+    add(stream: Stream, offset: number, length: number): void {
+      if (onOutput === undefined || length === 0) return;
+      waiting[stream].add(offset, length);
       timer ??= setTimeout(flush, EVENT_MS);
     },
   };
 }
 
-function merged(chunks: readonly OutputChunk[]): OutputChunk[] {
-  const result: OutputChunk[] = [];
-  for (const chunk of chunks) {
-    const last = result.at(-1);
-    if (last !== undefined && last.stream === chunk.stream && last.offset + last.bytes.length === chunk.offset) {
-      result[result.length - 1] = { ...last, bytes: Buffer.concat([last.bytes, chunk.bytes]) };
-    } else {
-      result.push(chunk);
-    }
-  }
-  return result;
+/** Where the newest 64 KB of one stream stand in the log. */
+function createWaiting() {
+  let pieces: { offset: number; length: number }[] = [];
+  let total = 0;
+  return {
+    add(offset: number, length: number): void {
+      const last = pieces.at(-1);
+      if (last !== undefined && last.offset + last.length === offset) last.length += length;
+      else pieces.push({ offset, length });
+      total += length;
+      for (let old = pieces[0]; old !== undefined && total - old.length >= EVENT_BYTES; old = pieces[0]) {
+        total -= old.length;
+        pieces.shift();
+      }
+    },
+    take(): { offset: number; length: number } {
+      const length = Math.min(total, EVENT_BYTES);
+      const offset = (pieces[0]?.offset ?? 0) + total - length;
+      pieces = [];
+      total = 0;
+      return { offset, length };
+    },
+  };
 }

@@ -1,18 +1,19 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 
-/** What one process of a tree uses. `cpuMs` and `writtenBytes` include the children it has waited for. */
-export interface ProcessUse {
+/** What one process uses now. `cpuMs` and `writtenBytes` include the children it has waited for. */
+export interface ProcessSample {
+  readonly pid: number;
+  readonly parent: number;
+  /** Tells a process from an earlier one of the same number. */
+  readonly startTime: string;
   readonly cpuMs: number;
+  /** Its own memory and what it shares, without pages of files on disk. */
   readonly memoryBytes: number;
+  /** Zero where the process has made itself unreadable; the growth of the disk is watched as well. */
   readonly writtenBytes: number;
 }
 
-export interface TreeUse extends ProcessUse {
-  readonly processes: number;
-}
-
 const TICK_MS = 10;
-const PAGE_BYTES = 4096;
 
 /**
  * Every process below `pid`, without `pid` itself; empty when it is gone. Stops at `most`: a tree may grow faster than
@@ -30,18 +31,38 @@ export function descendants(pid: number, most = 10_000): number[] {
   return found;
 }
 
-/** Since a parent's figures hold those of the children it waited for, the sum over the living is the whole. */
-export function useOf(pids: readonly number[]): TreeUse {
-  let [cpuMs, memoryBytes, writtenBytes, processes] = [0, 0, 0, 0];
+export function samplesOf(pids: readonly number[]): ProcessSample[] {
+  return pids.map(sampleOf).filter((sample) => sample !== null);
+}
+
+/**
+ * Memory of a tree. Pages that several processes share are in the figures of each; only when the plain sum is above
+ * `enough` is it worth the price of dividing them. Files in memory that no process has mapped are counted where they
+ * are open.
+ */
+export function memoryOf(samples: readonly ProcessSample[], enough: number): number {
+  const unmapped = unnamedFiles(samples.map(({ pid }) => pid))
+    .filter(({ inMemory }) => inMemory)
+    .reduce((sum, { bytes }) => sum + bytes, 0);
+  const plain = samples.reduce((sum, { memoryBytes }) => sum + memoryBytes, 0);
+  if (plain + unmapped <= enough) return plain + unmapped;
+  return unmapped + samples.reduce((sum, sample) => sum + (dividedMemory(sample.pid) ?? sample.memoryBytes), 0);
+}
+
+/** Files without a name that the processes hold open, each once. */
+export function unnamedFiles(pids: readonly number[]): { dev: number; bytes: number; inMemory: boolean }[] {
+  const found = new Map<string, { dev: number; bytes: number; inMemory: boolean }>();
   for (const pid of pids) {
-    const use = useOfProcess(pid);
-    if (use === null) continue;
-    processes++;
-    cpuMs += use.cpuMs;
-    memoryBytes += use.memoryBytes;
-    writtenBytes += use.writtenBytes;
+    for (const fd of readFolder(`/proc/${pid}/fd`)) {
+      const target = readTarget(`/proc/${pid}/fd/${fd}`);
+      if (target?.endsWith(' (deleted)') !== true) continue;
+      const stat = statSync(`/proc/${pid}/fd/${fd}`, { throwIfNoEntry: false });
+      if (stat === undefined || !stat.isFile()) continue;
+      const inMemory = target.startsWith('/memfd:');
+      found.set(`${stat.dev}:${stat.ino}`, { dev: stat.dev, bytes: stat.blocks * 512, inMemory });
+    }
   }
-  return { cpuMs, memoryBytes, writtenBytes, processes };
+  return [...found.values()];
 }
 
 export function threadsOfMachine(): number {
@@ -54,23 +75,31 @@ export function isGone(pid: number): boolean {
   return stat === null || afterName(stat)[0] === 'Z';
 }
 
-function useOfProcess(pid: number): ProcessUse | null {
+function sampleOf(pid: number): ProcessSample | null {
   const stat = readText(`/proc/${pid}/stat`);
   if (stat === null) return null;
   const fields = afterName(stat);
   const ticks = [11, 12, 13, 14].reduce((sum, i) => sum + Number(fields[i] ?? 0), 0);
-  const written = /^write_bytes: (\d+)/m.exec(readText(`/proc/${pid}/io`) ?? '')?.[1];
+  const status = readText(`/proc/${pid}/status`) ?? '';
   return {
+    pid,
+    parent: Number(fields[1] ?? 0),
+    startTime: fields[19] ?? '',
     cpuMs: ticks * TICK_MS,
-    memoryBytes: privatePages(pid) * PAGE_BYTES,
-    writtenBytes: Number(written ?? 0),
+    memoryBytes: kilobytes(status, 'RssAnon') + kilobytes(status, 'RssShmem'),
+    writtenBytes: Number(/^write_bytes: (\d+)/m.exec(readText(`/proc/${pid}/io`) ?? '')?.[1] ?? 0),
   };
 }
 
-/** Resident pages without those of files, which are shared. */
-function privatePages(pid: number): number {
-  const [, resident, shared] = (readText(`/proc/${pid}/statm`) ?? '').split(' ').map(Number);
-  return Math.max(0, (resident ?? 0) - (shared ?? 0));
+/** Each shared page divided by the number of processes that have it; null where that may not be read. */
+function dividedMemory(pid: number): number | null {
+  const rollup = readText(`/proc/${pid}/smaps_rollup`);
+  if (rollup === null || !rollup.includes('Pss_Anon:')) return null;
+  return kilobytes(rollup, 'Pss_Anon') + kilobytes(rollup, 'Pss_Shmem');
+}
+
+function kilobytes(text: string, field: string): number {
+  return 1024 * Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0);
 }
 
 /** The fields after the name, which is in parentheses and may hold anything; the first is the state. */
@@ -129,6 +158,14 @@ function isNumber(name: string): boolean {
 function readText(path: string): string | null {
   try {
     return readFileSync(path, 'latin1');
+  } catch {
+    return null;
+  }
+}
+
+function readTarget(path: string): string | null {
+  try {
+    return readlinkSync(path);
   } catch {
     return null;
   }

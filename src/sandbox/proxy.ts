@@ -9,6 +9,8 @@ export interface Proxy {
   /** Serves a connection that came from inside. */
   accept(socket: Socket): void;
   uses(): readonly NetworkUse[];
+  /** How many uses came after the list was full. */
+  dropped(): number;
   close(): void;
 }
 
@@ -37,10 +39,16 @@ const MOST_USES = 1_000;
 
 export function createProxy(options: ProxyOptions): Proxy {
   const uses: NetworkUse[] = [];
+  let dropped = 0;
   const open = new Set<{ destroy(): unknown }>();
   const closing = new AbortController();
-  const server = createServer((request, response) => void forward(request, response));
-  server.on('connect', (request, socket, head) => void tunnel(request, socket as Socket, head));
+  // What either side sends must never end our process: whatever throws, only its own connection breaks.
+  const server = createServer((request, response) => {
+    forward(request, response).catch(() => response.destroy());
+  });
+  server.on('connect', (request, socket, head) => {
+    tunnel(request, socket as Socket, head).catch(() => socket.destroy());
+  });
   server.on('clientError', (_error, socket) => socket.destroy());
 
   async function dial(host: string, port: number): Promise<Result<Connection>> {
@@ -57,6 +65,7 @@ export function createProxy(options: ProxyOptions): Proxy {
 
   function note(use: NetworkUse): void {
     if (uses.length < MOST_USES) uses.push(use);
+    else dropped++;
     options.onUse?.(use);
   }
 
@@ -92,12 +101,22 @@ export function createProxy(options: ProxyOptions): Proxy {
       headers: { ...headers, host: url.host, connection: 'close' },
     });
     outgoing.on('response', (incoming) => {
-      const passed = Object.entries(incoming.headers).filter(([name]) => !HOP_BY_HOP.has(name));
-      response.writeHead(incoming.statusCode ?? 502, Object.fromEntries(passed) as Record<string, string>);
+      incoming.on('error', () => response.destroy());
+      if (!passHead(incoming, response)) {
+        remote.value.destroy();
+        return answer(response, 502, `${url.host} sent an answer that is not HTTP.`);
+      }
       incoming.pipe(response);
+    });
+    // It would change to a protocol that only CONNECT carries.
+    outgoing.on('upgrade', (_incoming, socket) => {
+      socket.destroy();
+      answer(response, 502, `${url.host} changed the protocol: use CONNECT for that.`);
     });
     outgoing.on('error', () => answer(response, 502, `${url.host} broke the connection.`));
     response.once('close', () => remote.value.destroy());
+    response.on('error', () => remote.value.destroy());
+    request.on('error', () => remote.value.destroy());
     request.pipe(outgoing);
   }
 
@@ -113,12 +132,26 @@ export function createProxy(options: ProxyOptions): Proxy {
       server.emit('connection', socket);
     },
     uses: () => uses,
+    dropped: () => dropped,
     close() {
       closing.abort();
       for (const socket of open) socket.destroy();
       server.close();
     },
   };
+}
+
+/** False for a head that Node reads but would not write, such as the status 099 or a control character. */
+function passHead(incoming: IncomingMessage, response: ServerResponse): boolean {
+  const status = incoming.statusCode ?? 0;
+  if (status < 200 || status > 599) return false;
+  const passed = Object.entries(incoming.headers).filter(([name]) => !HOP_BY_HOP.has(name));
+  try {
+    response.writeHead(status, Object.fromEntries(passed) as Record<string, string>);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function plainUrl(text: string | undefined): URL | null {

@@ -45,13 +45,15 @@ const FIRST_CHECK_MS = 20;
 const SLOWEST_CHECK_MS = 250;
 /** A grandchild may keep a pipe open; the result does not wait for it longer than this. */
 const DRAIN_MS = 500;
+/** A longer one would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const READ_BYTES = 64 * 1024;
 
 export async function supervise(started: Started, options: SuperviseOptions): Promise<Supervised> {
   const startedAt = process.hrtime.bigint();
   const { limits } = options;
   const tree = options.tree(started.child);
-  const ending = createEnding(tree, limits.graceMs);
+  const ending = createEnding(tree, Math.min(limits.graceMs, LONGEST_TIMER_MS));
   const output = createOutput({
     folder: options.folder,
     keepBytes: limits.keepBytes,
@@ -129,7 +131,7 @@ function watch(given: { tree: Tree; limits: Limits; ending: Ending; signals: rea
     if (signal.aborted) cancel({ target: signal });
     else signal.addEventListener('abort', cancel, { once: true });
   }
-  const deadline = setTimeout(() => ending.gently('time'), Math.min(limits.timeMs, 2 ** 31 - 1));
+  const deadline = setTimeout(() => ending.gently('time'), Math.min(limits.timeMs, LONGEST_TIMER_MS));
 
   let pause = tree.pauseMs ?? FIRST_CHECK_MS;
   let timer = setTimeout(check, pause);

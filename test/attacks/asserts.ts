@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import type { Observation } from './attack.ts';
-import type { Fixture } from './fixture.ts';
 
 /** Null when it holds, otherwise what was seen instead. */
 export type Verdict = string | null;
@@ -10,20 +9,25 @@ export type Verdict = string | null;
 export interface Before {
   readonly hashes: ReadonlyMap<string, string>;
   readonly rss: number;
+  readonly uncaught: number;
 }
+
+/** Errors that nobody caught: outside a test runner each would have ended the process. */
+let uncaught = 0;
+process.on('uncaughtExceptionMonitor', () => {
+  uncaught++;
+});
+process.on('unhandledRejection', () => {
+  uncaught++;
+});
 
 export function look(asserts: readonly string[]): Before {
   const paths = asserts.filter((each) => each.startsWith('same:')).map((each) => each.slice(5));
-  return { hashes: new Map(paths.map((path) => [path, treeHash(path)])), rss: process.memoryUsage().rss };
+  return { hashes: new Map(paths.map((path) => [path, treeHash(path)])), rss: process.memoryUsage().rss, uncaught };
 }
 
 /** The asserts that a machine can check. Undefined for the others: `text:` and what belongs to later parts. */
-export function checkAssert(
-  assertion: string,
-  seen: Observation,
-  before: Before,
-  fixture: Fixture,
-): Verdict | undefined {
+export function checkAssert(assertion: string, seen: Observation, before: Before): Verdict | undefined {
   const [kind = ''] = assertion.split(':');
   const rest = assertion.slice(kind.length + 1);
   switch (kind) {
@@ -46,7 +50,8 @@ export function checkAssert(
     case 'no-proc':
       return markedProcesses(rest).length === 0 ? null : `processes are left: ${markedProcesses(rest).join(', ')}`;
     case 'alive':
-      return fixture.folder === '' ? 'nothing is' : null;
+      if (uncaught > before.uncaught) return 'an error that nobody caught would have ended the process';
+      return seen.answersAfter === false ? 'the next call was not answered' : null;
     default:
       return undefined;
   }

@@ -27,6 +27,8 @@ export interface Observation {
   /** All that reached whoever asked: output, messages, errors. */
   readonly text: string;
   readonly durationMs: number;
+  /** Whether an ordinary call after the attack was answered, where the runner has tried one. */
+  readonly answersAfter?: boolean;
   /** For checks that know the runner: the result as it came. */
   readonly detail: unknown;
 }

@@ -8,8 +8,8 @@ import { runners } from './runners.ts';
 
 const catalogue = readCatalogue(new URL('catalogue.jsonl', import.meta.url).pathname);
 
-/** Cases that need a tool besides the sandbox. */
-const NEED_MORE = ['SBX-013'];
+/** Cases that need a tool or a server besides the sandbox. */
+const NEED_MORE = ['SBX-003', 'SBX-013'];
 
 describe('the attack catalogue', () => {
   test.each(catalogue.filter(({ category }) => category === '5-sandbox').map((attack) => [attack.id, attack] as const))(
@@ -71,6 +71,26 @@ describe('the harness', () => {
       'sandboxed is not one of deny: CANARY-OUT',
       'no-leak:CANARY-OUT: CANARY-OUT was shown',
     ]);
+  });
+
+  test('fails a case that must leave us alive when the next call is lost or an error was not caught', async () => {
+    const run: Attack = { ...base, never_execute: false, mode: 'run' };
+    const asked = { ...run, expect: { any_of: ['sandboxed' as const], assert: ['alive'] } };
+    const seen = { outcomes: ['sandboxed' as const], text: '', durationMs: 1, detail: null };
+    const silent: Runner = { kind: 'execute', run: async () => ({ ...seen, answersAfter: false }) };
+    const throwing: Runner = {
+      kind: 'execute',
+      async run() {
+        (process as NodeJS.EventEmitter).emit('uncaughtExceptionMonitor', new Error('boom'), 'uncaughtException');
+        return { ...seen, answersAfter: true };
+      },
+    };
+    const fine: Runner = { kind: 'execute', run: async () => ({ ...seen, answersAfter: true }) };
+    const passed: boolean[] = [];
+    for (const runner of [silent, throwing, fine]) {
+      passed.push((await runAttacks([asked], { 'run:*': runner })).cases[0]?.passed ?? false);
+    }
+    expect(passed).toEqual([false, false, true]);
   });
 
   test('reports as unchecked what nobody wrote a check for', async () => {

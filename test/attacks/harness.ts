@@ -97,8 +97,7 @@ async function judge(
   }
   const unchecked: string[] = [];
   for (const assertion of attack.expect.assert) {
-    const verdict =
-      checkAssert(assertion, seen, before, fixture) ?? (await checkText(runner, fixture, seen, assertion));
+    const verdict = checkAssert(assertion, seen, before) ?? (await checkText(runner, fixture, seen, assertion));
     if (verdict === undefined) unchecked.push(assertion);
     else if (verdict !== null) return report(false, `${assertion}: ${verdict}`);
   }

@@ -38,9 +38,12 @@ export function createRunCodeRunner(open: (fixture: Fixture) => Sandbox): Runner
   };
 }
 
+/** Classes that attack an approval or a token that only a running server has. */
+const NEED_SERVER = ['sbx.self-approve'];
+
 async function runCode(fixture: Fixture, open: (fixture: Fixture) => Sandbox): Promise<Observation | undefined> {
   const { input } = fixture.attack;
-  if ('steps' in input || 'cwd' in input) return undefined;
+  if ('steps' in input || 'cwd' in input || NEED_SERVER.includes(fixture.attack.class)) return undefined;
   if (fixture.attack.class === 'sbx.parent-death') return killTheRuntime(fixture);
   const sandbox = open(fixture);
   const gitConfig = readText(join(fixture.workspace, '.git/config'));
@@ -52,7 +55,9 @@ async function runCode(fixture: Fixture, open: (fixture: Fixture) => Sandbox): P
   const failure = answers.find((answer) => !answer.ok);
   const results = answers.flatMap((answer) => (answer.ok ? [ran(answer.value)] : []));
   const detail: Detail = { results, gitConfig, probe: (script) => probe(sandbox, fixture, script) };
+  const asksAlive = fixture.attack.expect.assert.includes('alive');
   const seen = {
+    ...(asksAlive && { answersAfter: (await detail.probe('echo here')) === 'here' }),
     outcomes: failure === undefined ? outcomesOf(results) : (['deny'] as const),
     text: failure !== undefined && !failure.ok ? failure.error.message : results.map(shown).join('\n'),
     durationMs,
@@ -158,7 +163,6 @@ const inside =
 
 const TEXTS: Readonly<Record<string, TextCheck>> = {
   'sbx.loopback': nobodyCame,
-  'sbx.self-approve': nobodyCame,
   'sbx.abstract-socket': nobodyCame,
   'sbx.unix-socket-in-ws': nobodyCame,
   'sbx.docker-sock': async (fixture, seen) =>
