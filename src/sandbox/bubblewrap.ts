@@ -15,6 +15,7 @@ import { type CgroupHost, findCgroupHost } from './cgroup.ts';
 import { findChanges, type Names } from './changes.ts';
 import { explainFailure, findBubblewrap, noFilter, notInstalled, wrongPlatform } from './detect.ts';
 import { endMessage } from './end-message.ts';
+import type { Found } from './found.ts';
 import { remember } from './git-folders.ts';
 import { inheritedDescriptors } from './inherited.ts';
 import { createLauncherPool, entersNamespace, type LauncherPool } from './launcher.ts';
@@ -30,7 +31,7 @@ import { seccompFilter } from './seccomp.ts';
 import { CLOSED } from './supervise.ts';
 import { sweep } from './sweep.ts';
 import { findToolchains, type Toolchains } from './toolchains.ts';
-import { createTreeScan, type Found } from './tree-scan.ts';
+import { createTreeScan } from './tree-scan.ts';
 
 /**
  * Linux. One run: check the request → wait for a place → find what to hide and protect → run the process among its

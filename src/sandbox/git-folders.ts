@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, relative, resolve } from 'node:path';
 import type { FileRule } from '../kernel/file-policy.ts';
+import type { Found } from './found.ts';
 import { namedPaths } from './git-config.ts';
 import { inFolder, readInside, statOf } from './inside.ts';
-import type { Found } from './tree-scan.ts';
 
 /**
  * Where git on the host finds programs to run. Not only below a folder called `.git`: any folder of the right shape is

@@ -2,9 +2,9 @@ import { lstatSync, readlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Limits, MountMode } from '../kernel/sandbox.ts';
 import { INSIDE_HOME } from './etc.ts';
+import type { Found } from './found.ts';
 import type { RuntimeFolder } from './runtime-folder.ts';
 import { isWithin, SYSTEM_FOLDERS } from './toolchains.ts';
-import type { Found } from './tree-scan.ts';
 
 /** Options that are the same for every run: namespaces, the system, private folders. */
 export function systemArguments(given: {

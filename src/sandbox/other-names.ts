@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
 import { isWalked } from '../kernel/file-policy.ts';
+import type { Found } from './found.ts';
 import { statOf } from './inside.ts';
-import type { Found } from './tree-scan.ts';
 
 /**
  * A hidden or protected file may have other names: hard links, and the target of a link with such a name. Both are

@@ -1,5 +1,5 @@
 import type { MountMode } from '../kernel/sandbox.ts';
-import type { Found } from './tree-scan.ts';
+import type { Found } from './found.ts';
 
 /** What a run on macOS may do, as a profile for `sandbox-exec`. Everything that is not allowed is denied. */
 export interface ProfileRequest {

@@ -2,10 +2,10 @@ import { existsSync, renameSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { failpoint } from '../kernel/failpoint.ts';
 import type { Quarantined } from '../kernel/sandbox.ts';
+import type { Found } from './found.ts';
 import { addsNoRisk, isHarmlessGitConfig } from './git-config.ts';
 import { type GitMemory, hooksIn, isGitConfig, isGitHooks, isOwnGitFile, stateOf } from './git-folders.ts';
 import { inFolder, readInside } from './inside.ts';
-import type { Found } from './tree-scan.ts';
 
 /**
  * After a live run: what it created where the host would execute or obey it is renamed, so that nothing is lost and

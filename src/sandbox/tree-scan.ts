@@ -1,19 +1,9 @@
 import { accessSync, constants, type Dirent, lstatSync, readdirSync } from 'node:fs';
 import { type FilePolicy, type FileRule, isWalked } from '../kernel/file-policy.ts';
+import type { Found } from './found.ts';
 import { gitRule, isRepository, namedByConfig } from './git-folders.ts';
 import { statOf } from './inside.ts';
 import { otherNames } from './other-names.ts';
-
-/** A path in the workspace that the file policy does not leave writable. */
-export interface Found {
-  /** Relative to the workspace. */
-  readonly path: string;
-  readonly kind: 'file' | 'folder' | 'link' | 'other';
-  readonly access: 'hidden' | 'read-only';
-  readonly rule: FileRule | null;
-  /** `alias`: another name of something listed. `unreadable`: nobody can look into it, so all of it is hidden. */
-  readonly because?: 'alias' | 'unreadable';
-}
 
 export interface TreeScan {
   /** Everything in the workspace that needs a mount of its own. Reads only folders that changed since the last time. */

@@ -1,0 +1,12 @@
+import type { FileRule } from '../kernel/file-policy.ts';
+
+/** A path in the workspace that the file policy does not leave writable. */
+export interface Found {
+  /** Relative to the workspace. */
+  readonly path: string;
+  readonly kind: 'file' | 'folder' | 'link' | 'other';
+  readonly access: 'hidden' | 'read-only';
+  readonly rule: FileRule | null;
+  /** `alias`: another name of something listed. `unreadable`: nobody can look into it, so all of it is hidden. */
+  readonly because?: 'alias' | 'unreadable';
+}
