@@ -1,5 +1,5 @@
 import { accessSync, constants, type Dirent, lstatSync, readdirSync } from 'node:fs';
-import { type FilePolicy, type FileRule, isWalked } from '../kernel/file-policy.ts';
+import { type FilePolicy, isWalked } from '../kernel/file-policy.ts';
 import type { Found } from './found.ts';
 import { gitRule, isRepository, namedByConfig } from './git-folders.ts';
 import { statOf } from './inside.ts';
