@@ -148,6 +148,9 @@ export function createNone(options: NoneOptions): Sandbox {
 
 const MARK = 'TOOLWRIGHT_RUN';
 
+/** A process has no environment for a moment when it becomes another program: only a lasting silence is an end. */
+const QUIET_MS = 20;
+
 /** Processes are found by a mark in their environment: they keep it when they leave their group or session. */
 function markedTree(
   pid: number,
@@ -155,6 +158,7 @@ function markedTree(
   used: { cpuMs: number; peakMemoryBytes: number; sampled: boolean },
 ): Tree {
   const tally = createTally(pid);
+  let quietSince: number | undefined;
   const members = (): number[] => {
     const marked = pidsWithEnvironment(mark);
     return marked.includes(pid) || !allPids().includes(pid) ? marked : [pid, ...marked];
@@ -178,7 +182,11 @@ function markedTree(
     },
     signal: send,
     kill: () => send('SIGKILL'),
-    isGone: () => pidsWithEnvironment(mark).every(isGone),
+    isGone() {
+      if (!pidsWithEnvironment(mark).every(isGone)) quietSince = undefined;
+      else quietSince ??= performance.now();
+      return quietSince !== undefined && performance.now() - quietSince >= QUIET_MS;
+    },
   };
 }
 
