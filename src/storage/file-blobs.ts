@@ -75,13 +75,16 @@ export class FileBlobs implements SweepableBlobs {
     if (known === undefined || hash('sha256', known, 'hex') !== handle) return false;
     const now = new Date(this.#now());
     await utimes(path, now, now);
+    // Whoever put it may not have come to its sync yet, and to say «kept» is a promise.
+    await sync(path);
+    await sync(join(path, '..'));
     return true;
   }
 
   /** Temporary file, its sync, rename, sync of the folder: whole or not there, also after a power cut. */
   async #write(path: string, bytes: Uint8Array): Promise<void> {
     const folder = join(path, '..');
-    if ((await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined) await syncFolder(this.#folder);
+    if ((await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined) await sync(this.#folder);
     const temporary = join(folder, `${TEMPORARY}${randomUUID()}`);
     try {
       const file = await open(temporary, 'wx', 0o600);
@@ -100,7 +103,7 @@ export class FileBlobs implements SweepableBlobs {
       await unlink(temporary).catch(() => {});
       throw error;
     }
-    await syncFolder(folder);
+    await sync(folder);
   }
 
   #path(handle: string): string {
@@ -108,12 +111,12 @@ export class FileBlobs implements SweepableBlobs {
   }
 }
 
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
+async function sync(path: string): Promise<void> {
+  const opened = await open(path, 'r');
   try {
-    await folder.sync();
+    await opened.sync();
   } finally {
-    await folder.close();
+    await opened.close();
   }
 }
 
