@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const NOBODY = 65534;
-const TESTS = ['src/sandbox', 'src/net', 'test/attacks'];
+const TESTS = ['src/sandbox', 'src/net', 'test/attacks/attacks.test.ts'];
 const repository = fileURLToPath(new URL('..', import.meta.url));
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
@@ -37,7 +37,7 @@ export function runAsNobody(filters = [], report = undefined) {
 
 /** The user's own copy, since the test runner writes beside the packages; these are only linked where that works. */
 function copyTo(folder) {
-  const left = ['.git', '.cache', 'node_modules', 'dist'].map((name) => join(repository, name));
+  const left = ['.git', '.cache', 'node_modules'].map((name) => join(repository, name));
   cpSync(repository, folder, { recursive: true, verbatimSymlinks: true, filter: (path) => !left.includes(path) });
   const packages = join(repository, 'node_modules');
   mkdirSync(join(folder, 'node_modules'));
