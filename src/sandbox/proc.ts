@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, type Stats, statSync } from 'node:fs';
 
 /** What one process uses now. `cpuMs` and `writtenBytes` include the children it has waited for. */
 export interface ProcessSample {
@@ -56,8 +56,8 @@ export function unnamedFiles(pids: readonly number[]): { dev: number; bytes: num
     for (const fd of readFolder(`/proc/${pid}/fd`)) {
       const target = readTarget(`/proc/${pid}/fd/${fd}`);
       if (target?.endsWith(' (deleted)') !== true) continue;
-      const stat = statSync(`/proc/${pid}/fd/${fd}`, { throwIfNoEntry: false });
-      if (stat === undefined || !stat.isFile()) continue;
+      const stat = statOf(`/proc/${pid}/fd/${fd}`);
+      if (stat?.isFile() !== true) continue;
       const inMemory = target.startsWith('/memfd:');
       found.set(`${stat.dev}:${stat.ino}`, { dev: stat.dev, bytes: stat.blocks * 512, inMemory });
     }
@@ -166,6 +166,15 @@ function readText(path: string): string | null {
 function readTarget(path: string): string | null {
   try {
     return readlinkSync(path);
+  } catch {
+    return null;
+  }
+}
+
+/** Another program may become one that we may not look into between two looks at it. */
+function statOf(path: string): Stats | null {
+  try {
+    return statSync(path);
   } catch {
     return null;
   }
