@@ -2,11 +2,13 @@ import type { z } from 'zod';
 import type { Access } from './access.ts';
 import type { Effect } from './call.ts';
 import { ToolCategory } from './category.ts';
+import type { Commands } from './commands.ts';
 import { messageOf, ToolError } from './error.ts';
 import type { ExecutionContext } from './execution-context.ts';
 import type { InputSchema, JsonSchema, ParameterAliases } from './input-schema.ts';
 import type { BlobStore } from './ports.ts';
 import type { MaybePromise, Result } from './result.ts';
+import type { Web } from './web.ts';
 import type { Files, Search } from './workspace.ts';
 import { zodInput, zodToJson } from './zod-input.ts';
 
@@ -22,6 +24,8 @@ export interface ToolContext extends Readonly<ExecutionContext> {
   /** The workspace. Without one, every answer is NOT_CONFIGURED. */
   readonly files: Files;
   readonly search: Search;
+  readonly commands: Commands;
+  readonly web: Web;
   /** Tells listeners how far the call is. Ignored once the call has ended. */
   progress(update: { message?: string; percent?: number; output?: string }): void;
 }
