@@ -27,19 +27,28 @@ export function* project(batch: Batch, session: string, event: AnyNewEvent, payl
         args_blob: payload.blob,
         reason,
         digest,
+        asked: payload.data,
         state: 'pending',
         requested_at: at,
         expires_at: expiresAt ?? null,
         decided_at: null,
         decided_by: null,
         message: null,
+        decision: null,
+        decision_blob: null,
       });
       return;
     }
     case 'approval.decided': {
       const { approvalId: id, approved, by, message } = event.data;
       const state = approved ? 'approved' : by === null && message === 'expired' ? 'expired' : 'denied';
-      yield* first(sql.decideApproval, { id, state, at, by, message: message ?? null });
+      const kept = { decision: payload.data, decision_blob: payload.blob };
+      yield* first(sql.decideApproval, { id, state, at, by, message: message ?? null, ...kept });
+      return;
+    }
+    case 'session.created': {
+      const { workspace, title, agent } = event.data;
+      yield* first(sql.openSession, { id: session, workspace, title, agent });
       return;
     }
     case 'rule.saved': {

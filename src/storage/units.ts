@@ -120,7 +120,8 @@ export function decideUnit(
     if (known === undefined || known.state !== 'pending') return null;
     if (known.expires_at !== null && known.expires_at <= now) return null;
     const state = approved ? 'approved' : 'denied';
-    const decision = { id, state, at: event.at, by, message: message ?? null };
+    const kept = { decision: payload.data, decision_blob: payload.blob };
+    const decision = { id, state, at: event.at, by, message: message ?? null, ...kept };
     const decided = yield* first(batch.sql.decideApproval, decision);
     if (decided === undefined) return null;
     if (move !== undefined && (yield* applyMove(batch, known.call_id, move, event.at)) === undefined) {
