@@ -6,7 +6,7 @@ import { recordedEvent } from '../../src/protocol/events.ts';
 import { ROLES, type Role } from '../../src/protocol/health.ts';
 import type { Route } from '../../src/protocol/route.ts';
 import { ROUTES } from '../../src/protocol/routes.ts';
-import { TestServer } from './test-server.ts';
+import { type Json, TestServer } from './test-server.ts';
 
 let server: TestServer;
 beforeEach(async () => {
@@ -228,7 +228,7 @@ describe('files', () => {
     expect((await save({ 'If-Match': '"other"' })).status).toBe(412);
     const saved = await save({ 'If-Match': etag });
     expect(saved.status).toBe(200);
-    const { callId } = await saved.json();
+    const { callId } = (await saved.json()) as Json;
     expect(readFileSync(join(server.workspace, 'a.txt'), 'utf8')).toBe('mine\n');
     expect((await save({ 'If-Match': etag })).status).toBe(412);
     expect((await save({ 'If-None-Match': '*' }, 'new.txt')).status).toBe(200);
