@@ -2,9 +2,8 @@ import { Hono } from 'hono';
 import { messageOf } from '../kernel/error.ts';
 import type { Route } from '../protocol/route.ts';
 import { type Operation, ROUTES } from '../protocol/routes.ts';
-import type { Backend } from './backend.ts';
+import type { ApiParts } from './api-parts.ts';
 import { type Credential, type Credentials, hashToken, mayDo } from './credentials.ts';
-import type { EventStreams } from './event-streams.ts';
 import { FailedTries } from './failed-tries.ts';
 import type { Ask, Env, Handler, Handlers } from './handler.ts';
 import { registerPages } from './pages.ts';
@@ -17,15 +16,6 @@ import { fileRoutes } from './routes/files.ts';
 import { serverRoutes } from './routes/server.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { toolRoutes } from './routes/tools.ts';
-
-export interface ApiParts {
-  readonly backend: Backend;
-  readonly credentials: Credentials;
-  readonly streams: EventStreams;
-  readonly isStopping: () => boolean;
-  /** The folder of the web app, where it was built. */
-  readonly pages?: string | undefined;
-}
 
 /**
  * Every operation of the table, each behind the same steps:

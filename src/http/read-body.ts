@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { messageOf } from '../kernel/error.ts';
 import type { Trouble } from './problem.ts';
 
-export const MOST_BODY_BYTES = 10 * 1024 * 1024;
+const MOST_BODY_BYTES = 10 * 1024 * 1024;
 const DEEPEST = 64;
 
 /** The JSON of a request's body, `undefined` for none; or why it is refused. Reads no further than the cap. */
