@@ -35,6 +35,11 @@ export function createApi(parts: ApiParts): Hono<Env> {
     ...fileRoutes(backend),
   };
   const enter = doorkeeper(parts.credentials);
+  api.use('*', async (c, next) => {
+    if (c.req.header('upgrade') === undefined) return next();
+    const who = enter(c.req.header('authorization'), c.env.incoming.socket.remoteAddress ?? '');
+    return who instanceof Response ? who : refuse('INVALID_INPUT', 'There are no sockets here: read GET /v1/events.');
+  });
   for (const name of Object.keys(ROUTES) as Operation[]) {
     const route: Route = ROUTES[name];
     const handle = handlers[name] as unknown as Handler<Route>;
@@ -101,10 +106,7 @@ function checked(schema: NonNullable<Route['query']>, value: unknown, where: str
 
 async function bodyOf(schema: NonNullable<Route['body']>, incoming: Env['Bindings']['incoming']): Promise<Checked> {
   const read = await readBody(incoming);
-  if ('trouble' in read) {
-    // What is left of the body is not read: the connection cannot be used again.
-    return { response: problemResponse(read.trouble, { Connection: 'close' }) };
-  }
+  if ('trouble' in read) return { response: problemResponse(read.trouble) };
   return checked(schema, read.value ?? {}, 'body');
 }
 
