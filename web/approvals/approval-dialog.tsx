@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import type { ApprovalDetail, Approve } from '../../src/protocol/approvals.ts';
 import { api, messageOf } from '../api/api.ts';
 import { Dialog } from '../show/dialog.tsx';
@@ -53,11 +53,15 @@ function Question({ approval }: { approval: ApprovalDetail }): ReactNode {
   const deny = () =>
     answer(() => api('deny', { at: { id: approval.id }, body: words.trim() === '' ? {} : { message: words } }));
   const ready = armed && !busy && !broken && (seen || edited !== null);
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && ready && !always) void approve();
-  };
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && ready && !always) void approve();
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  });
   return (
-    <div role="presentation" className="flex flex-col gap-4" onKeyDown={onKeyDown}>
+    <div className="flex flex-col gap-4">
       <Expiry at={approval.expiresAt} />
       {editing ? (
         <EditArguments approval={approval} onEdited={setEdited} onBroken={setBroken} />

@@ -11,7 +11,6 @@ import { CallResult } from './call-result.tsx';
 
 /** One call: a line that says what it does and how it stands; its arguments and its result behind it. */
 export const CallCard = memo(({ call }: { call: CallItem }): ReactNode => {
-  const say = useWords();
   const [chosen, setChosen] = useState<boolean | null>(null);
   const open = chosen ?? (call.phase === 'running' || call.phase === 'failed' || call.phase === 'waiting');
   const Arrow = open ? ChevronDown : ChevronRight;

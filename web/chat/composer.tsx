@@ -4,7 +4,7 @@ import type { ToolView } from '../../src/protocol/tools.ts';
 import { api, messageOf } from '../api/api.ts';
 import { go } from '../shell/place.ts';
 import { Trouble } from '../show/trouble.tsx';
-import { health, loadSessions, openSession, sessions, tools } from '../state/live.ts';
+import { health, loadSessions, openSession, sessions } from '../state/live.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 import { composerText } from './composer-text.ts';

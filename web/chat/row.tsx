@@ -11,6 +11,7 @@ export function Row({ row }: { row: ChatRow }): ReactNode {
   const [only] = row.calls;
   if (row.calls.length === 1 && only !== undefined) return <CallCard call={only} />;
   return (
+    // biome-ignore lint/a11y/useSemanticElements: no fields are in it
     <div
       role="group"
       aria-label={say('parallel', { count: row.calls.length })}

@@ -89,7 +89,11 @@ function TextTab({ file }: { file: FileContent }): ReactNode {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the editor lives as long as the tab
   useEffect(() => {
     if (place.current === null) return;
-    const onSave = keymap.of([{ key: 'Mod-s', preventDefault: true, run: () => (void saving.current(), true) }]);
+    const saveNow = () => {
+      void saving.current();
+      return true;
+    };
+    const onSave = keymap.of([{ key: 'Mod-s', preventDefault: true, run: saveNow }]);
     const onChange = EditorView.updateListener.of(({ docChanged }) => {
       if (!docChanged) return;
       markDirty(path, isDirty());

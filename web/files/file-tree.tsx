@@ -22,6 +22,7 @@ export function FileTree({ open, onOpen }: { open: string | null; onOpen: (path:
         onChange={({ target }) => setSearch(target.value)}
       />
       {search.trim() === '' ? (
+        // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a tree is a list that can be walked
         <ul role="tree" aria-label={say('files')} onKeyDown={moveFocus}>
           <Branch folder="." depth={0} open={open} onOpen={onOpen} />
         </ul>

@@ -97,13 +97,13 @@ function span(token: Token): ReactNode {
       return link((token as Tokens.Image).href, `🖼 ${(token as Tokens.Image).text}`);
     case 'escape':
     case 'text':
-      return 'tokens' in token && token.tokens ? inline(token.tokens) : unescape(token as Tokens.Text);
+      return 'tokens' in token && token.tokens ? inline(token.tokens) : unescaped(token as Tokens.Text);
     default:
       return token.raw;
   }
 }
 
-function unescape(token: Tokens.Text): string {
+function unescaped(token: Tokens.Text): string {
   return token.raw.replace(/^\\/, '') === token.text ? token.text : token.raw;
 }
 

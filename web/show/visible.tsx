@@ -5,8 +5,15 @@ import { useWords } from '../words/words.ts';
  * Characters that a person cannot see, or that turn what is around them: controls, zero-width ones, marks of
  * direction, tags. What is approved must look like what runs.
  */
-const UNSEEN =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202f\u205f-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb]|\p{Cf}|[\u{e0000}-\u{e0fff}]/u;
+const UNSEEN = new RegExp(
+  [
+    '[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]',
+    '[\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u2028-\\u202f\\u205f-\\u206f\\u3164\\ufe00-\\ufe0f\\uffa0]',
+    '\\p{Cf}',
+    '[\\u{e0000}-\\u{e0fff}]',
+  ].join('|'),
+  'u',
+);
 /** More than so many blanks in a row are counted instead of shown: nothing is pushed out of sight. */
 const BLANKS = /[ \t\u00a0\u1680\u2000-\u200a\u3000]{12,}|(?:\r?\n[ \t]*){5,}/u;
 const PIECES = new RegExp(`(${BLANKS.source})|(${UNSEEN.source})`, 'gu');

@@ -9,7 +9,7 @@ import { Trouble } from '../show/trouble.tsx';
 import { currentSession, loadSessions, openSession } from '../state/live.ts';
 import { useWords } from '../words/words.ts';
 import type { ToolFigures } from './tool-figures.ts';
-import { Switch } from './tools-screen.tsx';
+import { ToolSwitch } from './tool-switch.tsx';
 
 const FORMATS = ['openai', 'openai-chat', 'openai-responses', 'anthropic', 'json-schema'] as const;
 
@@ -25,7 +25,7 @@ export function ToolPage({ tool, figures }: { tool: ToolView; figures: ToolFigur
       <div className="mt-2 flex max-w-4xl flex-col gap-4">
         <div className="flex flex-wrap items-center gap-4">
           <h1 className="font-mono font-semibold text-xl">{tool.name}</h1>
-          <Switch tool={tool} />
+          <ToolSwitch tool={tool} />
           {figures !== undefined && (
             <span className="text-soft text-sm">
               {say('calls')}: {figures.calls} · p50 {duration(figures.p50)} · p95 {duration(figures.p95)}
