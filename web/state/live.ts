@@ -62,11 +62,11 @@ async function refresh(again: boolean): Promise<void> {
   if (again && open !== null) await loadSession(open);
 }
 
-export async function loadApprovals(): Promise<void> {
+async function loadApprovals(): Promise<void> {
   approvals.set((await api('listApprovals', { query: { state: 'pending' } })).items);
 }
 
-export async function loadTools(): Promise<void> {
+async function loadTools(): Promise<void> {
   tools.set((await api('listTools')).items);
 }
 
