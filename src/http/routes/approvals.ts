@@ -1,0 +1,80 @@
+import type { ApprovalRecord } from '../../kernel/approval.ts';
+import type { ApprovalDetail } from '../../protocol/approvals.ts';
+import type { Answered, Backend } from '../backend.ts';
+import { type Credential, maySee } from '../credentials.ts';
+import { type Handlers, json } from '../handler.ts';
+import { failureResponse, refuse } from '../problem.ts';
+import { approvalView } from '../views.ts';
+
+type ApprovalHandlers = Pick<Handlers, 'listApprovals' | 'getApproval' | 'reviewEdit' | 'approve' | 'deny'>;
+
+export function approvalRoutes({ ledger, answers }: Backend): ApprovalHandlers {
+  async function visible(id: string, who: Credential): Promise<ApprovalRecord | null> {
+    const approval = await ledger.approval(id);
+    return approval !== null && maySee(who, approval.session) ? approval : null;
+  }
+
+  async function detail(approval: ApprovalRecord): Promise<ApprovalDetail> {
+    const { access = [], verdicts = [], preview = [] } = approval.shown ?? {};
+    const always = approval.state === 'pending' ? await answers.proposal(approval) : null;
+    // The protocol's types are those of the kernel, without its readonly.
+    return { ...approvalView(approval), access, verdicts, preview, always } as unknown as ApprovalDetail;
+  }
+
+  async function toResponse(answered: Answered): Promise<Response> {
+    switch (answered.kind) {
+      case 'answered':
+        return json(await detail(answered.approval));
+      case 'unknown':
+        return unknown();
+      case 'refused':
+        return failureResponse(answered.error);
+      case 'over':
+        return over(answered.approval);
+    }
+  }
+
+  return {
+    async listApprovals({ query, who }) {
+      const { state, session } = query;
+      const found = await ledger.approvals({
+        ...(state !== undefined && { state }),
+        ...(session !== undefined && { session }),
+      });
+      return json({ items: found.filter((each) => maySee(who, each.session)).map(approvalView) });
+    },
+
+    async getApproval({ params, who }) {
+      const approval = await visible(params.id ?? '', who);
+      return approval === null ? unknown() : json(await detail(approval));
+    },
+
+    async reviewEdit({ params, who, body }) {
+      if ((await visible(params.id ?? '', who)) === null) return unknown();
+      const reviewed = await answers.review(params.id ?? '', body.modifiedArgs);
+      if (reviewed.kind !== 'reviewed') return toResponse(reviewed);
+      const { args, shown } = reviewed.edit;
+      return json({ args, changed: reviewed.changed, summary: shown.summary, preview: shown.preview });
+    },
+
+    async approve({ params, who, body }) {
+      if ((await visible(params.id ?? '', who)) === null) return unknown();
+      return toResponse(await answers.approve(params.id ?? '', who.name, body));
+    },
+
+    async deny({ params, who, body }) {
+      if ((await visible(params.id ?? '', who)) === null) return unknown();
+      return toResponse(await answers.deny(params.id ?? '', who.name, body.message));
+    },
+  };
+}
+
+function unknown(): Response {
+  return refuse('NOT_FOUND', 'There is no such request.');
+}
+
+function over({ state, decidedBy }: ApprovalRecord): Response {
+  if (state === 'expired') return refuse('GONE', 'Its time is over: nobody answered, so it did not run.', { state });
+  if (state === 'superseded') return refuse('GONE', 'The call it was about has ended.', { state });
+  return refuse('CONFLICT', `It was ${state} already, by ${decidedBy ?? 'somebody'}.`, { state, by: decidedBy });
+}
