@@ -114,6 +114,8 @@ export function createAnswers(parts: AnswerParts): Answers {
     if (verdict.verdict === 'deny') {
       return refused({ code: 'PERMISSION_DENIED', message: verdict.reason, details: { rule: verdict.rule } });
     }
+    const unreachable = outOfReach(made.value.shown);
+    if (unreachable !== undefined) return refused(unreachable);
     return { kind: 'reviewed', edit: made.value, changed: changedFields(approval.args, made.value.args) };
   }
 
@@ -139,6 +141,17 @@ export function createAnswers(parts: AnswerParts): Answers {
   }
 
   return { approve, deny, review, proposal: async (approval) => parts.propose(approval) };
+}
+
+/** A path that the workspace would refuse is said now, while the person can still edit it. */
+function outOfReach({ access, seen }: Shown): Failure | undefined {
+  for (const touched of access) {
+    if (!('path' in touched)) continue;
+    const code = seen[touched.path];
+    if (code === 'INVALID_PATH') return { code, message: `${touched.path} is no path in the workspace: give another.` };
+    if (code === 'PERMISSION_DENIED') return { code, message: `${touched.path} is out of reach: give another path.` };
+  }
+  return undefined;
 }
 
 function refused(error: Failure): { kind: 'refused'; error: Failure } {
