@@ -27,13 +27,11 @@ export function createEditor(
   { text, path, label, readOnly, more = [] }: EditorOptions,
 ): EditorView {
   const language = new Compartment();
-  const nonce = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '';
   const view = new EditorView({
-    parent,
+    parent: ownRoot(parent),
     state: EditorState.create({
       doc: text,
       extensions: [
-        EditorView.cspNonce.of(nonce),
         EditorView.contentAttributes.of({ 'aria-label': label }),
         editorPhrases(),
         lineNumbers(),
@@ -57,6 +55,11 @@ export function createEditor(
     if (grammar !== null && view.dom.isConnected) view.dispatch({ effects: language.reconfigure(grammar) });
   });
   return view;
+}
+
+/** In a root of its own, where styles are objects: the page's policy allows no style elements. */
+export function ownRoot(element: HTMLElement): ShadowRoot {
+  return element.shadowRoot ?? element.attachShadow({ mode: 'open' });
 }
 
 async function grammarOf(path: string): Promise<LanguageSupport | null> {

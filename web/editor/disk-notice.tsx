@@ -6,6 +6,7 @@ import { clock } from '../show/format.ts';
 import { useStore } from '../state/store.ts';
 import { language as shownLanguage, useWords } from '../words/words.ts';
 import { comparison } from './comparison.ts';
+import { ownRoot } from './create-editor.ts';
 
 export type DiskChange = { readonly path: string; readonly who: string | null; readonly at: number } & (
   | { readonly kind: 'followed' | 'deleted' }
@@ -67,7 +68,8 @@ function Comparison({ theirs, mine }: { theirs: string; mine: string }): ReactNo
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (place.current === null) return;
-    const view = new MergeView({ parent: place.current, a: comparison(theirs), b: comparison(mine) });
+    const root = ownRoot(place.current);
+    const view = new MergeView({ parent: root, root, a: comparison(theirs), b: comparison(mine) });
     return () => view.destroy();
   }, [theirs, mine]);
   return (
