@@ -64,6 +64,8 @@ export interface SessionRunner {
   readonly model: string | null;
   send(session: string, text: string, by: string): Promise<Result<void>>;
   stop(session: string): Promise<Result<void>>;
+  /** Plays the scripted demo in this session, with real tools. */
+  demo(session: string, by: string): Promise<Result<void>>;
   running(session: string): boolean;
 }
 
