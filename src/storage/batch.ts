@@ -3,7 +3,6 @@ import type { LogEvent } from '../kernel/event.ts';
 import { StoreError } from '../kernel/store-error.ts';
 import { chainHash } from './chain.ts';
 import { type AnyNewEvent, EVENT_VERSIONS } from './event-rows.ts';
-import { plainText } from './json.ts';
 import type { Payload } from './payload.ts';
 import { ask, first, type Query, type Work } from './statement.ts';
 import type { Statements } from './statements.ts';
@@ -145,7 +144,7 @@ export class Batch {
 }
 
 function keyOf(session: string, key: string): string {
-  return JSON.stringify([session, plainText(key)]);
+  return JSON.stringify([session, key]);
 }
 
 /** True for trouble of the store itself: trying the units of a batch one by one would only meet it again. */

@@ -1,5 +1,5 @@
 import type { HistoryQuery } from '../kernel/ledger.ts';
-import { plainText } from './json.ts';
+import { nameOf } from './names.ts';
 import { define, type Statement } from './statement.ts';
 import type { Statements } from './statements.ts';
 import type { CallTable } from './tables.ts';
@@ -25,7 +25,7 @@ export class CallQueries {
     const filters = Object.fromEntries(
       Object.entries({ session, tool, agent, since, until, after: cursor(after) })
         .filter(([, value]) => value !== undefined)
-        .map(([name, value]) => [name, typeof value === 'string' ? plainText(value) : value]),
+        .map(([name, value]) => [name, typeof value === 'string' ? nameOf(value) : value]),
     );
     const shape = `${Object.keys(filters).join('_')}_${states?.length ?? 'any'}_${newestFirst ? 'down' : 'up'}`;
     const statement = this.#known.get(shape) ?? this.#compile(Object.keys(filters), states?.length, newestFirst);

@@ -2,7 +2,7 @@ import type { CallRecord } from '../kernel/call.ts';
 import type { CallMove, NewEvent } from '../kernel/event.ts';
 import type { BlobStore } from '../kernel/ports.ts';
 import type { MaybePromise } from '../kernel/result.ts';
-import { plainText } from './json.ts';
+import { maybeName, nameOf } from './names.ts';
 import { both, type Payload, toPayload } from './payload.ts';
 import type { MovedColumns } from './statements/calls.ts';
 import type { CallTable } from './tables.ts';
@@ -16,17 +16,18 @@ export function preparedCall(
   blobs: BlobStore,
   call: CallRecord,
 ): MaybePromise<{ row: CallTable; event: NewEvent; payload: Payload }> {
-  const { id: callId, requestedAt: at, tool, args, effect, agent } = call;
+  const { requestedAt: at, tool, args, effect, agent } = call;
+  const callId = nameOf(call.id);
   const event: NewEvent = { type: 'call.requested', callId, at, data: { tool, args, effect, agent } };
   return both(toPayload(blobs, event.data), toPayload(blobs, args), (payload, kept) => {
     const row: CallTable = {
-      id: call.id,
+      id: callId,
       pos: 0,
-      session: plainText(call.session),
+      session: nameOf(call.session),
       first_seq: 0,
-      agent: agent === null ? null : plainText(agent),
-      tool: plainText(tool),
-      key: call.key === null ? null : plainText(call.key),
+      agent: maybeName(agent),
+      tool: nameOf(tool),
+      key: maybeName(call.key),
       effect,
       state: call.state,
       args: kept.data,
@@ -64,7 +65,7 @@ export function preparedMove(blobs: BlobStore, move: CallMove): MaybePromise<Pre
     if (keptOutcome !== undefined) {
       columns.outcome = keptOutcome.data;
       columns.outcome_blob = keptOutcome.blob;
-      if (set.outcome?.artifact !== undefined) columns.artifact = set.outcome.artifact;
+      if (set.outcome?.artifact !== undefined) columns.artifact = nameOf(set.outcome.artifact);
     }
     return { move, columns };
   });

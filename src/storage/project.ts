@@ -1,6 +1,8 @@
+import { storableText } from '../kernel/stored-name.ts';
 import type { Batch } from './batch.ts';
 import type { AnyNewEvent } from './event-rows.ts';
 import { toJson } from './json.ts';
+import { maybeName, nameOf } from './names.ts';
 import type { Payload } from './payload.ts';
 import { first, type Work } from './statement.ts';
 
@@ -19,14 +21,14 @@ export function* project(batch: Batch, session: string, event: AnyNewEvent, payl
       // Arguments too big for a row are inside the event's blob; the row points there and the reader unwraps.
       const inline = payload.blob === null ? toJson(args) : null;
       yield* first(sql.insertApproval, {
-        id,
-        call_id: event.callId,
+        id: nameOf(id),
+        call_id: nameOf(event.callId),
         session,
-        tool,
+        tool: nameOf(tool),
         args: inline,
         args_blob: payload.blob,
-        reason,
-        digest,
+        reason: storableText(reason),
+        digest: nameOf(digest),
         state: 'pending',
         requested_at: at,
         expires_at: expiresAt ?? null,
@@ -39,21 +41,26 @@ export function* project(batch: Batch, session: string, event: AnyNewEvent, payl
     case 'approval.decided': {
       const { approvalId: id, approved, by, message } = event.data;
       const state = approved ? 'approved' : by === null && message === 'expired' ? 'expired' : 'denied';
-      yield* first(sql.decideApproval, { id, state, at, by, message: message ?? null });
+      yield* first(sql.decideApproval, { id: nameOf(id), state, at, by: maybeName(by), message: maybeText(message) });
       return;
     }
     case 'rule.saved': {
       const { ruleId: id, rule, verdict, by } = event.data;
-      yield* first(sql.saveRule, { id, rule, verdict, saved_by: by, saved_at: at });
+      const saved = { id: nameOf(id), rule: storableText(rule), verdict, saved_by: maybeName(by), saved_at: at };
+      yield* first(sql.saveRule, saved);
       return;
     }
     case 'rule.removed':
-      yield* first(sql.removeRule, { id: event.data.ruleId });
+      yield* first(sql.removeRule, { id: nameOf(event.data.ruleId) });
       return;
     case 'tool.switched': {
       const { tool, enabled } = event.data;
-      yield* first(sql.switchTool, { tool, enabled: enabled ? 1 : 0, changed_at: at });
+      yield* first(sql.switchTool, { tool: nameOf(tool), enabled: enabled ? 1 : 0, changed_at: at });
       return;
     }
   }
+}
+
+export function maybeText(text: string | undefined): string | null {
+  return text === undefined ? null : storableText(text);
 }

@@ -28,14 +28,14 @@ import { toLogEvent } from './event-rows.ts';
 import { expireOverdue } from './expire.ts';
 import { exportLines } from './export.ts';
 import { Follower } from './follow.ts';
-import { plainText } from './json.ts';
+import { nameOf } from './names.ts';
 import { andThen, both, together, toPayload } from './payload.ts';
 import { preparedCall, preparedMove } from './prepare.ts';
 import { clearLog, pruneLog } from './prune.ts';
 import { recoverUnit, suspects } from './recovery.ts';
 import { first, rows, type Work } from './statement.ts';
 import { sessionPage } from './statements/log.ts';
-import type { EventTable } from './tables.ts';
+import type { CallTable, EventTable } from './tables.ts';
 import { appendUnit, decideUnit, MoveRefused, moveUnit, submitUnit } from './units.ts';
 import { verifyLog } from './verify.ts';
 
@@ -68,14 +68,13 @@ export class SqlStore implements Ledger {
       return { call: await toCallRecord(this.#engine.blobs, submitted.known), event: null };
     }
     this.#tell([submitted.event]);
-    const { attempt } = submitted.row;
-    return { call: { ...call, attempt, node: this.node }, event: submitted.event };
+    return { call: asKept(call, submitted.row), event: submitted.event };
   }
 
   async move(callId: string, move: CallMove, event: NewEvent): Promise<StoredEvent | null> {
     const { blobs } = this.#engine;
     const ready = both(preparedMove(blobs, move), toPayload(blobs, event.data), (prepared, payload) =>
-      moveUnit(callId, prepared, event, payload),
+      moveUnit(nameOf(callId), prepared, event, payload),
     );
     const unit = isPromise(ready) ? await ready : ready;
     return this.#told(await this.#engine.write(unit));
@@ -84,10 +83,10 @@ export class SqlStore implements Ledger {
   async append(session: string, events: readonly NewEvent[]): Promise<readonly StoredEvent[]> {
     const prepared = await Promise.all(
       events.map(async (event) => {
-        return { event, callId: event.callId, payload: await toPayload(this.#engine.blobs, event.data) };
+        return { event, callId: nameOf(event.callId), payload: await toPayload(this.#engine.blobs, event.data) };
       }),
     );
-    const stored = await this.#engine.write(appendUnit(plainText(session), prepared));
+    const stored = await this.#engine.write(appendUnit(nameOf(session), prepared));
     this.#tell(stored);
     return stored as readonly StoredEvent[];
   }
@@ -131,7 +130,7 @@ export class SqlStore implements Ledger {
   call(callId: string): MaybePromise<CallRecord | null> {
     const { blobs, sql } = this.#engine;
     return andThen(
-      this.#engine.read(() => first(sql.call, { id: plainText(callId) })),
+      this.#engine.read(() => first(sql.call, { id: nameOf(callId) })),
       (row) => (row === undefined ? null : toCallRecord(blobs, row)),
     );
   }
@@ -155,7 +154,7 @@ export class SqlStore implements Ledger {
 
   events(session: string, after = 0, limit = EVERYTHING): MaybePromise<readonly StoredEvent[]> {
     const { sql } = this.#engine;
-    const values = { session: plainText(session), after, limit };
+    const values = { session: nameOf(session), after, limit };
     return this.#toEvents(() => rows(sql.eventsAfter, values)) as MaybePromise<readonly StoredEvent[]>;
   }
 
@@ -164,7 +163,7 @@ export class SqlStore implements Ledger {
   }
 
   sessions({ after, limit = SESSION_PAGE }: { after?: string; limit?: number }): MaybePromise<Page<SessionRecord>> {
-    const work = () => sessionPage(this.#engine.sql, after, limit + 1);
+    const work = () => sessionPage(this.#engine.sql, after === undefined ? undefined : nameOf(after), limit + 1);
     return andThen(this.#engine.read(work), (found) => {
       const items = found.slice(0, limit).map(toSession);
       return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null };
@@ -175,7 +174,7 @@ export class SqlStore implements Ledger {
     const { sql, blobs } = this.#engine;
     const values = {
       state: query.state ?? null,
-      session: query.session === undefined ? null : plainText(query.session),
+      session: query.session === undefined ? null : nameOf(query.session),
     };
     return andThen(
       this.#engine.read(() => rows(sql.approvals, values)),
@@ -215,7 +214,7 @@ export class SqlStore implements Ledger {
   }
 
   verify(session?: string): Promise<Verification> {
-    return verifyLog(this.#engine, session === undefined ? undefined : plainText(session));
+    return verifyLog(this.#engine, session === undefined ? undefined : nameOf(session));
   }
 
   prune(limits: PruneLimits): Promise<Pruned> {
@@ -223,7 +222,7 @@ export class SqlStore implements Ledger {
   }
 
   exportLines(query: { session?: string } = {}): AsyncIterable<string> {
-    return exportLines(this.#engine, query);
+    return exportLines(this.#engine, query.session === undefined ? {} : { session: nameOf(query.session) });
   }
 
   clear(): Promise<void> {
@@ -262,4 +261,10 @@ export class SqlStore implements Ledger {
     if (newest > this.#known) this.#known = newest;
     if (events.length > 0) for (const follower of this.#followers) follower.look();
   }
+}
+
+/** What was given, under the names it is kept by. */
+function asKept(call: CallRecord, { id, session, agent, tool, key, attempt, node, node_epoch }: CallTable): CallRecord {
+  const stamp = node === null ? null : { id: node, epoch: node_epoch ?? 0 };
+  return { ...call, id, session, agent, tool, key, attempt, node: stamp };
 }

@@ -2,8 +2,9 @@ import { isFinal } from '../kernel/call.ts';
 import type { CallMove, LogEvent, NewEvent, StoredEvent } from '../kernel/event.ts';
 import type { Batch, Unit } from './batch.ts';
 import type { AnyNewEvent } from './event-rows.ts';
+import { maybeName, nameOf } from './names.ts';
 import type { Payload } from './payload.ts';
-import { hasProjection, project } from './project.ts';
+import { hasProjection, maybeText, project } from './project.ts';
 import { ask, first, type Work } from './statement.ts';
 import { ANY_ATTEMPT, type MovedColumns } from './statements/calls.ts';
 import type { CallTable } from './tables.ts';
@@ -115,12 +116,13 @@ export function decideUnit(
   move?: PreparedMove,
 ): Unit<StoredEvent | null> {
   return function* (batch) {
-    const { approvalId: id, approved, by, message } = event.data;
+    const { approvalId, approved, by, message } = event.data;
+    const id = nameOf(approvalId);
     const known = yield* first(batch.sql.approval, { id });
     if (known === undefined || known.state !== 'pending') return null;
     if (known.expires_at !== null && known.expires_at <= now) return null;
     const state = approved ? 'approved' : 'denied';
-    const decision = { id, state, at: event.at, by, message: message ?? null };
+    const decision = { id, state, at: event.at, by: maybeName(by), message: maybeText(message) };
     const decided = yield* first(batch.sql.decideApproval, decision);
     if (decided === undefined) return null;
     if (move !== undefined && (yield* applyMove(batch, known.call_id, move, event.at)) === undefined) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LogEvent } from '../kernel/event.ts';
+import type { LogEvent, NewEvent } from '../kernel/event.ts';
 import type { Ledger } from '../kernel/ledger.ts';
 import { type Check, checksOf } from './contract.ts';
 import { AT, asked, decided, finished, requestedCall, started } from './sample-calls.ts';
@@ -143,6 +143,34 @@ export function ledgerContract(open: OpenShared): Check[] {
         (await other.log(0, 10)).map(({ session, callId, seq }) => [session, callId, seq]),
         [1, 2, 3, 4, 5, 6].map((seq) => ['@system', null, seq]),
       );
+    },
+
+    async 'odd text in questions, answers, rules and switches does no harm'({ ledger }) {
+      const odd = `zero \0 half \ud800 ${'long '.repeat(2000)}`;
+      const call = requestedCall({ tool: odd, session: odd });
+      await ledger.submit(call);
+      const [id, move, event] = asked(call, odd);
+      const data = { ...(event as NewEvent<'approval.requested'>).data, reason: odd, digest: odd };
+      await ledger.move(id, move, { ...event, data } as NewEvent);
+      assert.equal((await ledger.approvals({ session: odd })).length, 1);
+      const decision = decided(call, odd, { by: odd });
+      assert.notEqual(await ledger.decide({ ...decision, data: { ...decision.data, message: odd } }), null);
+      assert.equal((await ledger.approvals({}))[0]?.state, 'approved');
+      await ledger.record({
+        type: 'rule.saved',
+        at: AT,
+        data: { ruleId: odd, rule: odd, verdict: 'allow', by: odd },
+      });
+      await ledger.record({ type: 'tool.switched', at: AT, data: { tool: odd, enabled: false, by: odd } });
+      assert.equal((await ledger.rules()).length, 1);
+      assert.equal((await ledger.toolStates()).size, 1);
+      await ledger.record({ type: 'rule.removed', at: AT, data: { ruleId: odd, by: null } });
+      assert.deepEqual(await ledger.rules(), []);
+      const lines: string[] = [];
+      for await (const line of ledger.exportLines({ session: odd })) lines.push(line);
+      assert.equal(lines.length, 3);
+      assert.deepEqual((await ledger.sessions({ after: odd })).items, []);
+      assert.deepEqual((await ledger.verify()).problems, []);
     },
 
     async 'history is filtered by agent and time, and read from either end'({ ledger }) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import type { CallRecord } from '../kernel/call.ts';
 import type { Store } from '../kernel/ports.ts';
 import { type Check, checksOf } from './contract.ts';
 import { AT, finished, requestedCall, started } from './sample-calls.ts';
@@ -184,6 +185,35 @@ export function storeContract(open: Open): Check[] {
       assert.equal((await store.submit({ ...call, id: randomUUID() })).event, null);
       assert.deepEqual((await store.call(call.id))?.args, { odd });
       assert.equal((await store.events(odd)).length, 1);
+    },
+
+    async 'names of any length and of any text are kept short, apart and findable'(store) {
+      const odd = ['x'.repeat(10_000), `${'x'.repeat(10_000)}y`, 'a\0', 'a\ufffd', 'half \ud800', 'other half \udc00'];
+      // Together, so that a name that cannot be kept would take the others with it.
+      const calls = odd.map((name) => requestedCall({ id: name, session: 's1', tool: name, agent: name, key: name }));
+      const fine = requestedCall({ key: 'fine' });
+      const submitted = await Promise.all([...calls, fine].map((call) => store.submit(call)));
+      assert.ok(submitted.every(({ event }) => event !== null));
+      for (const [index, name] of odd.entries()) {
+        const again = await store.submit(requestedCall({ key: name }));
+        assert.deepEqual([again.event, again.call.id], [null, submitted[index]?.call.id]);
+        assert.equal((await store.calls({ tool: name })).items.length, 1);
+        const kept = await store.call(name);
+        for (const text of [kept?.id, kept?.tool, kept?.agent, kept?.key]) {
+          assert.ok(text !== undefined && text !== null && text.length <= 256 && !text.includes('\0'));
+        }
+        // What a store gave out, it finds again.
+        assert.equal((await store.call(kept?.id ?? ''))?.id, kept?.id);
+      }
+      const [first, second] = calls as [CallRecord, CallRecord];
+      assert.notEqual(await store.move(...finished(first)), null);
+      assert.equal((await store.call(second.id))?.state, 'requested');
+      assert.equal((await store.move(...finished(fine)))?.callId, fine.id);
+      const session = 'y\0'.repeat(5000);
+      const elsewhere = await store.submit(requestedCall({ session }));
+      assert.equal((await store.events(session)).length, 1);
+      assert.deepEqual(await store.events(session), await store.events(elsewhere.call.session));
+      assert.equal((await store.calls({ session })).items.length, 1);
     },
 
     async 'finished calls can be forgotten, unfinished ones stay'(store) {
