@@ -50,7 +50,7 @@ function first(db: Kysely<Tables>, dialect: Dialect): Compilable[] {
       .int('first_seq')
       .maybe('text', 'agent')
       .text('tool')
-      .maybe('text', 'key')
+      .maybe('text', 'key', 'digest')
       .text('effect', 'state')
       .maybe('text', 'args', 'args_blob', 'outcome', 'outcome_blob', 'artifact')
       .int('requested_at')

@@ -28,6 +28,7 @@ export function preparedCall(
       agent: maybeName(agent),
       tool: nameOf(tool),
       key: maybeName(call.key),
+      digest: call.digest === undefined ? null : nameOf(call.digest),
       effect,
       state: call.state,
       args: kept.data,

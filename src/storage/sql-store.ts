@@ -44,7 +44,7 @@ const SESSION_PAGE = 100;
 
 /** The store over a SQL database. What it answers is durable; what it reads includes all that was answered. */
 export class SqlStore implements Ledger {
-  readonly node: NodeStamp;
+  readonly onGivenUp?: (listener: () => void) => () => void;
   readonly #engine: Engine;
   readonly #queries: CallQueries;
   readonly #followers = new Set<Follower>();
@@ -54,10 +54,14 @@ export class SqlStore implements Ledger {
 
   constructor(engine: Engine, { head, onClose }: { head: number; onClose(): void }) {
     this.#engine = engine;
-    this.node = engine.node;
+    if (engine.onGivenUp !== undefined) this.onGivenUp = (listener) => engine.onGivenUp?.(listener) ?? (() => {});
     this.#queries = new CallQueries(engine.sql);
     this.#onClose = onClose;
     this.#known = head;
+  }
+
+  get node(): NodeStamp {
+    return this.#engine.node;
   }
 
   async submit(call: CallRecord): Promise<{ call: CallRecord; event: StoredEvent | null }> {
@@ -122,7 +126,7 @@ export class SqlStore implements Ledger {
     const { ended, unsure } = await engine.read(() => suspects(engine.sql, this.node));
     const gone = [...ended, ...(unsure.length > 0 ? await engine.ended(unsure) : [])];
     if (gone.length === 0) return [];
-    const events = await engine.write(recoverUnit(gone, await engine.now()));
+    const events = await engine.write(recoverUnit(engine, gone, engine.wall()));
     this.#tell(events);
     return events;
   }

@@ -11,7 +11,12 @@ type Open = () => Promise<{ subject: Store; close(): void | Promise<void> }>;
 export function storeContract(open: Open): Check[] {
   return checksOf<Store>(open, {
     async 'a submitted call can be looked up as it was given'(store) {
-      const call = requestedCall({ agent: 'agent-1', key: 'k1', args: { path: 'a', list: [1, null, 'ü'] } });
+      const call = requestedCall({
+        agent: 'agent-1',
+        key: 'k1',
+        digest: 'd1',
+        args: { path: 'a', list: [1, null, 'ü'] },
+      });
       const { call: recorded, event } = await store.submit(call);
       assert.equal(recorded.id, call.id);
       assert.deepEqual([event?.type, event?.session, event?.seq, event?.callId], ['call.requested', 's1', 1, call.id]);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { NewEvent, StoredEvent } from '../kernel/event.ts';
 import { type Check, checksOf } from './contract.ts';
 import type { OpenShared, SharedLedger } from './ledger-contract.ts';
 import { AT, asked, finished, requestedCall, started } from './sample-calls.ts';
@@ -15,10 +16,11 @@ export function upkeepContract(open: OpenShared): Check[] {
       assert.notEqual(await ledger.move(id, { ...move, attempt: 1 }, event), null);
     },
 
-    async 'a running call is moved by its own process only'({ ledger, another }) {
+    async 'a call that a process is at work on is moved by that process only'({ ledger, another }) {
       const other = await another();
       const call = requestedCall();
       await ledger.submit(call);
+      assert.equal(await other.move(...started(call)), null);
       await ledger.move(...started(call));
       assert.equal(await other.move(...finished(call)), null);
       assert.deepEqual((await other.call(call.id))?.node, ledger.node);
@@ -60,16 +62,20 @@ export function upkeepContract(open: OpenShared): Check[] {
         ['queued', 'queued', 'interrupted', 'queued', 'awaiting_approval'],
       );
       assert.match(states[2]?.outcome?.error?.message ?? '', /outcome is not known/);
+      // Wall-clock times are for people; how long it ran, its process took with it.
+      const end = events[2] as StoredEvent & NewEvent<'call.finished'>;
+      assert.deepEqual([end.data.durationMs, states[2]?.durationMs], [null, null]);
+      assert.ok(Math.abs(end.at - Date.now()) < 60_000);
       assert.deepEqual(await ledger.recover(), []);
       assert.deepEqual((await ledger.verify()).problems, []);
     },
 
     async 'a call that ends its process three times is not queued again'({ ledger, another }) {
       const call = requestedCall({ effect: 'pure' });
-      await ledger.submit(call);
       const [id, move, event] = started(call);
       for (let attempt = 1; attempt <= 3; attempt++) {
         const gone = await another();
+        if (attempt === 1) await gone.submit(call);
         await gone.move(id, { ...move, from: ['requested', 'queued'] }, event);
         await gone.close();
         await ledger.recover();

@@ -86,8 +86,20 @@ export class PostgresEngine implements Engine {
     return this.#lease.now();
   }
 
+  wall(): number {
+    return Date.now();
+  }
+
   ended(nodes: readonly NodeStamp[]): Promise<readonly NodeStamp[]> {
     return this.#lease.ended(nodes);
+  }
+
+  giveUp(node: NodeStamp): Work<boolean> {
+    return this.#lease.giveUp(node);
+  }
+
+  onGivenUp(listener: () => void): () => void {
+    return this.#lease.onGivenUp(listener);
   }
 
   watch(changed: () => void): () => void {

@@ -19,6 +19,7 @@ interface Parts {
   node: NodeStamp;
   slots: NodeSlots;
   now: () => number;
+  wall: () => number;
   groupSize?: number | undefined;
 }
 
@@ -28,6 +29,7 @@ export class SqliteEngine implements Engine {
   readonly blobs: SweepableBlobs;
   readonly node: NodeStamp;
   readonly now: () => number;
+  readonly wall: () => number;
   readonly #db: Database;
   readonly #slots: NodeSlots;
   readonly #prepared = new Map<string, ReturnType<Database['prepare']>>();
@@ -36,12 +38,13 @@ export class SqliteEngine implements Engine {
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor({ db, sql, blobs, node, slots, now, groupSize }: Parts) {
+  constructor({ db, sql, blobs, node, slots, now, wall, groupSize }: Parts) {
     this.#db = db;
     this.sql = sql;
     this.blobs = blobs;
     this.node = node;
     this.now = now;
+    this.wall = wall;
     this.#slots = slots;
     this.#group = new GroupCommit((units) => this.#commit(units), groupSize);
   }

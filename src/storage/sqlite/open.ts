@@ -91,9 +91,10 @@ function start(path: string, db: Database, slots: NodeSlots, options: SqliteOpti
   const sql = createStatements('sqlite');
   const run = runOn(db);
   const now = clockOf(run, sql, options);
+  const wall = () => (options.clock ?? Date).now();
   const node = { id: slots.id, epoch: startNode(run, sql, slots.id, now()) };
   const blobs = new FileBlobs(join(path, '..', 'blobs'), now);
-  const engine = new SqliteEngine({ db, sql, blobs, node, slots, now, groupSize: options.groupSize });
+  const engine = new SqliteEngine({ db, sql, blobs, node, slots, now, wall, groupSize: options.groupSize });
   open.set(path, (open.get(path) ?? 0) + 1);
   const head = engine.read(() => first(sql.logHead, undefined))?.pos ?? 0;
   const store = new SqlStore(engine, {
