@@ -92,15 +92,15 @@ test('after a kill, once is never run again, the others are, and each by one pro
 
 test('a repeated request waits for the process that has the call, and takes it over when that one ends', async () => {
   const [first, second] = await Promise.all([peer(), peer()]);
-  const call = { do: 'call', tool: 'pure', name: 'shared', key: 'k1', wait: true } as const;
-  await first.ask({ ...call, ms: 400, wait: false });
+  const call = { do: 'call', tool: 'pure', name: 'shared', key: 'k1', ms: 400, wait: true } as const;
+  await first.ask({ ...call, wait: false });
   await until(() => effects().length === 1);
-  expect(await second.ask({ ...call, ms: 0 })).toMatchObject({ text: `shared by ${first.node}` });
+  expect(await second.ask(call)).toMatchObject({ text: `shared by ${first.node}` });
   expect(effects()).toEqual(['shared']);
 
-  await first.ask({ ...call, key: 'k2', ms: 400, wait: false });
+  await first.ask({ ...call, key: 'k2', wait: false });
   await until(() => effects().length === 2);
-  const answer = second.ask({ ...call, key: 'k2', ms: 0 });
+  const answer = second.ask({ ...call, key: 'k2' });
   await delay(50);
   await first.kill();
   const third = await peer();
