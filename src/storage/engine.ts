@@ -27,7 +27,7 @@ export interface Engine {
   onGivenUp?(listener: () => void): () => void;
   /** Calls `changed` whenever another process may have written. Returns how to stop. */
   watch(changed: () => void): () => void;
-  /** Bytes that the log takes. */
+  /** Bytes that the log takes, without blobs. */
   size(): MaybePromise<number>;
   /** Gives space back to the system after much was deleted. */
   shrink(): MaybePromise<void>;
@@ -40,6 +40,10 @@ export interface Engine {
 export interface SweepableBlobs extends BlobStore {
   /** Removes blobs that are not in `used` and were put before `before`. Returns how many. */
   sweep(used: ReadonlySet<string>, before: number): Promise<number>;
+  /** Removes those of these that were put before `before`. Returns how many. */
+  remove(handles: Iterable<string>, before: number): Promise<number>;
+  /** How many bytes each blob has. */
+  sizes(): Promise<ReadonlyMap<string, number>>;
 }
 
 export function closedStore(): StoreError {

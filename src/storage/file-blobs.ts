@@ -47,26 +47,41 @@ export class FileBlobs implements SweepableBlobs {
     return damagedBlob(handle);
   }
 
-  /** Looks at nothing but its own files, and minds no other sweep at the same time. */
   async sweep(used: ReadonlySet<string>, before: number): Promise<number> {
     let removed = 0;
+    for await (const { path, handle } of this.#files()) {
+      if (handle !== undefined && used.has(handle)) continue;
+      if ((await removeIfOlder(path, before)) && handle !== undefined) removed++;
+    }
+    return removed;
+  }
+
+  async remove(handles: Iterable<string>, before: number): Promise<number> {
+    let removed = 0;
+    for (const handle of handles) {
+      if (HANDLE.test(handle) && (await removeIfOlder(this.#path(handle), before))) removed++;
+    }
+    return removed;
+  }
+
+  async sizes(): Promise<ReadonlyMap<string, number>> {
+    const sizes = new Map<string, number>();
+    for await (const { path, handle } of this.#files()) {
+      const found = handle === undefined ? undefined : await stat(path).catch(() => undefined);
+      if (handle !== undefined && found !== undefined) sizes.set(handle, found.size);
+    }
+    return sizes;
+  }
+
+  /** Blobs, and without a handle what a crash left half written. Nothing that is not its own; others may sweep too. */
+  async *#files(): AsyncGenerator<{ path: string; handle: string | undefined }> {
     for (const name of (await readdir(this.#folder)).filter((one) => /^[0-9a-f]{2}$/.test(one))) {
       const folder = join(this.#folder, name);
       for (const file of await readdir(folder).catch(() => [])) {
-        const isBlob = HANDLE.test(file);
-        if (used.has(file) || (!isBlob && !file.startsWith(TEMPORARY))) continue;
-        const path = join(folder, file);
-        try {
-          if ((await stat(path)).mtimeMs >= before) continue;
-          await unlink(path);
-        } catch (error) {
-          if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue;
-          throw blobTrouble(error);
-        }
-        if (isBlob) removed++;
+        if (HANDLE.test(file)) yield { path: join(folder, file), handle: file };
+        else if (file.startsWith(TEMPORARY)) yield { path: join(folder, file), handle: undefined };
       }
     }
-    return removed;
   }
 
   /** It is there already, and undamaged. It is touched, so that a sweep sees it was wanted just now. */
@@ -108,6 +123,17 @@ export class FileBlobs implements SweepableBlobs {
 
   #path(handle: string): string {
     return join(this.#folder, handle.slice(0, 2), handle);
+  }
+}
+
+async function removeIfOlder(path: string, before: number): Promise<boolean> {
+  try {
+    if ((await stat(path)).mtimeMs >= before) return false;
+    await unlink(path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw blobTrouble(error);
   }
 }
 

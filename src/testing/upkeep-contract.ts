@@ -128,6 +128,41 @@ export function upkeepContract(open: OpenShared): Check[] {
       assert.deepEqual((await ledger.verify()).problems, []);
     },
 
+    async 'pruning by size counts large payloads too'({ ledger }) {
+      const large = (index: number) => ({ content: `${index} `.repeat(20_000) });
+      for (let index = 0; index < 20; index++) {
+        const call = requestedCall({ args: large(index), session: `s${index % 3}` });
+        await ledger.submit(call);
+        await ledger.move(...finished(call));
+      }
+      const { bytes: before } = await ledger.prune({ maxBytes: Number.MAX_SAFE_INTEGER });
+      assert.ok(before > 20 * 40_000, String(before));
+      const { bytes } = await ledger.prune({ maxBytes: before / 2 });
+      assert.ok(bytes <= before / 2 && bytes > before / 10, `${bytes} of ${before}`);
+      const { items } = await ledger.history({ newestFirst: true });
+      assert.deepEqual(items[0]?.args, large(19));
+      assert.ok(items.length >= 4 && items.length <= 12, String(items.length));
+      assert.deepEqual((await ledger.verify()).problems, []);
+    },
+
+    async 'pruning by size passes an unfinished call at the front by'({ ledger }) {
+      await ledger.submit(requestedCall({ session: 'stuck' }));
+      for (let index = 0; index < 40; index++) {
+        const appended = { type: 'approval.decided', callId: 'none', at: AT } as const;
+        const data = { approvalId: 'none', approved: false, by: null, message: 'x'.repeat(2000) };
+        await ledger.append('stuck', [{ ...appended, data }]);
+      }
+      const calls = Array.from({ length: 60 }, () => requestedCall({ args: { content: 'x'.repeat(4000) } }));
+      for (const call of calls) {
+        await ledger.submit(call);
+        await ledger.move(...finished(call));
+      }
+      const { bytes: before } = await ledger.prune({ maxBytes: Number.MAX_SAFE_INTEGER });
+      const { bytes } = await ledger.prune({ maxBytes: before * 0.9 });
+      assert.ok(bytes <= before * 0.9, `${bytes} of ${before}`);
+      assert.equal((await ledger.events('stuck')).length, 41);
+    },
+
     async 'pruning by size forgets the oldest first'({ ledger }) {
       const args = { content: 'x'.repeat(4000) };
       for (let index = 0; index < 150; index++) {

@@ -108,7 +108,10 @@ export class PostgresEngine implements Engine {
 
   /** What the rows hold, not what their files take: PostgreSQL gives files back late. */
   async size(): Promise<number> {
-    const sum = "SELECT coalesce(sum(octet_length(coalesce(data, '')) + 250), 0)::bigint AS bytes FROM events";
+    const sum = `SELECT
+      (SELECT coalesce(sum(octet_length(coalesce(data, '')) + 250), 0) FROM events)::bigint +
+      (SELECT coalesce(sum(octet_length(coalesce(args, '')) + octet_length(coalesce(outcome, '')) + 300), 0)
+       FROM calls)::bigint AS bytes`;
     const [row] = await this.#connections.query<{ bytes: number }>(sum);
     return row?.bytes ?? 0;
   }
