@@ -1,11 +1,11 @@
 import { hash, randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, stat, unlink, utimes } from 'node:fs/promises';
-import { join } from 'node:path';
+import { open, readdir, readFile, rename, stat, unlink, utimes } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { failpoint } from '../kernel/failpoint.ts';
 import { ok, type Result } from '../kernel/result.ts';
 import { StoreError } from '../kernel/store-error.ts';
 import type { SweepableBlobs } from './engine.ts';
+import { makeFolder } from './make-folder.ts';
 import { damagedBlob, unknownBlob } from './missing-blob.ts';
 
 const HANDLE = /^[0-9a-f]{64}$/;
@@ -15,12 +15,14 @@ const TEMPORARY = '.new-';
 export class FileBlobs implements SweepableBlobs {
   readonly #folder: string;
   readonly #now: () => number;
+  /** Folders inside that this process has seen synced into ours. */
+  readonly #settled = new Set<string>();
 
   /** `now` is the clock that `sweep` is asked by: files are stamped with it, as somebody may set the wall clock. */
   constructor(folder: string, now: () => number = Date.now) {
     this.#folder = folder;
     this.#now = now;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
   }
 
   async put(bytes: Uint8Array): Promise<string> {
@@ -92,14 +94,15 @@ export class FileBlobs implements SweepableBlobs {
     await utimes(path, now, now);
     // Whoever put it may not have come to its sync yet, and to say «kept» is a promise.
     await sync(path);
-    await sync(join(path, '..'));
+    await sync(dirname(path));
+    this.#settle(dirname(path));
     return true;
   }
 
   /** Temporary file, its sync, rename, sync of the folder: whole or not there, also after a power cut. */
   async #write(path: string, bytes: Uint8Array): Promise<void> {
-    const folder = join(path, '..');
-    if ((await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined) await sync(this.#folder);
+    const folder = dirname(path);
+    this.#settle(folder);
     const temporary = join(folder, `${TEMPORARY}${randomUUID()}`);
     try {
       const file = await open(temporary, 'wx', 0o600);
@@ -119,6 +122,12 @@ export class FileBlobs implements SweepableBlobs {
       throw error;
     }
     await sync(folder);
+  }
+
+  #settle(folder: string): void {
+    if (this.#settled.has(folder)) return;
+    makeFolder(folder);
+    this.#settled.add(folder);
   }
 
   #path(handle: string): string {

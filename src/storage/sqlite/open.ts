@@ -1,12 +1,13 @@
-import { closeSync, mkdirSync, openSync, realpathSync } from 'node:fs';
+import { closeSync, openSync, realpathSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { messageOf } from '../../kernel/error.ts';
 import type { Clock } from '../../kernel/ports.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import { StoreError } from '../../kernel/store-error.ts';
 import { driveNow } from '../engine.ts';
 import { FileBlobs } from '../file-blobs.ts';
+import { makeFolder } from '../make-folder.ts';
 import { migrationStatements, SCHEMA_VERSION } from '../migrations.ts';
 import type { OpenStore } from '../open-store.ts';
 import { SqlStore } from '../sql-store.ts';
@@ -16,6 +17,7 @@ import { type Machine, storeClock } from '../store-clock.ts';
 import { APPLICATION_ID, checkFile, checkOwner } from './check-file.ts';
 import { type Database, sqliteDriver } from './driver.ts';
 import { SqliteEngine } from './engine.ts';
+import { keepPrivate } from './keep-private.ts';
 import { NodeSlots } from './node-slots.ts';
 import { sqliteTrouble } from './trouble.ts';
 
@@ -39,10 +41,11 @@ export async function openSqliteStore(directory: string, options: SqliteOptions 
   let slots: NodeSlots | undefined;
   try {
     const driver = await sqliteDriver();
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeFolder(directory);
     const path = join(realpathSync(directory), 'state.db');
     if (!open.has(path)) {
       checkFile(driver, path);
+      keepPrivate(dirname(path));
       closeSync(openSync(path, 'a', 0o600));
     }
     db = new driver.DatabaseSync(path, { timeout: 5000 });
