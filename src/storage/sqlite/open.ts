@@ -8,7 +8,7 @@ import { StoreError } from '../../kernel/store-error.ts';
 import { driveNow } from '../engine.ts';
 import { FileBlobs } from '../file-blobs.ts';
 import { makeFolder } from '../make-folder.ts';
-import { migrationStatements, SCHEMA_VERSION } from '../migrations.ts';
+import { MIGRATIONS, type Migration, migrationStatements } from '../migrations.ts';
 import type { OpenStore } from '../open-store.ts';
 import { SqlStore } from '../sql-store.ts';
 import { first, type Query, type Row } from '../statement.ts';
@@ -27,6 +27,8 @@ export interface SqliteOptions {
   machine?: Machine;
   /** How many writes share a commit at most. For measuring: 1 gives every write a commit of its own. */
   groupSize?: number;
+  /** What makes the schema. For tests of what a later version does with the store of an earlier one. */
+  migrations?: readonly Migration[];
 }
 
 /** Files that this process has open. Looking at one with the file system would drop SQLite's locks on it. */
@@ -37,6 +39,7 @@ const open = new Map<string, number>();
  * with `details.trouble`, when what is there must not be used; it is then as it was.
  */
 export async function openSqliteStore(directory: string, options: SqliteOptions = {}): Promise<Result<OpenStore>> {
+  const { migrations = MIGRATIONS } = options;
   let db: Database | undefined;
   let slots: NodeSlots | undefined;
   try {
@@ -44,12 +47,12 @@ export async function openSqliteStore(directory: string, options: SqliteOptions 
     makeFolder(directory);
     const path = join(realpathSync(directory), 'state.db');
     if (!open.has(path)) {
-      checkFile(driver, path);
+      checkFile(driver, path, migrations.length);
       keepPrivate(dirname(path));
       closeSync(openSync(path, 'a', 0o600));
     }
     db = new driver.DatabaseSync(path, { timeout: 5000 });
-    prepareDatabase(db, path);
+    prepareDatabase(db, path, migrations);
     slots = new NodeSlots(driver, join(directory, 'nodes'));
     const store = start(path, db, slots, options);
     return ok(store);
@@ -64,21 +67,22 @@ export async function openSqliteStore(directory: string, options: SqliteOptions 
 }
 
 /** Settings of the file first, as they hold only before it has tables; then the schema, in one transaction. */
-function prepareDatabase(db: Database, path: string): void {
+function prepareDatabase(db: Database, path: string, migrations: readonly Migration[]): void {
   db.exec('PRAGMA busy_timeout = 5000');
   db.exec('PRAGMA auto_vacuum = INCREMENTAL');
   db.exec('PRAGMA journal_mode = WAL');
   db.exec('PRAGMA synchronous = FULL');
   db.exec('PRAGMA wal_autocheckpoint = 1000');
-  checkOwner(db, path);
-  if (schemaVersion(db) === SCHEMA_VERSION) return;
+  const newest = migrations.length;
+  checkOwner(db, path, newest);
+  if (schemaVersion(db) === newest) return;
   db.exec('BEGIN IMMEDIATE');
   try {
-    checkOwner(db, path);
+    checkOwner(db, path, newest);
     const from = schemaVersion(db);
-    for (const sql of migrationStatements(createStatements('sqlite').db, 'sqlite', from)) db.exec(sql);
+    for (const sql of migrationStatements(migrations, createStatements('sqlite'), from)) db.exec(sql);
     db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
-    db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+    db.exec(`PRAGMA user_version = ${newest}`);
     db.exec('COMMIT');
   } catch (error) {
     db.exec('ROLLBACK');
