@@ -59,7 +59,8 @@ export class MemoryStore implements Store {
     return row === undefined ? null : recordOf(row);
   }
 
-  calls({ states, after, limit = DEFAULT_PAGE, ...query }: CallQuery): Page<CallRecord> {
+  calls({ states, after, ...query }: CallQuery): Page<CallRecord> {
+    const limit = pageSize(query.limit);
     const session = query.session === undefined ? undefined : nameOf(query.session);
     const tool = query.tool === undefined ? undefined : nameOf(query.tool);
     const all = [...this.#calls.values()].map(({ record }) => record);
@@ -138,6 +139,10 @@ export class MemoryStore implements Store {
 interface Row {
   readonly record: { -readonly [K in keyof CallRecord]: CallRecord[K] };
   size: number;
+}
+
+function pageSize(limit = DEFAULT_PAGE): number {
+  return Number.isNaN(limit) ? DEFAULT_PAGE : Math.max(1, Math.floor(limit));
 }
 
 /** The given one itself, unless one of its names cannot be kept as it is. */

@@ -7,6 +7,7 @@ import { both, type Payload, toPayload } from './payload.ts';
 import type { MovedColumns } from './statements/calls.ts';
 import type { CallTable } from './tables.ts';
 import type { PreparedMove } from './units.ts';
+import { whole } from './whole.ts';
 
 /**
  * Everything that may take time or fail happens here, before the transaction: JSON, and blobs on disk. Without a blob
@@ -36,9 +37,9 @@ export function preparedCall(
       outcome: null,
       outcome_blob: null,
       artifact: null,
-      requested_at: at,
-      started_at: call.startedAt,
-      finished_at: call.finishedAt,
+      requested_at: whole(at),
+      started_at: maybeWhole(call.startedAt),
+      finished_at: maybeWhole(call.finishedAt),
       duration_us: null,
       attempt: 0,
       node: null,
@@ -60,8 +61,8 @@ export function preparedMove(blobs: BlobStore, move: CallMove): MaybePromise<Pre
       columns.args_blob = keptArgs.blob;
     }
     if (set.effect !== undefined) columns.effect = set.effect;
-    if (set.startedAt !== undefined) columns.started_at = set.startedAt;
-    if (set.finishedAt !== undefined) columns.finished_at = set.finishedAt;
+    if (set.startedAt !== undefined) columns.started_at = maybeWhole(set.startedAt);
+    if (set.finishedAt !== undefined) columns.finished_at = maybeWhole(set.finishedAt);
     if (set.durationMs !== undefined) columns.duration_us = microseconds(set.durationMs);
     if (keptOutcome !== undefined) {
       columns.outcome = keptOutcome.data;
@@ -70,6 +71,10 @@ export function preparedMove(blobs: BlobStore, move: CallMove): MaybePromise<Pre
     }
     return { move, columns };
   });
+}
+
+function maybeWhole(value: number | null): number | null {
+  return value === null ? null : whole(value);
 }
 
 function microseconds(ms: number | null): number | null {

@@ -5,6 +5,7 @@ import { toJson } from './json.ts';
 import { maybeName, nameOf } from './names.ts';
 import type { Payload } from './payload.ts';
 import { first, type Work } from './statement.ts';
+import { whole } from './whole.ts';
 
 /** False for the events of every call: they change only its row. */
 export function hasProjection(type: AnyNewEvent['type']): boolean {
@@ -14,7 +15,7 @@ export function hasProjection(type: AnyNewEvent['type']): boolean {
 /** What an event changes beside its call's row. Runs in the transaction that appends it, and nowhere else. */
 export function* project(batch: Batch, session: string, event: AnyNewEvent, payload: Payload): Work<void> {
   const { sql } = batch;
-  const { at } = event;
+  const at = whole(event.at);
   switch (event.type) {
     case 'approval.requested': {
       const { approvalId: id, tool, args, reason, digest, expiresAt } = event.data;
@@ -31,7 +32,7 @@ export function* project(batch: Batch, session: string, event: AnyNewEvent, payl
         digest: nameOf(digest),
         state: 'pending',
         requested_at: at,
-        expires_at: expiresAt ?? null,
+        expires_at: expiresAt === undefined ? null : whole(expiresAt),
         decided_at: null,
         decided_by: null,
         message: null,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { CallRecord } from '../kernel/call.ts';
 import type { LogEvent, NewEvent } from '../kernel/event.ts';
 import type { Ledger } from '../kernel/ledger.ts';
 import { type Check, checksOf } from './contract.ts';
@@ -173,6 +174,19 @@ export function ledgerContract(open: OpenShared): Check[] {
       assert.deepEqual((await ledger.verify()).problems, []);
     },
 
+    async 'a clock that counts fractions of milliseconds does no harm'({ ledger }) {
+      const call = requestedCall({ requestedAt: AT + 0.4 });
+      const { event } = await ledger.submit(call);
+      await ledger.move(...asked(call, 'a1', { at: AT + 1.6, expiresAt: (await ledger.now()) + 60_000.5 }));
+      await ledger.decide(decided(call, 'a1', { at: AT + 2.2 }));
+      await ledger.move(...started(call, AT + 3.3));
+      await ledger.move(...finished(call, { at: AT + 4.7 }));
+      const { requestedAt, startedAt, finishedAt } = (await ledger.call(call.id)) as CallRecord;
+      assert.deepEqual([event?.at, requestedAt, startedAt, finishedAt], [AT, AT, AT + 3, AT + 5]);
+      assert.deepEqual((await ledger.events('s1'))[0], event);
+      assert.deepEqual((await ledger.verify()).problems, []);
+    },
+
     async 'history is filtered by agent and time, and read from either end'({ ledger }) {
       const ids: string[] = [];
       for (let index = 0; index < 6; index++) {
@@ -184,6 +198,8 @@ export function ledgerContract(open: OpenShared): Check[] {
         (await ledger.history(query)).items.map(({ id }) => id);
       assert.deepEqual(await idsOf({ agent: 'a' }), [ids[0], ids[2], ids[4]]);
       assert.deepEqual(await idsOf({ since: AT + 1000, until: AT + 3000 }), [ids[1], ids[2]]);
+      assert.deepEqual(await idsOf({ since: AT + 999.5, until: AT + 2999.5 }), [ids[1], ids[2]]);
+      assert.deepEqual(await idsOf({ newestFirst: true, after: 'nonsense' }), []);
       const newest = await ledger.history({ newestFirst: true, limit: 4 });
       assert.deepEqual(
         newest.items.map(({ id }) => id),

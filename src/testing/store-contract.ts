@@ -171,6 +171,16 @@ export function storeContract(open: Open): Check[] {
       ]);
     },
 
+    async 'a cursor that is none gives nothing, and an odd limit does no harm'(store) {
+      for (let index = 0; index < 3; index++) await store.submit(requestedCall());
+      for (const after of ['', 'nonsense', '-1', '1e99', ' 1']) {
+        assert.deepEqual(await store.calls({ after }), { items: [], next: null });
+      }
+      assert.equal((await store.calls({ limit: 2.5 })).items.length, 2);
+      assert.equal((await store.calls({ limit: Number.NaN })).items.length, 3);
+      assert.equal((await store.calls({ limit: 0 })).items.length, 1);
+    },
+
     async 'large arguments and outcomes come back whole'(store) {
       const big = 'ä'.repeat(40_000);
       const call = requestedCall({ args: { content: big } });

@@ -169,14 +169,19 @@ export class SqliteEngine implements Engine {
     let seen = this.#dataVersion();
     return setInterval(() => {
       const version = this.#dataVersion();
-      if (version === seen) return;
+      if (version === seen && version !== undefined) return;
       seen = version;
       for (const changed of this.#watchers) changed();
     }, WATCH_MS).unref();
   }
 
-  #dataVersion(): number {
-    return this.#pragma('data_version');
+  /** Undefined when the file cannot be asked just now: nothing may be thrown from a timer, and readers will see. */
+  #dataVersion(): number | undefined {
+    try {
+      return this.#pragma('data_version');
+    } catch {
+      return undefined;
+    }
   }
 
   #pragma(name: string): number {
