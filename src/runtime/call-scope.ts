@@ -76,8 +76,9 @@ export class CallScope {
   }
 
   /** What others write for us ends with the call's own time, so that nothing can hang a call for ever. */
-  bounded<T>(work: MaybePromise<T>): MaybePromise<T> {
-    return isPromise(work) ? interruptible(work, this.context.timeout * 1000, this.cancelSignal) : work;
+  bounded<T>(work: MaybePromise<T>, givenUp?: AbortSignal): MaybePromise<T> {
+    if (!isPromise(work)) return work;
+    return interruptible(work, this.context.timeout * 1000, eitherOf(this.cancelSignal, givenUp));
   }
 
   throwIfCancelled(): void {
