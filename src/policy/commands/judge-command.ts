@@ -49,7 +49,7 @@ export function judgeCommand(
 ): CommandJudgement {
   const parts: CommandPart[] = [];
   let readOnly = true;
-  let cwds = [where.root];
+  let cwds = [where.cwd ?? where.root];
   judgeScript(source, 0);
   const worst = worstOf(parts);
   if (worst === undefined)
@@ -175,14 +175,14 @@ export function judgeCommand(
 
   function redirectedOutside(text: string, opens: Redirection['opens'], target: ShellWord): void {
     if (opens === 'read') {
-      add(text, null, 'ask', 'outside the workspace', `It reads ${target.text}, which is outside the workspace.`);
+      add(text, null, 'ask', OUTSIDE, `It reads ${target.text}, which is outside the workspace.`);
       return;
     }
     add(
       text,
       null,
       'deny',
-      'outside the workspace',
+      OUTSIDE,
       `It would write to ${target.text}, which is outside the workspace. Write inside it.`,
     );
   }
@@ -207,6 +207,7 @@ export function judgeCommand(
 export const READ_ONLY = 'read-only command';
 const SENSITIVE = 'sensitive file';
 const CATASTROPHE = 'catastrophic command';
+const OUTSIDE = 'outside the workspace';
 
 /** Wrappers that add nothing of their own; the verdict about what they run is the whole verdict. */
 const TRANSPARENT = new Set([
@@ -264,7 +265,7 @@ function objection(verdict: Answer, rule: string, reason: string): Objection {
 }
 
 function outside(word: ShellWord): Objection {
-  return objection('ask', 'outside the workspace', `It reads ${word.text}, which is outside the workspace.`);
+  return objection('ask', OUTSIDE, `It reads ${word.text}, which is outside the workspace.`);
 }
 
 function refusal(why: string): string {
