@@ -130,6 +130,8 @@ export interface OutputLog {
   readonly totalBytes: number;
   /** Past the end: empty. With `stream`, only that stream's bytes of the window. */
   read(offset: number, length: number, stream?: 'stdout' | 'stderr'): Uint8Array;
+  /** What is kept, in order, in pieces of one stream each. */
+  pieces(): { readonly stream: 'stdout' | 'stderr'; readonly bytes: Uint8Array }[];
   dispose(): void;
 }
 

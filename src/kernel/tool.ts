@@ -41,6 +41,8 @@ export interface Tool<I = unknown, O = unknown> {
   readonly category: ToolCategory;
   readonly effect: Effect;
   readonly input: InputSchema<I>;
+  /** Its access is a command line that a list of commands can be about. */
+  readonly takesCommand?: boolean;
   /** What `value` looks like to programs. */
   readonly outputJson?: JsonSchema;
   /** One line for a person, also shown by a dry run: «Read src/a.ts». */
@@ -49,6 +51,8 @@ export interface Tool<I = unknown, O = unknown> {
   access?(input: I, ctx: ToolContext): MaybePromise<readonly Access[]>;
   /** A reason why a person must say yes, whatever the access. A user's rule may lift it, unless it says `always`. */
   approval?(input: I, ctx: ToolContext): MaybePromise<OwnReason | undefined>;
+  /** Seconds its run may take, where the context's timeout is not the answer. */
+  seconds?(input: I, ctx: ToolContext): number;
   /** What would happen, in words, for a dry run. Must change nothing. */
   preview?(input: I, ctx: ToolContext): MaybePromise<string>;
   /** Returns `ok(value)` or `fail(…)`. A throw is a bug and is reported as one. */
@@ -76,7 +80,7 @@ type Definition<I extends z.ZodType, O extends z.ZodType> = {
   summary?(input: z.output<I>): string;
   run(input: z.output<I>, ctx: ToolContext): MaybePromise<Result<z.input<O>>>;
   render?(value: z.input<O>): string;
-} & Pick<Tool<z.output<I>, z.input<O>>, 'access' | 'approval' | 'preview'>;
+} & Pick<Tool<z.output<I>, z.input<O>>, 'access' | 'approval' | 'preview' | 'seconds' | 'takesCommand'>;
 
 /** The object way to write a tool. Throws when the definition could not work: that is a bug to see at start. */
 export function defineTool<I extends z.ZodType, O extends z.ZodType = z.ZodUnknown>(

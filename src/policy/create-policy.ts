@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import type { Access } from '../kernel/access.ts';
+import { isHarmlessVariable, isObeyedVariable } from '../kernel/environment.ts';
 import type { FilePolicy } from '../kernel/file-policy.ts';
 import type { Policy, Subject, Verdict } from '../kernel/ports.ts';
 import { type CommandJudgement, type CommandPart, judgeCommand, READ_ONLY } from './commands/judge-command.ts';
@@ -72,7 +73,10 @@ function judgeAccess(access: Access, subject: Subject, options: PolicyOptions): 
     case 'process.run': {
       const judgement = judgeRun(access, subject, own, options);
       if (access.code !== undefined) return { access, parts: judgeCode(access.code, judgement, subject, options) };
-      const parts = judgement.parts.map((part) => inMode(mode, ofCommand(listed(part, mode))));
+      const parts = [
+        ...judgement.parts.map((part) => ofCommand(listed(part, mode))),
+        ...unseen(access, judgement, own, mode),
+      ].map((part) => inMode(mode, part));
       return { access: judgement.readOnly ? { ...access, writes: 'nothing' } : access, parts };
     }
     case 'unknown': {
@@ -156,6 +160,30 @@ function ofCommand({ text, verdict, rule, reason }: CommandPart): Objection {
     liftable: ['not read-only', 'redirection', 'environment'].includes(rule),
     changes: rule !== READ_ONLY,
   };
+}
+
+/** What is not in the command line and may change what runs: variables, and scripts of the project that nobody has seen. */
+function unseen(
+  { env = [], unfamiliar }: ProcessRun,
+  { readOnly }: CommandJudgement,
+  own: readonly Rule[],
+  mode: Mode,
+): Objection[] {
+  const asks = { verdict: 'ask', changes: true } as const;
+  const variables = env
+    .filter((name) => !isHarmlessVariable(name))
+    .map((name) => ({
+      ...asks,
+      what: `${name}=…`,
+      rule: 'environment',
+      reason: `The variable ${name} may change what runs.`,
+      liftable: !isObeyedVariable(name),
+    }));
+  // A rule for words cannot know the text behind them. In mode `strict` the list is the answer: nobody is asked.
+  const vouched = readOnly || mode === 'strict' || own.some(({ whole, verdict }) => whole && verdict === 'allow');
+  if (unfamiliar === undefined || vouched) return variables;
+  const { path, reason } = unfamiliar;
+  return [...variables, { ...asks, what: path, rule: 'unfamiliar script', reason, liftable: true }];
 }
 
 /** A tool may ask by itself. Unless it says always, mode `auto` lifts that, and so do allow rules for all it touches. */

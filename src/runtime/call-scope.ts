@@ -74,8 +74,8 @@ export class CallScope {
   }
 
   /** What others write for us ends with the call's own time, so that nothing can hang a call for ever. */
-  bounded<T>(work: MaybePromise<T>): MaybePromise<T> {
-    return isPromise(work) ? interruptible(work, this.context.timeout * 1000, this.cancelSignal) : work;
+  bounded<T>(work: MaybePromise<T>, seconds = this.context.timeout): MaybePromise<T> {
+    return isPromise(work) ? interruptible(work, seconds * 1000, this.cancelSignal) : work;
   }
 
   throwIfCancelled(): void {

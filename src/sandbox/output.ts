@@ -193,6 +193,11 @@ function createLog(folder: string, keepBytes: number): OutputLog & { write(strea
       }
       return Buffer.concat(parts);
     },
+    pieces: () =>
+      streams.map((stream, i) => {
+        const from = starts[i] ?? 0;
+        return { stream, bytes: readBytes(from, (starts[i + 1] ?? keptBytes) - from) };
+      }),
     dispose() {
       if (file !== null) closeSync(file);
       file = null;
