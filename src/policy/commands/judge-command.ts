@@ -237,7 +237,7 @@ const READABLE =
 const SYSTEM_FOLDERS = /^\/(usr\/(local\/)?)?s?bin\/([^/]+)$/;
 
 /** `/usr/bin/ls` is `ls`; any other path is itself, and so known to nobody. */
-function programName(word: string): string {
+export function programName(word: string): string {
   return SYSTEM_FOLDERS.exec(word)?.[3] ?? word;
 }
 
