@@ -131,7 +131,7 @@ export function judgeCommand(
     const answer = readOnlyUse(name, args);
     if (!('why' in answer)) return reading(name, answer) ?? objection('allow', READ_ONLY, `${name} only reads.`);
     const secret = args.find((word) => !word.pattern && sensitive(word, cwds, where) !== undefined);
-    if (secret === undefined) return objection('ask', 'not read-only', `${capital(answer.why)}.`);
+    if (secret === undefined) return objection('ask', 'not read-only', `${answer.why}.`);
     return objection('deny', SENSITIVE, `${secret.text} cannot be used: ${sensitive(secret, cwds, where)}.`);
   }
 
@@ -270,8 +270,4 @@ function outside(word: ShellWord): Objection {
 
 function refusal(why: string): string {
   return `Refused for safety: ${why}.`;
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
