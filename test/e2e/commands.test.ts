@@ -93,7 +93,7 @@ test('[D09] npm install runs in the workspace and reaches the registry and nobod
   });
   await new Promise<void>((resolve) => registry.listen(0, '127.0.0.1', resolve));
   const { port } = registry.address() as AddressInfo;
-  const other = createServer((_, response) => response.end('reached'));
+  const other = createServer((_, response) => response.end('STRAYED'));
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
   const { port: otherPort } = other.address() as AddressInfo;
   try {
@@ -110,7 +110,7 @@ test('[D09] npm install runs in the workspace and reaches the registry and nobod
     expect(readFileSync(ws.file('node_modules/left/package.json'), 'utf8')).toContain('"left"');
     expect(asked).toEqual(expect.arrayContaining(['/left', '/left-1.0.0.tgz']));
     const strayed = await ws.call('bash', { command: `curl -sS http://127.0.0.1:${otherPort}/` });
-    expect(strayed.text).not.toContain('reached');
+    expect(strayed.text).not.toContain('STRAYED');
   } finally {
     registry.close();
     other.close();

@@ -70,7 +70,7 @@ export function renderProcess(process: ShownProcess, output: string): string {
   return `${output}${border}${lines.join('\n')}`;
 }
 
-export function waitsFor({ id, state, awaitsInput }: ShownProcess, output: string): string | undefined {
+function waitsFor({ id, state, awaitsInput }: ShownProcess, output: string): string | undefined {
   if (state !== 'running' || awaitsInput === false) return undefined;
   const question = lastQuestion(output);
   if (awaitsInput === null && question === undefined) return undefined;
