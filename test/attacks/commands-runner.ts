@@ -35,7 +35,7 @@ async function runCommand(fixture: Fixture): Promise<Observation> {
     outcomes,
     text,
     durationMs,
-    detail: { results, logged: world.logged },
+    detail: { results, logged: world.logged, recorded: JSON.stringify(await world.toolwright.executor.history()) },
     ...(after && { answersAfter: after.ok }),
   };
 }

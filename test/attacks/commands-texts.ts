@@ -50,10 +50,12 @@ async function senselessTimes(fixture: Fixture) {
   return checked.ok ? null : 'the longest timeout is not 600 s';
 }
 
+/** Of the two logs the server's is checked here. The record of calls keeps what ran, so the case stays unchecked. */
 function redactedLog({ attack }: Fixture, { detail }: { detail: unknown }) {
-  const lines = (detail as { logged: readonly string[] }).logged.join('\n');
+  const { logged, recorded } = detail as { logged: readonly string[]; recorded: string };
   const [secret] = /\b(sk|pk|ghp|xox\w)[-_]\S{8,}/.exec(String(attack.input['command'])) ?? [];
   if (secret === undefined) return 'no secret is known in this case';
-  if (lines.includes(secret)) return 'the log shows it';
-  return lines.includes('[redacted]') ? null : 'the log does not tell of it at all';
+  if (logged.join('\n').includes(secret)) return 'the log shows it';
+  if (!logged.join('\n').includes('[redacted]')) return 'the log does not tell of it at all';
+  return recorded.includes(secret) ? undefined : null;
 }
