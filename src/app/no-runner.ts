@@ -11,5 +11,6 @@ export const noRunner: SessionRunner = {
   model: null,
   send: async () => NO_MODEL,
   stop: async () => NO_MODEL,
+  demo: async () => NO_MODEL,
   running: () => false,
 };

@@ -8,6 +8,7 @@ import type { Approver, BlobStore, Logger } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Sandbox } from '../kernel/sandbox.ts';
 import type { ExplainingPolicy } from '../policy/create-policy.ts';
+import { createProcesses } from '../processes/create-processes.ts';
 import { builtInToolsets } from '../runtime/built-in-toolsets.ts';
 import { ToolExecutor } from '../runtime/executor.ts';
 import { type AnyTool, ToolRegistry } from '../runtime/registry.ts';
@@ -18,7 +19,7 @@ import { openWorkspace, type Workspace } from '../workspace/open-workspace.ts';
 import { chooseSandbox } from './choose-sandbox.ts';
 import { type LoadedConfig, loadConfig } from './config/load-config.ts';
 import type { Texts } from './config/texts.ts';
-import { followPolicy } from './follow-policy.ts';
+import { type FollowedPolicy, followPolicy } from './follow-policy.ts';
 import { followToolStates } from './follow-tool-states.ts';
 import { createWitness } from './witness.ts';
 
@@ -45,8 +46,7 @@ export interface App {
   readonly sandbox: Sandbox;
   readonly workspace: Workspace;
   readonly policy: ExplainingPolicy;
-  /** Rules that were saved hold from now on, not only soon. */
-  reloadRules(): Promise<void>;
+  readonly rules: Pick<FollowedPolicy, 'propose' | 'reload'>;
   readonly registry: ToolRegistry;
   readonly executor: ToolExecutor;
   /** What calls run in unless they say otherwise. */
@@ -82,7 +82,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   const { store, blobs } = opened.value;
 
   const closing: (() => unknown)[] = options.store === undefined ? [() => store.close()] : [];
-  const policy = await followPolicy(store, { config, files, home, tools: new Set(registry.listNames()) });
+  const policy = await followPolicy(store, { config, files, home, tools: registry.offered() });
   if (!policy.ok) return closeAll(closing).then(() => policy);
   const workspace = await openWorkspace({
     root,
@@ -91,9 +91,11 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     sandbox: sandbox.value,
     ownFolders: [stateDir],
   });
+  const processes = createProcesses({ sandbox: sandbox.value, network: { hosts: config.allowedHosts } });
   closing.push(
     () => workspace.close(),
     () => sandbox.value.close(),
+    () => processes.close(),
     policy.value.stop,
   );
   closing.push(await followToolStates(store, registry, config.disabledTools));
@@ -101,7 +103,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     policy: policy.value.policy,
     store,
     blobs,
-    world: workspace,
+    world: processes.addTo(workspace),
     witness: createWitness(workspace),
     ...(options.approver !== undefined && { approver: options.approver }),
     ...(config.approvalTimeout !== null && { approvalTimeout: config.approvalTimeout }),
@@ -115,7 +117,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     sandbox: sandbox.value,
     workspace,
     policy: policy.value.policy,
-    reloadRules: policy.value.reload,
+    rules: policy.value,
     registry,
     executor,
     context: new ExecutionContext({

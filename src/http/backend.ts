@@ -55,7 +55,7 @@ export interface Answers {
   >;
   proposal(
     approval: ApprovalRecord,
-  ): Promise<{ readonly rule: string; readonly covers: readonly string[]; readonly refuses: readonly string[] } | null>;
+  ): Promise<{ readonly rules: readonly string[]; readonly covers: readonly string[] } | null>;
 }
 
 /** What drives an agent on a session. NOT_CONFIGURED where there is no model. */
@@ -64,6 +64,8 @@ export interface SessionRunner {
   readonly model: string | null;
   send(session: string, text: string, by: string): Promise<Result<void>>;
   stop(session: string): Promise<Result<void>>;
+  /** Plays the scripted demo in this session, with real tools. */
+  demo(session: string, by: string): Promise<Result<void>>;
   running(session: string): boolean;
 }
 

@@ -18,6 +18,9 @@ const TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 };
 
+/** Addresses of the page's own screens: all are the one page. */
+const SCREENS = /^\/(?:chat|files|tools|history)(?:\/|$)/;
+
 /** What anybody may load: no data is in it. Files are named in a list that is read once, so that no path leads elsewhere. */
 export function registerPages(api: Hono<Env>, folder: string | undefined): void {
   const docs = docsPage();
@@ -30,8 +33,9 @@ export function registerPages(api: Hono<Env>, folder: string | undefined): void 
   const files = listed(folder);
   api.get('*', async (c, next) => {
     const path = c.req.path === '/' ? '/index.html' : c.req.path;
-    if (!(await files).has(path)) return next();
-    return serveFile(join(folder, path), path);
+    const known = await files;
+    if (known.has(path)) return serveFile(join(folder, path), path);
+    return SCREENS.test(path) ? serveFile(join(folder, 'index.html'), '/index.html') : next();
   });
 }
 

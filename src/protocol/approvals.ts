@@ -28,12 +28,16 @@ export const approval = z
   .meta({ id: 'Approval' });
 export type ApprovalView = z.infer<typeof approval>;
 
-/** `always` is the narrowest rule that covers this call; null when none is safe enough to propose. */
+/** `always` has the narrowest rules that cover this call, one a line; null when none is safe enough to propose. */
 export const approvalDetail = approval
   .extend({
     access: z.array(access),
     verdicts: z.array(verdictPart).describe('Everything that was judged, and what asked'),
     preview: z.array(previewBlock),
+    draft: z
+      .object({ path: z.string(), before: z.string(), after: z.string() })
+      .nullable()
+      .describe('The text file that the call would leave, where a person may edit it'),
     always: z
       .object({ rule: z.string(), covers: z.array(z.string()), refuses: z.array(z.string()) })
       .nullable()
@@ -68,7 +72,14 @@ export const deny = z
   .strictObject({ message: z.string().max(4000).optional().describe('Words for the model') })
   .meta({ id: 'Deny' });
 
-export const reviewEdit = z.strictObject({ modifiedArgs: args }).meta({ id: 'ReviewEdit' });
+export const reviewEdit = z
+  .union([
+    z.strictObject({ modifiedArgs: args }),
+    z.strictObject({
+      text: z.string().describe('The edited text of the draft; the answer has the arguments that give it'),
+    }),
+  ])
+  .meta({ id: 'ReviewEdit' });
 
 /** What the edited arguments would do; the same checks as on approving them. */
 export const editReview = z

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ERROR_CODES } from '../kernel/error.ts';
 import { access, verdict, verdictPart } from './access.ts';
 import { previewBlock } from './preview.ts';
+import { viewBlock } from './view.ts';
 
 export const CALL_STATES = [
   'requested',
@@ -56,6 +57,8 @@ export const call = z
     waitedMs: z.number().nullable().describe('From the request to the start: in the queue, and for a person'),
     attempt: z.int(),
     outcome: outcome.nullable(),
+    approvedBy: z.string().nullable().describe('Who said yes; null when nobody was asked'),
+    view: z.array(viewBlock).optional().describe("The tool's own view of its value; only for one call"),
   })
   .meta({ id: 'Call' });
 export type CallView = z.infer<typeof call>;

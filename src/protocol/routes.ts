@@ -5,7 +5,16 @@ import { contentQuery, fileContent, fileQuery, fileTree, savedFile, saveFile } f
 import { health, newToken } from './health.ts';
 import { type Route, route } from './route.ts';
 import { rule, ruleList, saveRule } from './rules.ts';
-import { accepted, createSession, messageList, sendMessage, session, sessionPage, sessionQuery } from './sessions.ts';
+import {
+  accepted,
+  createSession,
+  messageList,
+  sendMessage,
+  session,
+  sessionPage,
+  sessionQuery,
+  startedDemo,
+} from './sessions.ts';
 import { schemaList, schemaQuery, switchTool, tool, toolDetail, toolList, toolQuery } from './tools.ts';
 
 /** Every operation of the API by its name. The server must handle each one; the OpenAPI document is made from this. */
@@ -218,6 +227,14 @@ export const ROUTES = {
     needs: 'viewer',
     answers: { 200: session },
     problems: ['NOT_FOUND'],
+  }),
+  startDemo: route({
+    method: 'POST',
+    path: '/v1/demo',
+    summary: 'Play the scripted demo with real tools, in a session of its own',
+    needs: 'agent',
+    answers: { 202: startedDemo },
+    problems: ['NOT_CONFIGURED'],
   }),
   listMessages: route({
     method: 'GET',

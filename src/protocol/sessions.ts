@@ -50,3 +50,5 @@ export type MessageView = z.infer<typeof message>;
 export const messageList = z.object({ items: z.array(message) }).meta({ id: 'MessageList' });
 export const sendMessage = z.strictObject({ text: z.string().min(1).max(200_000) }).meta({ id: 'SendMessage' });
 export const accepted = z.object({ accepted: z.literal(true) }).meta({ id: 'Accepted' });
+
+export const startedDemo = z.object({ session: z.string() }).meta({ id: 'StartedDemo' });

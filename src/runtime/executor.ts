@@ -6,11 +6,13 @@ import type { CallQuery, Page } from '../kernel/ports.ts';
 import type { MaybePromise, Result } from '../kernel/result.ts';
 import type { Tool, ToolContext } from '../kernel/tool.ts';
 import type { ToolResult } from '../kernel/tool-result.ts';
+import type { Draft } from '../kernel/view.ts';
 import { SCHEMA_FORMATS, type SchemaFormat, type SchemaOf } from '../schema/formats.ts';
 import { turnsFor } from './batch.ts';
 import { CallContext } from './call-context.ts';
 import type { CallScope } from './call-scope.ts';
 import { createRuntime, type RuntimeOptions } from './create-runtime.ts';
+import { draftCall } from './draft-call.ts';
 import type { Listener } from './event-bus.ts';
 import { executeCall } from './execute.ts';
 import type { ToolExecution } from './history.ts';
@@ -25,7 +27,7 @@ export interface ExecutorOptions extends RuntimeOptions {
 
 export interface CallOptions {
   signal?: AbortSignal;
-  /** Repeating a key in a session repeats the answer, not the call. */
+  /** Repeating a key in a session repeats the answer, not the call. With another request it is a CONFLICT. */
   key?: string;
   /** The call's own id, from `newCallId`, where somebody must know it before the call is over. */
   id?: string;
@@ -106,6 +108,11 @@ export class ToolExecutor {
       after = page.next;
     }
     return Promise.all(results);
+  }
+
+  /** The text file a call would leave, for a person who may edit it before saying yes; undefined where there is none. */
+  draft(name: string, context: AnyContext, args: unknown = {}): Promise<Draft | undefined> {
+    return draftCall(this.#rt, { tool: String(name), args, ...contextFrom(context) });
   }
 
   /** What would happen to a call: validated, judged and shown, but neither recorded nor run. Hooks are asked too. */

@@ -1,4 +1,5 @@
 import { approvalRunner } from './approval-runner.ts';
+import { commandsRunner, decisionRunner } from './commands-runner.ts';
 import { FILE_TOOLS, fileToolsRunner } from './file-tools-runner.ts';
 import type { Runners } from './harness.ts';
 import { runCodeRunner } from './run-code-runner.ts';
@@ -11,6 +12,8 @@ export const runners: Runners = {
   'http:ws': serverRunner,
   'http:approval': approvalRunner,
   'run:config': configRunner,
+  'run:bash': commandsRunner,
+  'policy:bash': decisionRunner,
   ...Object.fromEntries(
     ['run', 'race', 'fault'].flatMap((mode) => FILE_TOOLS.map((tool) => [`${mode}:${tool}`, fileToolsRunner])),
   ),

@@ -7,7 +7,7 @@ import { type Credential, maySee } from '../credentials.ts';
 import { type Handlers, json } from '../handler.ts';
 import { failureResponse, refuse } from '../problem.ts';
 import { firstOf, type Place, SessionPlaces } from '../sessions-of.ts';
-import { callView } from '../views.ts';
+import { callDetail, callView } from '../views.ts';
 
 type CallHandlers = Pick<
   Handlers,
@@ -32,6 +32,18 @@ export function callRoutes(backend: Backend): CallHandlers {
     return workspace === undefined ? undefined : { session, workspace };
   }
 
+  async function approverOf({ id, session }: CallRecord): Promise<string | null> {
+    return (await approversIn([session])).get(id) ?? null;
+  }
+
+  /** Who said yes, by call. */
+  async function approversIn(sessions: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const asked = await Promise.all(
+      [...new Set(sessions)].map((session) => ledger.approvals({ session, state: 'approved' })),
+    );
+    return new Map(asked.flat().map(({ callId, decidedBy }) => [callId, decidedBy ?? '']));
+  }
+
   return {
     async startCall({ body, who }) {
       if (live.size >= MOST_AT_ONCE)
@@ -44,12 +56,16 @@ export function callRoutes(backend: Backend): CallHandlers {
         body.wait === false ? await recorded(backend, id, done) : [(await done).callId ?? id, true];
       const call = await ledger.call(callId);
       if (call === null) return refuse('INTERNAL', 'The call could not be recorded. The log of the server says why.');
-      return json(callView(call), isDone || isFinal(call.state) ? 200 : 202, { Location: `/v1/calls/${callId}` });
+      const shown = callView(call, await approverOf(call));
+      return json(shown, isDone || isFinal(call.state) ? 200 : 202, { Location: `/v1/calls/${callId}` });
     },
 
     async getCall({ params, who }) {
       const call = await visible(params.id ?? '', who);
-      return call === null ? unknownCall() : json(callView(call));
+      if (call === null) return unknownCall();
+      const workspace = (await places.find(call.session, who)) ?? firstOf(backend);
+      const tool = workspace.registry.find(call.tool);
+      return json(callDetail(call, await approverOf(call), tool.ok ? tool.value : undefined));
     },
 
     async getCallOutput({ params, who }) {
@@ -66,7 +82,7 @@ export function callRoutes(backend: Backend): CallHandlers {
       const call = await visible(params.id ?? '', who);
       if (call === null) return unknownCall();
       if (!(await backend.cancel(call, who.name))) return refuse('CONFLICT', `The call has ended: ${call.state}.`);
-      return json(callView((await ledger.call(call.id)) ?? call), 202);
+      return json(callView((await ledger.call(call.id)) ?? call, await approverOf(call)), 202);
     },
 
     async undoCall({ params, who }) {
@@ -103,7 +119,9 @@ export function callRoutes(backend: Backend): CallHandlers {
         newestFirst: order === 'newest',
         ...(state !== undefined && { states: state }),
       });
-      return json({ items: page.items.map(callView), next: page.next });
+      const approvers = await approversIn(page.items.map(({ session }) => session));
+      const items = page.items.map((call) => callView(call, approvers.get(call.id) ?? null));
+      return json({ items, next: page.next });
     },
   };
 

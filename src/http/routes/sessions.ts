@@ -10,7 +10,14 @@ import { sessionView } from '../views.ts';
 
 type SessionHandlers = Pick<
   Handlers,
-  'createSession' | 'listSessions' | 'getSession' | 'listMessages' | 'sendMessage' | 'stopSession' | 'listSessionEvents'
+  | 'startDemo'
+  | 'createSession'
+  | 'listSessions'
+  | 'getSession'
+  | 'listMessages'
+  | 'sendMessage'
+  | 'stopSession'
+  | 'listSessionEvents'
 >;
 
 export function sessionRoutes(backend: Backend): SessionHandlers {
@@ -28,6 +35,14 @@ export function sessionRoutes(backend: Backend): SessionHandlers {
       await places.open(id, workspace, who, body.title ?? null);
       const opened = await ledger.session(id);
       return opened === null ? refuse('INTERNAL', 'The session could not be recorded.') : json(view(opened), 201);
+    },
+
+    async startDemo({ who }) {
+      const id = `demo-${randomUUID().slice(0, 8)}`;
+      if (!maySee(who, id)) return refuse('FORBIDDEN', 'Your token is for other sessions.');
+      await places.open(id, firstOf(backend), who, 'Demo (scripted)');
+      const started = await runner.demo(id, who.name);
+      return started.ok ? json({ session: id }, 202) : failureResponse(started.error);
     },
 
     async listSessions({ query, who }) {
