@@ -21,6 +21,8 @@ const [, , kind = 'ours', folder = '', workspace = ''] = process.argv;
 const { url, token, ledger } = kind === 'ours' ? await ours() : await bare();
 say({ url, token });
 process.on('message', (order: Order) => void obey(order));
+// Nobody is left to serve when the benchmark has ended.
+process.on('disconnect', () => process.exit(0));
 
 async function obey(order: Order): Promise<void> {
   if (order.do === 'rss') {
