@@ -15,6 +15,8 @@ export interface CallRequest {
   context: ExecutionContext;
   /** The caller's own name for this request: the same key in the same session is the same call. */
   key?: string;
+  /** The call's id, for a door that must know it before the first event. Left out: a new one. */
+  callId?: string;
   signal?: AbortSignal;
   /** The call inside which this one is made; it shares its parent's locks, and a parent that is stopped stops it. */
   parent?: CallScope;

@@ -25,6 +25,8 @@ export interface CallOptions {
   signal?: AbortSignal;
   /** Repeating a key in a session repeats the answer, not the call. */
   key?: string;
+  /** An id of `newCallId`, for whoever follows the call's events from the first. */
+  callId?: string;
 }
 
 /** A context of your own, its plain fields, or the one a tool was given: then this call belongs to that one. */

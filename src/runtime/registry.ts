@@ -36,6 +36,14 @@ export class ToolRegistry {
   readonly #entries = new Map<string, Entry>();
   readonly #aliases = new Map<string, string>();
   readonly #toolsets = new Map<string, Toolset>();
+  readonly #listeners = new Set<() => void>();
+
+  /** Told after every change of what `offered` gives. Returns how to stop. */
+  onChange(listener: () => void): () => void {
+    const entry = () => listener();
+    this.#listeners.add(entry);
+    return () => this.#listeners.delete(entry);
+  }
 
   register(given: AnyTool, { replace = false }: { replace?: boolean } = {}): void {
     const tool = compile(given);
@@ -44,6 +52,7 @@ export class ToolRegistry {
       throw new ToolError(tool.name, message, { code: 'CONFLICT' });
     }
     this.#entries.set(tool.name, { given, tool, enabled: this.#entries.get(tool.name)?.enabled ?? true });
+    this.#changed();
   }
 
   /** All or none: a name that clashes leaves the registry as it was. */
@@ -77,7 +86,9 @@ export class ToolRegistry {
   /** By the tool's own name; its aliases go with it. */
   deregister(name: string): boolean {
     for (const [alias, target] of this.#aliases) if (target === name) this.#aliases.delete(alias);
-    return this.#entries.delete(name);
+    const removed = this.#entries.delete(name);
+    if (removed) this.#changed();
+    return removed;
   }
 
   count(): number {
@@ -105,6 +116,7 @@ export class ToolRegistry {
   clear(): void {
     this.#entries.clear();
     this.#aliases.clear();
+    this.#changed();
   }
 
   /** Takes effect on the next call and in the next schema list. False when there is no such tool. */
@@ -171,8 +183,15 @@ export class ToolRegistry {
 
   #switch(name: string, enabled: boolean): boolean {
     const entry = this.#entry(name);
-    if (entry !== undefined) entry.enabled = enabled;
-    return entry !== undefined;
+    if (entry === undefined) return false;
+    const changes = entry.enabled !== enabled;
+    entry.enabled = enabled;
+    if (changes) this.#changed();
+    return true;
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener();
   }
 
   #toolset(name: string): Toolset {

@@ -67,6 +67,7 @@ export const readFile = defineTool({
     if (notice === undefined) return content;
     return content === '' || content.endsWith('\n') ? `${content}${notice}` : `${content}\n${notice}`;
   },
+  attachments: ({ image }) => (image === undefined ? [] : [{ kind: 'image', ...image }]),
 });
 
 function asText(window: LineWindow): Output {
