@@ -2,7 +2,7 @@ import type { FilePolicy } from '../kernel/file-policy.ts';
 import type { Ledger, RuleRecord } from '../kernel/ledger.ts';
 import { ok, type Result } from '../kernel/result.ts';
 import { createPolicy, type ExplainingPolicy } from '../policy/create-policy.ts';
-import { parseRules, type RuleSet } from '../policy/rules.ts';
+import { type KnownTools, parseRules, type RuleSet } from '../policy/rules.ts';
 import type { Config } from './config/settings.ts';
 
 interface PolicyParts {
@@ -10,7 +10,7 @@ interface PolicyParts {
   readonly files: FilePolicy;
   readonly home: string;
   /** Names that rules may speak of. */
-  readonly tools: ReadonlySet<string>;
+  readonly tools: KnownTools;
 }
 
 /**

@@ -10,6 +10,8 @@ import { type HttpOptions, serveHttp } from '../../src/mcp/server/serve-http.ts'
 import { serveStdio } from '../../src/mcp/server/serve-stdio.ts';
 import { createToolwright, type Toolwright, type ToolwrightOptions } from '../../src/runtime/create-toolwright.ts';
 
+type NodeRequest = Parameters<ReturnType<typeof toNodeHandler>>[0];
+
 const log = pino({ level: 'silent' });
 
 export interface DoorUnderTest extends Toolwright {
@@ -26,7 +28,7 @@ export function openDoor(
   },
 ): DoorUnderTest {
   const { way = 'any', inbox, more, ...rest } = options;
-  const approver = createMcpApprover({ way, ...(inbox && { inbox }) });
+  const approver = createMcpApprover(() => ({ way, inbox }));
   const toolwright = createToolwright({ approver, ...rest });
   const { executor, context } = toolwright;
   return { ...toolwright, approver, door: new Door({ executor, context, approver, version: '0.0.0', ...more }) };
@@ -39,7 +41,7 @@ export async function overHttp(
 ): Promise<{ url: URL; close(): Promise<void> }> {
   const http = serveHttp(door, { log, ...options });
   const node = toNodeHandler({ fetch: (request: Request) => http.handle(request) });
-  const server: HttpServer = createServer((req, res) => void node(req, res));
+  const server: HttpServer = createServer((req, res) => void node(req as NodeRequest, res));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
   return {

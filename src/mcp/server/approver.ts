@@ -18,9 +18,11 @@ export type ApprovalWay = (typeof APPROVAL_WAYS)[number];
 export interface McpApproverOptions {
   readonly way: ApprovalWay;
   /** Our own inbox: answered in the web app or on the command line, by whatever process. */
-  readonly inbox?: Approver;
+  readonly inbox?: Approver | undefined;
   /** Where a person finds the inbox, for the client's progress line. */
-  readonly inboxHint?: string;
+  readonly inboxHint?: string | undefined;
+  /** Says no where nobody can be asked, with the rule that would have allowed it. */
+  readonly headless?: Approver | undefined;
 }
 
 export interface McpApprover extends Approver {
@@ -28,37 +30,43 @@ export interface McpApprover extends Approver {
   readonly runs: Map<string, Run>;
 }
 
-/** Asks the client's user with a form where the client has forms, and our own inbox; the first answer counts. */
-export function createMcpApprover({ way, inbox, inboxHint }: McpApproverOptions): McpApprover {
+/**
+ * Asks the client's user with a form where the client has forms, and our own inbox; the first answer counts. Calls that
+ * came through another door are asked about in the inbox. `options` is read with every question, as an executor that
+ * needs its approver is built before the store that the inbox is made of.
+ */
+export function createMcpApprover(options: () => McpApproverOptions): McpApprover {
   const runs = new Map<string, Run>();
   return { runs, ask };
 
   async function ask(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalResponse> {
+    const { way, inbox, inboxHint, headless = refusing } = options();
     const run = runs.get(request.stepId);
     const over = new AbortController();
     const either = AbortSignal.any([signal, over.signal]);
     const asked: Promise<ApprovalResponse>[] = [];
     if (run?.canAsk && trustsClient(way, request.access)) asked.push(askClient(run, request, either));
-    if (inbox !== undefined && TRUSTS_INBOX.has(way)) asked.push(askInbox(inbox, request, either));
-    if (asked.length === 0) throw new Error(nobody(request));
-    const waiting = inbox === undefined ? undefined : keepTelling(run, request);
+    const asksInbox = inbox !== undefined && (run === undefined || TRUSTS_INBOX.has(way));
+    if (asksInbox) asked.push(Promise.resolve(inbox.ask(request, either)));
+    if (asked.length === 0) return headless.ask(request, signal);
+    const telling = asksInbox ? keepTelling(run, request, inboxHint) : undefined;
     try {
       return await Promise.any(asked);
     } catch (error) {
       throw error instanceof AggregateError ? error.errors[0] : error;
     } finally {
-      clearInterval(waiting);
+      clearInterval(telling);
       over.abort();
     }
   }
+}
 
-  /** A client gives up on a call that it hears nothing of. */
-  function keepTelling(run: Run | undefined, { summary }: ApprovalRequest): NodeJS.Timeout {
-    const where = inboxHint === undefined ? '' : ` ${inboxHint}`;
-    const tell = () => run?.progress({ message: `Waiting for approval: ${summary}.${where}` });
-    tell();
-    return setInterval(tell, TELL_MS).unref();
-  }
+/** A client gives up on a call that it hears nothing of. */
+function keepTelling(run: Run | undefined, { summary }: ApprovalRequest, hint: string | undefined): NodeJS.Timeout {
+  const where = hint === undefined ? '' : ` ${hint}`;
+  const tell = () => run?.progress({ message: `Waiting for approval: ${summary}.${where}` });
+  tell();
+  return setInterval(tell, TELL_MS).unref();
 }
 
 const TELL_MS = 5000;
@@ -86,13 +94,9 @@ async function askClient(run: Run, request: ApprovalRequest, signal: AbortSignal
   return approvalAnswer(request, approval, `mcp:${run.client}`);
 }
 
-async function askInbox(inbox: Approver, request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalResponse> {
-  return inbox.ask(request, signal);
-}
-
-function nobody({ tool, reason }: ApprovalRequest): string {
-  return (
-    `nobody can be asked here. ${reason} The client has no forms and no inbox is open: allow it with a rule ` +
-    `such as ${tool} in the setting allow, or use a client that can ask.`
-  );
-}
+const refusing: Approver = {
+  ask({ tool, reason }) {
+    const next = `Allow it with a rule, such as ${tool} in the setting allow, or use a client that can ask.`;
+    return { approved: false, message: `nobody can be asked here. ${reason} ${next}` };
+  },
+};

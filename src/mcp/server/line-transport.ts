@@ -86,30 +86,36 @@ export class LineTransport implements Transport {
   #finishLine(): void {
     const [line, tooLong] = [this.#line, this.#tooLong];
     [this.#line, this.#size, this.#tooLong] = [[], 0, false];
-    if (tooLong) return this.#refuse(ProtocolErrorCode.InvalidRequest, `A message has at most ${LONGEST_LINE} bytes.`);
+    if (tooLong) {
+      this.#refuse(ProtocolErrorCode.InvalidRequest, `A message has at most ${LONGEST_LINE} bytes.`);
+      return;
+    }
     const text = (line.length === 1 && line[0] !== undefined ? line[0] : Buffer.concat(line)).toString('utf8').trim();
     if (text !== '') this.#receive(text);
   }
 
   #receive(text: string): void {
-    let given: unknown;
-    try {
-      given = JSON.parse(text);
-    } catch {
-      return this.#refuse(ProtocolErrorCode.ParseError, 'This line is not JSON.');
+    const given = parsed(text, (json) => JSON.parse(json) as unknown);
+    if (!given.ok) {
+      this.#refuse(ProtocolErrorCode.ParseError, 'This line is not JSON.');
+      return;
     }
-    let message: JSONRPCMessage;
-    try {
-      message = parseJSONRPCMessage(given);
-    } catch {
-      return this.#refuse(ProtocolErrorCode.InvalidRequest, 'This line is no JSON-RPC 2.0 message.');
-    }
-    this.onmessage?.(message);
+    const message = parsed(given.value, parseJSONRPCMessage);
+    if (message.ok) this.onmessage?.(message.value);
+    else this.#refuse(ProtocolErrorCode.InvalidRequest, 'This line is no JSON-RPC 2.0 message.');
   }
 
   #refuse(code: number, message: string): void {
     this.onerror?.(new Error(message));
     if (!this.#closed)
       this.#output.write(`${JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } })}\n`);
+  }
+}
+
+function parsed<T, R>(given: T, parse: (given: T) => R): { ok: true; value: R } | { ok: false } {
+  try {
+    return { ok: true, value: parse(given) };
+  } catch {
+    return { ok: false };
   }
 }

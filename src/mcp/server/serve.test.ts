@@ -177,7 +177,7 @@ describe.each(['auto', 'legacy'] as const)('a client of today and of %s', (era) 
     const client = await connect(url, era);
     const answer = await client.callTool({ name: 'write_note', arguments: { path: 'a', text: 'x' } });
     expect(answer.isError).toBe(true);
-    expect(JSON.stringify(answer.content)).toMatch(/Notes are precious.*allow it with a rule/);
+    expect(JSON.stringify(answer.content)).toMatch(/Notes are precious.*Allow it with a rule/);
     expect(ran).toEqual([]);
   });
 
