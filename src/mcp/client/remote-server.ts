@@ -68,7 +68,6 @@ export class RemoteServer {
 
   /** Resolves after the first try, however it went: a server that is down does not keep the others waiting. */
   async open(): Promise<void> {
-    this.#state = 'starting';
     const client = this.#newClient();
     try {
       await client.connect(this.#newTransport(), { timeout: CONNECT_MS });
