@@ -6,9 +6,9 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './build.mjs';
 import { root } from './install.mjs';
+import { newerNode } from './newer-node.mjs';
 import { runAsNobody } from './test-as-user.mjs';
 
-const NEWER_NODE = '24.21.0';
 const results = join(root, '.cache', 'test-results');
 
 build();
@@ -55,28 +55,4 @@ function counted(file, status) {
   );
   const failed = numTotalTests - numPassedTests + brokenFiles.length;
   return { passed: numPassedTests, failed: Math.max(failed, status === 0 ? 0 : 1) };
-}
-
-/** From the package registry, beside the project: as a dependency it would take the place of `node` in our scripts. */
-function newerNode() {
-  const prefix = join(root, '.cache', `node-${NEWER_NODE}`);
-  const binary = join(prefix, 'node_modules', 'node', 'bin', 'node');
-  if (!existsSync(binary)) {
-    console.log(`\nInstalling Node ${NEWER_NODE} beside the project …`);
-    mkdirSync(prefix, { recursive: true });
-    const args = [
-      'install',
-      '--prefix',
-      prefix,
-      '--no-save',
-      '--no-audit',
-      '--no-fund',
-      '--loglevel=error',
-      `node@${NEWER_NODE}`,
-    ];
-    spawnSync('npm', args, { cwd: prefix, stdio: ['ignore', 'ignore', 'inherit'] });
-  }
-  if (existsSync(binary)) return binary;
-  console.error(`Node ${NEWER_NODE} could not be installed from the package registry.`);
-  return undefined;
 }

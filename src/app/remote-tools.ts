@@ -3,7 +3,7 @@ import type { Tool as ListedTool } from '@modelcontextprotocol/client';
 import { messageOf } from '../kernel/error.ts';
 import type { Logger } from '../kernel/ports.ts';
 import type { Tool } from '../kernel/tool.ts';
-import { RemoteServer } from '../mcp/client/remote-server.ts';
+import { type AnswerForm, RemoteServer } from '../mcp/client/remote-server.ts';
 import { remoteTool } from '../mcp/client/remote-tool.ts';
 import type { ServerConfig } from '../mcp/client/server-config.ts';
 import { fingerprintOf, openToolPins } from '../mcp/client/tool-pins.ts';
@@ -17,10 +17,19 @@ export interface RemoteTools {
   close(): Promise<void>;
 }
 
+export interface RemoteToolsParts {
+  readonly registry: ToolRegistry;
+  readonly stateDir: string;
+  readonly version: string;
+  readonly log: Logger;
+  /** Left out: servers are told that nobody fills in forms here. */
+  readonly answerForm?: AnswerForm;
+}
+
 /** Connects the configured servers and keeps their tools in the registry as they come, change and go. */
 export async function openRemoteTools(
   configs: Readonly<Record<string, ServerConfig>>,
-  { registry, stateDir, version, log }: { registry: ToolRegistry; stateDir: string; version: string; log: Logger },
+  { registry, stateDir, version, log, answerForm }: RemoteToolsParts,
 ): Promise<RemoteTools> {
   const pins = openToolPins(join(stateDir, 'mcp-tools.json'));
   const registered = new Map<string, Set<string>>();
@@ -29,6 +38,7 @@ export async function openRemoteTools(
       version,
       log,
       onTools: (listed) => update(server, listed),
+      ...(answerForm !== undefined && { answerForm }),
     });
     return server;
   });

@@ -9,7 +9,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { ToolResult } from '../../kernel/tool-result.ts';
 import type { Connection } from './connection.ts';
-import type { Door } from './door.ts';
+import type { Door, RunState } from './door.ts';
 import { progressSink } from './progress.ts';
 import { isQuestion, type Question, type Run } from './run.ts';
 
@@ -21,7 +21,7 @@ export async function callTool(
   ctx: ServerContext,
 ): Promise<CallToolResult | InputRequiredResult> {
   const { name, arguments: args = {} } = params;
-  const state = ctx.mcpReq.requestState<{ callId: string }>();
+  const state = ctx.mcpReq.requestState<RunState>();
   const run = state === undefined ? door.start(connection, name, args, ctx) : door.waiting(state.callId, name, args);
   if (run === undefined) throw gone();
   const cancel = () => run.cancel();
@@ -29,13 +29,13 @@ export async function callTool(
   ctx.mcpReq.signal.addEventListener('abort', cancel, { once: true });
   if (ctx.mcpReq.signal.aborted) cancel();
   try {
-    if (state !== undefined) run.answer(ctx.mcpReq.inputResponses ?? {});
+    if (state !== undefined) run.answer(ctx.mcpReq.inputResponses ?? {}, state.round);
     const next = connection.era === 'legacy' ? await afterPushing(run, ctx) : await run.next();
     if (!isQuestion(next)) return door.finish(connection, run, name, next);
     run.leave(() => door.drop(run.callId));
     return inputRequired({
       inputRequests: next.requests,
-      requestState: await door.states.mint({ callId: run.callId }, ctx),
+      requestState: await door.states.mint({ callId: run.callId, round: run.round }, ctx),
     });
   } finally {
     // After the answer the signal may still abort, and then means nothing.

@@ -40,7 +40,13 @@ export interface DoorOptions {
 export interface McpCaller {
   readonly capabilities: ClientCapabilities;
   readonly ask: Run['ask'];
-  readonly request: ServerContext['mcpReq'];
+  readonly request: Pick<ServerContext['mcpReq'], 'log'>;
+}
+
+/** What a client carries from a question to its answer, signed. */
+export interface RunState {
+  readonly callId: string;
+  readonly round: number;
 }
 
 const MOST_RUNS = 1000;
@@ -49,7 +55,7 @@ const BUSY = `More than ${MOST_RUNS} calls are under way. Wait for some of them,
 /** Everything the servers of one process share: the executor, and the calls that are under way. */
 export class Door {
   readonly options: DoorOptions;
-  readonly states: RequestStateCodec<{ callId: string }>;
+  readonly states: RequestStateCodec<RunState>;
   readonly #runs: Map<string, Run>;
   readonly #stop: () => void;
 

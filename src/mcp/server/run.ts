@@ -37,6 +37,7 @@ export class Run {
   access: readonly Access[] = [];
   readonly #abort = new AbortController();
   #question: Question | undefined;
+  #round = 0;
   #arrived = deferred<Question>();
   #result: Promise<ToolResult> | undefined;
   #sink: ((progress: Progress) => void) | undefined;
@@ -94,6 +95,7 @@ export class Run {
       },
     };
     this.#question = question;
+    this.#round += 1;
     this.#arrived.resolve(question);
     signal.addEventListener('abort', withdraw, { once: true });
     if (signal.aborted) withdraw();
@@ -104,9 +106,14 @@ export class Run {
     }
   }
 
+  /** How many questions there were, so that an answer to an earlier one is not taken for one to the latest. */
+  get round(): number {
+    return this.#round;
+  }
+
   /** Answers what is asked now. What it leaves out is asked again. */
-  answer(answers: Answers): void {
-    this.#question?.answer(answers);
+  answer(answers: Answers, round: number): void {
+    if (round === this.#round) this.#question?.answer(answers);
   }
 
   /** What comes first: the next question, or the end. */

@@ -36,8 +36,9 @@ export function toolAnswer(
   const links = [...changedFiles(access, root), ...wholeOutput(result)];
   const attached = tool?.attachments?.(result.value, result.metadata) ?? [];
   const structured = tool?.outputJson === undefined ? {} : { structuredContent: result.value as Structured };
+  const text: ContentBlock[] = result.text === '' && attached.length > 0 ? [] : [{ type: 'text', text: result.text }];
   return {
-    content: [{ type: 'text', text: result.text }, ...attached.map(toBlock), ...links],
+    content: [...text, ...attached.map(toBlock), ...links],
     ...structured,
     _meta: { 'toolwright/call': result.callId },
   };
