@@ -1,4 +1,14 @@
-import { createRequire } from 'node:module';
+import { readFileSync } from 'node:fs';
 
-/** This package's, as it is published; read once, so that no build step has to write it down. */
-export const VERSION: string = createRequire(import.meta.url)('toolwright/package.json').version;
+/** Of this package: its package.json stands two folders above the sources and one above the built files. */
+export const VERSION: string = (() => {
+  for (const path of ['../package.json', '../../package.json']) {
+    try {
+      const { name, version } = JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
+      if (name === 'toolwright') return version as string;
+    } catch {
+      // Not there: the other place.
+    }
+  }
+  return 'unknown';
+})();

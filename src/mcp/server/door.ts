@@ -87,7 +87,7 @@ export class Door {
     });
     this.#runs.set(callId, run);
     connection.calls.add(callId);
-    const result = executor.execute(name, own, args, { signal: run.signal, callId });
+    const result = executor.execute(name, own, args, { signal: run.signal, id: callId });
     run.start(result);
     void result.finally(() => connection.calls.delete(callId));
     return run;
