@@ -19,8 +19,11 @@ export interface RuleSet {
   readonly deny?: readonly RuleSource[];
 }
 
+/** The names that a rule may speak of. */
+export type KnownTools = Pick<ReadonlySet<string>, 'has'>;
+
 /** All rules of a set, the strictest first; or what is wrong with the first wrong one. */
-export function parseRules(set: RuleSet, knownTools?: ReadonlySet<string>): Result<readonly Rule[]> {
+export function parseRules(set: RuleSet, knownTools?: KnownTools): Result<readonly Rule[]> {
   const rules: Rule[] = [];
   for (const verdict of ['deny', 'ask', 'allow'] as const) {
     for (const source of set[verdict] ?? []) {
@@ -32,7 +35,7 @@ export function parseRules(set: RuleSet, knownTools?: ReadonlySet<string>): Resu
   return ok(rules);
 }
 
-export function parseRule(source: RuleSource, verdict: RuleVerdict, knownTools?: ReadonlySet<string>): Result<Rule> {
+export function parseRule(source: RuleSource, verdict: RuleVerdict, knownTools?: KnownTools): Result<Rule> {
   const text = (typeof source === 'string' ? source : source.rule).trim();
   const parts = /^([A-Za-z0-9_-]{1,64})(?:\((.*)\))?$/s.exec(text);
   if (parts === null) return wrong(text, 'a rule is a tool, or a tool with a pattern in parentheses: bash(npm test *)');
