@@ -9,6 +9,8 @@ import { writeFile } from './fs/write-file.ts';
 import { readOutput } from './output/read-output.ts';
 import { glob } from './search/glob.ts';
 import { grep } from './search/grep.ts';
+import { webFetch } from './web/web-fetch.ts';
+import { webSearch } from './web/web-search.ts';
 
 /** Every built-in tool: a tool is one file and one line here. */
 export const builtInTools: readonly Tool[] = [
@@ -22,4 +24,6 @@ export const builtInTools: readonly Tool[] = [
   glob,
   grep,
   readOutput,
+  webFetch,
+  webSearch,
 ];
