@@ -1,8 +1,8 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
-import { type buildConnector, Client } from 'undici';
 import type { Dialled } from '../kernel/dialer.ts';
-import { type Failure, messageOf } from '../kernel/error.ts';
+import { messageOf } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import { readableHeaders } from './headers.ts';
 import { ACCEPTED_ENCODINGS, readBody } from './read-body.ts';
@@ -14,7 +14,7 @@ export interface ExchangeRequest {
   readonly body: string | undefined;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
-  /** Certificates to trust besides those of the system. For tests. */
+  /** Certificates to trust instead of those of the system. For tests. */
   readonly ca?: string;
 }
 
@@ -31,87 +31,86 @@ const MAX_HEADER_BYTES = 64 * 1024;
 
 /**
  * One request and its answer over a connection of its own, which `dial` has checked and which nobody else gets. No
- * redirect is followed and no proxy is used. Aborting is a rejection: whoever holds the signal knows why.
+ * redirect is followed and no proxy is used. Rejects only when the signal is aborted: whoever holds it knows why.
  */
 export async function exchange(dial: Dial, request: ExchangeRequest): Promise<Result<Exchanged>> {
-  const { url, method, body, maxBytes, signal } = request;
-  const refused: Failure[] = [];
-  const client = new Client(url.origin, {
-    connect: connector(dial, request, refused),
-    maxHeaderSize: MAX_HEADER_BYTES,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    pipelining: 1,
-    allowH2: false,
-  });
+  const { url, signal, maxBytes } = request;
+  const dialled = await unlessAborted(dial(url, signal), signal);
+  if (!dialled.ok) return dialled;
+  const socket = dialled.value.socket as unknown as Socket;
+  const hangUp = () => socket.destroy();
+  signal.addEventListener('abort', hangUp, { once: true });
+  socket.on('error', () => {});
   try {
-    const answer = await client.request({
-      path: `${url.pathname}${url.search}`,
-      method,
-      headers: { ...request.headers, 'accept-encoding': ACCEPTED_ENCODINGS },
-      body: body ?? null,
-      signal,
-    });
+    const line = url.protocol === 'https:' ? await secured(socket, request) : socket;
+    const answer = await answerOn(line, request);
+    const status = answer.statusCode ?? 0;
     const headers = readableHeaders(answer.headers);
-    const hasBody = answer.statusCode !== 204 && answer.statusCode !== 304;
-    const bytes = await readBody(answer.body, hasBody ? headers : {}, maxBytes);
-    if (!bytes.ok) signal.throwIfAborted();
-    if (!bytes.ok) return bytes;
-    return ok({ status: answer.statusCode, headers, bytes: bytes.value });
+    const hasBody = status !== 204 && status !== 304;
+    const bytes = await readBody(answer, hasBody ? headers : {}, maxBytes);
+    signal.throwIfAborted();
+    return bytes.ok ? ok({ status, headers, bytes: bytes.value }) : bytes;
   } catch (error) {
     signal.throwIfAborted();
-    const [failure] = refused;
-    if (failure !== undefined) return { ok: false, error: failure };
     return fail('NETWORK_ERROR', `${url.host} gave no answer that can be read: ${reasonOf(error)}`);
   } finally {
-    client.destroy().catch(() => {});
+    signal.removeEventListener('abort', hangUp);
+    hangUp();
   }
 }
 
-function connector(dial: Dial, request: ExchangeRequest, refused: Failure[]): buildConnector.connector {
-  const { url, signal } = request;
-  return (_options, done) => {
-    dial(url, signal).then(
-      (dialled) => {
-        if (!dialled.ok) {
-          refused.push(dialled.error);
-          return done(new Error(dialled.error.message), null);
-        }
-        const socket = dialled.value.socket as unknown as Socket;
-        return url.protocol === 'https:' ? secured(socket, request, done) : done(null, socket);
-      },
-      (error) => done(error instanceof Error ? error : new Error(messageOf(error)), null),
-    );
-  };
+/** A name server that never answers must not hold up the deadline; what it still leads to is closed. */
+function unlessAborted(dialling: Promise<Result<Dialled>>, signal: AbortSignal): Promise<Result<Dialled>> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    dialling.then((dialled) => {
+      signal.removeEventListener('abort', onAbort);
+      if (signal.aborted && dialled.ok) dialled.value.socket.destroy();
+      resolve(dialled);
+    }, reject);
+  });
 }
 
-function secured(socket: Socket, { url, signal, ca }: ExchangeRequest, done: buildConnector.Callback): void {
+function secured(socket: Socket, { url, ca }: ExchangeRequest): Promise<Socket> {
   const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   const names = isIP(host) === 0 ? { host, servername: host } : { host };
-  const secure = tlsConnect({ socket, ...names, ALPNProtocols: ['http/1.1'], ...(ca !== undefined && { ca }) });
-  // A handshake that stands still ends with the request, not with the process.
-  const onAbort = () => secure.destroy(new Error('it took too long'));
-  const onError = (error: Error) => {
-    signal.removeEventListener('abort', onAbort);
-    done(error, null);
-  };
-  signal.addEventListener('abort', onAbort, { once: true });
-  secure.once('error', onError);
-  secure.once('secureConnect', () => {
-    signal.removeEventListener('abort', onAbort);
-    secure.off('error', onError);
-    done(null, secure);
+  return new Promise((resolve, reject) => {
+    const secure = tlsConnect({ socket, ...names, ALPNProtocols: ['http/1.1'], ...(ca !== undefined && { ca }) });
+    secure.once('secureConnect', () => resolve(secure));
+    secure.once('close', () => reject(new Error('the connection was closed')));
+    secure.on('error', reject);
+  });
+}
+
+function answerOn(socket: Socket, { url, method, headers, body }: ExchangeRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const sent = httpRequest({
+      createConnection: () => socket,
+      path: `${url.pathname}${url.search}`,
+      method,
+      headers: { ...headers, host: url.host, 'accept-encoding': ACCEPTED_ENCODINGS },
+      maxHeaderSize: MAX_HEADER_BYTES,
+      // Servers send control characters in headers; ours are made visible. What makes a lenient parser dangerous is a
+      // second answer on the same connection, and here there is none.
+      insecureHTTPParser: true,
+    });
+    sent.once('response', resolve);
+    sent.on('error', reject);
+    sent.once('close', () => reject(new Error('the connection was closed without an answer')));
+    sent.end(body);
   });
 }
 
 /** What went wrong, in words that say what to try. */
 function reasonOf(error: unknown): string {
   const { code = '' } = (error ?? {}) as { code?: string };
-  if (code === 'UND_ERR_HEADERS_OVERFLOW') return `its headers are larger than ${MAX_HEADER_BYTES / 1024} KB.`;
+  if (code === 'HPE_HEADER_OVERFLOW') return `its headers are larger than ${MAX_HEADER_BYTES / 1024} KB.`;
   if (code.startsWith('HPE_')) return `it does not speak HTTP correctly (${messageOf(error)}).`;
   if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|SSL|TLS/.test(code)) {
     return `its certificate or encryption is not trusted (${messageOf(error)}).`;
   }
-  if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET') return `the connection was closed (${messageOf(error)}).`;
+  if (code === 'ECONNRESET') return `the connection was closed (${messageOf(error)}).`;
   return `${messageOf(error)}.`;
 }

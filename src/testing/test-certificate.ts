@@ -30,7 +30,7 @@ export function createTestCertificate(hosts: readonly string[]): TestCertificate
   );
   const signature = sign('sha256', unsigned, privateKey);
   const whole = sequence(unsigned, ecdsaWithSha256, der(0x03, Buffer.concat([Buffer.from([0]), signature])));
-  const base64 = whole.toString('base64').replace(/.{64}/g, '$&\n');
+  const base64 = (whole.toString('base64').match(/.{1,64}/g) ?? []).join('\n');
   return {
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     cert: `-----BEGIN CERTIFICATE-----\n${base64}\n-----END CERTIFICATE-----\n`,
