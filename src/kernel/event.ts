@@ -1,5 +1,6 @@
 import type { Access } from './access.ts';
 import type { CallRecord, CallState, FinalState, Outcome } from './call.ts';
+import type { Message, RunEnd, Usage } from './message.ts';
 
 /** What each event says. The same names in the store, on SSE and in the UI: `noun.past_verb`. */
 export interface EventData {
@@ -26,16 +27,29 @@ export interface EventData {
   'call.resumed': { tool: string; attempt: number };
   'call.started': { tool: string; args: unknown; summary: string; access: readonly Access[] };
   'call.finished': { tool: string; state: FinalState; outcome: Outcome; durationMs: number };
+  /** An agent began to work on the session's last message. Until it finished, the run can be taken up again. */
+  'run.started': { model: string; scripted: boolean };
+  /** `index` counts the session's messages from 0. */
+  'message.added': { index: number; message: Message };
+  'run.finished': { reason: RunEnd; message: string; turns: number; usage: Usage };
   /** Live only: never recorded one by one. */
   'call.progressed': { tool: string; message?: string; percent?: number; output?: string };
+  /** Live only. What the model says while it says it; `restarted`: forget what was streamed of this message. */
+  'message.streamed': { kind: 'text' | 'thinking' | 'call' | 'restarted'; text: string };
 }
 
 export type EventType = keyof EventData;
-export type RecordedEventType = Exclude<EventType, 'call.progressed'>;
+export type LiveEventType = 'call.progressed' | 'message.streamed';
+export type RecordedEventType = Exclude<EventType, LiveEventType>;
+
+/** Events of a session that belong to none of its calls. */
+export type SessionEventType = 'run.started' | 'message.added' | 'run.finished';
 
 export type NewEvent<T extends RecordedEventType = RecordedEventType> = T extends RecordedEventType
-  ? { readonly type: T; readonly callId: string; readonly at: number; readonly data: EventData[T] }
+  ? { readonly type: T; readonly callId: CallIdOf<T>; readonly at: number; readonly data: EventData[T] }
   : never;
+
+type CallIdOf<T extends EventType> = T extends SessionEventType | 'message.streamed' ? null : string;
 
 /** A recorded event. `seq` counts from 1 without gaps in its session, `pos` grows over all sessions. */
 export type StoredEvent = NewEvent & { readonly session: string; readonly seq: number; readonly pos: number };
@@ -65,13 +79,15 @@ export type StoredSystemEvent = NewSystemEvent & {
 /** Anything the log holds. */
 export type LogEvent = StoredEvent | StoredSystemEvent;
 
-export type LiveEvent = {
-  readonly type: 'call.progressed';
-  readonly session: string;
-  readonly callId: string;
-  readonly at: number;
-  readonly data: EventData['call.progressed'];
-};
+export type LiveEvent<T extends LiveEventType = LiveEventType> = T extends LiveEventType
+  ? {
+      readonly type: T;
+      readonly session: string;
+      readonly callId: CallIdOf<T>;
+      readonly at: number;
+      readonly data: EventData[T];
+    }
+  : never;
 
 /** What subscribers receive: recorded events after they were recorded, live ones as they come. */
 export type Event = StoredEvent | LiveEvent;

@@ -117,7 +117,7 @@ export class MemoryStore implements Store {
       if (isFinal(row.record.state)) this.#forget(row);
     }
     this.#latest.replaceAll([...this.#calls.values()].filter(({ record }) => !this.#overdue.has(record.id)));
-    this.#events.replaceAll(this.#events.all().filter((event) => this.#calls.has(event.callId)));
+    this.#events.replaceAll(this.#events.all().filter(({ callId }) => callId === null || this.#calls.has(callId)));
   }
 
   #forget({ record, size }: Row): void {
