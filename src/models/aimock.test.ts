@@ -43,7 +43,8 @@ test.each(Object.keys(PROVIDERS) as (keyof typeof PROVIDERS)[])(
     const two = await model.turn({ system: '', tools, messages: [asked, one.value, { role: 'results', results }] });
     expect(two.ok && two.value.parts.at(-1)).toEqual({ type: 'text', text: '好的。' });
     expect(two.ok && two.value.stop).toEqual({ reason: 'end' });
-    // The mock keeps every request in the shape of a chat.
+    // The mock keeps every request in the shape of a chat; a list of items it takes apart, so that one is checked elsewhere.
+    if (provider === 'openai responses') return;
     const problems = mock.getRequests().flatMap(({ body }) => historyProblems('/chat/completions', body));
     expect(problems).toEqual([]);
   },
