@@ -15,6 +15,7 @@ export function anthropicModel(options: ModelOptions): Model {
   const who = `The Messages endpoint ${new URL(baseUrl).host}`;
   const endpoint = {
     ...tuning,
+    ...(key !== undefined && { key }),
     who,
     url: `${baseUrl.replace(/\/+$/, '')}/v1/messages`,
     headers: { 'anthropic-version': VERSION, ...keyHeaders(baseUrl, key), ...headers },

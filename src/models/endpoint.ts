@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { messageOf } from '../kernel/error.ts';
+import { type Failure, messageOf } from '../kernel/error.ts';
 import type { AssistantMessage } from '../kernel/message.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Heard, TurnOptions } from './model.ts';
@@ -11,6 +11,8 @@ export interface EndpointOptions {
   readonly who: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Never to be seen in a message, whatever the endpoint says. */
+  readonly key?: string;
   /** How often it is tried in all. Default 4. */
   readonly tries?: number;
   /** The wait before the second try; it doubles, up to 30 s. Default 500. */
@@ -47,7 +49,8 @@ export async function streamTurn(
     );
     if ('role' in answer) return ok(answer);
     if (signal?.aborted) return fail('CANCELLED', 'The model was told to stop.');
-    const { failure, retry, afterMs } = answer;
+    const { retry, afterMs } = answer;
+    const failure = withoutKey(answer.failure, endpoint.key);
     const waitMs = afterMs ?? backoff(retryDelayMs, tried);
     if (!retry) return { ok: false, error: failure };
     if (tried >= tries) return fail(failure.code, `${failure.message}. It was tried ${tried} times; try again later.`);
@@ -59,6 +62,10 @@ export async function streamTurn(
     await sleep(waitMs, undefined, signal === undefined ? {} : { signal }).catch(() => {});
     if (signal?.aborted) return fail('CANCELLED', 'The model was told to stop.');
   }
+}
+
+function withoutKey(failure: Failure, key: string | undefined): Failure {
+  return key ? { ...failure, message: failure.message.replaceAll(key, '[key]') } : failure;
 }
 
 function backoff(delayMs: number, tried: number): number {

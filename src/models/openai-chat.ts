@@ -14,6 +14,7 @@ export function openaiChatModel(options: ModelOptions): Model {
   const who = `The chat endpoint ${new URL(baseUrl).host}`;
   const endpoint = {
     ...tuning,
+    ...(key !== undefined && { key }),
     who,
     url: `${baseUrl.replace(/\/+$/, '')}/chat/completions`,
     headers: { ...(key !== undefined && { authorization: `Bearer ${key}` }), ...headers },

@@ -14,6 +14,7 @@ export function openaiResponsesModel(options: ModelOptions): Model {
   const who = `The Responses endpoint ${new URL(baseUrl).host}`;
   const endpoint = {
     ...tuning,
+    ...(key !== undefined && { key }),
     who,
     url: `${baseUrl.replace(/\/+$/, '')}/responses`,
     headers: { ...(key !== undefined && { authorization: `Bearer ${key}` }), ...headers },

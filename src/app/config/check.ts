@@ -57,23 +57,26 @@ function fromText(name: SettingName, text: string): unknown {
   const { fallback, schema } = SETTINGS[name];
   if (Array.isArray(fallback)) return listOf(text);
   if (text === 'null') return null;
+  if (text.trim().startsWith('{')) return jsonOf(text);
   const number = Number(text);
   return text.trim() !== '' && Number.isFinite(number) && schema.safeParse(number).success ? number : text;
 }
 
 /** A list with commas, where those in parentheses belong to a rule; JSON for what that does not fit. */
 function listOf(text: string): unknown {
-  if (text.trim().startsWith('[')) {
-    try {
-      return JSON.parse(text);
-    } catch {
-      return text;
-    }
-  }
+  if (text.trim().startsWith('[')) return jsonOf(text);
   return text
     .split(/,(?![^(]*\))/)
     .map((item) => item.trim())
     .filter((item) => item !== '');
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 function reasonOf(error: { issues: readonly { message: string; path: readonly PropertyKey[] }[] }): string {
