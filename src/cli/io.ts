@@ -13,6 +13,8 @@ export interface Io {
 
 /** The terminal this process was started in. */
 export function processIo(): Io {
+  // Whoever read the output has enough, as in `| head`.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   return {
     stdin: process.stdin,
     stdout: process.stdout,

@@ -12,6 +12,17 @@ type Name = keyof Words['commands'];
 const COMMANDS: Partial<Record<Name, () => Promise<CommandModule>>> = {
   chat: () => import('./commands/chat.ts'),
   run: () => import('./commands/run.ts'),
+  tools: () => import('./commands/tools.ts'),
+  explain: () => import('./commands/explain.ts'),
+  rules: () => import('./commands/rules.ts'),
+  approvals: () => import('./commands/approvals.ts'),
+  history: () => import('./commands/history.ts'),
+  undo: () => import('./commands/undo.ts'),
+  replay: () => import('./commands/replay.ts'),
+  verify: () => import('./commands/verify.ts'),
+  doctor: () => import('./commands/doctor.ts'),
+  completion: () => import('./commands/completion.ts'),
+  init: () => import('./commands/init.ts'),
 };
 
 /** Runs one command line and says what the process should end with. */

@@ -54,7 +54,7 @@ const en = {
   },
   used: (turns: number, tokens: number, cost: string) => `${turns} turns, ${tokens} tokens${cost}`,
   help: 'Commands: /tools, /undo [call], /quit, and /TOOL with arguments: /read_file README.md, or key=value, or JSON.',
-  noSuchTool: (name: string) => `There is no tool ${name}. /tools lists them.`,
+  noSuchTool: (name: string) => `There is no tool ${name}; «tools» lists them.`,
   nothing: 'Nothing.',
   undone: (paths: string) => `As before again: ${paths}`,
   wrote: (path: string) => `Wrote ${path}.`,
@@ -66,6 +66,7 @@ const en = {
   tooLate: (id: string) => `${id} is not open any more.`,
   repair: 'Repair',
   verdicts: { allow: 'runs unasked', ask: 'a person is asked', deny: 'is refused' },
+  noSession: (session: string) => `There is no session ${session}. toolwright history --sessions lists them.`,
   replaying: 'Replay of what was recorded. Nothing is executed.',
 };
 
@@ -114,7 +115,7 @@ const zh: Words = {
   ends: { done: '完成', stopped: '已停止', budget: '预算用完', loop: '原地打转', refused: '模型拒绝', failed: '失败' },
   used: (turns, tokens, cost) => `${turns} 轮，${tokens} 个 token${cost}`,
   help: '命令：/tools、/undo [调用]、/quit，以及 /工具名 加参数：/read_file README.md，或 key=value，或 JSON。',
-  noSuchTool: (name) => `没有工具 ${name}。用 /tools 查看全部。`,
+  noSuchTool: (name) => `没有工具 ${name}；用 tools 查看全部。`,
   nothing: '没有。',
   undone: (paths) => `已恢复：${paths}`,
   wrote: (path) => `已写入 ${path}。`,
@@ -126,6 +127,7 @@ const zh: Words = {
   tooLate: (id) => `${id} 已经不再等待回答。`,
   repair: '修复办法',
   verdicts: { allow: '直接运行', ask: '询问用户', deny: '拒绝' },
+  noSession: (session) => `没有会话 ${session}。用 toolwright history --sessions 查看全部。`,
   replaying: '回放记录，不执行任何东西。',
 };
 
