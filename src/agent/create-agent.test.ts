@@ -51,7 +51,11 @@ test('a task is worked through tools until the model is done, and every step is 
   expect(readFileSync(ws.file('b.txt'), 'utf8')).toBe('beta');
   expect(events.map(({ type }) => type)).toEqual([
     'run.started',
-    ...Array(5).fill('message.added'),
+    'message.added',
+    'message.added',
+    'results.added',
+    'message.added',
+    'results.added',
     'message.streamed',
     'message.added',
     'run.finished',
@@ -100,7 +104,7 @@ test('denied, not started and interrupted are told apart, and each call has its 
   const ran = await agentIn(ws, [{ calls }], { store }).run('s1', 'Go', { signal: stopper.signal });
   expect(ran).toMatchObject({ ok: true, value: { reason: 'stopped' } });
   const results = (await store.events('s1')).flatMap((event) =>
-    event.type === 'message.added' && event.data.message.role === 'results' ? event.data.message.results : [],
+    event.type === 'results.added' ? event.data.results : [],
   );
   expect(results.map(({ text }) => text)).toEqual([
     expect.stringContaining('refused to run write_file'),
@@ -202,7 +206,7 @@ test('more calls than fit in a turn are answered, not made', async () => {
   expect(existsSync(ws.file('f31.txt'))).toBe(true);
   expect(existsSync(ws.file('f32.txt'))).toBe(false);
   const results = (await store.events('s1')).flatMap((event) =>
-    event.type === 'message.added' && event.data.message.role === 'results' ? event.data.message.results : [],
+    event.type === 'results.added' ? event.data.results : [],
   );
   expect([results.length, results[999]?.text]).toEqual([1000, expect.stringContaining('at most 32 calls')]);
 });

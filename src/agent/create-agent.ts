@@ -11,7 +11,7 @@ import { answerCalls, callsOf } from './answer-calls.ts';
 import { type Budget, costOf } from './budget.ts';
 import { driveRun, type Ended, type RunParts } from './drive-run.ts';
 import { readProjectNotes } from './project-notes.ts';
-import { Session } from './session.ts';
+import { Session, wordsOf } from './session.ts';
 import { systemPrompt } from './system-prompt.ts';
 
 export interface AgentOptions {
@@ -32,6 +32,8 @@ export interface AgentOptions {
 }
 
 export interface RunOptions {
+  /** Who said it. */
+  readonly by?: string;
   readonly signal?: AbortSignal;
   /** Recorded events of the session itself after they were recorded, and the model's words as they come. */
   onEvent?(event: StoredEvent | LiveEvent): void;
@@ -74,7 +76,7 @@ export function createAgent(options: AgentOptions): Agent {
         const session = await opened(id, runOptions);
         const parts = await partsFor(id, runOptions);
         await answerOpenCalls(session, parts);
-        await session.begin(text, model);
+        await session.begin(text, model, runOptions.by ?? null);
         return outcomeOf(session, await driveRun(session, parts));
       });
     },
@@ -147,5 +149,5 @@ async function answerOpenCalls(session: Session, parts: RunParts): Promise<void>
 
 function lastWords({ last }: Session): string {
   if (last?.message.role !== 'assistant') return '';
-  return last.message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
+  return wordsOf(last.message);
 }

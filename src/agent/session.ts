@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { EventData, NewEvent, SessionEventType, StoredEvent } from '../kernel/event.ts';
 import { type AssistantMessage, type Message, NO_USAGE, type Usage } from '../kernel/message.ts';
 import type { Clock, Store } from '../kernel/ports.ts';
@@ -56,8 +57,8 @@ export class Session {
     return this.window.last;
   }
 
-  add(message: Message): Promise<void> {
-    return this.record('message.added', { index: this.#messages, message });
+  async add(message: Message): Promise<void> {
+    await this.#append([this.#added(message)]);
   }
 
   /** The same turn with names for its calls that this session has not had: some endpoints count anew in every turn. */
@@ -74,15 +75,28 @@ export class Session {
   }
 
   /** A run and the message it answers, both or neither. A run that is still open goes on with the new message. */
-  async begin(text: string, { name: model, scripted }: { name: string; scripted: boolean }): Promise<void> {
-    const message = { role: 'user', text, from: 'person' } as const;
-    const added = this.#event('message.added', { index: this.#messages, message });
+  async begin(
+    text: string,
+    { name: model, scripted }: { name: string; scripted: boolean },
+    by: string | null,
+  ): Promise<void> {
+    const added = this.#added({ role: 'user', text, from: 'person' }, by);
     const started = this.#event('run.started', { model, scripted });
     await this.#append(this.#run === undefined ? [started, added] : [added]);
   }
 
   record<T extends SessionEventType>(type: T, data: EventData[T]): Promise<void> {
     return this.#append([this.#event(type, data)]);
+  }
+
+  #added(message: Message, by: string | null = null): NewEvent {
+    if (message.role === 'results') return this.#event('results.added', { results: message.results });
+    const messageId = randomUUID();
+    if (message.role === 'user') {
+      const role = message.from === 'person' ? 'user' : 'notice';
+      return this.#event('message.added', { messageId, role, text: message.text, by });
+    }
+    return this.#event('message.added', { messageId, role: 'assistant', text: wordsOf(message), turn: message });
   }
 
   #event<T extends SessionEventType>(type: T, data: EventData[T]): NewEvent {
@@ -100,9 +114,9 @@ export class Session {
     this.#seen = Math.max(this.#seen, event.seq);
     if (event.type === 'run.started') this.#run = { turns: 0, usage: NO_USAGE };
     if (event.type === 'run.finished') this.#run = undefined;
-    if (event.type !== 'message.added') return;
-    const { index, message } = event.data;
-    this.#messages = index + 1;
+    const message = messageIn(event);
+    if (message === undefined) return;
+    this.#messages++;
     this.window.add({ seq: event.seq, message });
     if (message.role !== 'assistant') return;
     for (const part of message.parts) if (part.type === 'call') this.#remember(part.id);
@@ -119,6 +133,20 @@ export class Session {
 }
 
 const MOST_IDS = 20_000;
+
+/** What an event of the log adds to the conversation, if anything. */
+function messageIn(event: StoredEvent): Message | undefined {
+  if (event.type === 'results.added') return { role: 'results', results: event.data.results };
+  if (event.type !== 'message.added') return undefined;
+  const { role, text, turn } = event.data;
+  if (role === 'assistant') return turn;
+  return { role: 'user', text, from: role === 'user' ? 'person' : 'runtime' };
+}
+
+/** What a turn says to a person. */
+export function wordsOf({ parts }: AssistantMessage): string {
+  return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
+}
 
 function sum(a: Usage, b: Usage): Usage {
   return {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Failure } from '../kernel/error.ts';
-import { EXIT_OF } from './exit-codes.ts';
+import { exitCodeOf } from './exit-codes.ts';
 import type { Io } from './io.ts';
 import type { Style } from './style.ts';
 import type { Words } from './words.ts';
@@ -25,5 +25,5 @@ export interface CommandModule {
 /** One sentence on the error stream, and the exit code that belongs to it. */
 export function failWith(cli: Cli, failure: Failure): void {
   cli.note(`${cli.style.red('✗')} ${failure.message}`);
-  cli.exitCode = EXIT_OF[failure.code];
+  cli.exitCode = exitCodeOf(failure);
 }

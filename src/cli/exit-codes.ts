@@ -1,18 +1,19 @@
-import type { ErrorCode } from '../kernel/error.ts';
+import type { ErrorCode, Failure } from '../kernel/error.ts';
 
-/** What the process ends with, as docs/cli.md lists it. */
+/** What scripts may rely on. */
 export const EXIT = {
   ok: 0,
   failed: 1,
   usage: 2,
   denied: 3,
   configuration: 4,
+  /** No model, or it did not answer. */
   provider: 5,
   timeout: 124,
   interrupted: 130,
-};
+} as const;
 
-export const EXIT_OF: Record<ErrorCode, number> = {
+const BY_CODE: Record<ErrorCode, number> = {
   INVALID_INPUT: EXIT.usage,
   UNKNOWN_TOOL: EXIT.usage,
   TOOL_DISABLED: EXIT.denied,
@@ -31,3 +32,7 @@ export const EXIT_OF: Record<ErrorCode, number> = {
   SANDBOX_UNAVAILABLE: EXIT.configuration,
   INTERNAL: EXIT.failed,
 };
+
+export function exitCodeOf({ code }: Pick<Failure, 'code'>): number {
+  return BY_CODE[code];
+}

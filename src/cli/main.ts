@@ -1,25 +1,11 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
+import { VERSION } from '../app/version.ts';
 
 const argv = process.argv.slice(2);
-const version = versionOf();
 
 // Asked for by scripts, in loops: nothing else is loaded for it.
-if (argv[0] === '--version' || argv[0] === '-V') process.stdout.write(`${version}\n`);
+if (argv[0] === '--version' || argv[0] === '-V') process.stdout.write(`${VERSION}\n`);
 else {
   const [{ runCli }, { processIo }] = await Promise.all([import('./run-cli.ts'), import('./io.ts')]);
-  process.exitCode = await runCli(argv, processIo(), version);
-}
-
-/** From the package's own file, which is one folder up in a build and two in a checkout. */
-function versionOf(): string {
-  for (const path of ['../package.json', '../../package.json']) {
-    try {
-      const { name, version } = JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
-      if (name === 'toolwright') return version;
-    } catch {
-      // Not there: try the next.
-    }
-  }
-  return 'unknown';
+  process.exitCode = await runCli(argv, processIo(), VERSION);
 }

@@ -10,8 +10,10 @@ type Name = keyof Words['commands'];
 
 /** Every command, in the order of `--help`. Each is loaded when it is called and not before: most of the start is loading. */
 const COMMANDS: Partial<Record<Name, () => Promise<CommandModule>>> = {
+  start: () => import('./commands/start.ts'),
   chat: () => import('./commands/chat.ts'),
   run: () => import('./commands/run.ts'),
+  call: () => import('./commands/call.ts'),
   tools: () => import('./commands/tools.ts'),
   explain: () => import('./commands/explain.ts'),
   rules: () => import('./commands/rules.ts'),
@@ -23,6 +25,7 @@ const COMMANDS: Partial<Record<Name, () => Promise<CommandModule>>> = {
   doctor: () => import('./commands/doctor.ts'),
   completion: () => import('./commands/completion.ts'),
   init: () => import('./commands/init.ts'),
+  token: () => import('./commands/token.ts'),
 };
 
 /** Runs one command line and says what the process should end with. */

@@ -1,6 +1,5 @@
 import type { Outcome } from '../kernel/call.ts';
 import type { Event, EventData } from '../kernel/event.ts';
-import type { AssistantMessage, Message } from '../kernel/message.ts';
 import type { Cli } from './cli.ts';
 import { harmless } from './style.ts';
 
@@ -21,7 +20,7 @@ export class RunView {
 
   show(event: Event): void {
     if (event.type === 'message.streamed') this.#stream(event.data);
-    if (event.type === 'message.added') this.#message(event.data.message);
+    if (event.type === 'message.added') this.#message(event.data);
     if (event.type === 'call.requested') this.#asked.set(event.callId, event.data);
     if (event.type === 'call.started') this.#call(event.callId, event.data);
     if (event.type === 'call.finished') this.#finished(event.callId, event.data);
@@ -42,11 +41,11 @@ export class RunView {
   }
 
   /** What was not streamed, as in a replay, is shown when it is there. */
-  #message(message: Message): void {
-    if (message.role === 'user' && this.#replays)
-      this.#cli.print(`\n${this.#cli.words.prompt}${harmless(message.text)}`);
-    if (message.role !== 'assistant') return;
-    if (this.#streamed === undefined && textOf(message) !== '') this.#cli.print(harmless(textOf(message)));
+  #message({ role, text }: EventData['message.added']): void {
+    const { print, words } = this.#cli;
+    if (role === 'user' && this.#replays) print(`\n${words.prompt}${harmless(text)}`);
+    if (role !== 'assistant') return;
+    if (this.#streamed === undefined && text !== '') print(harmless(text));
     this.#breakLine();
   }
 
@@ -102,10 +101,6 @@ export class RunView {
 function wentWell({ ok, value }: Outcome): boolean {
   const { exitCode } = (value ?? {}) as { exitCode?: unknown };
   return ok && (typeof exitCode !== 'number' || exitCode === 0);
-}
-
-function textOf({ parts }: AssistantMessage): string {
-  return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
 }
 
 function clip(text: string): string {

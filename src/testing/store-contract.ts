@@ -117,11 +117,11 @@ export function storeContract(open: Open): Check[] {
     async 'a session keeps what was said in it beside its calls'(store) {
       const call = requestedCall();
       await store.submit(call);
-      const message = { role: 'user', text: 'hello ü', from: 'person' } as const;
-      const added = { type: 'message.added', callId: null, at: AT, data: { index: 0, message } } as const;
+      const data = { messageId: 'm1', role: 'user', text: 'hello ü' } as const;
+      const added = { type: 'message.added', callId: null, at: AT, data } as const;
       const [stored] = await store.append('s1', [added]);
       assert.deepEqual([stored?.seq, stored?.callId], [2, null]);
-      assert.deepEqual((await store.events('s1', 1))[0]?.data, { index: 0, message });
+      assert.deepEqual((await store.events('s1', 1))[0]?.data, data);
     },
 
     async 'events come back as they were recorded, after a seq and up to a limit'(store) {

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Message } from '../../src/kernel/message.ts';
 import { openSqliteStore } from '../../src/storage/sqlite/open.ts';
 import { type ModelServer, modelServer, type RawRequest } from '../../src/testing/model-server.ts';
 
@@ -80,15 +79,12 @@ async function look(folder: string): Promise<string[]> {
   const opened = await openSqliteStore(folder);
   if (!opened.ok) return [opened.error.message];
   const { store } = opened.value;
-  const messages = (await store.events('s1')).flatMap((event): Message[] =>
-    event.type === 'message.added' ? [event.data.message] : [],
-  );
+  const events = await store.events('s1');
   await store.close();
   const paid = readFileSync(join(folder, 'paid.log'), 'utf8').trim().split('\n');
-  const asked = messages.flatMap((one) =>
-    one.role === 'assistant' ? one.parts.filter(({ type }) => type === 'call') : [],
-  );
-  const answers = messages.flatMap((one) => (one.role === 'results' ? one.results : []));
+  const turns = events.flatMap((event) => (event.type === 'message.added' && event.data.turn ? [event.data.turn] : []));
+  const asked = turns.flatMap(({ parts }) => parts.filter(({ type }) => type === 'call'));
+  const answers = events.flatMap((event) => (event.type === 'results.added' ? event.data.results : []));
   const problems: string[] = [];
   if (new Set(paid).size !== paid.length) problems.push(`paid twice: ${paid.join(' ')}`);
   if (asked.length !== TURNS * CALLS || answers.length !== asked.length)
@@ -97,6 +93,6 @@ async function look(folder: string): Promise<string[]> {
     if (isError && !text.includes('outcome is not known')) problems.push(`an answer says: ${text}`);
     if (!isError && !paid.some((to) => text.includes(`paid ${to}`))) problems.push(`not paid, although told: ${text}`);
   }
-  if (messages.at(-1)?.role !== 'assistant') problems.push("the last message is not the model's");
+  if (events.at(-1)?.type !== 'run.finished') problems.push('the run is still open');
   return problems;
 }

@@ -339,6 +339,11 @@ const CASES: Record<SettingName, { users: unknown; tighter?: [unknown, unknown];
   maxTokens: { users: 5000, tighter: [4000, 4000], looser: [6000, null] },
   maxCost: { users: 5, tighter: [4, 4], looser: [6, null] },
   maxMinutes: { users: null, tighter: [4, 4], looser: [] },
+  host: { users: '127.0.0.1', looser: ['0.0.0.0'] },
+  publicUrl: { users: null, looser: ['https://evil.example'] },
+  tlsCert: { users: null, looser: ['/tmp/cert.pem'] },
+  tlsKey: { users: null, looser: ['/tmp/key.pem'] },
+  streamsPerToken: { users: 10, looser: [11] },
   logLevel: { users: 'warn', looser: ['silent', 'debug'] },
 };
 
