@@ -8,6 +8,7 @@ import type { Approver, BlobStore, Logger } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Sandbox } from '../kernel/sandbox.ts';
 import type { ExplainingPolicy } from '../policy/create-policy.ts';
+import { createProcesses } from '../processes/create-processes.ts';
 import { builtInToolsets } from '../runtime/built-in-toolsets.ts';
 import { ToolExecutor } from '../runtime/executor.ts';
 import { type AnyTool, ToolRegistry } from '../runtime/registry.ts';
@@ -82,7 +83,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   const { store, blobs } = opened.value;
 
   const closing: (() => unknown)[] = options.store === undefined ? [() => store.close()] : [];
-  const policy = await followPolicy(store, { config, files, home, tools: new Set(registry.listNames()) });
+  const policy = await followPolicy(store, { config, files, home, tools: registry.offered() });
   if (!policy.ok) return closeAll(closing).then(() => policy);
   const workspace = await openWorkspace({
     root,
@@ -91,9 +92,11 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     sandbox: sandbox.value,
     ownFolders: [stateDir],
   });
+  const processes = createProcesses({ sandbox: sandbox.value, network: { hosts: config.allowedHosts } });
   closing.push(
     () => workspace.close(),
     () => sandbox.value.close(),
+    () => processes.close(),
     policy.value.stop,
   );
   closing.push(await followToolStates(store, registry, config.disabledTools));
@@ -101,7 +104,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     policy: policy.value.policy,
     store,
     blobs,
-    world: workspace,
+    world: processes.addTo(workspace),
     witness: createWitness(workspace),
     ...(options.approver !== undefined && { approver: options.approver }),
     ...(config.approvalTimeout !== null && { approvalTimeout: config.approvalTimeout }),
