@@ -67,7 +67,7 @@ export class RunView {
     this.#breakLine();
     const mark = wentWell(outcome) ? style.green('✓') : style.red('✗');
     const how = state === 'succeeded' ? '' : ` ${state}`;
-    this.#cli.print(`  ${mark} ${tool}${how} ${style.dim(`${Math.round(durationMs)} ms`)}`);
+    this.#cli.print(`  ${mark} ${tool}${how} ${style.dim(durationMs === null ? '' : `${Math.round(durationMs)} ms`)}`);
     const lines = outcome.text.split('\n');
     for (const line of lines.slice(0, MOST_LINES)) this.#cli.print(style.dim(`    ${style.line(line, 4)}`));
     if (lines.length > MOST_LINES) this.#cli.print(style.dim(`    … ${lines.length - MOST_LINES} more lines`));
