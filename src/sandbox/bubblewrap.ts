@@ -16,7 +16,6 @@ import { findChanges, type Names } from './changes.ts';
 import { explainFailure, findBubblewrap, noFilter, notInstalled, wrongPlatform } from './detect.ts';
 import { endMessage } from './end-message.ts';
 import type { Found } from './found.ts';
-import { remember } from './git-folders.ts';
 import { inheritedDescriptors } from './inherited.ts';
 import { createLauncherPool, entersNamespace, type LauncherPool } from './launcher.ts';
 import { countMounts, runArguments, systemArguments } from './mounts.ts';
@@ -29,7 +28,7 @@ import { checkSize } from './request-size.ts';
 import { createRuntimeFolder, type RuntimeFolder } from './runtime-folder.ts';
 import { seccompFilter } from './seccomp.ts';
 import { CLOSED } from './supervise.ts';
-import { sweep } from './sweep.ts';
+import { remember, type Swept, sweep } from './sweep.ts';
 import { findToolchains, type Toolchains } from './toolchains.ts';
 import { createTreeScan } from './tree-scan.ts';
 
@@ -143,7 +142,7 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
       const ran = await start(prepared, request, checked, found);
       if (!ran.ok && attempt < ATTEMPTS && /No such file or directory/.test(ran.error.message)) continue;
       if (!ran.ok) return ran;
-      const quarantined = live ? sweep(workspace, found, await findIn(workspace), memory) : [];
+      const swept = live ? sweep(workspace, found, await findIn(workspace), memory) : NOTHING_SWEPT;
       const { supervised, networkDropped, ...end } = ran.value;
       return ok({
         ...end,
@@ -151,9 +150,9 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
         durationMs: supervised.durationMs,
         output: supervised.output,
         changes: live && request.changes === 'report' ? await changesSince(workspace, before, startedAtMs) : null,
-        quarantined,
+        quarantined: swept.quarantined,
         sandbox: 'bubblewrap',
-        notes: networkDropped === 0 ? [] : [`${networkDropped} more connections are not in the network record.`],
+        notes: notesOn(swept, networkDropped),
       });
     }
   }
@@ -263,6 +262,16 @@ async function tidy(prepared: Prepared): Promise<void> {
   await prepared.launchers.close();
   prepared.pipes.close();
   prepared.folder.remove();
+}
+
+const NOTHING_SWEPT: Swept = { quarantined: [], left: [] };
+
+function notesOn({ left }: Swept, networkDropped: number): string[] {
+  const planted = `The run left ${left.join(', ')}, which the host would obey and which could not be put aside: look at it before you use git or an editor there.`;
+  return [
+    ...(left.length === 0 ? [] : [planted]),
+    ...(networkDropped === 0 ? [] : [`${networkDropped} more connections are not in the network record.`]),
+  ];
 }
 
 function tooManyFiles(workspace: string, found: readonly Found[]): Result<never> {

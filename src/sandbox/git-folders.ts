@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, relative, resolve } from 'node:path';
 import type { FileRule } from '../kernel/file-policy.ts';
 import type { Found } from './found.ts';
 import { namedPaths } from './git-config.ts';
-import { inFolder, readInside, statOf } from './inside.ts';
+import { inFolder, readInside, readTextInside, statOf } from './inside.ts';
 
 /**
  * Where git on the host finds programs to run. Not only below a folder called `.git`: any folder of the right shape is
@@ -39,7 +39,7 @@ export function isRepository(names: readonly string[]): boolean {
 export function namedByConfig(workspace: string, found: readonly Found[]): Found[] {
   const known = new Set(found.map(({ path }) => path));
   return found.filter(isGitConfig).flatMap((config) => {
-    const text = readInside(workspace, config.path);
+    const text = readTextInside(workspace, config.path);
     if (text === null) return [];
     const { hooks, includes, worktree } = namedPaths(text);
     const folder = resolve(workspace, dirname(config.path));
@@ -62,29 +62,24 @@ function entryAt(workspace: string, path: string): Found[] {
   return [{ path, kind, access: 'read-only', rule: NAMED }];
 }
 
-/** State by path of what git obeys, as of before a run. */
-export type GitMemory = ReadonlyMap<string, string>;
-
-export function remember(workspace: string, found: readonly Found[]): GitMemory {
-  const memory = new Map<string, string>();
-  for (const each of found) {
-    const state = stateOf(workspace, each);
-    if (state !== undefined) memory.set(each.path, state);
-  }
-  return memory;
-}
-
+/** What a protected file or folder says, for telling whether it was changed. Undefined where only its identity counts. */
 export function stateOf(workspace: string, found: Found): string | undefined {
   const { path } = found;
-  if (isGitConfig(found)) return readInside(workspace, path) ?? undefined;
+  if (isGitConfig(found)) return readTextInside(workspace, path) ?? undefined;
   if (isGitHooks(found)) {
     const hooks = hooksIn(workspace, path);
     return hooks.map(({ state }) => state).join('\n');
   }
   if (found.kind === 'link') return linkAt(`${workspace}/${path}`);
-  if (found.rule !== GIT_FILE) return undefined;
-  const text = readInside(workspace, path) ?? '';
+  if (found.kind !== 'file') return undefined;
+  if (found.rule !== GIT_FILE) return digest(workspace, path);
+  const text = readTextInside(workspace, path) ?? '';
   return `${text} ${realPath(resolve(workspace, dirname(path), gitdirIn(text) ?? '.'))}`;
+}
+
+/** A file that means nothing to git. */
+export function isPlain(found: Found): boolean {
+  return found.kind === 'file' && found.rule !== GIT_FILE && !isGitConfig(found);
 }
 
 export function isGitConfig({ path, kind, rule }: Found): boolean {
@@ -100,13 +95,13 @@ export function hooksIn(workspace: string, path: string): { name: string; state:
   const names = inFolder(workspace, path, (folder) => readdirSync(folder));
   return names
     .filter((name) => !name.endsWith('.sample'))
-    .map((name) => ({ name, state: `${JSON.stringify(name)} ${digest(`${workspace}/${path}`, name)}` }));
+    .map((name) => ({ name, state: `${JSON.stringify(name)} ${digest(workspace, `${path}/${name}`)}` }));
 }
 
 /** Submodules and worktrees of this workspace's own repository keep their settings where they are looked after. */
 export function isOwnGitFile(workspace: string, { path, kind, rule }: Found): boolean {
   if (kind !== 'file') return false;
-  const text = readInside(workspace, path) ?? '';
+  const text = readTextInside(workspace, path) ?? '';
   // What `git worktree add` writes: the settings are those of the repository it lies in.
   if (/(^|\/)\.git\/worktrees\/[^/]+\/commondir$/i.test(path)) return text.trimEnd() === '../..';
   const target = rule === GIT_FILE ? gitdirIn(text) : null;
@@ -125,17 +120,13 @@ function isOfGit(path: string, rule: FileRule | null): boolean {
   return rule === IN_GIT || /(^|\/)\.git\//i.test(path);
 }
 
-function digest(folder: string, name: string): string {
-  const stat = statOf(`${folder}/${name}`);
-  if (stat?.isSymbolicLink()) return linkAt(`${folder}/${name}`) ?? '';
+function digest(workspace: string, path: string): string {
+  const stat = statOf(`${workspace}/${path}`);
+  if (stat?.isSymbolicLink()) return linkAt(`${workspace}/${path}`) ?? '';
   if (!stat?.isFile()) return String(stat?.ino);
-  try {
-    return `${stat.mode} ${createHash('sha256')
-      .update(readFileSync(`${folder}/${name}`))
-      .digest('hex')}`;
-  } catch {
-    return `${stat.mode} ${stat.ino}`;
-  }
+  const content = readInside(workspace, path);
+  if (content === null) return `${stat.mode} ${stat.ino} ${stat.size} ${stat.mtimeMs}`;
+  return `${stat.mode} ${createHash('sha256').update(content).digest('hex')}`;
 }
 
 function linkAt(path: string): string | undefined {

@@ -2,7 +2,7 @@ import { readSync } from 'node:fs';
 import type { Limits, RunEnd } from '../kernel/sandbox.ts';
 import type { Cgroup } from './cgroup.ts';
 import { createDiskGrowth } from './disk-growth.ts';
-import { descendants, isGone, memoryOf, samplesOf, threadsOfMachine } from './proc.ts';
+import { descendants, isGone, memoryOf, type ProcessSample, samplesOf, sharedMemoryOfMachine, threadsOfMachine } from './proc.ts';
 import type { Tree } from './supervise.ts';
 import { createTally, type Tally } from './tally.ts';
 
@@ -49,6 +49,7 @@ export function namespaceTree(given: {
   let [peakMemoryBytes, cpuMs] = [0, 0];
   let sampled = false;
   let tally: Tally | null = null;
+  const sharedBefore = cgroup === null ? sharedMemoryOfMachine() : 0;
   const disk = given.writable === null ? null : createDiskGrowth(given.writable);
   const quick = cgroup === null && process.getuid?.() === 0 ? createGrowth() : null;
 
@@ -77,7 +78,8 @@ export function namespaceTree(given: {
       const samples = samplesOf(pids);
       tally ??= createTally(root);
       const sum = tally.add(samples);
-      const memoryBytes = cgroup === null ? memoryOf(samples, limits.memoryBytes) : 0;
+      if (cgroup === null && threadsOf(samples) > limits.processes + OUR_PROCESSES) return 'processes';
+      const memoryBytes = cgroup === null ? memoryOf(samples, limits.memoryBytes, sharedBefore) : 0;
       sampled = true;
       peakMemoryBytes = Math.max(peakMemoryBytes, memoryBytes);
       cpuMs = sum.cpuMs;
@@ -114,6 +116,14 @@ export function namespaceTree(given: {
       };
     },
   };
+}
+
+/** The shell inside, and the subshell that becomes the command. */
+const OUR_PROCESSES = 2;
+
+/** A thread takes as much of the machine as a process does, and control groups count them alike. */
+function threadsOf(samples: readonly ProcessSample[]): number {
+  return samples.reduce((sum, { threads }) => sum + threads, 0);
 }
 
 function groupExists(group: number): boolean {

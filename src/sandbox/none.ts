@@ -6,7 +6,7 @@ import type { RunEnd, RunRequest, RunResult, Sandbox } from '../kernel/sandbox.t
 import { endMessage } from './end-message.ts';
 import { freshName, isExecutable, namelessFile } from './files.ts';
 import { createPipePool, type PipePool } from './pipes.ts';
-import { allPids, isGone, memoryOf, pidsWithEnvironment, samplesOf } from './proc.ts';
+import { allPids, isGone, memoryOf, pidsWithEnvironment, samplesOf, sharedMemoryOfMachine } from './proc.ts';
 import { createQueue } from './queue.ts';
 import { checkRequest, resolveProgram } from './request.ts';
 import { checkSize } from './request-size.ts';
@@ -158,6 +158,7 @@ function markedTree(
   used: { cpuMs: number; peakMemoryBytes: number; sampled: boolean },
 ): Tree {
   const tally = createTally(pid);
+  const sharedBefore = sharedMemoryOfMachine();
   let quietSince: number | undefined;
   const members = (): number[] => {
     const marked = pidsWithEnvironment(mark);
@@ -171,14 +172,14 @@ function markedTree(
     check(limits): RunEnd | null {
       const samples = samplesOf(members());
       const { cpuMs, writtenBytes } = tally.add(samples);
-      const memoryBytes = memoryOf(samples, limits.memoryBytes);
+      const memoryBytes = memoryOf(samples, limits.memoryBytes, sharedBefore);
       used.sampled = true;
       used.cpuMs = cpuMs;
       used.peakMemoryBytes = Math.max(used.peakMemoryBytes, memoryBytes);
       if (cpuMs > limits.cpuMs) return 'cpu';
       if (memoryBytes > limits.memoryBytes) return 'memory';
       if (writtenBytes > limits.writeBytes) return 'write';
-      return samples.length > limits.processes ? 'processes' : null;
+      return samples.reduce((sum, { threads }) => sum + threads, 0) > limits.processes ? 'processes' : null;
     },
     signal: send,
     kill: () => send('SIGKILL'),
