@@ -1,5 +1,7 @@
 import { setMaxListeners } from 'node:events';
+import { relative } from 'node:path';
 import type { Dialer } from '../kernel/dialer.ts';
+import { messageOf } from '../kernel/error.ts';
 import type { FilePolicy } from '../kernel/file-policy.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import {
@@ -18,17 +20,18 @@ import { endMessage } from './end-message.ts';
 import type { Found } from './found.ts';
 import { inheritedDescriptors } from './inherited.ts';
 import { createLauncherPool, entersNamespace, type LauncherPool } from './launcher.ts';
-import { countMounts, runArguments, systemArguments } from './mounts.ts';
+import { countMounts, isMasked, runArguments, systemArguments } from './mounts.ts';
 import { endOrphans } from './owner.ts';
 import { createPipePool, type PipePool } from './pipes.ts';
 import { blockedNames, createPlaceholders, isPlaceholder } from './placeholders.ts';
+import { disarmNewFiles } from './privileged-files.ts';
 import { createQueue } from './queue.ts';
 import { type CheckedRequest, checkRequest } from './request.ts';
 import { checkSize } from './request-size.ts';
 import { createRuntimeFolder, type RuntimeFolder } from './runtime-folder.ts';
 import { seccompFilter } from './seccomp.ts';
 import { CLOSED } from './supervise.ts';
-import { remember, type Swept, sweep } from './sweep.ts';
+import { type Memory, remember, type Swept, sweep } from './sweep.ts';
 import { findToolchains, type Toolchains } from './toolchains.ts';
 import { createTreeScan } from './tree-scan.ts';
 
@@ -91,7 +94,7 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
   let preparing: Promise<Result<Prepared>> | null = null;
 
   function prepare(): Promise<Result<Prepared>> {
-    preparing ??= setUp(options, (prepared) => tryOut(prepared));
+    preparing ??= setUp(options, (prepared) => tryOut(prepared)).catch(notSetUp);
     return preparing;
   }
 
@@ -136,14 +139,14 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
     for (let attempt = 1; ; attempt++) {
       const found = await findIn(workspace);
       if (countMounts(request.mounts, found) > MOST_MOUNTS) return tooManyFiles(workspace, found);
-      const before: Names = request.changes === 'report' ? scan.names(workspace) : new Map();
-      const memory = live ? remember(workspace, found) : new Map();
+      const before: Names = live ? scan.names(workspace) : new Map();
+      const memory: Memory = live ? remember(workspace, found) : new Map();
       const startedAtMs = Date.now();
       const ran = await start(prepared, request, checked, found);
       if (!ran.ok && attempt < ATTEMPTS && /No such file or directory/.test(ran.error.message)) continue;
       if (!ran.ok) return ran;
-      const swept = live ? sweep(workspace, found, await findIn(workspace), memory) : NOTHING_SWEPT;
-      const { supervised, networkDropped, ...end } = ran.value;
+      const swept = live ? await sweepAll({ workspace, found, memory, before }) : NOTHING_SWEPT;
+      const { supervised, networkDropped, exposed, ...end } = ran.value;
       return ok({
         ...end,
         endMessage: end.endedBy === null ? null : endMessage(end.endedBy, limits),
@@ -152,9 +155,19 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
         changes: live && request.changes === 'report' ? await changesSince(workspace, before, startedAtMs) : null,
         quarantined: swept.quarantined,
         sandbox: 'bubblewrap',
-        notes: notesOn(swept, networkDropped),
+        notes: notesOn({ left: swept.left, exposed: exposed.map((each) => relative(workspace, each)), networkDropped }),
       });
     }
+  }
+
+  async function sweepAll(given: { workspace: string; found: Found[]; memory: Memory; before: Names }): Promise<Swept> {
+    const { workspace } = given;
+    const swept = sweep(workspace, given.found, await findIn(workspace), given.memory);
+    const disarmed = await disarmNewFiles(workspace, given.before, scan.names(workspace));
+    return {
+      quarantined: [...swept.quarantined, ...disarmed.quarantined],
+      left: [...swept.left, ...disarmed.left],
+    };
   }
 
   function changesSince(workspace: string, before: Names, startedAtMs: number): Promise<FileChanges> {
@@ -181,11 +194,14 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
       toolchains: prepared.readOnlyFolders,
       placeholders: held?.names ?? [],
     };
+    const absolute = (path: string): string => `${workspace}/${path}`;
     const ended = runProcess({
       ...{ bwrap: prepared.bwrap, launchers: prepared.launchers, folder: folder.path, path: prepared.toolchains.path },
       ...{ request, workspace, cwd, limits, dialer: options.dialer },
       system: prepared.systemArguments,
       mounts: runArguments(mounts),
+      hidden: found.filter(isMasked).map(({ path }) => absolute(path)),
+      blocked: mounts.placeholders.map(absolute),
       signals: request.signal === undefined ? [closing.signal] : [request.signal, closing.signal],
       onRemoval: waitFor,
     });
@@ -266,9 +282,12 @@ async function tidy(prepared: Prepared): Promise<void> {
 
 const NOTHING_SWEPT: Swept = { quarantined: [], left: [] };
 
-function notesOn({ left }: Swept, networkDropped: number): string[] {
-  const planted = `The run left ${left.join(', ')}, which the host would obey and which could not be put aside: look at it before you use git or an editor there.`;
+function notesOn(given: { left: readonly string[]; exposed: readonly string[]; networkDropped: number }): string[] {
+  const { left, exposed, networkDropped } = given;
+  const seen = `While it ran ${exposed.join(', ')} was replaced, and the run may have seen or written the new file.`;
+  const planted = `The run left ${left.join(', ')}, which the host might obey and which could not be put aside: look at it before you use git, an editor or a program there.`;
   return [
+    ...(exposed.length === 0 ? [] : [seen]),
     ...(left.length === 0 ? [] : [planted]),
     ...(networkDropped === 0 ? [] : [`${networkDropped} more connections are not in the network record.`]),
   ];
@@ -281,6 +300,11 @@ function tooManyFiles(workspace: string, found: readonly Found[]): Result<never>
     `${workspace} has ${found.length} files to hide or protect, such as ${example}; they and the folders above them may be ${MOST_MOUNTS}. ` +
       'Add a rule that hides their folder, or one that says that they are no secrets.',
   );
+}
+
+function notSetUp(error: unknown): Result<never> {
+  const repair = 'See that the state folder exists and has room, and that its user may write there.';
+  return fail('SANDBOX_UNAVAILABLE', `The sandbox could not be set up: ${messageOf(error)}. ${repair}`, { repair });
 }
 
 function closedFailure(): Result<never> {

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import type { Limits } from '../kernel/sandbox.ts';
-import { isGone } from './proc.ts';
+import { isOwnerGone, OWNED_NAME, OWNER_ID } from './owner.ts';
 
 /** One run's control group. Its limits bind everything that enters, root included. */
 export interface Cgroup {
@@ -124,14 +124,14 @@ const PREFIX = 'toolwright-';
 let counter = 0;
 
 function nextName(): string {
-  return `${PREFIX}${process.pid}-${++counter}`;
+  return `${PREFIX}${OWNER_ID}-${++counter}`;
 }
 
 /** Groups of processes that were killed before they could tidy up. One that is in use cannot be removed. */
 function removeLeftovers(parent: string): void {
   for (const name of readFolder(parent)) {
-    const owner = /^toolwright-(\d+)-/.exec(name)?.[1];
-    if (owner !== undefined && isGone(Number(owner))) tryRemove(join(parent, name));
+    const owner = name.startsWith(PREFIX) ? OWNED_NAME.exec(name.slice(PREFIX.length))?.[1] : undefined;
+    if (owner !== undefined && isOwnerGone(owner)) tryRemove(join(parent, name));
   }
 }
 

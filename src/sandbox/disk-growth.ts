@@ -73,7 +73,8 @@ export async function changedFiles(folder: string, sinceMs: number): Promise<Cha
       if (entry.isDirectory()) queue.push(full);
       if (!entry.isFile()) continue;
       const stat = await lstat(full).catch(ifGone);
-      if (Array.isArray(stat) || stat.dev !== dev || stat.ctimeMs < sinceMs - TICK_MS || counted.has(stat.ino)) continue;
+      if (Array.isArray(stat) || stat.dev !== dev || stat.ctimeMs < sinceMs - TICK_MS || counted.has(stat.ino))
+        continue;
       counted.add(stat.ino);
       bytes += stat.blocks * BLOCK_BYTES;
       largest = Math.max(largest, stat.size);

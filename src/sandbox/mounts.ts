@@ -98,9 +98,13 @@ function protection(workspace: string, found: readonly Found[]): string[] {
 }
 
 /** A link is not masked but its target, which the scan lists as well. */
+export function isMasked({ access, kind }: Found): boolean {
+  return access === 'hidden' && kind !== 'link';
+}
+
 function masks(folder: RuntimeFolder, workspace: string, found: readonly Found[]): string[] {
   return found
-    .filter(({ access, kind }) => access === 'hidden' && kind !== 'link')
+    .filter(isMasked)
     .flatMap(({ path, kind }) => [
       '--ro-bind',
       kind === 'folder' ? folder.maskFolder : folder.maskFile,

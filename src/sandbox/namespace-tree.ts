@@ -2,7 +2,16 @@ import { readSync } from 'node:fs';
 import type { Limits, RunEnd } from '../kernel/sandbox.ts';
 import type { Cgroup } from './cgroup.ts';
 import { createDiskGrowth } from './disk-growth.ts';
-import { descendants, isGone, memoryOf, type ProcessSample, samplesOf, sharedMemoryOfMachine, threadsOfMachine } from './proc.ts';
+import {
+  descendants,
+  isGone,
+  memoryOf,
+  type ProcessSample,
+  samplesOf,
+  sharedMemoryOfMachine,
+  threadsOfMachine,
+} from './proc.ts';
+import type { Exposure } from './exposure.ts';
 import type { Tree } from './supervise.ts';
 import { createTally, type Tally } from './tally.ts';
 
@@ -15,12 +24,16 @@ export interface BubblewrapStatus {
 }
 
 export function readStatus(file: number): BubblewrapStatus {
-  const bytes = Buffer.alloc(4096);
-  const text = bytes.toString('latin1', 0, readSync(file, bytes, 0, bytes.length, 0));
+  const text = readStart(file);
   return {
     firstPid: Number(/"child-pid": (\d+)/.exec(text)?.[1] ?? 0) || null,
     exitCode: toNumber(/"exit-code": (\d+)/.exec(text)?.[1]),
   };
+}
+
+export function readStart(file: number): string {
+  const bytes = Buffer.alloc(4096);
+  return bytes.toString('latin1', 0, readSync(file, bytes, 0, bytes.length, 0));
 }
 
 function toNumber(text: string | undefined): number | null {
@@ -43,6 +56,7 @@ export function namespaceTree(given: {
   cgroup: Cgroup | null;
   /** The folder of the host it may write, if any. */
   writable: string | null;
+  exposure: Exposure;
 }): NamespaceTree {
   const { monitorPid, cgroup } = given;
   let first: number | null = null;
@@ -70,6 +84,7 @@ export function namespaceTree(given: {
   return {
     ...(quick !== null && { pauseMs: QUICK_MS }),
     check(limits) {
+      if (given.exposure.lifted().length > 0) return 'exposed';
       const root = firstPid();
       if (root === null || quick?.isCalm(limits.processes)) return null;
       const pids = [root, ...descendants(root, limits.processes + 1)];

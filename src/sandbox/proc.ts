@@ -94,6 +94,12 @@ export function isGone(pid: number): boolean {
   return stat === null || afterName(stat)[0] === 'Z';
 }
 
+/** When a process began, in ticks since the machine did; null when there is none. */
+export function startTimeOf(pid: number): string | null {
+  const stat = readText(`/proc/${pid}/stat`);
+  return stat === null ? null : (afterName(stat)[19] ?? null);
+}
+
 function sampleOf(pid: number): ProcessSample | null {
   const stat = readText(`/proc/${pid}/stat`);
   if (stat === null) return null;

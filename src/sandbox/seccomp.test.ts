@@ -58,6 +58,34 @@ describe.each(['x64', 'arm64'])('the seccomp filter for %s', (processor) => {
     expect(judge(processor, { number: machine.ioctl, args: [0, 0x5413] })).toBe(ALLOW);
   });
 
+  test.each(Object.entries(machine.modes))(
+    '%s makes no file with the rights of its owner, and no device',
+    (_name, call) => {
+      const args = (mode: number) => Array.from({ length: 4 }, (_, i) => (i === call.mode ? mode : 0o7777777));
+      for (const mode of [0o644, 0o1777, 0o100755, 0o010600]) {
+        expect(judge(processor, { number: call.number, args: args(mode) })).toBe(ALLOW);
+      }
+      for (const mode of [0o4755, 0o2755, 0o104111, 0o020666, 0o060666]) {
+        expect(judge(processor, { number: call.number, args: args(mode) })).toBe(EPERM);
+      }
+    },
+  );
+
+  test.each(Object.entries(machine.opens))('%s makes none either, and its mode counts only then', (_name, call) => {
+    const judged = (flags: number, mode: number) => {
+      const args = [0, 0, 0, 0];
+      args[call.flags] = flags;
+      args[call.mode] = mode;
+      return judge(processor, { number: call.number, args });
+    };
+    expect(judged(0o2, 0o7777)).toBe(ALLOW);
+    expect(judged(0o200000, 0o7777)).toBe(ALLOW);
+    expect(judged(0o102, 0o644)).toBe(ALLOW);
+    expect(judged(0o102, 0o4755)).toBe(EPERM);
+    expect(judged(0o20200002, 0o2755)).toBe(EPERM);
+    expect(judge(processor, { number: machine.openat2 })).toBe('errno 38');
+  });
+
   test('kills a program of another processor', () => {
     expect(judge(processor, { number: 1, audit: 0x40000003 })).toBe('kill');
   });

@@ -50,7 +50,9 @@ export function sweep(workspace: string, before: readonly Found[], after: readon
   const moved = planted.map(({ path, reason }) => ({ path, reason, movedTo: moveAside(workspace, path) }));
   return {
     quarantined: moved.flatMap(({ path, reason, movedTo }) => (movedTo === null ? [] : [{ path, movedTo, reason }])),
-    left: moved.filter(({ path, movedTo }) => movedTo === null && statOf(`${workspace}/${path}`)).map((each) => each.path),
+    left: moved
+      .filter(({ path, movedTo }) => movedTo === null && statOf(`${workspace}/${path}`))
+      .map((each) => each.path),
   };
 }
 
