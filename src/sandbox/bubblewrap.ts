@@ -85,7 +85,7 @@ const ATTEMPTS = 3;
 export function createBubblewrap(given: BubblewrapOptions): Sandbox {
   const options = { ...DEFAULTS, ...given };
   const queue = createQueue(options.maxRunning);
-  const scan = createTreeScan(options.filePolicy);
+  const scan = createTreeScan(options.filePolicy, options.home);
   const placeholders = createPlaceholders(blockedNames(options.filePolicy.rules));
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
@@ -192,6 +192,7 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
     const mounts = {
       ...{ folder, workspace, alias, mode: request.mounts, limits, found },
       toolchains: prepared.readOnlyFolders,
+      toolchainSecrets: prepared.toolchains.hidden,
       placeholders: held?.names ?? [],
     };
     const absolute = (path: string): string => `${workspace}/${path}`;
@@ -252,7 +253,8 @@ async function setUp(
   const user = { uid: process.getuid?.() || 1000, gid: process.getgid?.() || 1000 };
   endOrphans();
   const folder = createRuntimeFolder(options.stateFolder, { ...user, seccomp });
-  const toolchains = findToolchains(options);
+  const isSecret = (name: string): boolean => options.filePolicy.judgeEntry('', name).access === 'hidden';
+  const toolchains = findToolchains({ path: options.path, home: options.home, isSecret });
   const cgroups = options.cgroups === 'never' ? null : findCgroupHost();
   const pipes = createPipePool(folder.path);
   const inherited = inheritedDescriptors();
@@ -266,7 +268,7 @@ async function setUp(
     readOnlyFolders: [...toolchains.folders, ...(options.readOnlyFolders ?? [])],
     launchers: createLauncherPool(settings, options.warm),
     systemArguments: systemArguments({ folder, ...user, cgroupNamespace }),
-    status: { kind: 'bubblewrap', isolated: true, details: details(cgroups) },
+    status: { kind: 'bubblewrap', isolated: true, details: details(cgroups, toolchains) },
   };
   const tried = await tryOut(prepared);
   if (tried.ok) return ok(prepared);
@@ -311,7 +313,7 @@ function closedFailure(): Result<never> {
   return fail('SANDBOX_UNAVAILABLE', 'The sandbox was closed: Toolwright is shutting down.');
 }
 
-function details(cgroups: CgroupHost | null): Record<string, string> {
+function details(cgroups: CgroupHost | null, { leftOut }: Toolchains): Record<string, string> {
   const watched = process.getuid?.() === 0 ? 'watchdog' : 'rlimit and watchdog';
   return {
     memory: cgroups === null ? watched : `cgroup v${cgroups.version}`,
@@ -319,5 +321,6 @@ function details(cgroups: CgroupHost | null): Record<string, string> {
     seccomp: 'filter',
     files: 'mounts',
     network: 'own namespace',
+    ...(leftOut.length > 0 && { path: `without ${leftOut.join(', ')}: too many programs in a folder not called bin` }),
   };
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, relative, resolve } from 'node:path';
 import type { FileRule } from '../kernel/file-policy.ts';
 import type { Found } from './found.ts';
@@ -36,22 +36,43 @@ export function isRepository(names: readonly string[]): boolean {
 }
 
 /** Folders and files in the workspace that the configurations found there send git to. */
-export function namedByConfig(workspace: string, found: readonly Found[]): Found[] {
+export function namedByConfig(workspace: string, found: readonly Found[], home: string): Found[] {
   const known = new Set(found.map(({ path }) => path));
-  return found.filter(isGitConfig).flatMap((config) => {
-    const text = readTextInside(workspace, config.path);
-    if (text === null) return [];
+  const configs = found.filter(isGitConfig);
+  const everywhere = configs.length === 0 ? [] : hooksOfUser(home);
+  const at = (folder: string, path: string): string => resolve(folder, path.replace(/^~(?=\/)/, home));
+  return configs.flatMap((config) => {
+    const text = readTextInside(workspace, config.path) ?? '';
     const { hooks, includes, worktree } = namedPaths(text);
     const folder = resolve(workspace, dirname(config.path));
-    const tops = [dirname(folder), ...(worktree === null ? [] : [resolve(folder, worktree)])];
+    // Hooks are named from the top of the working tree, which a bare repository is itself.
+    const tops = [folder, dirname(folder), ...(worktree === null ? [] : [resolve(folder, worktree)])];
     const paths = [
-      ...includes.map((path) => resolve(folder, path)),
-      ...tops.flatMap((top) => hooks.map((path) => resolve(top, path))),
+      ...includes.map((path) => at(folder, path)),
+      ...tops.flatMap((top) => [...hooks, ...everywhere].map((path) => at(top, path))),
     ];
     return paths
       .flatMap((path) => entryAt(workspace, relative(workspace, path)))
       .filter(({ path }) => !known.has(path));
   });
+}
+
+/** Where the user's own configuration and the system's send git for hooks, in any repository. One level of includes. */
+function hooksOfUser(home: string): string[] {
+  const files = ['/etc/gitconfig', `${home}/.gitconfig`, `${home}/.config/git/config`];
+  return files.flatMap((file) => {
+    const { hooks, includes } = namedPaths(readText(file));
+    const included = includes.map((path) => resolve(dirname(file), path.replace(/^~(?=\/)/, home)));
+    return [...hooks, ...included.flatMap((each) => namedPaths(readText(each)).hooks)];
+  });
+}
+
+function readText(path: string): string {
+  try {
+    return statSync(path).isFile() ? readFileSync(path, 'utf8') : '';
+  } catch {
+    return '';
+  }
 }
 
 function entryAt(workspace: string, path: string): Found[] {

@@ -32,6 +32,8 @@ export function runArguments(given: {
   folder: RuntimeFolder;
   /** Folders and files of the host to show read-only. */
   toolchains: readonly string[];
+  /** Files in those to hide. */
+  toolchainSecrets: readonly string[];
   workspace: string;
   /** Another path under which the workspace is known, so that commands which name it work. */
   alias: string | null;
@@ -47,6 +49,7 @@ export function runArguments(given: {
     ...['--size', size, '--perms', '1777', '--tmpfs', '/tmp', '--symlink', '/tmp', '/var/tmp'],
     ...['--size', size, '--tmpfs', INSIDE_HOME],
     ...given.toolchains.flatMap(bindReadOnly),
+    ...given.toolchainSecrets.flatMap((path) => ['--ro-bind', folder.maskFile, path]),
     ...[mode === 'live' ? '--bind' : '--ro-bind', workspace, workspace],
     ...aliasLink(given),
     ...(mode === 'live' ? protection(workspace, given.found) : []),

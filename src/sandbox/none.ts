@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { RunEnd, RunRequest, RunResult, Sandbox } from '../kernel/sandbox.ts';
 import { endMessage } from './end-message.ts';
@@ -8,9 +9,9 @@ import { freshName, isExecutable, namelessFile } from './files.ts';
 import { createPipePool, type PipePool } from './pipes.ts';
 import { allPids, isGone, memoryOf, pidsWithEnvironment, samplesOf, sharedMemoryOfMachine } from './proc.ts';
 import { createQueue } from './queue.ts';
-import { checkRequest, resolveProgram } from './request.ts';
+import { type CheckedRequest, checkRequest, resolveProgram } from './request.ts';
 import { checkSize } from './request-size.ts';
-import { start } from './start.ts';
+import { type Started, start } from './start.ts';
 import { CLOSED, supervise, type Tree } from './supervise.ts';
 import { createTally } from './tally.ts';
 
@@ -68,28 +69,12 @@ export function createNone(options: NoneOptions): Sandbox {
     }
   }
 
-  async function runChecked(request: RunRequest, checked: { cwd: string; limits: Parameters<typeof endMessage>[1] }) {
-    const { folder, pipes } = prepare();
-    const { limits, cwd } = checked;
+  async function runChecked(request: RunRequest, { cwd, limits }: CheckedRequest): Promise<Result<RunResult>> {
     const mark = `${process.pid}-${++counter}`;
-    const path = options.path.split(':');
-    const script = join(folder, freshName('script'));
-    if ('script' in request.command) writeFileSync(script, request.command.script, { mode: 0o600 });
-    const argv = 'script' in request.command ? ['/bin/bash', script] : request.command;
-    const program = resolveProgram(argv[0] ?? '', path, isExecutable);
+    const set = setUp(request, cwd, mark);
+    if (!set.ok) return set;
+    const { started, script, program, folder } = set.value;
     const used = { cpuMs: 0, peakMemoryBytes: 0, sampled: false };
-    const started = start(
-      {
-        // A shell in between, so that a program that does not exist is an exit code as it is everywhere else.
-        program: '/bin/sh',
-        args: ['-c', 'ulimit -c 0; exec "$@"', 'sh', program, ...argv.slice(1)],
-        cwd,
-        env: { ...environment(options, request), [MARK]: mark },
-        stdin: request.stdin === undefined ? 'ignore' : namelessFile(folder, request.stdin),
-        passed: [],
-      },
-      pipes,
-    );
     const supervised = await supervise(started, {
       limits,
       folder,
@@ -123,6 +108,29 @@ export function createNone(options: NoneOptions): Sandbox {
     });
   }
 
+  function setUp(request: RunRequest, cwd: string, mark: string): Result<NoneRun> {
+    try {
+      const { folder, pipes } = prepare();
+      const script = join(folder, freshName('script'));
+      if ('script' in request.command) writeFileSync(script, request.command.script, { mode: 0o600 });
+      const argv = 'script' in request.command ? ['/bin/bash', script] : request.command;
+      const program = resolveProgram(argv[0] ?? '', options.path.split(':'), isExecutable);
+      const launch = {
+        // A shell in between, so that a program that does not exist is an exit code as it is everywhere else.
+        program: '/bin/sh',
+        args: ['-c', 'ulimit -c 0; exec "$@"', 'sh', program, ...argv.slice(1)],
+        cwd,
+        env: { ...environment(options, request), [MARK]: mark },
+        stdin: request.stdin === undefined ? ('ignore' as const) : namelessFile(folder, request.stdin),
+        passed: [],
+      };
+      return ok({ started: start(launch, pipes), script, program, folder });
+    } catch (error) {
+      const repair = 'See that the state folder has room, and that not too many files and processes are open.';
+      return fail('SANDBOX_UNAVAILABLE', `The run could not be set up: ${messageOf(error)}. ${repair}`);
+    }
+  }
+
   return {
     kind: 'none',
     async status() {
@@ -144,6 +152,13 @@ export function createNone(options: NoneOptions): Sandbox {
       tidy();
     },
   };
+}
+
+interface NoneRun {
+  readonly started: Started;
+  readonly script: string;
+  readonly program: string;
+  readonly folder: string;
 }
 
 const MARK = 'TOOLWRIGHT_RUN';

@@ -25,7 +25,9 @@ interface Folder {
 const SLICE_MS = 8;
 /** A change within the clock's granularity after a folder was read would not show; such a folder is read again. */
 const CLOCK_MS = 50;
-export function createTreeScan(policy: FilePolicy): TreeScan {
+
+/** `home` is where the user's own git configuration is. */
+export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
   const workspaces = new Map<string, Map<string, Folder>>();
   const targets = new Map<string, Map<string, Found>>();
 
@@ -52,7 +54,7 @@ export function createTreeScan(policy: FilePolicy): TreeScan {
     }
     workspaces.set(workspace, after);
     const names = new Map([...after].map(([path, folder]) => [path, folder.names]));
-    const all = [...found, ...namedByConfig(workspace, found)];
+    const all = [...found, ...namedByConfig(workspace, found, home)];
     const others = otherNames(workspace, all, names);
     return [...all, ...others, ...stillHidden(workspace, [...all, ...others])];
   }
