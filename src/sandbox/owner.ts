@@ -10,7 +10,7 @@ const ID = /^(\d+)-(\d+)-(\d+)-([0-9a-f]+)$/;
 /** An id at the start of a name. */
 export const OWNED_NAME = /^(\d+-\d+-\d+-[0-9a-f]+)-/;
 
-const NAME = 'TOOLWRIGHT_OWNER';
+const NAME = 'TOOLWRIGHT_OWNED_BY';
 
 /** Every process of a sandbox carries the process it belongs to, from its first moment on. */
 export const OWNER: Readonly<Record<string, string>> = { [NAME]: OWNER_ID };

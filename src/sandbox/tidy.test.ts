@@ -18,7 +18,7 @@ function traces(): Record<string, unknown> {
     descriptors: readdirSync('/proc/self/fd').length,
     mounts: readFileSync('/proc/self/mounts', 'utf8').match(/.*(sandbox|toolwright).*/g) ?? [],
     cgroups: cgroupFolders().filter((name) => name.startsWith(`toolwright-${OWNER_ID}-`)),
-    processes: pidsByVariable('TOOLWRIGHT_OWNER').filter(([, owner]) => owner === OWNER_ID),
+    processes: pidsByVariable('TOOLWRIGHT_OWNED_BY').filter(([, owner]) => owner === OWNER_ID),
     children: readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim(),
   };
 }
