@@ -9,12 +9,13 @@ let [root, workspace] = ['', ''];
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'placeholders-'));
   workspace = join(root, 'ws');
-  for (const name of ['ws', 'state', 'state/one', 'state/two']) mkdirSync(join(root, name));
+  for (const name of ['ws', 'state', 'state/toolwright-sandbox-one', 'state/toolwright-sandbox-two'])
+    mkdirSync(join(root, name));
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 const blocked = () => join(workspace, '.toolwright');
-const records = (name: string) => join(root, 'state', name);
+const records = (name: string) => join(root, 'state', `toolwright-sandbox-${name}`);
 
 test('runs of one process share a placeholder: the last one removes it', () => {
   const placeholders = createPlaceholders(['.toolwright']);
@@ -33,7 +34,7 @@ test('two processes share it as well, whoever ends first', () => {
   expect(isPlaceholder(blocked())).toBe(true);
   held[1]?.release();
   expect(existsSync(blocked())).toBe(false);
-  expect(readdirSync(join(root, 'state')).sort()).toEqual(['one', 'two']);
+  expect(readdirSync(join(root, 'state')).sort()).toEqual(['toolwright-sandbox-one', 'toolwright-sandbox-two']);
 });
 
 test('what a killed process left is removed, unless another one uses it', () => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { FileRule } from '../kernel/file-policy.ts';
 import { withLock } from './file-lock.ts';
 import { statOf } from './inside.ts';
@@ -25,6 +25,8 @@ export interface Placeholders {
 }
 
 const RECORD = 'placeholder-';
+/** How the folder of each process begins. */
+export const RUNTIME_PREFIX = 'toolwright-sandbox-';
 /** Nobody makes an empty folder that its owner cannot write to; git does not see an empty folder at all. */
 const MODE = 0o555;
 
@@ -103,8 +105,14 @@ export function removeRecorded(recordFolder: string): void {
   }
 }
 
-/** One lock for each path, beside the folders of the processes. */
+/**
+ * One lock for each path, beside the folders of the processes. Whoever has no folder there yet is not about to use one
+ * of these either, so where there is no other folder there is nobody to keep out.
+ */
 function locked<T>(path: string, recordFolder: string, use: () => T): T | undefined {
+  const parent = dirname(recordFolder);
+  const isAlone = namesIn(parent).every((name) => name === basename(recordFolder) || !name.startsWith(RUNTIME_PREFIX));
+  if (isAlone) return use();
   return withLock(join(dirname(recordFolder), `.${recordName(path)}.lock`), use);
 }
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync }
 import { join } from 'node:path';
 import { writeEtc } from './etc.ts';
 import { isOwnerGone, OWNED_NAME, OWNER_ID } from './owner.ts';
-import { removeRecorded } from './placeholders.ts';
+import { RUNTIME_PREFIX as PREFIX, removeRecorded } from './placeholders.ts';
 
 /** The few files a sandbox needs on the host, in a folder of its own that only its user can enter. */
 export interface RuntimeFolder {
@@ -15,8 +15,6 @@ export interface RuntimeFolder {
   readonly etc: string;
   remove(): void;
 }
-
-const PREFIX = 'toolwright-sandbox-';
 
 export function createRuntimeFolder(
   parent: string,
