@@ -1,3 +1,5 @@
+import type { ApprovalState } from '../kernel/approval.ts';
+import type { EventData } from '../kernel/event.ts';
 import type { Batch } from './batch.ts';
 import type { AnyNewEvent } from './event-rows.ts';
 import { toJson } from './json.ts';
@@ -7,6 +9,13 @@ import { first, type Work } from './statement.ts';
 /** False for the events of every call: they change only its row. */
 export function hasProjection(type: AnyNewEvent['type']): boolean {
   return !type.startsWith('call.');
+}
+
+/** Nobody said no when nobody was there any more. */
+export function decidedState({ approved, by, message }: EventData['approval.decided']): ApprovalState {
+  if (approved) return 'approved';
+  if (by !== null) return 'denied';
+  return message === 'expired' ? 'expired' : message === 'cancelled' ? 'superseded' : 'denied';
 }
 
 /** What an event changes beside its call's row. Runs in the transaction that appends it, and nowhere else. */
@@ -27,19 +36,28 @@ export function* project(batch: Batch, session: string, event: AnyNewEvent, payl
         args_blob: payload.blob,
         reason,
         digest,
+        asked: payload.data,
         state: 'pending',
         requested_at: at,
         expires_at: expiresAt ?? null,
         decided_at: null,
         decided_by: null,
         message: null,
+        decision: null,
+        decision_blob: null,
       });
       return;
     }
     case 'approval.decided': {
-      const { approvalId: id, approved, by, message } = event.data;
-      const state = approved ? 'approved' : by === null && message === 'expired' ? 'expired' : 'denied';
-      yield* first(sql.decideApproval, { id, state, at, by, message: message ?? null });
+      const { approvalId: id, by, message } = event.data;
+      const state = decidedState(event.data);
+      const kept = { decision: payload.data, decision_blob: payload.blob };
+      yield* first(sql.decideApproval, { id, state, at, by, message: message ?? null, ...kept });
+      return;
+    }
+    case 'session.created': {
+      const { workspace, title, agent } = event.data;
+      yield* first(sql.openSession, { id: session, workspace, title, agent });
       return;
     }
     case 'rule.saved': {

@@ -1,16 +1,17 @@
+import type { ApprovalRecord, ApprovalState } from '../kernel/approval.ts';
 import type { CallRecord, NodeStamp } from '../kernel/call.ts';
 import {
   type CallMove,
   type LogEvent,
   type NewEvent,
+  type NewSessionEvent,
   type NewSystemEvent,
   type StoredEvent,
+  type StoredSessionEvent,
   type StoredSystemEvent,
   SYSTEM_SESSION,
 } from '../kernel/event.ts';
 import type {
-  ApprovalRecord,
-  ApprovalState,
   HistoryQuery,
   Ledger,
   Pruned,
@@ -34,8 +35,8 @@ import { preparedCall, preparedMove } from './prepare.ts';
 import { clearLog, pruneLog } from './prune.ts';
 import { recoverUnit, suspects } from './recovery.ts';
 import { first, rows, type Work } from './statement.ts';
-import { sessionPage } from './statements/log.ts';
-import type { EventTable } from './tables.ts';
+import { describedPage } from './statements/log.ts';
+import type { ApprovalTable, EventTable } from './tables.ts';
 import { appendUnit, decideUnit, MoveRefused, moveUnit, submitUnit } from './units.ts';
 import { verifyLog } from './verify.ts';
 
@@ -90,6 +91,13 @@ export class SqlStore implements Ledger {
     const stored = await this.#engine.write(appendUnit(plainText(session), prepared));
     this.#tell(stored);
     return stored as readonly StoredEvent[];
+  }
+
+  async note(session: string, event: NewSessionEvent): Promise<StoredSessionEvent> {
+    const payload = await toPayload(this.#engine.blobs, event.data);
+    const stored = await this.#engine.write(appendUnit(plainText(session), [{ event, callId: null, payload }]));
+    this.#tell(stored);
+    return stored[0] as StoredSessionEvent;
   }
 
   async record(event: NewSystemEvent): Promise<StoredSystemEvent> {
@@ -164,11 +172,25 @@ export class SqlStore implements Ledger {
   }
 
   sessions({ after, limit = SESSION_PAGE }: { after?: string; limit?: number }): MaybePromise<Page<SessionRecord>> {
-    const work = () => sessionPage(this.#engine.sql, after, limit + 1);
+    const work = () => describedPage(this.#engine.sql, after, limit + 1);
     return andThen(this.#engine.read(work), (found) => {
       const items = found.slice(0, limit).map(toSession);
       return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null };
     });
+  }
+
+  session(id: string): MaybePromise<SessionRecord | null> {
+    const { sql } = this.#engine;
+    const found = this.#engine.read(() => first(sql.describedSession, { session: plainText(id) }));
+    return andThen(found, (row) => (row === undefined ? null : toSession(row)));
+  }
+
+  approval(id: string): MaybePromise<ApprovalRecord | null> {
+    return this.#toApproval(() => first(this.#engine.sql.approval, { id: plainText(id) }));
+  }
+
+  approvalOf(callId: string): MaybePromise<ApprovalRecord | null> {
+    return this.#toApproval(() => first(this.#engine.sql.latestApproval, { call: plainText(callId) }));
   }
 
   approvals(query: { state?: ApprovalState; session?: string }): MaybePromise<readonly ApprovalRecord[]> {
@@ -235,6 +257,10 @@ export class SqlStore implements Ledger {
     this.#followers.clear();
     await this.#engine.close();
     this.#onClose();
+  }
+
+  #toApproval(work: () => Work<ApprovalTable | undefined>): MaybePromise<ApprovalRecord | null> {
+    return andThen(this.#engine.read(work), (row) => (row === undefined ? null : toApproval(this.#engine.blobs, row)));
   }
 
   #toEvents(work: () => Work<readonly EventTable[]>): MaybePromise<readonly LogEvent[]> {

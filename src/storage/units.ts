@@ -3,7 +3,7 @@ import type { CallMove, LogEvent, NewEvent, StoredEvent } from '../kernel/event.
 import type { Batch, Unit } from './batch.ts';
 import type { AnyNewEvent } from './event-rows.ts';
 import type { Payload } from './payload.ts';
-import { hasProjection, project } from './project.ts';
+import { decidedState, hasProjection, project } from './project.ts';
 import { ask, first, type Work } from './statement.ts';
 import { ANY_ATTEMPT, type MovedColumns } from './statements/calls.ts';
 import type { CallTable } from './tables.ts';
@@ -115,12 +115,13 @@ export function decideUnit(
   move?: PreparedMove,
 ): Unit<StoredEvent | null> {
   return function* (batch) {
-    const { approvalId: id, approved, by, message } = event.data;
+    const { approvalId: id, by, message } = event.data;
     const known = yield* first(batch.sql.approval, { id });
     if (known === undefined || known.state !== 'pending') return null;
     if (known.expires_at !== null && known.expires_at <= now) return null;
-    const state = approved ? 'approved' : 'denied';
-    const decision = { id, state, at: event.at, by, message: message ?? null };
+    const state = decidedState(event.data);
+    const kept = { decision: payload.data, decision_blob: payload.blob };
+    const decision = { id, state, at: event.at, by, message: message ?? null, ...kept };
     const decided = yield* first(batch.sql.decideApproval, decision);
     if (decided === undefined) return null;
     if (move !== undefined && (yield* applyMove(batch, known.call_id, move, event.at)) === undefined) {
