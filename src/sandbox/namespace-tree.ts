@@ -2,6 +2,7 @@ import { readSync } from 'node:fs';
 import type { Limits, RunEnd } from '../kernel/sandbox.ts';
 import type { Cgroup } from './cgroup.ts';
 import { createDiskGrowth } from './disk-growth.ts';
+import type { Exposure } from './exposure.ts';
 import {
   descendants,
   isGone,
@@ -11,7 +12,6 @@ import {
   sharedMemoryOfMachine,
   threadsOfMachine,
 } from './proc.ts';
-import type { Exposure } from './exposure.ts';
 import type { Tree } from './supervise.ts';
 import { createTally, type Tally } from './tally.ts';
 

@@ -137,7 +137,7 @@ console.log(JSON.stringify({ total: stdout.totalBytes, logged: log.totalBytes, k
   const tsx = new URL('../../node_modules/tsx/dist/loader.mjs', import.meta.url).href;
   const command = [process.execPath, '--import', tsx, program];
   const env = { PATH: process.env['PATH'], TMPDIR: small };
-  const said = execFileSync('bwrap', [...mounts, '--', ...command], { env, encoding: 'utf8' });
+  const said = execFileSync('/usr/bin/bwrap', [...mounts, '--', ...command], { env, encoding: 'utf8' });
   rmSync(small, { recursive: true });
   rmSync(program);
   const { kept, ...rest } = JSON.parse(said);
