@@ -12,7 +12,7 @@ import { INSIDE_HOME, INSIDE_USER } from './etc.ts';
 import { type Exposure, watchExposure } from './exposure.ts';
 import { freshName, isExecutable } from './files.ts';
 import { type Launcher, type LauncherPool, quoted } from './launcher.ts';
-import { type NamespaceTree, namespaceTree, readStart, readStatus } from './namespace-tree.ts';
+import { type NamespaceTree, namespaceTree, readNow, readStatus } from './namespace-tree.ts';
 import { DOOR_PROGRAM, openNetwork, PROXY_ENVIRONMENT, type SandboxNetwork } from './network.ts';
 import { OWNER } from './owner.ts';
 import { resolveProgram } from './request.ts';
@@ -87,7 +87,7 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
     });
     launcher.go();
     const supervised = await supervising;
-    const ended = { exitCode: readStatus(status).exitCode, said: readStart(said) };
+    const ended = { exitCode: readStatus(status).exitCode, said: readNow(said) };
     return await outcome({ plan, supervised, used: tree.used(), ended, exposure, network, startedAtMs });
   } finally {
     network?.close();

@@ -139,6 +139,8 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
     for (let attempt = 1; ; attempt++) {
       const found = await findIn(workspace);
       if (countMounts(request.mounts, found) > MOST_MOUNTS) return tooManyFiles(workspace, found);
+      const unnameable = found.find(({ because }) => because === 'unnameable');
+      if (unnameable !== undefined) return noText(workspace, unnameable);
       const before: Names = live ? scan.names(workspace) : new Map();
       const memory: Memory = live ? remember(workspace, found) : new Map();
       const startedAtMs = Date.now();
@@ -301,6 +303,13 @@ function tooManyFiles(workspace: string, found: readonly Found[]): Result<never>
     'SANDBOX_UNAVAILABLE',
     `${workspace} has ${found.length} files to hide or protect, such as ${example}; they and the folders above them may be ${MOST_MOUNTS}. ` +
       'Add a rule that hides their folder, or one that says that they are no secrets.',
+  );
+}
+
+function noText(workspace: string, { path }: Found): Result<never> {
+  return fail(
+    'SANDBOX_UNAVAILABLE',
+    `${workspace}/${path} has a name that is not valid UTF-8, so that nothing in it can be hidden or protected: rename it.`,
   );
 }
 

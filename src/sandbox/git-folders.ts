@@ -88,8 +88,8 @@ export function stateOf(workspace: string, found: Found): string | undefined {
   const { path } = found;
   if (isGitConfig(found)) return readTextInside(workspace, path) ?? undefined;
   if (isGitHooks(found)) {
-    const hooks = hooksIn(workspace, path);
-    return hooks.map(({ state }) => state).join('\n');
+    const names = hookNames(workspace, path);
+    return names.map((name) => hookState(workspace, path, name)).join('\n');
   }
   if (found.kind === 'link') return linkAt(`${workspace}/${path}`);
   if (found.kind !== 'file') return undefined;
@@ -112,11 +112,12 @@ export function isGitHooks({ path, kind, rule }: Found): boolean {
 }
 
 /** The samples that `git init` brings do nothing. */
-export function hooksIn(workspace: string, path: string): { name: string; state: string }[] {
-  const names = inFolder(workspace, path, (folder) => readdirSync(folder));
-  return names
-    .filter((name) => !name.endsWith('.sample'))
-    .map((name) => ({ name, state: `${JSON.stringify(name)} ${digest(workspace, `${path}/${name}`)}` }));
+export function hookNames(workspace: string, path: string): string[] {
+  return inFolder(workspace, path, (folder) => readdirSync(folder)).filter((name) => !name.endsWith('.sample'));
+}
+
+export function hookState(workspace: string, path: string, name: string): string {
+  return `${JSON.stringify(name)} ${digest(workspace, `${path}/${name}`)}`;
 }
 
 /** Submodules and worktrees of this workspace's own repository keep their settings where they are looked after. */

@@ -52,16 +52,13 @@ function createLauncher(settings: LauncherSettings, kind: 'plain' | 'with-channe
 
 function withGroup(settings: LauncherSettings, kind: 'plain' | 'with-channel', cgroup: Cgroup | null): Launcher {
   const { folder, pipes, inherited } = settings;
-  const [script, options, status, said] = [0, 1, 2, 3].map(() => namelessFile(folder)) as [
-    number,
-    number,
-    number,
-    number,
-  ];
+  const [script, options, status] = [namelessFile(folder), namelessFile(folder), namelessFile(folder)];
+  // A pipe and no file: a run can reach what the shell inside has open, and could fill a disk through it.
+  const said = pipes.take();
   const passed = [again(script, constants.O_RDONLY), 'pipe', again(options, constants.O_RDONLY)] as const;
   const seccomp = settings.seccomp === null ? [] : [openSync(settings.seccomp, 'r')];
   const channel = kind === 'plain' ? [] : (['ipc'] as const);
-  const reports = [again(status, constants.O_WRONLY), again(said, constants.O_WRONLY)];
+  const reports = [again(status, constants.O_WRONLY), said.writeEnd];
   const all = [...passed, ...reports, ...seccomp, ...channel];
   const unwanted = inherited.filter((fd) => fd > 2 + all.length);
   const needsBash = unwanted.some((fd) => fd > 9);
@@ -99,7 +96,7 @@ function withGroup(settings: LauncherSettings, kind: 'plain' | 'with-channel', c
     started,
     cgroup,
     status,
-    said,
+    said: said.readEnd,
     fds: {
       options: OPTIONS,
       status: STATUS,
@@ -121,7 +118,7 @@ function withGroup(settings: LauncherSettings, kind: 'plain' | 'with-channel', c
       signal?.destroy();
       closeFiles();
       closeSync(status);
-      closeSync(said);
+      closeSync(said.readEnd);
       closeSync(started.stdout);
       closeSync(started.stderr);
       child.kill('SIGKILL');

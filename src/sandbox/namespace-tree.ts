@@ -24,16 +24,23 @@ export interface BubblewrapStatus {
 }
 
 export function readStatus(file: number): BubblewrapStatus {
-  const text = readStart(file);
+  const bytes = Buffer.alloc(4096);
+  const text = bytes.toString('latin1', 0, readSync(file, bytes, 0, bytes.length, 0));
   return {
     firstPid: Number(/"child-pid": (\d+)/.exec(text)?.[1] ?? 0) || null,
     exitCode: toNumber(/"exit-code": (\d+)/.exec(text)?.[1]),
   };
 }
 
-export function readStart(file: number): string {
+/** What there is to read from a pipe now. */
+export function readNow(pipe: number): string {
   const bytes = Buffer.alloc(4096);
-  return bytes.toString('latin1', 0, readSync(file, bytes, 0, bytes.length, 0));
+  try {
+    return bytes.toString('latin1', 0, readSync(pipe, bytes, 0, bytes.length, null));
+  } catch {
+    // Nothing, and somebody could still write.
+    return '';
+  }
 }
 
 function toNumber(text: string | undefined): number | null {

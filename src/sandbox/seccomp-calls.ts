@@ -13,6 +13,7 @@ export interface Machine {
   /** Calls that may make a file, where their flags say so. */
   readonly opens: Readonly<Record<string, { readonly number: number; readonly flags: number; readonly mode: number }>>;
   readonly openat2: number;
+  readonly shmget: number;
   readonly denied: Readonly<Record<string, number>>;
 }
 
@@ -56,6 +57,7 @@ export const MACHINES: Readonly<Partial<Record<string, Machine>>> = {
       openat: { number: 257, flags: 2, mode: 3 },
     },
     openat2: 437,
+    shmget: 29,
     denied: {
       ptrace: 101,
       syslog: 103,
@@ -119,6 +121,7 @@ export const MACHINES: Readonly<Partial<Record<string, Machine>>> = {
     },
     opens: { openat: { number: 56, flags: 2, mode: 3 } },
     openat2: 437,
+    shmget: 194,
     denied: {
       lookup_dcookie: 18,
       umount2: 39,

@@ -2,7 +2,7 @@ import { MACHINES, type Machine } from './seccomp-calls.ts';
 
 const [LOAD, JUMP_EQUAL, JUMP_FROM, JUMP_BITS, RETURN] = [0x20, 0x15, 0x35, 0x45, 0x06];
 const [ALLOW, KILL, ERRNO] = [0x7fff0000, 0x80000000, 0x00050000];
-const [EPERM, ENOSYS, EAFNOSUPPORT] = [1, 38, 97];
+const [EPERM, EINVAL, ENOSYS, EAFNOSUPPORT] = [1, 22, 38, 97];
 /** Offsets in what the kernel shows the filter. */
 const [NUMBER, AUDIT] = [0, 4];
 /** Low words, both processors being little-endian. */
@@ -34,6 +34,12 @@ const PRIVILEGED = 0o4000 | 0o2000;
 const DEVICE = 0o020000;
 /** Makes a file, with a name or without one. Only then there is a mode among the arguments. */
 const CREATES = 0o100 | 0o20000000;
+
+/**
+ * A segment of shared memory belongs to no process, so only a control group could count it. There may be 4,096 of them;
+ * databases take a small one as a lock.
+ */
+const LARGEST_SEGMENT = 64 * 1024;
 
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
 
@@ -73,6 +79,15 @@ function instructions(machine: Machine): Instruction[] {
       forCall(number, failOnBits(mode, PRIVILEGED | DEVICE)),
     ),
     ...forCall(machine.openat2, [fail(ENOSYS)]),
+    ...forCall(machine.shmget, [
+      load(argument(1) + 4),
+      [JUMP_EQUAL, 1, 0, 0],
+      fail(EINVAL),
+      load(argument(1)),
+      [JUMP_FROM, 0, 1, LARGEST_SEGMENT + 1],
+      fail(EINVAL),
+      allow,
+    ]),
     ...Object.values(machine.denied).flatMap((number) => forCall(number, [fail(EPERM)])),
     // Its flags, like those of openat2, are behind a pointer that a filter cannot follow; C libraries fall back to clone.
     ...forCall(machine.clone3, [fail(ENOSYS)]),

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, lstatSync, renameSync } from 'node:fs';
+import { chmodSync, lstatSync, readdirSync, renameSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { failpoint } from '../kernel/failpoint.ts';
 import type { Quarantined } from '../kernel/sandbox.ts';
 import type { Found } from './found.ts';
 import { addsNoRisk, isHarmlessGitConfig } from './git-config.ts';
-import { hooksIn, isGitConfig, isGitHooks, isOwnGitFile, isPlain, stateOf } from './git-folders.ts';
+import { hookNames, hookState, isGitConfig, isGitHooks, isOwnGitFile, isPlain, stateOf } from './git-folders.ts';
 import { identityOf, inFolder, readTextInside, statOf } from './inside.ts';
 
 interface Remembered {
@@ -44,7 +44,10 @@ export function sweep(workspace: string, before: readonly Found[], after: readon
   const isChanged = (found: Found): boolean =>
     known.get(found.path) !== found.kind || isOther(workspace, found, memory.get(found.path));
   const planted = after
-    .filter(({ access, because }) => (access === 'read-only' && because !== 'alias') || because === 'unreadable')
+    .filter(
+      ({ access, because }) =>
+        (access === 'read-only' && because !== 'alias') || because === 'unreadable' || because === 'unnameable',
+    )
     .filter(isChanged)
     .flatMap((found) => judge(workspace, found, memory.get(found.path)?.state));
   const moved = planted.map(({ path, reason }) => ({ path, reason, movedTo: moveAside(workspace, path) }));
@@ -76,11 +79,14 @@ function judge(workspace: string, found: Found, before: string | undefined): Pla
   const { path } = found;
   const reason = found.rule?.reason ?? 'the host would obey it';
   if (found.because === 'unreadable') return [{ path, reason: 'nobody can look into it' }];
+  if (found.because === 'unnameable')
+    return [{ path, reason: 'its name is no text, so that nothing can be hidden in it' }];
   if (isGitHooks(found)) {
     const known = new Set(before?.split('\n'));
-    return hooksIn(workspace, path)
-      .filter(({ name, state }) => !known.has(state) && !PUT_ASIDE.test(name))
-      .map(({ name }) => ({ path: `${path}/${name}`, reason }));
+    const isKnown = (name: string): boolean => known.size > 0 && known.has(hookState(workspace, path, name));
+    return hookNames(workspace, path)
+      .filter((name) => !PUT_ASIDE.test(name) && !isKnown(name))
+      .map((name) => ({ path: `${path}/${name}`, reason }));
   }
   if (isGitConfig(found)) {
     const text = readTextInside(workspace, path);
@@ -102,12 +108,20 @@ function moveAside(workspace: string, path: string): string | null {
     const free = candidates.find((each) => each.length < 200 && statOf(`${folder}/${each}`) === undefined);
     const target = free ?? `${randomBytes(8).toString('hex')}${SUFFIX}`;
     failpoint('sandbox.before_rename');
-    whileWritable(folder, () => renameSync(`${folder}/${name}`, `${folder}/${target}`));
+    whileWritable(folder, () => renameSync(bytesOf(folder, name), `${folder}/${target}`));
     failpoint('sandbox.after_rename');
     return [target];
   })[0];
   if (movedTo === undefined) return null;
   return dirname(path) === '.' ? movedTo : `${dirname(path)}/${movedTo}`;
+}
+
+/** The path of an entry, also of one whose name is no text and was only read as nearly this. */
+function bytesOf(folder: string, name: string): Buffer {
+  const path = Buffer.from(`${folder}/${name}`);
+  if (statOf(`${folder}/${name}`) !== undefined) return path;
+  const found = readdirSync(folder, { encoding: 'buffer' }).find((each) => each.toString('utf8') === name);
+  return found === undefined ? path : Buffer.concat([Buffer.from(`${folder}/`), found]);
 }
 
 /** A run may take the right to write in a folder away from us; what is ours can be given back. */

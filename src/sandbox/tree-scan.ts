@@ -23,6 +23,8 @@ interface Folder {
 
 /** Let other work run after so long: a first scan of a large tree takes longer than one turn may. */
 const SLICE_MS = 8;
+/** What bytes that are no text are read as. */
+const NO_TEXT = '\uFFFD';
 /** A change within the clock's granularity after a folder was read would not show; such a folder is read again. */
 const CLOCK_MS = 50;
 
@@ -82,7 +84,8 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
       return { ...judgeEntries(path, absolute), changedMs: ctimeMs, inode: ino, readAtMs };
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      return code === 'ENOENT' || code === 'ENOTDIR' ? 'gone' : 'unreadable';
+      // One that is too deep to be named can be neither mounted on nor reached by anybody's path.
+      return ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(code ?? '') ? 'gone' : 'unreadable';
     }
   }
 
@@ -100,6 +103,11 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
       const verdict = policy.judgeEntry(path, name);
       const ofGit = verdict.rule === null ? gitRule(name, kind, repository) : null;
       const { access, rule } = ofGit === null ? verdict : { access: 'read-only' as const, rule: ofGit };
+      const matters = kind === 'folder' || access !== 'writable';
+      if (matters && name.includes(NO_TEXT) && statOf(`${absolute}/${name}`) === undefined) {
+        found.push({ path: full, kind, access: 'hidden', rule: null, because: 'unnameable' });
+        continue;
+      }
       if (access !== 'writable') found.push({ path: full, kind, access, rule });
       // A socket is a door to whatever process of the host listens on it.
       else if (entry.isSocket()) found.push({ path: full, kind: 'other', access: 'hidden', rule: null });
