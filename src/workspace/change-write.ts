@@ -26,7 +26,7 @@ import { shown } from './parse-path.ts';
 import { type Prepared, tempName, type Writer } from './prepared.ts';
 import { folderMaker, imagined, wouldMake } from './rehearsal.ts';
 import { unmake } from './unmake.ts';
-import { digestOf, versionOf } from './version.ts';
+import { digestOf, digestOfFile, versionOf } from './version.ts';
 import type { Spot } from './walk.ts';
 import { whatChanged } from './what-changed.ts';
 
@@ -50,7 +50,7 @@ export async function prepareWrite(writer: Writer, change: Write): Promise<Resul
   const { place, secrets } = writer;
   const make = change.createDirs === false ? {} : { make: folderMaker(writer) };
   const located = place.locate(change.path, { last: 'follow', ...make });
-  if (wouldMake(located)) return imaginedWrite(writer, change);
+  if (wouldMake(located)) return imaginedWrite(writer, change, located);
   if (!located.ok) return located;
   const spot = located.value;
   const failed = (result: Result<never>): Result<never> => {
@@ -60,7 +60,9 @@ export async function prepareWrite(writer: Writer, change: Write): Promise<Resul
   };
 
   try {
-    const current = currentOf(spot);
+    const open = writer.stillOpen?.(change.path, spot) ?? ok(undefined);
+    if (!open.ok) return failed(open);
+    const current = await currentOf(spot, asksForVersion(writer, change, spot.path));
     if (!current.ok) return failed(current);
     const now = current.value;
     if (now !== null && (now.stat.mode & 0o222) === 0) return failed(readOnly(spot.path));
@@ -109,18 +111,23 @@ export async function prepareWrite(writer: Writer, change: Write): Promise<Resul
   }
 }
 
-function imaginedWrite(writer: Writer, change: Write): Result<Prepared> {
+function imaginedWrite(writer: Writer, change: Write, located: Result<unknown>): Result<Prepared> {
   const content = contentOf(change, null);
   if (!content.ok) return content;
   const { bytes, before, after, note } = content.value;
   const version = versionOf(digestOf(bytes));
-  return imagined(writer, change, (path) => {
+  const applied = (path: string): Applied => {
     return { kind: 'write', path, created: true, size: bytes.length, version, before, after, note };
-  });
+  };
+  return imagined(writer, change, { located, applied });
 }
 
-/** Null when nothing is there. */
-function currentOf(spot: Spot): Result<Current | null> {
+function asksForVersion({ seen, session }: Writer, { expect }: Write, path: string): boolean {
+  return typeof expect === 'object' || seen.version(session, path) !== undefined;
+}
+
+/** Null when nothing is there. A large file is hashed only where its version matters. */
+async function currentOf(spot: Spot, needsVersion: boolean): Promise<Result<Current | null>> {
   if (spot.stat === null) return ok(null);
   const other = notAFile(spot);
   if (other !== undefined) return other;
@@ -128,7 +135,9 @@ function currentOf(spot: Spot): Result<Current | null> {
   if (!file.ok) return file;
   try {
     const { stat } = file.value;
-    if (stat.size > WHOLE_BYTES) return ok({ stat, bytes: null, digest: null });
+    if (stat.size > WHOLE_BYTES) {
+      return ok({ stat, bytes: null, digest: needsVersion ? await digestOfFile(file.value.fd) : null });
+    }
     const bytes = readWhole(file.value, WHOLE_BYTES);
     return ok({ stat, bytes, digest: digestOf(bytes) });
   } finally {

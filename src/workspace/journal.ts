@@ -111,6 +111,7 @@ export class Journal {
   async keep({ folder, name, stat }: Spot, bytes: Buffer | null, digest: string | null): Promise<Image | null> {
     if (stat === null) return null;
     const about = { digest, size: stat.size, mode: stat.mode };
+    if (stat.isSymbolicLink()) return { by: 'target', name: folder.readLink(name), ...about };
     const image = digest ?? `${stat.dev}-${stat.ino}-${Math.round(stat.mtimeMs)}`;
     try {
       linkSync(folder.at(name), this.images.at(image));

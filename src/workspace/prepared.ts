@@ -6,6 +6,7 @@ import type { Journal } from './journal.ts';
 import type { Place } from './place.ts';
 import type { SecretInodes } from './secret-inodes.ts';
 import type { Seen } from './seen.ts';
+import type { Spot } from './walk.ts';
 
 /** What changing files needs. */
 export interface Writer {
@@ -16,6 +17,8 @@ export interface Writer {
   readonly session: string;
   /** Checks only: no folder is made, nothing is kept. */
   readonly rehearsal?: boolean;
+  /** Whether a place is still what the call was judged by. `given` is the path as the change names it. */
+  stillOpen?(given: string, spot: Pick<Spot, 'path' | 'via'>): Result<void>;
 }
 
 /** A change that was looked up and checked, with everything open that it needs. Nothing has changed yet. */

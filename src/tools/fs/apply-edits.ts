@@ -32,9 +32,9 @@ export function applyEdits(
       const message = `${which}the old text is not in ${path}. ${describeNearMiss(text, edit.old)} Nothing was changed.`;
       return fail('INVALID_INPUT', message, { edit: index });
     }
-    const lines = found.matches.map(({ start }) => lineAt(text, start));
-    if (found.matches.length > 1 && !edit.replaceAll) {
-      const message = `${which}the old text stands in ${path} ${found.matches.length} times, at lines ${listed(lines)}. Give more of the text around it, or set replaceAll. Nothing was changed.`;
+    const lines = found.places.map((start) => lineAt(text, start));
+    if (found.places.length > 1 && !edit.replaceAll) {
+      const message = `${which}the old text stands in ${path} ${found.places.length} times, at lines ${listed(lines)}. Give more of the text around it, or set replaceAll. Nothing was changed.`;
       return fail('INVALID_INPUT', message, { edit: index, lines: lines.slice(0, 100) });
     }
     text = replaced(text, found.matches);
