@@ -64,6 +64,7 @@ export async function prepareMove(writer: Writer, change: Move): Promise<Result<
         temp,
         type,
         inode: from.stat.ino,
+        ...(to.folder.stat('')?.dev !== from.stat.dev && { copied: true }),
         digest,
         replaced,
         made: to.made,
@@ -106,7 +107,7 @@ async function mayMove(writer: Writer, from: Spot, to: Spot, change: Move): Prom
     if (secret !== undefined) return secret;
   }
   const below = await treeBelow(place, from);
-  return below.ok ? staysOrdinary(place, below.value, from.path, to.path) : below;
+  return below.ok ? staysOrdinary(place, below.value.paths, from.path, to.path) : below;
 }
 
 /** Nobody was asked about what lies in a folder: it must not become something that somebody would be asked about. */

@@ -35,6 +35,8 @@ export type Recorded =
       readonly type: 'file' | 'directory' | 'symlink' | 'other';
       /** Of what was moved; it is the same afterwards unless another file system was reached. */
       readonly inode: number;
+      /** It went to another file system, by a copy. */
+      readonly copied?: boolean;
       readonly digest: string | null;
       readonly replaced: Image | null;
       readonly made: readonly string[];

@@ -4,7 +4,7 @@ import type { Applied, Caller, Change, Files, Inspection } from '../kernel/works
 import { applyChanges, rehearseChanges } from './apply.ts';
 import { stateOf } from './current-state.ts';
 import { listFolder } from './list.ts';
-import type { Mutex } from './mutex.ts';
+import type { OneByOne } from './mutex.ts';
 import { parsePath, shown } from './parse-path.ts';
 import type { Writer } from './prepared.ts';
 import { readBytes, readText, readWindow } from './read.ts';
@@ -14,7 +14,7 @@ import { versionOf } from './version.ts';
 import { type Spot, wouldBeOf } from './walk.ts';
 
 /** A workspace's files as one call sees them: bound to its session, and to what it was admitted to change. */
-export function filesFor(caller: Caller, writer: Writer, mutex: Mutex): Files {
+export function filesFor(caller: Caller, writer: Writer, oneByOne: OneByOne): Files {
   const { place, secrets, seen, session } = writer;
   const reader = {
     place,
@@ -113,7 +113,7 @@ export function filesFor(caller: Caller, writer: Writer, mutex: Mutex): Files {
   async function apply(changes: readonly Change[]): Promise<Result<readonly Applied[]>> {
     const bound = admitted(changes);
     if (!bound.ok) return bound;
-    return mutex.run(() => applyChanges({ ...writer, stillOpen }, caller.callId, bound.value));
+    return oneByOne(() => applyChanges({ ...writer, stillOpen }, caller.callId, bound.value));
   }
 
   /** A link may lead elsewhere since the call was judged: to a place about which somebody would have been asked. */
@@ -140,7 +140,7 @@ export function filesFor(caller: Caller, writer: Writer, mutex: Mutex): Files {
       return read;
     },
     apply,
-    rehearse: (changes) => mutex.run(() => rehearseChanges(writer, changes)),
+    rehearse: (changes) => oneByOne(() => rehearseChanges(writer, changes)),
     suggest: (path) => suggestPaths(place, path),
   };
 }

@@ -121,7 +121,8 @@ function compile(tokens: readonly Token[]): RegExp {
   /** The last star of a name that is bounded goes as far as it can; there is only one way to do that. */
   function oneName(name: readonly Token[], isBounded: boolean): string {
     const [head = [], ...others] = splitAt(name, '*');
-    const fixed = (part: readonly Token[]) => part.map((token) => (typeof token === 'object' ? token.one : '')).join('');
+    const fixed = (part: readonly Token[]) =>
+      part.map((token) => (typeof token === 'object' ? token.one : '')).join('');
     const rest = others.map((part, index) => {
       const isLast = isBounded && index === others.length - 1;
       return isLast ? `[^/]*${fixed(part)}` : atFirstPlace(`[^/]*?${fixed(part)}`);

@@ -5,12 +5,13 @@ import type { Sandbox } from '../kernel/sandbox.ts';
 import type { World } from '../kernel/workspace.ts';
 import { filesFor } from './files.ts';
 import { Journal } from './journal.ts';
-import { Mutex } from './mutex.ts';
+import { Mutex, type OneByOne } from './mutex.ts';
 import { Place } from './place.ts';
 import { recover } from './recover.ts';
 import { searchFor } from './search.ts';
 import { SecretInodes } from './secret-inodes.ts';
 import { Seen } from './seen.ts';
+import { Turns } from './turns.ts';
 import { type Undone, undoCall } from './undo.ts';
 import { elsewhere, isHere } from './working-dir.ts';
 
@@ -44,8 +45,10 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   const journal = options.journal === undefined ? undefined : new Journal(options.journal);
   const mutex = mutexes.get(place.names.real) ?? new Mutex();
   mutexes.set(place.names.real, mutex);
+  const turns = options.journal === undefined ? undefined : new Turns(options.journal.folder, place.names.real);
+  const oneByOne: OneByOne = (work) => mutex.run(() => (turns === undefined ? work() : turns.run(work)));
   if (journal !== undefined) {
-    await mutex.run(() => recover(place, journal));
+    await oneByOne(() => recover(place, journal));
     journal.prune();
   }
   const shared = { place, journal, secrets: new SecretInodes(place), seen: new Seen() };
@@ -54,17 +57,18 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     open(caller) {
       if (!isHere(caller.workingDir, place)) return elsewhere(caller.workingDir, place);
       return {
-        files: filesFor(caller, { ...shared, session: caller.session }, mutex),
-        search: searchFor(caller, { place, sandbox: options.sandbox }),
+        files: filesFor(caller, { ...shared, session: caller.session }, oneByOne),
+        search: searchFor(caller, { place, secrets: shared.secrets, sandbox: options.sandbox }),
       };
     },
     async undo(callId) {
       if (journal === undefined) {
         return fail('NOT_CONFIGURED', 'Nothing can be undone without a journal: open the workspace with one.');
       }
-      return mutex.run(() => undoCall(place, journal, callId));
+      return oneByOne(() => undoCall(place, journal, callId));
     },
     close() {
+      turns?.give();
       place.close();
       journal?.close();
     },

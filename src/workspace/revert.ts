@@ -1,4 +1,14 @@
-import { closeSync, constants, fchmodSync, fsyncSync, linkSync, openSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  symlinkSync,
+  unlinkSync,
+} from 'node:fs';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import { moveName } from './change-move.ts';
 import type { Image, Recorded } from './change-set.ts';
@@ -94,6 +104,9 @@ async function at(place: Place, path: string, work: (spot: Spot) => Promise<Resu
   const located = place.locate(path, { last: 'keep', make: () => ok(undefined) });
   if (!located.ok) return located;
   try {
+    if (located.value.path !== path) {
+      return fail('CONFLICT', `${shown(path)} leads elsewhere by now: a folder above it became a link.`);
+    }
     return await work(located.value);
   } finally {
     located.value.folder.close();

@@ -85,7 +85,13 @@ async function plan(patch: string, ctx: ToolContext): Promise<Result<Planned[]>>
 
 function add({ path, lines, mode }: Extract<FilePatch, { kind: 'add' }>): Planned {
   const text = lines.map((line) => `${line.text}${line.open ? '' : '\n'}`).join('');
-  const change: Change = { kind: 'write', path, content: { text }, expect: 'absent', ...(mode !== undefined && { mode }) };
+  const change: Change = {
+    kind: 'write',
+    path,
+    content: { text },
+    expect: 'absent',
+    ...(mode !== undefined && { mode }),
+  };
   return { path, change: 'added', diff: diffText('', text).text, changes: [change] };
 }
 

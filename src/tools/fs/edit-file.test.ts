@@ -117,3 +117,30 @@ test('a file too large to edit is refused with a way out', async () => {
   const refused = await ws.call('edit_file', { path: 'h.txt', edits: [{ old: 'NEEDLE', new: 'x' }] });
   expect(refused.error).toMatchObject({ code: 'TOO_LARGE', message: expect.stringContaining('use a command') });
 });
+
+test('occurrences that overlap are several', async () => {
+  await using ws = await tempWorkspace({ files: { 'a.txt': 'xaaay' } });
+  const edited = await ws.call('edit_file', { path: 'a.txt', edits: [{ old: 'aa', new: 'b' }] });
+  expect(edited.error).toMatchObject({ code: 'INVALID_INPUT', message: expect.stringContaining('2 times') });
+  const all = await ws.call('edit_file', { path: 'a.txt', edits: [{ old: 'aa', new: 'b', replaceAll: true }] });
+  expect([all.ok, readFileSync(ws.file('a.txt'), 'utf8')]).toEqual([true, 'xbay']);
+});
+
+test.each([
+  ['CRLF given for a file with LF', 'one\ntwo\n3\n', { old: 'one\r\ntwo\r\n', new: '1\r\n2\r\n' }, '1\n2\n3\n'],
+  ['a newline given that the last line has not', 'one\ntwo', { old: 'two\n', new: '2\n' }, 'one\n2'],
+  ['a line separator in the new text', '  a\n  b\n', { old: 'a\nb\n', new: 'x\u2028y\nb\n' }, '  x\u2028y\n  b\n'],
+])('%s', async (_what, before, edit, after) => {
+  await using ws = await tempWorkspace({ files: { 'a.txt': before } });
+  const edited = await ws.call('edit_file', { path: 'a.txt', edits: [edit] });
+  expect([edited.ok, readFileSync(ws.file('a.txt'), 'utf8')]).toEqual([true, after]);
+});
+
+test('the version of a file above 16 MB counts too', async () => {
+  await using ws = await tempWorkspace({ files: { 'big.txt': `${'line of text\n'.repeat(1_400_000)}marker\n` } });
+  const edits = [{ old: 'marker', new: 'm2' }];
+  const version = '0123456789abcdef';
+  expect((await ws.call('edit_file', { path: 'big.txt', edits, version })).error?.code).toBe('CONFLICT');
+  expect((await ws.call('write_file', { path: 'big.txt', content: 'x', version })).error?.code).toBe('CONFLICT');
+  expect((await ws.call('edit_file', { path: 'big.txt', edits })).ok).toBe(true);
+});

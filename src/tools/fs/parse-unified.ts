@@ -50,7 +50,8 @@ function noteHeader(header: Header, line: string): string | undefined {
   if (line.startsWith('GIT binary patch') || /^Binary files .* differ$/.test(line)) return 'it changes a binary file';
   if (line.startsWith('copy from ')) return 'it copies a file: add it with its lines instead';
   if (line.startsWith('old mode ')) return 'it changes the mode of a file: leave that out, and use chmod';
-  if (header.addedMode !== undefined && (header.addedMode & 0o170000) !== 0o100000) return 'it adds a link or a submodule';
+  if (header.addedMode !== undefined && (header.addedMode & 0o170000) !== 0o100000)
+    return 'it adds a link or a submodule';
   return undefined;
 }
 
