@@ -113,7 +113,9 @@ export function filesFor(caller: Caller, writer: Writer, oneByOne: OneByOne): Fi
   async function apply(changes: readonly Change[]): Promise<Result<readonly Applied[]>> {
     const bound = admitted(changes);
     if (!bound.ok) return bound;
-    return oneByOne(() => applyChanges({ ...writer, stillOpen }, caller.callId, bound.value));
+    const done = await oneByOne(() => applyChanges({ ...writer, stillOpen }, caller.callId, bound.value));
+    if (done.ok) writer.byWhom.note(caller.callId, done.value, (path) => place.statUnjudged(path)?.mtimeMs ?? null);
+    return done;
   }
 
   /** A link may lead elsewhere since the call was judged: to a place about which somebody would have been asked. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Result } from '../kernel/result.ts';
 import type { Applied, Change } from '../kernel/workspace.ts';
+import type { ByWhom } from './by-whom.ts';
 import type { Recorded } from './change-set.ts';
 import type { Journal } from './journal.ts';
 import type { Place } from './place.ts';
@@ -15,6 +16,7 @@ export interface Writer {
   readonly journal: Journal | undefined;
   readonly seen: Seen;
   readonly session: string;
+  readonly byWhom: ByWhom;
   /** Checks only: no folder is made, nothing is kept. */
   readonly rehearsal?: boolean;
   /** Whether a place is still what the call was judged by. `given` is the path as the change names it. */

@@ -1,5 +1,5 @@
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import type { Hunk, PatchLine } from './parse-patch.ts';
+import type { Hunk, PatchLine } from './patch.ts';
 
 interface FileLine {
   readonly text: string;

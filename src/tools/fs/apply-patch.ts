@@ -7,7 +7,8 @@ import type { Change } from '../../kernel/workspace.ts';
 import { applyHunks } from './apply-hunks.ts';
 import { changeApproval } from './change-approval.ts';
 import { diffText } from './diff-text.ts';
-import { type FilePatch, parsePatch } from './parse-patch.ts';
+import { parsePatch } from './parse-patch.ts';
+import type { FilePatch } from './patch.ts';
 
 export const applyPatch = defineTool({
   name: 'apply_patch',

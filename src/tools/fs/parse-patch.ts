@@ -1,28 +1,6 @@
-import { fail, ok, type Result } from '../../kernel/result.ts';
+import { ok, type Result } from '../../kernel/result.ts';
 import { parseUnified } from './parse-unified.ts';
-
-export interface PatchLine {
-  readonly op: ' ' | '-' | '+';
-  readonly text: string;
-  /** «\ No newline at end of file» stands below it. */
-  readonly open: boolean;
-}
-
-export interface Hunk {
-  /** Where the old lines start, if the patch says so; counted from 1. */
-  readonly oldStart: number | null;
-  /** Lines above the hunk in their order, such as a class and a method, to tell it from others like it. */
-  readonly after: readonly string[];
-  /** Its old lines are the last ones of the file. */
-  readonly atEnd: boolean;
-  readonly lines: readonly PatchLine[];
-}
-
-export type FilePatch =
-  | { readonly kind: 'add'; readonly path: string; readonly lines: readonly PatchLine[]; readonly mode?: number }
-  /** With hunks, what they delete must be what the file holds. */
-  | { readonly kind: 'delete'; readonly path: string; readonly hunks: readonly Hunk[] }
-  | { readonly kind: 'update'; readonly path: string; readonly moveTo: string | null; readonly hunks: readonly Hunk[] };
+import { addLine, type FilePatch, type Hunk, type PatchLine, wrong } from './patch.ts';
 
 /** Reads either form. What stands before the first file, such as a mail's text, is passed over. */
 export function parsePatch(patch: string): Result<FilePatch[]> {
@@ -30,10 +8,6 @@ export function parsePatch(patch: string): Result<FilePatch[]> {
   const parsed = lines.some((line) => line.trim() === '*** Begin Patch') ? parseBlocks(lines) : parseUnified(lines);
   if (!parsed.ok || parsed.value.length > 0) return parsed;
   return wrong(1, 'it names no file. Give a unified diff with --- and +++ lines, or *** Begin Patch blocks');
-}
-
-export function wrong(line: number, why: string): Result<never> {
-  return fail('INVALID_INPUT', `The patch cannot be read at line ${line}: ${why}.`, { line });
 }
 
 /** «*** Begin Patch», then «*** Add File:», «*** Update File:» or «*** Delete File:» sections. */
@@ -99,17 +73,4 @@ function parseHunks(body: readonly string[], firstLine: number): Result<Hunk[]> 
     else if (!addLine(hunk.lines, line)) return wrong(firstLine + index, 'a line starts with neither blank, + nor -');
   }
   return ok(hunks.filter((hunk) => hunk.lines.length > 0));
-}
-
-/** False when it is no line of a hunk. A blank line may have lost its blank. */
-export function addLine(lines: PatchLine[], line: string): boolean {
-  if (line.startsWith('\\')) {
-    const last = lines.pop();
-    if (last !== undefined) lines.push({ ...last, open: true });
-    return true;
-  }
-  const op = line === '' ? ' ' : line[0];
-  if (op !== ' ' && op !== '-' && op !== '+') return false;
-  lines.push({ op, text: line.slice(1), open: false });
-  return true;
 }

@@ -1,5 +1,5 @@
 import { ok, type Result } from '../../kernel/result.ts';
-import { addLine, type FilePatch, type Hunk, type PatchLine, wrong } from './parse-patch.ts';
+import { addLine, type FilePatch, type Hunk, type PatchLine, wrong } from './patch.ts';
 
 /** What git says about a file above its hunks, or instead of them. */
 interface Header {
