@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process';
+import { rgPath } from '@vscode/ripgrep';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { globPattern } from './glob-pattern.ts';
+import { globPattern, roughFilter } from './glob-pattern.ts';
 
 function matches(pattern: string, path: string): boolean {
   const compiled = globPattern(pattern);
@@ -60,6 +62,19 @@ function plainly(pattern: string, text: string): boolean {
     plainly(pattern.slice(1), text.slice(1))
   );
 }
+
+test('what ripgrep is given lets through all that matches', () => {
+  for (const [pattern, path] of [
+    ['*.py', './a/é.py'],
+    ['**/*.ts', './a.ts'],
+    ['a/**/b', './a/b'],
+    ['{x,y[ab]}/?.md', './ya/é.md'],
+    ['src/**', './src/a\nb'],
+  ] as const) {
+    const run = spawnSync(rgPath, ['--null-data', '-e', roughFilter(pattern, ''), '-'], { input: `${path}\0zzz\0` });
+    expect(run.stdout.toString(), pattern).toBe(`${path}\0`);
+  }
+});
 
 test('it says the same as trying every way', () => {
   const names = fc.array(fc.string({ unit: fc.constantFrom('a', 'b', '*', '?'), minLength: 1, maxLength: 5 }), {

@@ -31,6 +31,24 @@ export function globPattern(pattern: string): Result<(path: string) => boolean> 
   }
 }
 
+/**
+ * The same for ripgrep, which knows no atomic groups: it lets through what matches and perhaps a little more, of paths
+ * as it lists them from `./folder`. By bytes, so that a name that is no UTF-8 is not lost.
+ */
+export function roughFilter(pattern: string, folder: string): string {
+  const tokens = toTokens(pattern.replace(/^(?:\.\/)+/, '')) ?? [];
+  const source = tokens.map((token, index) => {
+    if (token === '**') return '.*';
+    if (token === '*') return '[^/]*';
+    // After `**` a slash may stand for nothing at all.
+    if (token === '/') return tokens[index - 1] === '**' ? '/?' : '/';
+    if (typeof token === 'object') return /^\[/.test(token.one) ? '[^/]{1,4}' : token.one;
+    return { '{': '(?:', '}': ')', ',': '|' }[token];
+  });
+  const below = [...(folder === '' ? './' : `./${folder}/`)].map((character) => literally(character).one).join('');
+  return pattern.includes('/') ? `(?s-u)^${below}(?:${source.join('')})$` : `(?s-u)/(?:${source.join('')})$`;
+}
+
 /** `one` is the source of a regular expression for a single character. */
 type Token = { readonly one: string } | '*' | '**' | '/' | '{' | '}' | ',';
 
@@ -65,7 +83,7 @@ function toTokens(pattern: string): Token[] | undefined {
   return depth === 0 ? tokens : undefined;
 }
 
-function literally(character: string): Token {
+function literally(character: string): { readonly one: string } {
   return { one: character.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&') };
 }
 
