@@ -143,4 +143,10 @@ test('the version of a file above 16 MB counts too', async () => {
   expect((await ws.call('edit_file', { path: 'big.txt', edits, version })).error?.code).toBe('CONFLICT');
   expect((await ws.call('write_file', { path: 'big.txt', content: 'x', version })).error?.code).toBe('CONFLICT');
   expect((await ws.call('edit_file', { path: 'big.txt', edits })).ok).toBe(true);
+  const read = { path: 'big.txt', offset: -1 };
+  expect((await ws.call('read_file', read)).value).toMatchObject({ version: null });
+  const asked = await ws.call('read_file', { ...read, withVersion: true });
+  const known = (asked.value as { version: string }).version;
+  expect((await ws.call('write_file', { path: 'big.txt', content: 'x', version: known })).ok).toBe(true);
+  expect(readFileSync(ws.file('big.txt'), 'utf8')).toBe('x');
 });
