@@ -1,5 +1,7 @@
 import type { Access } from './access.ts';
+import type { Commands } from './commands.ts';
 import type { Result } from './result.ts';
+import type { Web } from './web.ts';
 
 /** `path` is always the real place in the workspace, relative to its root, whatever link or spelling led there. */
 export interface FileInfo {
@@ -241,5 +243,13 @@ export interface Caller {
 export interface World {
   /** The folder it reaches, as an absolute real path. A call that works in another one is refused. */
   readonly root: string;
-  open(caller: Caller): { readonly files: Files; readonly search: Search };
+  open(caller: Caller): Reach;
+}
+
+/** A call's ways to the world. What is left out answers NOT_CONFIGURED. */
+export interface Reach {
+  readonly files: Files;
+  readonly search: Search;
+  readonly commands?: Commands;
+  readonly web?: Web;
 }

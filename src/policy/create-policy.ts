@@ -41,7 +41,7 @@ function explain(subject: Subject, options: PolicyOptions): Explanation {
   const { mode } = options;
   const judged = subject.access.map((access) => judgeAccess(access, subject, options));
   const objections = judged.flatMap(({ parts }) => parts);
-  const own = ownWish(subject, options);
+  const own = ownWish(subject, objections, options);
   const parts = own === undefined ? objections : [...objections, own];
   const worst = strictest(parts) ?? {
     what: subject.tool,
@@ -131,8 +131,8 @@ function ofCommand({ text, verdict, rule, reason }: CommandPart): Objection {
   };
 }
 
-/** A tool may ask by itself; a user's allow rule or mode `auto` lifts that, unless the tool says always. */
-function ownWish(subject: Subject, { rules, mode }: PolicyOptions): Objection | undefined {
+/** A tool may ask by itself. Unless it says always, mode `auto` lifts that, and so do allow rules for all it touches. */
+function ownWish(subject: Subject, about: readonly Objection[], { rules, mode }: PolicyOptions): Objection | undefined {
   const { ownReason, asksAlways, tool } = subject;
   if (ownReason === undefined) return undefined;
   const asks: Objection = {
@@ -144,7 +144,9 @@ function ownWish(subject: Subject, { rules, mode }: PolicyOptions): Objection | 
     changes: true,
   };
   if (asksAlways) return mode === 'plan' ? inMode(mode, asks) : asks;
-  const lifted = rules.some((rule) => rule.tool === tool && rule.verdict === 'allow' && rule.whole);
+  const allowing = rules.filter((rule) => rule.tool === tool && rule.verdict === 'allow');
+  const byRule = ({ verdict, rule }: Objection) => verdict === 'allow' && allowing.some(({ text }) => text === rule);
+  const lifted = allowing.some(({ whole }) => whole) || (about.length > 0 && about.every(byRule));
   return lifted ? undefined : inMode(mode, asks);
 }
 

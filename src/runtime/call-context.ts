@@ -1,9 +1,12 @@
 import type { Access } from '../kernel/access.ts';
+import type { Commands } from '../kernel/commands.ts';
 import type { ExecutionContext } from '../kernel/execution-context.ts';
 import type { BlobStore, Clock } from '../kernel/ports.ts';
 import type { ToolContext } from '../kernel/tool.ts';
-import type { Caller, Files, Search, World } from '../kernel/workspace.ts';
+import type { Web } from '../kernel/web.ts';
+import type { Caller, Files, Reach, Search, World } from '../kernel/workspace.ts';
 import type { EventBus } from './event-bus.ts';
+import { noCommands, noWeb } from './no-world.ts';
 
 /** What of the runtime a call needs for its context. */
 export interface ContextParts {
@@ -30,7 +33,7 @@ export class CallContext implements ToolContext {
   #abort: AbortController | undefined;
   #abortReason: Error | undefined;
   #ended = false;
-  #opened: { readonly files: Files; readonly search: Search } | undefined;
+  #opened: Reach | undefined;
 
   constructor(rt: ContextParts, call: ContextOwner) {
     this.#rt = rt;
@@ -93,6 +96,12 @@ export class CallContext implements ToolContext {
   get search(): Search {
     return this.#reached().search;
   }
+  get commands(): Commands {
+    return this.#reached().commands ?? noCommands;
+  }
+  get web(): Web {
+    return this.#reached().web ?? noWeb;
+  }
 
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
@@ -102,7 +111,7 @@ export class CallContext implements ToolContext {
     return this.#abort.signal;
   }
 
-  #reached(): { readonly files: Files; readonly search: Search } {
+  #reached(): Reach {
     this.#opened ??= this.#rt.world.open(new WorldCaller(this.#call, this));
     return this.#opened;
   }

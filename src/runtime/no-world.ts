@@ -1,4 +1,6 @@
+import type { Commands } from '../kernel/commands.ts';
 import { fail, type Result } from '../kernel/result.ts';
+import type { Web } from '../kernel/web.ts';
 import type { Files, Search, World } from '../kernel/workspace.ts';
 
 /** What a tool finds when nobody configured a workspace: an answer that says how to. */
@@ -23,3 +25,23 @@ const noFiles: Files = {
 };
 
 const noSearch: Search = { glob: refuseLater, grep: refuseLater };
+
+const refuseCommand = (): Result<never> =>
+  fail('NOT_CONFIGURED', 'This tool needs a sandbox to run commands in: open the workspace with one.');
+const refuseCommandLater = async () => refuseCommand();
+
+/** For a world in which nothing may run. */
+export const noCommands: Commands = {
+  run: refuseCommandLater,
+  start: refuseCommandLater,
+  list: () => [],
+  output: refuseCommand,
+  input: refuseCommandLater,
+  stop: refuseCommandLater,
+};
+
+const refuseWeb = async (): Promise<Result<never>> =>
+  fail('NOT_CONFIGURED', 'This tool needs a way to the web: give the executor a world that has one.');
+
+/** For a world without a network. */
+export const noWeb: Web = { fetch: refuseWeb, search: refuseWeb };

@@ -86,3 +86,23 @@ test('another name of a sensitive file is found out however young it is, also of
   expect(JSON.stringify(await ws.call('grep', { pattern: 'CAN' }))).not.toContain('CANARY');
   expect(await ws.call('grep', { pattern: 'CAN', output: 'files' })).toMatchObject({ value: { totalMatches: 0 } });
 });
+
+test('a protected file anywhere in a patch is asked about in every mode', async () => {
+  await using ws = await tempWorkspace({ ...no, files: { 'a.txt': 'one\n', '.husky/pre-commit': 'one\n' } });
+  const asked: boolean[] = [];
+  const { call } = createToolwright({
+    tools: builtInTools,
+    world: ws.workspace,
+    policy: {
+      decide({ asksAlways }) {
+        asked.push(asksAlways);
+        return { verdict: 'deny', rule: 'test', reason: 'test' };
+      },
+    },
+  });
+  const update = (path: string) => `*** Update File: ${path}\n@@\n-one\n+two\n`;
+  await call('apply_patch', {
+    patch: `*** Begin Patch\n${update('a.txt')}${update('.husky/pre-commit')}*** End Patch\n`,
+  });
+  expect(asked).toEqual([true]);
+});

@@ -1,4 +1,4 @@
-import type { ToolContext } from '../../kernel/tool.ts';
+import type { OwnReason, ToolContext } from '../../kernel/tool.ts';
 
 /**
  * Why a person must agree to changing these paths. Nothing for a path that will be refused anyway: nobody is asked
@@ -8,13 +8,14 @@ export function changeApproval(
   ctx: ToolContext,
   paths: readonly string[],
   { asks = 'overwrite' as 'overwrite' | 'protected', refusesStale = false } = {},
-): string | undefined {
-  for (const path of paths) {
-    const found = ctx.files.inspect(path);
-    if (!found.ok) continue;
-    if (found.value.protectedBecause !== null) return found.value.protectedBecause;
-    if (asks === 'overwrite' && found.value.type === 'file' && !(refusesStale && found.value.stale))
-      return `It changes ${found.value.path}, which exists.`;
-  }
-  return undefined;
+): OwnReason | undefined {
+  const found = paths.flatMap((path) => {
+    const inspected = ctx.files.inspect(path);
+    return inspected.ok ? [inspected.value] : [];
+  });
+  // Policy sees names; a link with a harmless one may lead here, so no rule about names lifts this.
+  const guarded = found.find(({ protectedBecause }) => protectedBecause !== null);
+  if (guarded !== undefined) return { reason: guarded.protectedBecause ?? '', always: true };
+  const existing = found.find(({ type, stale }) => type === 'file' && !(refusesStale && stale));
+  return asks === 'overwrite' && existing !== undefined ? `It changes ${existing.path}, which exists.` : undefined;
 }

@@ -1,0 +1,23 @@
+import type { Ledger } from '../kernel/ledger.ts';
+import type { ToolRegistry } from '../runtime/registry.ts';
+
+/**
+ * Switches tools as the store says, also when another process does it. What the configuration disables stays off.
+ * Returns how to stop following.
+ */
+export async function followToolStates(
+  store: Ledger,
+  registry: ToolRegistry,
+  disabled: readonly string[],
+): Promise<() => void> {
+  const apply = (tool: string, enabled: boolean) => {
+    if (!registry.exists(tool)) return;
+    if (enabled && !disabled.includes(tool)) registry.enable(tool);
+    else registry.disable(tool);
+  };
+  for (const [tool, enabled] of await store.toolStates()) apply(tool, enabled);
+  for (const tool of disabled) apply(tool, false);
+  return store.follow((event) => {
+    if (event.type === 'tool.switched') apply(event.data.tool, event.data.enabled);
+  });
+}
