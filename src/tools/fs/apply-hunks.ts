@@ -17,12 +17,11 @@ export function applyHunks(original: string, hunks: readonly Hunk[], path: strin
     const place = locate(lines, old, hunk, at);
     if (!place.ok)
       return fail('INVALID_INPUT', `Hunk ${index + 1} of ${path}: ${place.error.message} Nothing was changed.`);
-    out.push(...lines.slice(at, place.value));
-    at = place.value;
+    for (; at < place.value; at++) out.push(lines[at] as FileLine);
     const ending = lines[at]?.ending || lines[at - 1]?.ending || usual;
     for (const line of hunk.lines) at = put(out, lines, at, { line, ending });
   }
-  out.push(...lines.slice(at));
+  for (; at < lines.length; at++) out.push(lines[at] as FileLine);
   return ok(joined(withOldEnd(out, lines, hunks), usual));
 }
 

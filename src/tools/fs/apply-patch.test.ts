@@ -206,3 +206,10 @@ test('a diff deletes only what it shows', async () => {
   expect((await ws.call('apply_patch', { patch: patch('-one\n-two\n') })).ok).toBe(true);
   expect(existsSync(ws.file('a.txt'))).toBe(false);
 });
+
+test('a hunk at the end of a very long file fits', async () => {
+  await using ws = await tempWorkspace({ files: { 'long.txt': `${'x\n'.repeat(300_000)}last\n` } });
+  const patch = '--- a/long.txt\n+++ b/long.txt\n@@ -300001 +300001 @@\n-last\n+end\n';
+  expect((await ws.call('apply_patch', { patch })).ok).toBe(true);
+  expect(readFileSync(ws.file('long.txt'), 'utf8').endsWith('x\nend\n')).toBe(true);
+});

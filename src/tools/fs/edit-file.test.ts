@@ -150,3 +150,23 @@ test('the version of a file above 16 MB counts too', async () => {
   expect((await ws.call('write_file', { path: 'big.txt', content: 'x', version: known })).ok).toBe(true);
   expect(readFileSync(ws.file('big.txt'), 'utf8')).toBe('x');
 });
+
+test('a great many places, and old texts as large as the file, take no time to speak of', async () => {
+  const big = 'a\r\n'.repeat(300_000);
+  await using ws = await tempWorkspace({ files: { 'a.txt': big, 'b.txt': big } });
+  const edit = (path: string, old: string, replaceAll: boolean) =>
+    ws.call('edit_file', { path, edits: [{ old, new: 'b', replaceAll }] });
+  expect((await edit('a.txt', 'a', false)).error?.message).toContain('300000 times');
+  expect((await edit('a.txt', 'a', true)).ok).toBe(true);
+  expect((await edit('b.txt', `${'a\n'.repeat(100_000)}c`, false)).error?.code).toBe('INVALID_INPUT');
+  expect((await edit('b.txt', 'a\n'.repeat(300_000), false)).value).toMatchObject({
+    edits: [{ strategy: 'line endings', count: 1 }],
+  });
+  expect(readFileSync(ws.file('b.txt'), 'utf8')).toBe('b');
+});
+
+test('an edit across line endings leaves what is around it alone in a file that mixes them', async () => {
+  await using ws = await tempWorkspace({ files: { 'a.txt': 'a\r\nb\nc\r\nd\ne\r\n' } });
+  const edited = await ws.call('edit_file', { path: 'a.txt', edits: [{ old: 'b\nc\nd\n', new: 'X\nY\n' }] });
+  expect([edited.ok, readFileSync(ws.file('a.txt'), 'utf8')]).toEqual([true, 'a\r\nX\nY\ne\r\n']);
+});

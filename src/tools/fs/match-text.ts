@@ -68,15 +68,22 @@ function findExact(text: string, old: string, replacement: string): Match[] {
   return matches;
 }
 
+/** Looks with plain newlines on both sides, and counts back where that stands in the file. */
 function findAcrossEndings(text: string, old: string, replacement: string): Match[] {
   if (!old.includes('\n')) return [];
-  const pattern = old
-    .split(/\r?\n/)
-    .map((line) => line.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
-    .join('\\r?\\n');
-  return [...text.matchAll(new RegExp(pattern, 'g'))].map(({ index, 0: found }) => {
-    return { start: index, end: index + found.length, replacement: withEndings(text, index, replacement) };
-  });
+  const [plain, wanted] = [text.replace(/\r\n/g, '\n'), old.replace(/\r\n/g, '\n')];
+  const matches: Match[] = [];
+  let [at, seen, returns] = [0, 0, 0];
+  const inFile = (place: number): number => {
+    for (; seen < place; seen++) if (text[seen + returns] === '\r' && text[seen + returns + 1] === '\n') returns++;
+    return place + returns;
+  };
+  for (at = plain.indexOf(wanted); at >= 0; at = plain.indexOf(wanted, at + wanted.length)) {
+    const start = inFile(at);
+    const end = inFile(at + wanted.length);
+    matches.push({ start, end, replacement: withEndings(text, start, replacement) });
+  }
+  return matches;
 }
 
 /** Given the lines of the file and those asked for: the replacement to use, or null when they are not the same. */
@@ -95,9 +102,10 @@ function findLines(
   if (wanted.every((line) => line.trim() === '')) return [];
   const first = wanted.findIndex((line) => line.trim() !== '');
   const anchor = wanted[first]?.trim();
+  const last = wanted.length - 1;
   const matches: Match[] = [];
   for (let at = 0; at + wanted.length <= lines.length; at++) {
-    if (lines[at + first]?.text.trim() !== anchor) continue;
+    if (lines[at + first]?.text.trim() !== anchor || lines[at + last]?.text.trim() !== wanted[last]?.trim()) continue;
     const found = lines.slice(at, at + wanted.length);
     const put = compare(
       found.map((line) => line.text),
