@@ -13,6 +13,13 @@ interface PolicyParts {
   readonly tools: ReadonlySet<string>;
 }
 
+export interface FollowedPolicy {
+  readonly policy: ExplainingPolicy;
+  /** Rules saved until now hold from now on; without it they do a moment later. */
+  reload(): Promise<void>;
+  stop(): void;
+}
+
 /**
  * The configuration's rules and those saved in the store, by whatever process, as one policy that follows them. A rule
  * of the configuration that cannot be used is refused; a saved one whose tool is gone does nothing.
@@ -20,7 +27,7 @@ interface PolicyParts {
 export async function followPolicy(
   store: Ledger,
   { config, files, home, tools }: PolicyParts,
-): Promise<Result<{ policy: ExplainingPolicy; stop: () => void }>> {
+): Promise<Result<FollowedPolicy>> {
   const fixed = parseRules({ allow: config.allow, ask: config.ask, deny: config.deny }, tools);
   if (!fixed.ok) return fixed;
   const compile = (saved: readonly RuleRecord[]): ExplainingPolicy => {
@@ -39,7 +46,7 @@ export async function followPolicy(
     decide: (subject) => current.decide(subject),
     explain: (subject) => current.explain(subject),
   };
-  return ok({ policy, stop });
+  return ok({ policy, reload, stop });
 }
 
 function setOf(saved: readonly RuleRecord[]): RuleSet {

@@ -20,6 +20,7 @@ import { type LoadedConfig, loadConfig } from './config/load-config.ts';
 import type { Texts } from './config/texts.ts';
 import { followPolicy } from './follow-policy.ts';
 import { followToolStates } from './follow-tool-states.ts';
+import { createWitness } from './witness.ts';
 
 export interface AppOptions {
   /** The folder to work in. */
@@ -44,6 +45,8 @@ export interface App {
   readonly sandbox: Sandbox;
   readonly workspace: Workspace;
   readonly policy: ExplainingPolicy;
+  /** Rules that were saved hold from now on, not only soon. */
+  reloadRules(): Promise<void>;
   readonly registry: ToolRegistry;
   readonly executor: ToolExecutor;
   /** What calls run in unless they say otherwise. */
@@ -65,7 +68,8 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   }
 
   const registry = new ToolRegistry();
-  registry.registerMany([...builtInTools, ...(options.tools ?? [])]);
+  registry.registerMany(builtInTools, { source: 'built-in' });
+  registry.registerMany(options.tools ?? []);
   for (const toolset of builtInToolsets) registry.addToolset(toolset);
   const files = createFilePolicy(
     config.sensitiveFiles.map((pattern) => ({ pattern, access: 'hidden', reason: 'the configuration says so' })),
@@ -98,6 +102,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     store,
     blobs,
     world: workspace,
+    witness: createWitness(workspace),
     ...(options.approver !== undefined && { approver: options.approver }),
     ...(config.approvalTimeout !== null && { approvalTimeout: config.approvalTimeout }),
     ...(config.toolset !== 'full' && { toolset: config.toolset }),
@@ -110,6 +115,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     sandbox: sandbox.value,
     workspace,
     policy: policy.value.policy,
+    reloadRules: policy.value.reload,
     registry,
     executor,
     context: new ExecutionContext({

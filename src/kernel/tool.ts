@@ -8,6 +8,7 @@ import type { ExecutionContext } from './execution-context.ts';
 import type { InputSchema, JsonSchema, ParameterAliases } from './input-schema.ts';
 import type { BlobStore } from './ports.ts';
 import type { MaybePromise, Result } from './result.ts';
+import type { Draft, ViewBlock } from './view.ts';
 import type { Web } from './web.ts';
 import type { Files, Search } from './workspace.ts';
 import { zodInput, zodToJson } from './zod-input.ts';
@@ -51,10 +52,14 @@ export interface Tool<I = unknown, O = unknown> {
   approval?(input: I, ctx: ToolContext): MaybePromise<OwnReason | undefined>;
   /** What would happen, in words, for a dry run. Must change nothing. */
   preview?(input: I, ctx: ToolContext): MaybePromise<string>;
+  /** The text file it would leave, where that is one a person may edit before saying yes. Must change nothing. */
+  draft?(input: I, ctx: ToolContext): MaybePromise<Draft | undefined>;
   /** Returns `ok(value)` or `fail(…)`. A throw is a bug and is reported as one. */
   run(input: I, ctx: ToolContext): MaybePromise<Result<O>>;
   /** What the model reads of a value. Left out: a string as it is, the rest as JSON. */
   render?(value: O): string;
+  /** What a person sees of a value. Left out: what the model reads. */
+  view?(value: O): readonly ViewBlock[];
 }
 
 export type OwnReason = string | { readonly reason: string; readonly always: true };
@@ -76,7 +81,8 @@ type Definition<I extends z.ZodType, O extends z.ZodType> = {
   summary?(input: z.output<I>): string;
   run(input: z.output<I>, ctx: ToolContext): MaybePromise<Result<z.input<O>>>;
   render?(value: z.input<O>): string;
-} & Pick<Tool<z.output<I>, z.input<O>>, 'access' | 'approval' | 'preview'>;
+  view?(value: z.input<O>): readonly ViewBlock[];
+} & Pick<Tool<z.output<I>, z.input<O>>, 'access' | 'approval' | 'preview' | 'draft'>;
 
 /** The object way to write a tool. Throws when the definition could not work: that is a bug to see at start. */
 export function defineTool<I extends z.ZodType, O extends z.ZodType = z.ZodUnknown>(

@@ -16,6 +16,8 @@ export interface CallRequest {
   /** The caller's own name for this request: the same key in the same session is the same call. */
   key?: string;
   signal?: AbortSignal;
+  /** The call's id; left out: a new one. */
+  id?: string;
   /** The call inside which this one is made; it shares its parent's locks, and a parent that is stopped stops it. */
   parent?: CallScope;
   /** A queued call to take over, instead of a new one. */
@@ -44,7 +46,7 @@ export class CallScope {
   readonly ctx: CallContext;
 
   stage: Stage = 'store';
-  /** Whether the store knows of it, so that its end can be recorded. */
+  /** Whether the store knows of it and waits for its end to be recorded. */
   recorded = false;
   /** The hook that is at work, while one is. */
   hook = '';

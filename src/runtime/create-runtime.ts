@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { ToolError } from '../kernel/error.ts';
-import type { Approver, BlobStore, Clock, Logger, Policy, Store } from '../kernel/ports.ts';
+import type { Approver, BlobStore, Clock, Logger, Policy, Store, Witness } from '../kernel/ports.ts';
 import type { World } from '../kernel/workspace.ts';
 import { AccessLocks } from './access-locks.ts';
 import { EventBus } from './event-bus.ts';
@@ -21,6 +21,8 @@ export interface RuntimeOptions {
   approver?: Approver | Approver['ask'];
   /** Seconds a request waits for an answer. Default: as long as the process lives. */
   approvalTimeout?: number;
+  /** Binds an answer to what the call would touch, as it stood when the question was shown. */
+  witness?: Witness;
   hooks?: readonly Hooks[];
   store?: Store;
   blobs?: BlobStore;
@@ -44,6 +46,7 @@ export function createRuntime(find: Runtime['find'], options: RuntimeOptions = {
     policy: options.policy ?? allowAll,
     approver: typeof approver === 'function' ? { ask: approver } : approver,
     approvalTimeoutMs: approvalTimeout === undefined ? undefined : approvalTimeout * 1000,
+    witness: options.witness,
     hooks: options.hooks ?? [],
     store,
     blobs: options.blobs ?? new MemoryBlobs(),

@@ -23,7 +23,7 @@ import { withhold } from './withhold.ts';
  * Every path ends in `settle`, so every call leaves one record and one final event. Never rejects.
  */
 export async function executeCall(rt: Runtime, request: CallRequest): Promise<ToolResult> {
-  const call = new CallScope(rt, request.resume?.id ?? newCallId(), request);
+  const call = new CallScope(rt, request.resume?.id ?? request.id ?? newCallId(), request);
   let end: Ending;
   try {
     const found = find(rt, call);

@@ -16,6 +16,13 @@ interface Entry {
   /** What runs. */
   tool: Tool;
   enabled: boolean;
+  /** For people: built-in, custom, or the server it was found on. */
+  source: string;
+}
+
+export interface RegisterOptions {
+  replace?: boolean;
+  source?: string;
 }
 
 /** The tools there are, by name. A Map, so a tool called `constructor` or `__proto__` is simply unknown. */
@@ -37,20 +44,21 @@ export class ToolRegistry {
   readonly #aliases = new Map<string, string>();
   readonly #toolsets = new Map<string, Toolset>();
 
-  register(given: AnyTool, { replace = false }: { replace?: boolean } = {}): void {
+  register(given: AnyTool, { replace = false, source = 'custom' }: RegisterOptions = {}): void {
     const tool = compile(given);
     if (!replace && (this.#entries.has(tool.name) || this.#aliases.has(tool.name))) {
       const message = `A tool named '${tool.name}' is already registered. Rename one, or register with { replace: true }.`;
       throw new ToolError(tool.name, message, { code: 'CONFLICT' });
     }
-    this.#entries.set(tool.name, { given, tool, enabled: this.#entries.get(tool.name)?.enabled ?? true });
+    const enabled = this.#entries.get(tool.name)?.enabled ?? true;
+    this.#entries.set(tool.name, { given, tool, enabled, source });
   }
 
   /** All or none: a name that clashes leaves the registry as it was. */
-  registerMany(tools: readonly AnyTool[]): void {
+  registerMany(tools: readonly AnyTool[], options: { source?: string } = {}): void {
     const before = new Map(this.#entries);
     try {
-      for (const tool of tools) this.register(tool);
+      for (const tool of tools) this.register(tool, options);
     } catch (error) {
       this.#entries.clear();
       for (const [name, entry] of before) this.#entries.set(name, entry);
@@ -87,6 +95,11 @@ export class ToolRegistry {
   /** In the order of registration, switched off or not. */
   listAll(): AnyTool[] {
     return [...this.#entries.values()].map(({ given }) => given);
+  }
+
+  /** Every tool as it runs, with its switch and where it comes from, in the order of registration. */
+  describeAll(): { tool: Tool; enabled: boolean; source: string }[] {
+    return [...this.#entries.values()].map(({ tool, enabled, source }) => ({ tool, enabled, source }));
   }
 
   list(): AnyTool[] {

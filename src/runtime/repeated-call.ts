@@ -3,7 +3,7 @@ import { messageOf } from '../kernel/error.ts';
 import type { Event, LogEvent } from '../kernel/event.ts';
 import { failed, succeeded, type ToolResult } from '../kernel/tool-result.ts';
 import type { CallScope } from './call-scope.ts';
-import { digestOf } from './digest.ts';
+import { digestOfCall } from './digest.ts';
 import { Interruption, interruptible } from './interruption.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -46,7 +46,7 @@ function isAnother(call: CallScope, earlier: CallRecord): boolean {
 /** Undefined for arguments that have no canonical form; those are not compared. */
 export function digestOfRequest({ toolName, args }: CallScope): string | undefined {
   try {
-    return digestOf(toolName, args);
+    return digestOfCall(toolName, args);
   } catch {
     return undefined;
   }

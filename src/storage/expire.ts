@@ -20,7 +20,8 @@ export async function expireOverdue(engine: Engine): Promise<readonly StoredEven
 function expireUnit(approval: ApprovalTable, at: number): Unit<readonly StoredEvent[]> {
   return function* (batch) {
     const { id, call_id: callId, session, tool } = approval;
-    const decision = { id, state: 'expired', at, by: null, message: 'expired' };
+    const none = { decision: null, decision_blob: null };
+    const decision = { id, state: 'expired', at, by: null, message: 'expired', ...none };
     if ((yield* first(batch.sql.decideApproval, decision)) === undefined) return [];
     const data = { approvalId: id, approved: false, by: null, message: 'expired' };
     const events: NewEvent[] = [{ type: 'approval.decided', callId, at, data }];

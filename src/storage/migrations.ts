@@ -13,7 +13,7 @@ export type Migration = (db: Kysely<Tables>, dialect: Dialect) => Compilable[];
  * Forward only, in order; the number of a schema is how many of these it has had. A migration that shipped is never
  * changed: the next one mends it. test/store/version-1 has a store as the first one left it.
  */
-export const MIGRATIONS: readonly Migration[] = [first];
+export const MIGRATIONS: readonly Migration[] = [first, second];
 
 /** What brings a schema that has had the first `from` of these up to the last. */
 export function migrationStatements(
@@ -91,6 +91,20 @@ function first(db: Kysely<Tables>, dialect: Dialect): Compilable[] {
   function table(name: string) {
     return new Columns(schema.createTable(name), dialect);
   }
+}
+
+/** What a person was shown and what they put in its place; what a session was opened for. */
+function second(db: Kysely<Tables>): Compilable[] {
+  const { schema } = db;
+  return [
+    ...['asked', 'decision', 'decision_blob'].map((name) => schema.alterTable('approvals').addColumn(name, 'text')),
+    schema
+      .createTable('session_info')
+      .addColumn('id', 'text', (column) => column.notNull().primaryKey())
+      .addColumn('workspace', 'text', (column) => column.notNull())
+      .addColumn('title', 'text')
+      .addColumn('agent', 'text'),
+  ];
 }
 
 type AnyTable = CreateTableBuilder<string, string>;

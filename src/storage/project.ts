@@ -1,3 +1,5 @@
+import type { ApprovalState } from '../kernel/approval.ts';
+import type { EventData } from '../kernel/event.ts';
 import { storableText } from '../kernel/stored-name.ts';
 import type { Batch } from './batch.ts';
 import type { AnyNewEvent } from './event-rows.ts';
@@ -10,6 +12,13 @@ import { whole } from './whole.ts';
 /** False for the events of every call: they change only its row. */
 export function hasProjection(type: AnyNewEvent['type']): boolean {
   return !type.startsWith('call.');
+}
+
+/** Nobody said no when nobody was there any more. */
+export function decidedState({ approved, by, message }: EventData['approval.decided']): ApprovalState {
+  if (approved) return 'approved';
+  if (by !== null) return 'denied';
+  return message === 'expired' ? 'expired' : message === 'cancelled' ? 'superseded' : 'denied';
 }
 
 /** What an event changes beside its call's row. Runs in the transaction that appends it, and nowhere else. */
@@ -30,19 +39,31 @@ export function* project(batch: Batch, session: string, event: AnyNewEvent, payl
         args_blob: payload.blob,
         reason: storableText(reason),
         digest: nameOf(digest),
+        asked: payload.data,
         state: 'pending',
         requested_at: at,
         expires_at: expiresAt === undefined ? null : whole(expiresAt),
         decided_at: null,
         decided_by: null,
         message: null,
+        decision: null,
+        decision_blob: null,
       });
       return;
     }
     case 'approval.decided': {
-      const { approvalId: id, approved, by, message } = event.data;
-      const state = approved ? 'approved' : by === null && message === 'expired' ? 'expired' : 'denied';
-      yield* first(sql.decideApproval, { id: nameOf(id), state, at, by: maybeName(by), message: maybeText(message) });
+      const { approvalId, by, message } = event.data;
+      const state = decidedState(event.data);
+      const kept = { decision: payload.data, decision_blob: payload.blob };
+      const decision = { id: nameOf(approvalId), state, at, by: maybeName(by), message: maybeText(message), ...kept };
+      yield* first(sql.decideApproval, decision);
+      return;
+    }
+    case 'session.created': {
+      const { workspace, title, agent } = event.data;
+      const named = title === null ? null : storableText(title);
+      const info = { id: session, workspace: nameOf(workspace), title: named, agent: maybeName(agent) };
+      yield* first(sql.openSession, info);
       return;
     }
     case 'rule.saved': {

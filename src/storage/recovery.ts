@@ -26,7 +26,8 @@ export function* suspects(sql: Statements, own: NodeStamp): Work<{ ended: NodeSt
 
 /**
  * What a process left behind when it ended: what never started, or may be done again, waits to be taken over; what
- * was under way and may not be repeated ends as `interrupted`. A call that waits for a person goes on waiting.
+ * was under way and may not be repeated ends as `interrupted`. A call that waits for a person goes on waiting, until
+ * there is an answer: then whoever takes it over acts on that.
  */
 export function recoverUnit(engine: Engine, suspected: readonly NodeStamp[], at: number): Unit<readonly StoredEvent[]> {
   return function* (batch) {
@@ -38,7 +39,7 @@ export function recoverUnit(engine: Engine, suspected: readonly NodeStamp[], at:
     if (ended.length === 0) return events;
     for (const call of yield* rows(batch.sql.unfinishedCalls, undefined)) {
       if (!ended.some(({ id, epoch }) => id === call.node && epoch === call.node_epoch)) continue;
-      const next = afterEnd(call);
+      const next = yield* afterEnd(batch.sql, call);
       if (next === undefined) continue;
       const outcome = next === 'interrupted' ? unknownOutcome(call) : null;
       const left = { id: call.id, node: call.node, epoch: call.node_epoch, state: call.state };
@@ -52,8 +53,14 @@ export function recoverUnit(engine: Engine, suspected: readonly NodeStamp[], at:
   };
 }
 
-function afterEnd({ state, effect, attempt }: CallTable): 'queued' | 'interrupted' | undefined {
+function* afterEnd(
+  sql: Statements,
+  { id, state, effect, attempt }: CallTable,
+): Work<'queued' | 'interrupted' | undefined> {
   if (state === 'requested') return 'queued';
+  if (state === 'awaiting_approval') {
+    return (yield* first(sql.pendingApproval, { call: id })) === undefined ? 'queued' : undefined;
+  }
   if (state !== 'running') return undefined;
   return REPEATABLE[effect as Effect] && attempt < MOST_ATTEMPTS ? 'queued' : 'interrupted';
 }

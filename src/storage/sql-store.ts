@@ -1,16 +1,17 @@
+import type { ApprovalRecord, ApprovalState } from '../kernel/approval.ts';
 import type { CallRecord, NodeStamp } from '../kernel/call.ts';
 import {
   type CallMove,
   type LogEvent,
   type NewEvent,
+  type NewSessionEvent,
   type NewSystemEvent,
   type StoredEvent,
+  type StoredSessionEvent,
   type StoredSystemEvent,
   SYSTEM_SESSION,
 } from '../kernel/event.ts';
 import type {
-  ApprovalRecord,
-  ApprovalState,
   HistoryQuery,
   Ledger,
   Pruned,
@@ -34,8 +35,8 @@ import { preparedCall, preparedMove } from './prepare.ts';
 import { clearLog, pruneLog } from './prune.ts';
 import { recoverUnit, suspects } from './recovery.ts';
 import { first, rows, type Work } from './statement.ts';
-import { sessionPage } from './statements/log.ts';
-import type { CallTable, EventTable } from './tables.ts';
+import { describedPage } from './statements/log.ts';
+import type { ApprovalTable, CallTable, EventTable } from './tables.ts';
 import { appendUnit, decideUnit, MoveRefused, moveUnit, submitUnit } from './units.ts';
 import { verifyLog } from './verify.ts';
 
@@ -93,6 +94,13 @@ export class SqlStore implements Ledger {
     const stored = await this.#engine.write(appendUnit(nameOf(session), prepared));
     this.#tell(stored);
     return stored as readonly StoredEvent[];
+  }
+
+  async note(session: string, event: NewSessionEvent): Promise<StoredSessionEvent> {
+    const payload = await toPayload(this.#engine.blobs, event.data);
+    const stored = await this.#engine.write(appendUnit(nameOf(session), [{ event, callId: null, payload }]));
+    this.#tell(stored);
+    return stored[0] as StoredSessionEvent;
   }
 
   async record(event: NewSystemEvent): Promise<StoredSystemEvent> {
@@ -167,11 +175,26 @@ export class SqlStore implements Ledger {
   }
 
   sessions({ after, limit = SESSION_PAGE }: { after?: string; limit?: number }): MaybePromise<Page<SessionRecord>> {
-    const work = () => sessionPage(this.#engine.sql, after === undefined ? undefined : nameOf(after), limit + 1);
+    const from = after === undefined ? undefined : nameOf(after);
+    const work = () => describedPage(this.#engine.sql, from, limit + 1);
     return andThen(this.#engine.read(work), (found) => {
       const items = found.slice(0, limit).map(toSession);
       return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null };
     });
+  }
+
+  session(id: string): MaybePromise<SessionRecord | null> {
+    const { sql } = this.#engine;
+    const found = this.#engine.read(() => first(sql.describedSession, { session: nameOf(id) }));
+    return andThen(found, (row) => (row === undefined ? null : toSession(row)));
+  }
+
+  approval(id: string): MaybePromise<ApprovalRecord | null> {
+    return this.#toApproval(() => first(this.#engine.sql.approval, { id: nameOf(id) }));
+  }
+
+  approvalOf(callId: string): MaybePromise<ApprovalRecord | null> {
+    return this.#toApproval(() => first(this.#engine.sql.latestApproval, { call: nameOf(callId) }));
   }
 
   approvals(query: { state?: ApprovalState; session?: string }): MaybePromise<readonly ApprovalRecord[]> {
@@ -238,6 +261,10 @@ export class SqlStore implements Ledger {
     this.#followers.clear();
     await this.#engine.close();
     this.#onClose();
+  }
+
+  #toApproval(work: () => Work<ApprovalTable | undefined>): MaybePromise<ApprovalRecord | null> {
+    return andThen(this.#engine.read(work), (row) => (row === undefined ? null : toApproval(this.#engine.blobs, row)));
   }
 
   #toEvents(work: () => Work<readonly EventTable[]>): MaybePromise<readonly LogEvent[]> {

@@ -4,6 +4,8 @@
  */
 export interface Tables {
   sessions: SessionTable;
+  /** What was said when a session was opened. */
+  session_info: SessionInfoTable;
   /** One row: the last position given, and how many events were pruned. Its lock orders the writers of all processes. */
   log_head: { id: number; pos: number; pruned: number };
   events: EventTable;
@@ -28,6 +30,13 @@ export interface SessionTable {
   /** The last event that was pruned, and its hash: where the chain is picked up. */
   pruned_seq: number;
   pruned_hash: string;
+}
+
+export interface SessionInfoTable {
+  id: string;
+  workspace: string;
+  title: string | null;
+  agent: string | null;
 }
 
 export interface EventTable {
@@ -79,12 +88,17 @@ export interface ApprovalTable {
   args_blob: string | null;
   reason: string;
   digest: string;
+  /** The payload of the event that asked, or null when it is `args_blob`. */
+  asked: string | null;
   state: string;
   requested_at: number;
   expires_at: number | null;
   decided_at: number | null;
   decided_by: string | null;
   message: string | null;
+  /** The payload of the event that decided, or the blob that holds it. */
+  decision: string | null;
+  decision_blob: string | null;
 }
 
 export interface NodeTable {

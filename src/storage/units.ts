@@ -4,7 +4,7 @@ import type { Batch, Unit } from './batch.ts';
 import type { AnyNewEvent } from './event-rows.ts';
 import { maybeName, nameOf } from './names.ts';
 import type { Payload } from './payload.ts';
-import { hasProjection, maybeText, project } from './project.ts';
+import { decidedState, hasProjection, maybeText, project } from './project.ts';
 import { ask, first, type Work } from './statement.ts';
 import { ANY_ATTEMPT, type MovedColumns } from './statements/calls.ts';
 import type { CallTable } from './tables.ts';
@@ -117,13 +117,15 @@ export function decideUnit(
   move?: PreparedMove,
 ): Unit<StoredEvent | null> {
   return function* (batch) {
-    const { approvalId, approved, by, message } = event.data;
+    const { approvalId, by, message } = event.data;
     const id = nameOf(approvalId);
     const known = yield* first(batch.sql.approval, { id });
     if (known === undefined || known.state !== 'pending') return null;
     if (known.expires_at !== null && known.expires_at <= now) return null;
-    const state = approved ? 'approved' : 'denied';
-    const decision = { id, state, at: whole(event.at), by: maybeName(by), message: maybeText(message) };
+    const state = decidedState(event.data);
+    const kept = { decision: payload.data, decision_blob: payload.blob };
+    const said = { by: maybeName(by), message: maybeText(message) };
+    const decision = { id, state, at: whole(event.at), ...said, ...kept };
     const decided = yield* first(batch.sql.decideApproval, decision);
     if (decided === undefined) return null;
     if (move !== undefined && (yield* applyMove(batch, known.call_id, move, event.at)) === undefined) {

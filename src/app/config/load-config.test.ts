@@ -326,6 +326,11 @@ const CASES: Record<SettingName, { users: unknown; tighter?: [unknown, unknown];
   retentionDays: { users: null, looser: [1] },
   retentionMegabytes: { users: 100, looser: [1, null] },
   port: { users: 1, looser: [2] },
+  host: { users: '127.0.0.1', looser: ['0.0.0.0'] },
+  publicUrl: { users: null, looser: ['https://evil.example'] },
+  tlsCert: { users: null, looser: ['/tmp/cert.pem'] },
+  tlsKey: { users: null, looser: ['/tmp/key.pem'] },
+  streamsPerToken: { users: 10, looser: [11] },
   logLevel: { users: 'warn', looser: ['silent', 'debug'] },
 };
 

@@ -96,6 +96,33 @@ export const SETTINGS = {
     neverFromWorkspace,
   ),
   port: setting(z.int().min(0).max(65_535), 8665, 'The port of the web app, on loopback.', neverFromWorkspace),
+  host: setting(
+    z.string().min(1),
+    '127.0.0.1',
+    'The address the server listens on. Another than loopback needs tokens of people, and TLS or publicUrl.',
+    neverFromWorkspace,
+  ),
+  publicUrl: setting(
+    z
+      .url({ protocol: /^https$/, error: 'it must start with https://, as a proxy of yours serves it, or be null' })
+      .nullable(),
+    null,
+    'Where people reach the server through a proxy of yours that has TLS, such as https://tools.example.org.',
+    neverFromWorkspace,
+  ),
+  tlsCert: setting(
+    z.string().min(1).nullable(),
+    null,
+    'A file with the certificate of the server.',
+    neverFromWorkspace,
+  ),
+  tlsKey: setting(z.string().min(1).nullable(), null, 'A file with the key of that certificate.', neverFromWorkspace),
+  streamsPerToken: setting(
+    z.int().min(1).max(100_000),
+    64,
+    'Streams of events that one token may have open at once.',
+    neverFromWorkspace,
+  ),
   logLevel: setting(
     z.enum(['silent', 'error', 'warn', 'info', 'debug']),
     'warn',
