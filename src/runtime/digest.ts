@@ -15,13 +15,6 @@ export function digestOf(tool: string, args: unknown, { session, workspace, seen
     .digest('hex');
 }
 
-/** The same of the request alone: tells a repetition from another request under the same key. */
-export function digestOfCall(tool: string, args: unknown): string {
-  return createHash('sha256')
-    .update(JSON.stringify([tool, canonical(args)]))
-    .digest('hex');
-}
-
 function canonical(value: unknown): unknown {
   if (typeof value === 'bigint') return `${value}n`;
   if (typeof value !== 'object' || value === null) return value;

@@ -3,7 +3,7 @@ import { messageOf } from '../kernel/error.ts';
 import type { Event, LogEvent } from '../kernel/event.ts';
 import { failed, succeeded, type ToolResult } from '../kernel/tool-result.ts';
 import type { CallScope } from './call-scope.ts';
-import { digestOfCall } from './digest.ts';
+import { digestOf } from './digest.ts';
 import { Interruption, interruptible } from './interruption.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -44,9 +44,9 @@ function isAnother(call: CallScope, earlier: CallRecord): boolean {
 }
 
 /** Undefined for arguments that have no canonical form; those are not compared. */
-export function digestOfRequest({ toolName, args }: CallScope): string | undefined {
+export function digestOfRequest({ toolName, args, session }: CallScope): string | undefined {
   try {
-    return digestOfCall(toolName, args);
+    return digestOf(toolName, args, { session, workspace: '', seen: {} });
   } catch {
     return undefined;
   }

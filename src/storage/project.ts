@@ -52,18 +52,23 @@ export function* project(batch: Batch, session: string, event: AnyNewEvent, payl
       return;
     }
     case 'approval.decided': {
-      const { approvalId, by, message } = event.data;
+      const { approvalId: id, by, message } = event.data;
       const state = decidedState(event.data);
       const kept = { decision: payload.data, decision_blob: payload.blob };
-      const decision = { id: nameOf(approvalId), state, at, by: maybeName(by), message: maybeText(message), ...kept };
-      yield* first(sql.decideApproval, decision);
+      yield* first(sql.decideApproval, {
+        id: nameOf(id),
+        state,
+        at,
+        by: maybeName(by),
+        message: maybeText(message),
+        ...kept,
+      });
       return;
     }
     case 'session.created': {
       const { workspace, title, agent } = event.data;
-      const named = title === null ? null : storableText(title);
-      const info = { id: session, workspace: nameOf(workspace), title: named, agent: maybeName(agent) };
-      yield* first(sql.openSession, info);
+      const named = { workspace: nameOf(workspace), title: maybeText(title ?? undefined), agent: maybeName(agent) };
+      yield* first(sql.openSession, { id: session, ...named });
       return;
     }
     case 'rule.saved': {

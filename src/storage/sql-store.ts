@@ -175,8 +175,7 @@ export class SqlStore implements Ledger {
   }
 
   sessions({ after, limit = SESSION_PAGE }: { after?: string; limit?: number }): MaybePromise<Page<SessionRecord>> {
-    const from = after === undefined ? undefined : nameOf(after);
-    const work = () => describedPage(this.#engine.sql, from, limit + 1);
+    const work = () => describedPage(this.#engine.sql, after === undefined ? undefined : nameOf(after), limit + 1);
     return andThen(this.#engine.read(work), (found) => {
       const items = found.slice(0, limit).map(toSession);
       return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null };

@@ -124,8 +124,8 @@ export function decideUnit(
     if (known.expires_at !== null && known.expires_at <= now) return null;
     const state = decidedState(event.data);
     const kept = { decision: payload.data, decision_blob: payload.blob };
-    const said = { by: maybeName(by), message: maybeText(message) };
-    const decision = { id, state, at: whole(event.at), ...said, ...kept };
+    const answer = { state, at: whole(event.at), by: maybeName(by), message: maybeText(message) };
+    const decision = { id, ...answer, ...kept };
     const decided = yield* first(batch.sql.decideApproval, decision);
     if (decided === undefined) return null;
     if (move !== undefined && (yield* applyMove(batch, known.call_id, move, event.at)) === undefined) {
