@@ -1,13 +1,16 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { ExecutionContext } from '../kernel/execution-context.ts';
 import { createFilePolicy } from '../kernel/file-policy.ts';
 import type { Ledger } from '../kernel/ledger.ts';
 import type { Approver, BlobStore, Logger } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Sandbox } from '../kernel/sandbox.ts';
+import type { RemoteServer } from '../mcp/client/remote-server.ts';
 import type { ExplainingPolicy } from '../policy/create-policy.ts';
+import { createProcesses } from '../processes/create-processes.ts';
 import { builtInToolsets } from '../runtime/built-in-toolsets.ts';
 import { ToolExecutor } from '../runtime/executor.ts';
 import { type AnyTool, ToolRegistry } from '../runtime/registry.ts';
@@ -20,6 +23,8 @@ import { type LoadedConfig, loadConfig } from './config/load-config.ts';
 import type { Texts } from './config/texts.ts';
 import { followPolicy } from './follow-policy.ts';
 import { followToolStates } from './follow-tool-states.ts';
+import { openRemoteTools } from './remote-tools.ts';
+import { VERSION } from './version.ts';
 import { createWitness } from './witness.ts';
 
 export interface AppOptions {
@@ -49,6 +54,8 @@ export interface App {
   reloadRules(): Promise<void>;
   readonly registry: ToolRegistry;
   readonly executor: ToolExecutor;
+  /** The MCP servers whose tools are offered beside ours. */
+  readonly servers: readonly RemoteServer[];
   /** What calls run in unless they say otherwise. */
   readonly context: ExecutionContext;
   close(): Promise<void>;
@@ -82,7 +89,11 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   const { store, blobs } = opened.value;
 
   const closing: (() => unknown)[] = options.store === undefined ? [() => store.close()] : [];
-  const policy = await followPolicy(store, { config, files, home, tools: new Set(registry.listNames()) });
+  const log = options.logger ?? pino({ level: 'silent' });
+  const remote = await openRemoteTools(config.mcpServers, { registry, stateDir, version: VERSION, log });
+  closing.push(() => remote.close());
+  const known = { has: (name: string) => registry.exists(name) || remote.mayBeNamed(name) };
+  const policy = await followPolicy(store, { config, files, home, known, tools: registry.offered() });
   if (!policy.ok) return closeAll(closing).then(() => policy);
   const workspace = await openWorkspace({
     root,
@@ -91,9 +102,11 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     sandbox: sandbox.value,
     ownFolders: [stateDir],
   });
+  const processes = createProcesses({ sandbox: sandbox.value, network: { hosts: config.allowedHosts } });
   closing.push(
     () => workspace.close(),
     () => sandbox.value.close(),
+    () => processes.close(),
     policy.value.stop,
   );
   closing.push(await followToolStates(store, registry, config.disabledTools));
@@ -101,7 +114,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     policy: policy.value.policy,
     store,
     blobs,
-    world: workspace,
+    world: processes.addTo(workspace),
     witness: createWitness(workspace),
     ...(options.approver !== undefined && { approver: options.approver }),
     ...(config.approvalTimeout !== null && { approvalTimeout: config.approvalTimeout }),
@@ -118,6 +131,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     reloadRules: policy.value.reload,
     registry,
     executor,
+    servers: remote.servers,
     context: new ExecutionContext({
       workingDir: root,
       timeout: config.commandTimeout,

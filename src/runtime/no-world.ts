@@ -22,6 +22,7 @@ const noFiles: Files = {
   apply: refuseLater,
   rehearse: refuseLater,
   suggest: async () => [],
+  secretIn: async () => null,
 };
 
 const noSearch: Search = { glob: refuseLater, grep: refuseLater };
@@ -35,13 +36,16 @@ export const noCommands: Commands = {
   run: refuseCommandLater,
   start: refuseCommandLater,
   list: () => [],
+  process: refuseCommand,
   output: refuseCommand,
-  input: refuseCommandLater,
+  input: refuseCommand,
   stop: refuseCommandLater,
+  isFamiliar: () => true,
+  remember: () => {},
 };
 
 const refuseWeb = async (): Promise<Result<never>> =>
   fail('NOT_CONFIGURED', 'This tool needs a way to the web: give the executor a world that has one.');
 
 /** For a world without a network. */
-export const noWeb: Web = { fetch: refuseWeb, search: refuseWeb };
+export const noWeb: Web = { fetch: refuseWeb, search: refuseWeb, pdfText: refuseWeb };

@@ -4,17 +4,19 @@ import { join } from 'node:path';
 import type { Dialer } from '../kernel/dialer.ts';
 import { messageOf } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import type { Limits, RunEnd, RunRequest, RunResult } from '../kernel/sandbox.ts';
+import { LIVE_INPUT, type Limits, type RunEnd, type RunRequest, type RunResult } from '../kernel/sandbox.ts';
 import type { Cgroup } from './cgroup.ts';
 import { explainFailure } from './detect.ts';
 import { changedFiles } from './disk-growth.ts';
 import { INSIDE_HOME, INSIDE_USER } from './etc.ts';
 import { type Exposure, watchExposure } from './exposure.ts';
 import { freshName, isExecutable } from './files.ts';
+import { createLiveInput, type LiveInput } from './input-pipe.ts';
 import { type Launcher, type LauncherPool, quoted } from './launcher.ts';
 import { type NamespaceTree, namespaceTree, readNow, readStatus } from './namespace-tree.ts';
 import { DOOR_PROGRAM, openNetwork, PROXY_ENVIRONMENT, type SandboxNetwork } from './network.ts';
 import { OWNER } from './owner.ts';
+import type { PipePool } from './pipes.ts';
 import { resolveProgram } from './request.ts';
 import { withinHardLimit } from './request-size.ts';
 import { type Supervised, supervise } from './supervise.ts';
@@ -23,6 +25,7 @@ import { type Supervised, supervise } from './supervise.ts';
 export interface ProcessPlan {
   readonly bwrap: string;
   readonly launchers: LauncherPool;
+  readonly pipes: PipePool;
   /** For files that exist as long as the process. */
   readonly folder: string;
   /** The search path inside. */
@@ -63,11 +66,14 @@ const LONGEST_ARGUMENT = 100_000;
 export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>> {
   const files: string[] = [];
   let launcher: Launcher | null = null;
+  let input: LiveInput | null = null;
   try {
     launcher = plan.launchers.take(plan.request.network === undefined ? 'plain' : 'with-channel');
-    load(launcher, plan, files);
+    input = plan.request.stdin === LIVE_INPUT ? createLiveInput(plan.pipes) : null;
+    load(launcher, plan, files, input);
   } catch (error) {
     if (launcher !== null) plan.onRemoval(launcher.discard());
+    input?.end();
     removeAll(files);
     return fail('SANDBOX_UNAVAILABLE', `The run could not be set up: ${messageOf(error)}. ${REPAIR}`);
   }
@@ -83,6 +89,7 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
       folder: plan.folder,
       signals: plan.signals,
       onOutput: plan.request.onOutput?.bind(plan.request),
+      onStart: (log) => plan.request.onStart?.({ log, input }),
       tree: () => tree,
     });
     launcher.go();
@@ -91,6 +98,7 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
     return await outcome({ plan, supervised, used: tree.used(), ended, exposure, network, startedAtMs });
   } finally {
     network?.close();
+    input?.end();
     closeSync(status);
     closeSync(said);
     removeAll(files);
@@ -102,7 +110,7 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
 const REPAIR = 'See that the state folder has room, and that not too many files and processes are open.';
 
 /** Everything that may fail before the command is started. */
-function load(launcher: Launcher, plan: ProcessPlan, files: string[]): void {
+function load(launcher: Launcher, plan: ProcessPlan, files: string[], input: LiveInput | null): void {
   const { limits } = plan;
   const { cgroup, fds } = launcher;
   cgroup?.limit(limits);
@@ -114,7 +122,7 @@ function load(launcher: Launcher, plan: ProcessPlan, files: string[]): void {
   ];
   const variables = environment(plan, plan.request.network !== undefined && plan.dialer !== undefined);
   launcher.load({
-    script: outsideScript(limits, cgroup, words, stdinFile(plan, files)),
+    script: outsideScript(limits, cgroup, words, input?.path ?? stdinFile(plan, files)),
     options: [...plan.system, ...command.mount, ...plan.mounts, ...variables].join('\0'),
   });
 }
@@ -187,7 +195,8 @@ function commandOf(plan: ProcessPlan, files: string[]): { argv: readonly string[
 
 /** Without input, stdin is the null device: some programs search an empty file instead of the folder. */
 function stdinFile(plan: ProcessPlan, files: string[]): string {
-  return plan.request.stdin === undefined ? '/dev/null' : temporaryFile(plan, files, plan.request.stdin);
+  const { stdin } = plan.request;
+  return stdin === undefined || stdin === LIVE_INPUT ? '/dev/null' : temporaryFile(plan, files, stdin);
 }
 
 function temporaryFile(plan: ProcessPlan, files: string[], content: string | Uint8Array): string {

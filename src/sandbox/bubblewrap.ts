@@ -203,7 +203,8 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
     };
     const absolute = (path: string): string => `${workspace}/${path}`;
     const ended = runProcess({
-      ...{ bwrap: prepared.bwrap, launchers: prepared.launchers, folder: folder.path, path: prepared.toolchains.path },
+      ...{ bwrap: prepared.bwrap, launchers: prepared.launchers, pipes: prepared.pipes },
+      ...{ folder: folder.path, path: prepared.toolchains.path },
       ...{ request, workspace, cwd, limits, dialer: options.dialer },
       system: prepared.systemArguments,
       mounts: runArguments(mounts),

@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import type { RunEnd, RunRequest, RunResult, Sandbox } from '../kernel/sandbox.ts';
+import { LIVE_INPUT, type RunEnd, type RunRequest, type RunResult, type Sandbox } from '../kernel/sandbox.ts';
 import { endMessage } from './end-message.ts';
 import { freshName, isExecutable, namelessFile } from './files.ts';
+import { createLiveInput, type LiveInput, readEndOf } from './input-pipe.ts';
 import { createPipePool, type PipePool } from './pipes.ts';
 import { allPids, isGone, memoryOf, pidsWithEnvironment, samplesOf, sharedMemoryOfMachine } from './proc.ts';
 import { createQueue } from './queue.ts';
@@ -73,15 +74,17 @@ export function createNone(options: NoneOptions): Sandbox {
     const mark = `${process.pid}-${++counter}`;
     const set = setUp(request, cwd, mark);
     if (!set.ok) return set;
-    const { started, script, program, folder } = set.value;
+    const { started, input, script, program, folder } = set.value;
     const used = { cpuMs: 0, peakMemoryBytes: 0, sampled: false };
     const supervised = await supervise(started, {
       limits,
       folder,
       signals: request.signal === undefined ? [closing.signal] : [request.signal, closing.signal],
       onOutput: request.onOutput?.bind(request),
+      onStart: (log) => request.onStart?.({ log, input }),
       tree: (child) => markedTree(child.pid ?? 0, `${MARK}=${mark}`, used),
     });
+    input?.end();
     rmSync(script, { force: true });
     const { exitCode, signal, endedBy, output, durationMs, startError } = supervised;
     if (startError !== null) {
@@ -115,16 +118,17 @@ export function createNone(options: NoneOptions): Sandbox {
       if ('script' in request.command) writeFileSync(script, request.command.script, { mode: 0o600 });
       const argv = 'script' in request.command ? ['/bin/bash', script] : request.command;
       const program = resolveProgram(argv[0] ?? '', options.path.split(':'), isExecutable);
+      const input = request.stdin === LIVE_INPUT ? createLiveInput(pipes) : null;
       const launch = {
         // A shell in between, so that a program that does not exist is an exit code as it is everywhere else.
         program: '/bin/sh',
         args: ['-c', 'ulimit -c 0; exec "$@"', 'sh', program, ...argv.slice(1)],
         cwd,
         env: { ...environment(options, request), [MARK]: mark },
-        stdin: request.stdin === undefined ? ('ignore' as const) : namelessFile(folder, request.stdin),
+        stdin: input === null ? stdinOf(request, folder) : readEndOf(input),
         passed: [],
       };
-      return ok({ started: start(launch, pipes), script, program, folder });
+      return ok({ started: start(launch, pipes), input, script, program, folder });
     } catch (error) {
       const repair = 'See that the state folder has room, and that not too many files and processes are open.';
       return fail('SANDBOX_UNAVAILABLE', `The run could not be set up: ${messageOf(error)}. ${repair}`);
@@ -154,8 +158,13 @@ export function createNone(options: NoneOptions): Sandbox {
   };
 }
 
+function stdinOf({ stdin }: RunRequest, folder: string): number | 'ignore' {
+  return stdin === undefined || stdin === LIVE_INPUT ? 'ignore' : namelessFile(folder, stdin);
+}
+
 interface NoneRun {
   readonly started: Started;
+  readonly input: LiveInput | null;
   readonly script: string;
   readonly program: string;
   readonly folder: string;

@@ -12,7 +12,8 @@ export interface Runner {
   readonly texts?: Readonly<Record<string, TextCheck>>;
 }
 
-export type TextCheck = (fixture: Fixture, seen: Observation) => Promise<Verdict> | Verdict;
+/** Undefined where it cannot be told. */
+export type TextCheck = (fixture: Fixture, seen: Observation) => Promise<Verdict | undefined> | Verdict | undefined;
 
 export interface CaseReport {
   readonly id: string;
@@ -119,7 +120,7 @@ async function checkText(
 }
 
 function isChecked(assertion: string): boolean {
-  return /^(absent|exists|same|eq|no-leak|within|rss<|no-proc|alive)(:|$)/.test(assertion);
+  return /^(absent|exists|same|eq|no-leak|no-dial|within|rss<|no-proc|alive)(:|$)/.test(assertion);
 }
 
 function pending(attack: Attack): CaseReport {

@@ -8,7 +8,7 @@ import { isHarmlessGitConfig } from '../../src/sandbox/git-config.ts';
 import { type Ran, ran } from '../../src/testing/try-sandbox.ts';
 import { markedProcesses } from './asserts.ts';
 import type { Observation } from './attack.ts';
-import { openFor } from './file-world.ts';
+import { commandsRunner } from './commands-runner.ts';
 import type { Fixture } from './fixture.ts';
 import type { Runner, TextCheck } from './harness.ts';
 
@@ -44,8 +44,9 @@ const NEED_SERVER = ['sbx.self-approve'];
 
 async function runCode(fixture: Fixture, open: (fixture: Fixture) => Sandbox): Promise<Observation | undefined> {
   const { input } = fixture.attack;
-  if ('cwd' in input || NEED_SERVER.includes(fixture.attack.class)) return undefined;
-  if ('steps' in input) return runSteps(fixture, open, input['steps'] as unknown as Step[]);
+  if (NEED_SERVER.includes(fixture.attack.class)) return undefined;
+  // What is about arguments and other tools is asked of the tool; the rest of the sandbox under it.
+  if ('steps' in input || 'cwd' in input) return commandsRunner.run(fixture);
   if (fixture.attack.class === 'sbx.parent-death') return killTheRuntime(fixture);
   const sandbox = open(fixture);
   const gitConfig = readText(join(fixture.workspace, '.git/config'));
@@ -68,35 +69,6 @@ async function runCode(fixture: Fixture, open: (fixture: Fixture) => Sandbox): P
   const checked = await withTexts(fixture, seen);
   await sandbox.close();
   return checked;
-}
-
-interface Step {
-  readonly tool: string;
-  readonly input: Record<string, unknown>;
-}
-
-/** Code and file tools in turn, over one workspace. The person says yes to everything. */
-async function runSteps(
-  fixture: Fixture,
-  open: (fixture: Fixture) => Sandbox,
-  steps: readonly Step[],
-): Promise<Observation> {
-  const sandbox = open(fixture);
-  const world = await openFor(fixture, { approve: true });
-  const startedAt = performance.now();
-  const texts: string[] = [];
-  for (const { tool, input } of steps) {
-    if (tool === 'run_code') {
-      const answer = await sandbox.run(toRequest(input as unknown as Code, fixture));
-      texts.push(answer.ok ? shown(ran(answer.value)) : answer.error.message);
-    } else {
-      texts.push(JSON.stringify(await world.toolwright.call(tool, input)));
-    }
-  }
-  const durationMs = performance.now() - startedAt;
-  await world.close();
-  await sandbox.close();
-  return { outcomes: ['sandboxed'], text: texts.join('\n'), durationMs, detail: { texts } };
 }
 
 /** Text checks need the sandbox, which is closed when the case is over: so they are made here and kept. */

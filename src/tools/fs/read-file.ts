@@ -72,6 +72,7 @@ export const readFile = defineTool({
     const shown = { kind: 'code' as const, text: content, path };
     return notice === undefined ? [shown] : [shown, { kind: 'text', text: notice }];
   },
+  attachments: ({ image }) => (image === undefined ? [] : [{ kind: 'image', ...image }]),
 });
 
 function asText(window: LineWindow): Output {
