@@ -169,6 +169,30 @@ test('sensitive files are refused from inside commands, and their names are not'
     expect(verdict(command)).toBe('allow');
 });
 
+test('a pattern may match a file named like an option, or more files than one', () => {
+  for (const command of [
+    'sort *',
+    'rg x *',
+    'find * -name a',
+    'find . -name *.ts',
+    'git diff *',
+    'uniq a*',
+    'xxd [ab]',
+  ])
+    expect([command, verdict(command)]).toEqual([command, 'ask']);
+  for (const command of [
+    'cat *',
+    'ls *',
+    'wc -l *.txt',
+    'grep x *',
+    'sort ./*',
+    'sort a*',
+    'sort -- *',
+    "find . -name '*.ts'",
+  ])
+    expect([command, verdict(command)]).toEqual([command, 'allow']);
+});
+
 test('a rule lifts a question and never a refusal', () => {
   const rules = (argv: readonly string[] | null) =>
     argv === null ? undefined : { verdict: 'allow' as const, rule: 'all' };
