@@ -265,6 +265,11 @@ const WRAPPERS = [
   ...['X=1', 'PATH=.:$PATH', 'setsid', 'ionice', '/usr/bin/env', '\\'],
 ];
 
+const COMPUTED = [
+  ...['$((x))', '$((1+2))', '$[x]', '&& [[ $x -eq 1 ]]', '&& [[ -n $x ]]'],
+  ...['x:1', 'a:x', 'a[x]', 'x'].map((inner) => `\${${inner}}`),
+];
+
 function simple(random: Random): string {
   const kind = random(['reader', 'reader', 'reader', 'reader', 'reader', 'git', 'git', 'writer']);
   if (kind === 'git') return `git ${random(GIT)}`;
@@ -281,7 +286,18 @@ function simple(random: Random): string {
 
 function dressed(random: Random): string {
   const command = simple(random);
-  const dress = random(['plain', 'plain', 'plain', 'plain', 'wrapped', 'redirected', 'quoted', 'substituted']);
+  const dress = random([
+    'plain',
+    'plain',
+    'plain',
+    'plain',
+    'computed',
+    'wrapped',
+    'redirected',
+    'quoted',
+    'substituted',
+  ]);
+  if (dress === 'computed') return `x='a[$(touch out.txt)]'; ${command} ${random(COMPUTED)}`;
   if (dress === 'wrapped') return `${random(WRAPPERS)} ${command}`;
   if (dress === 'redirected')
     return `${command} ${random(['2>/dev/null', '>/dev/null', '< a.txt', '2>&1', '> out.txt', '>> a.txt', '<<< text'])}`;

@@ -193,6 +193,66 @@ test('a pattern may match a file named like an option, or more files than one', 
     expect([command, verdict(command)]).toEqual([command, 'allow']);
 });
 
+const expanded = (inner: string) => `\${${inner}}`;
+
+test('wherever a shell computes, the text of a variable may run: only numbers are computed unasked', () => {
+  for (const form of ['$((x))', '$(( 1 + x ))', '$[x]', ...['a:x', 'a:0:x', 'a:$x', 'a[x]', 'a[$x]'].map(expanded)])
+    expect([form, verdict(`x='a[$(touch y)]'; echo ${form}`)]).toEqual([form, 'ask']);
+  for (const form of ['[[ x -eq 0 ]]', '[[ $x -lt 1 ]]', '[[ -f a && x -gt 1 ]]', "[[ -v 'a[$(touch y)]' ]]", '((x))'])
+    expect([form, verdict(`${form} && ls`)]).toEqual([form, 'ask']);
+  for (const form of ['$((1 + 2))', ...['a:0:3', 'a: -1', 'a[0]', 'a[@]', '#a'].map(expanded)])
+    expect([form, verdict(`echo ${form}`)]).toEqual([form, 'allow']);
+  for (const form of ['[[ -f a ]]', '[[ $x == y ]]', '[[ 1 -lt 2 ]]']) expect(verdict(`${form} && ls`)).toBe('allow');
+});
+
+test.each([
+  ...[
+    '/usr/bin/time -o x ls',
+    'command time --output=x ls',
+    'hostname other',
+    'find . -fls x',
+    'sort -T . a',
+    'sort -ox a',
+  ],
+  ...[
+    'git grep -Oless x',
+    'git --exec-path=. status',
+    'git -C .. status',
+    'git diff --textconv',
+    'git bundle create x HEAD',
+  ],
+  ...[
+    'rg --hostname-bin=x y',
+    'tar -tf a -I./x',
+    'jq -f x',
+    'awk -f x',
+    'awk \'@include "x"\' a',
+    "sed 's/a/b/e' x",
+    'gawk -l x 1',
+  ],
+  ...[
+    'mapfile -C x A',
+    'enable -f ./x y',
+    'hash -p ./x ls',
+    'complete -C x y',
+    'history -w x',
+    'exec 3>x',
+    'tou?h x',
+    '$"touch" x',
+  ],
+  ...[
+    'ls &> x',
+    'ls >&x',
+    'ls 3<> x',
+    '{ ls; } > x',
+    'for i in 1; do ls; done > x',
+    'cat < <(touch x)',
+    "PS4='$(touch x)' bash -xc ls",
+  ],
+])('%s is asked about', (command) => {
+  expect(verdict(command)).toBe('ask');
+});
+
 test('a rule lifts a question and never a refusal', () => {
   const rules = (argv: readonly string[] | null) =>
     argv === null ? undefined : { verdict: 'allow' as const, rule: 'all' };

@@ -23,6 +23,7 @@ export function readOnlyUse(name: string, args: readonly ShellWord[]): ReadOnlyA
   if (command === undefined) return { why: `${name} is not known to only read` };
   const flags = parseFlags(args, command);
   if ('unknown' in flags) return { why: `${name} ${flags.unknown} is not known to only read` };
+  if (command.operands === 'none' && flags.operands.length > 0) return { why: `${name} takes no operand that we know` };
   const refused = command.refuse?.(flags);
   return refused === undefined ? use(command, flags) : { why: refused };
 }

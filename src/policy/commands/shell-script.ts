@@ -53,6 +53,8 @@ export function parseScript(source: string): ShellScript {
   } catch {
     problems.push('it cannot be parsed');
   }
+  // The old way to compute, which the grammar takes for text.
+  if (source.includes('$[')) problems.push(COMPUTES);
   // Two parentheses in a row are arithmetic to one shell and nested commands to another.
   if ((source.match(/\(\(/g)?.length ?? 0) > arithmetic) problems.push('it has double parentheses');
   return { commands, pipelines, problems: [...new Set(problems)], forkBomb };
@@ -96,7 +98,12 @@ function problemOf(node: SyntaxNode): string | undefined {
     case 'Transform':
       return 'it expands a variable as a prompt or as code (@)';
     case 'ParameterExpansion':
-      return node.prefix === '!' ? 'it expands a variable named by another (!)' : undefined;
+      if (node.prefix === '!') return 'it expands a variable named by another (!)';
+      return isPlainIndex(node.index) && isPlainSlice(node.operation) ? undefined : COMPUTES;
+    case 'TestBinary':
+      return !NUMERIC_TESTS.has(node.operator) || [node.left, node.right].every(isNumber) ? undefined : COMPUTES;
+    case 'TestUnary':
+      return node.operator === '-v' && !/^\w+$/.test(node.operand.text) ? COMPUTES : undefined;
     case 'Assignment':
       return node.index === undefined ? undefined : 'it assigns to a computed index';
     default:
@@ -104,9 +111,30 @@ function problemOf(node: SyntaxNode): string | undefined {
   }
 }
 
-/** A shell may take `$((ls a))` for a command in parentheses: only numbers, names and operators are arithmetic to us. */
+/**
+ * Wherever a shell computes, the text of a variable is computed too, and `a[$(…)]` in it runs a command. So only numbers
+ * and operators are arithmetic to us. A shell may also take `$((ls a))` for a command in parentheses.
+ */
 function isArithmetic(text: string): boolean {
-  return /^[\w\s+\-*/%()<>=!&|^?:,$]*$/.test(text) && !/\w\s+[\w$]|[<>]\s*[/&]/.test(text);
+  return /^[\d\s+\-*/%()<>=!&|^?:,]*$/.test(text) && !/\d\s+\d|[<>]\s*[/&]/.test(text);
+}
+
+const COMPUTES = 'it computes with a variable, whose text may be code';
+const NUMERIC_TESTS = new Set(['-eq', '-ne', '-lt', '-le', '-gt', '-ge']);
+
+function isNumber({ text }: Word): boolean {
+  return /^\s*-?\d+$/.test(text);
+}
+
+function isPlainIndex(index: Word | undefined): boolean {
+  return index === undefined || index.text === '@' || index.text === '*' || isNumber(index);
+}
+
+type Operation = Extract<SyntaxNode, { type: 'ParameterExpansion' }>['operation'];
+
+function isPlainSlice(operation: Operation): boolean {
+  if (operation?.type !== 'Slice') return true;
+  return isNumber(operation.offset) && (operation.length === undefined || isNumber(operation.length));
 }
 
 function callsItself(definition: Extract<SyntaxNode, { type: 'Function' }>): boolean {
