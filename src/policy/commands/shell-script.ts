@@ -21,6 +21,8 @@ export interface SimpleCommand {
   readonly words: readonly ShellWord[];
   readonly assignments: readonly Assignment[];
   readonly redirections: readonly Redirection[];
+  /** What a heredoc or a here-string gives it to read, as written; undefined without one. */
+  readonly input: string | undefined;
 }
 
 export interface ShellScript {
@@ -31,6 +33,8 @@ export interface ShellScript {
   readonly problems: readonly string[];
   /** A function that calls itself in the background. */
   readonly forkBomb: boolean;
+  /** Words that variables get their text from: `X=/`, `for d in /`. */
+  readonly values: readonly ShellWord[];
 }
 
 /** Longer ones are never judged: nobody reads them in an approval either. */
@@ -39,13 +43,20 @@ const MOST_CHARACTERS = 100_000;
 /** Every simple command of a script, in pipelines, lists, loops, functions, substitutions and heredocs alike. */
 export function parseScript(source: string): ShellScript {
   if (source.length > MOST_CHARACTERS) {
-    return { commands: [], pipelines: [], problems: ['it is longer than 100,000 characters'], forkBomb: false };
+    return {
+      commands: [],
+      pipelines: [],
+      problems: ['it is longer than 100,000 characters'],
+      forkBomb: false,
+      values: [],
+    };
   }
   const hiddenCharacter = HIDDEN_CHARACTERS.exec(source);
   const problems =
     hiddenCharacter === null ? [] : [`it holds the invisible character ${codePoint(hiddenCharacter[0])}`];
   const commands: SimpleCommand[] = [];
   const pipelines: SimpleCommand[][] = [];
+  const values: ShellWord[] = [];
   let forkBomb = false;
   let arithmetic = 0;
   try {
@@ -57,7 +68,7 @@ export function parseScript(source: string): ShellScript {
   if (source.includes('$[')) problems.push(COMPUTES);
   // Two parentheses in a row are arithmetic to one shell and nested commands to another.
   if ((source.match(/\(\(/g)?.length ?? 0) > arithmetic) problems.push('it has double parentheses');
-  return { commands, pipelines, problems: [...new Set(problems)], forkBomb };
+  return { commands, pipelines, problems: [...new Set(problems)], forkBomb, values };
 
   function visit(node: SyntaxNode, text: string): void {
     const own = node.type === 'Script' ? (node.source ?? text) : text;
@@ -66,13 +77,21 @@ export function parseScript(source: string): ShellScript {
     if (node.type === 'ArithmeticExpansion' || node.type === 'ArithmeticCommand') arithmetic++;
     if (node.type === 'Command') commands.push(simpleCommand(node, own));
     if (node.type === 'Function' && callsItself(node)) forkBomb = true;
+    if (node.type === 'Assignment' && node.value.type === 'Word') values.push(shellWord(node.value));
+    if (node.type === 'For') values.push(...(node.wordlist ?? []).map(shellWord));
     if (node.type === 'Pipeline') {
       pipelines.push(node.commands.flatMap((part) => (part.type === 'Command' ? [simpleCommand(part, own)] : [])));
     }
     if (node.type === 'Redirected') {
       const redirections = node.redirects.flatMap((redirect) => toRedirection(redirect, own));
       if (redirections.length > 0)
-        commands.push({ text: own.slice(node.pos, node.end), words: [], assignments: [], redirections });
+        commands.push({
+          text: own.slice(node.pos, node.end),
+          words: [],
+          assignments: [],
+          redirections,
+          input: undefined,
+        });
     }
     forEachChild(node, (child) => visit(child, own));
   }
@@ -166,7 +185,16 @@ function simpleCommand(node: Command, source: string): SimpleCommand {
       computed: value.type !== 'Word' || shellWord(value).value === null,
     })),
     redirections: node.redirects.flatMap((redirect) => toRedirection(redirect, source)),
+    input: inputOf(node),
   };
+}
+
+function inputOf({ redirects }: Command): string | undefined {
+  for (const redirect of redirects) {
+    if (redirect.type === 'HereDoc') return redirect.body.text;
+    if (redirect.type === 'HereString' && redirect.target !== undefined) return redirect.target.value;
+  }
+  return undefined;
 }
 
 type Word = NonNullable<Command['name']>;

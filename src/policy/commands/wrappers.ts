@@ -61,7 +61,7 @@ const PREFIXES: Readonly<Record<string, Prefix>> = {
   rtk: {},
 };
 
-const SHELLS = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'ash', 'fish', 'rbash']);
+export const SHELLS: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'ash', 'fish', 'rbash']);
 
 /** The commands that this command runs, besides itself. Empty for one that runs nothing else. */
 export function innerCommands(name: string, args: readonly ShellWord[]): readonly Inner[] {
