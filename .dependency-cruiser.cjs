@@ -42,6 +42,13 @@ module.exports = {
   forbidden: [
     ...LEVELS.map(downOnly),
     {
+      name: 'the page knows the protocol only',
+      severity: 'error',
+      comment: 'web/ takes types from src/protocol; everything else it asks the server.',
+      from: { path: '^web/' },
+      to: { path: '^src/', pathNot: '^src/protocol/' },
+    },
+    {
       name: 'no unknown folder',
       severity: 'error',
       comment: 'A folder of src/ has a row in the table of .dependency-cruiser.cjs, or it has no rules.',

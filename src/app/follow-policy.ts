@@ -3,7 +3,7 @@ import type { Ledger, RuleRecord } from '../kernel/ledger.ts';
 import { ok, type Result } from '../kernel/result.ts';
 import type { Tool } from '../kernel/tool.ts';
 import { createPolicy, type ExplainingPolicy } from '../policy/create-policy.ts';
-import { parseRules, type RuleSet } from '../policy/rules.ts';
+import { type KnownTools, parseRules, type RuleSet } from '../policy/rules.ts';
 import { withStrictList } from '../policy/strict-list.ts';
 import type { Config } from './config/settings.ts';
 
@@ -11,8 +11,17 @@ interface PolicyParts {
   readonly config: Config;
   readonly files: FilePolicy;
   readonly home: string;
-  /** Those that rules may speak of. */
+  /** Names that rules may speak of. */
+  readonly known: KnownTools;
+  /** Those of this process, for what mode strict lists by itself. */
   readonly tools: readonly Tool[];
+}
+
+export interface FollowedPolicy {
+  readonly policy: ExplainingPolicy;
+  /** Rules saved until now hold from now on; without it they do a moment later. */
+  reload(): Promise<void>;
+  stop(): void;
 }
 
 /**
@@ -21,14 +30,13 @@ interface PolicyParts {
  */
 export async function followPolicy(
   store: Ledger,
-  { config, files, home, tools }: PolicyParts,
-): Promise<Result<{ policy: ExplainingPolicy; stop: () => void }>> {
-  const names = new Set(tools.map(({ name }) => name));
+  { config, files, home, known, tools }: PolicyParts,
+): Promise<Result<FollowedPolicy>> {
   const given: RuleSet = { allow: config.allow, ask: config.ask, deny: config.deny };
-  const fixed = parseRules(config.mode === 'strict' ? withStrictList(given, commandTools(tools)) : given, names);
+  const fixed = parseRules(config.mode === 'strict' ? withStrictList(given, commandTools(tools)) : given, known);
   if (!fixed.ok) return fixed;
   const compile = (saved: readonly RuleRecord[]): ExplainingPolicy => {
-    const kept = parseRules(setOf(saved.filter(({ rule }) => names.has(rule.split('(')[0] ?? ''))), names);
+    const kept = parseRules(setOf(saved.filter(({ rule }) => known.has(rule.split('(')[0] ?? ''))), known);
     const rules = kept.ok ? [...fixed.value, ...kept.value] : fixed.value;
     return createPolicy({ mode: config.mode, rules: rules.toSorted(byStrictness), files, home });
   };
@@ -43,7 +51,7 @@ export async function followPolicy(
     decide: (subject) => current.decide(subject),
     explain: (subject) => current.explain(subject),
   };
-  return ok({ policy, stop });
+  return ok({ policy, reload, stop });
 }
 
 /** Tools that take a command line. */

@@ -1,12 +1,14 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { ExecutionContext } from '../kernel/execution-context.ts';
 import { createFilePolicy } from '../kernel/file-policy.ts';
 import type { Ledger } from '../kernel/ledger.ts';
 import type { Approver, BlobStore, Logger } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Sandbox } from '../kernel/sandbox.ts';
+import type { RemoteServer } from '../mcp/client/remote-server.ts';
 import type { ExplainingPolicy } from '../policy/create-policy.ts';
 import { createProcesses } from '../processes/create-processes.ts';
 import { builtInToolsets } from '../runtime/built-in-toolsets.ts';
@@ -21,6 +23,9 @@ import { type LoadedConfig, loadConfig } from './config/load-config.ts';
 import type { Texts } from './config/texts.ts';
 import { followPolicy } from './follow-policy.ts';
 import { followToolStates } from './follow-tool-states.ts';
+import { openRemoteTools } from './remote-tools.ts';
+import { VERSION } from './version.ts';
+import { createWitness } from './witness.ts';
 
 export interface AppOptions {
   /** The folder to work in. */
@@ -45,8 +50,12 @@ export interface App {
   readonly sandbox: Sandbox;
   readonly workspace: Workspace;
   readonly policy: ExplainingPolicy;
+  /** Rules that were saved hold from now on, not only soon. */
+  reloadRules(): Promise<void>;
   readonly registry: ToolRegistry;
   readonly executor: ToolExecutor;
+  /** The MCP servers whose tools are offered beside ours. */
+  readonly servers: readonly RemoteServer[];
   /** What calls run in unless they say otherwise. */
   readonly context: ExecutionContext;
   close(): Promise<void>;
@@ -66,7 +75,8 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   }
 
   const registry = new ToolRegistry();
-  registry.registerMany([...builtInTools, ...(options.tools ?? [])]);
+  registry.registerMany(builtInTools, { source: 'built-in' });
+  registry.registerMany(options.tools ?? []);
   for (const toolset of builtInToolsets) registry.addToolset(toolset);
   const files = createFilePolicy(
     config.sensitiveFiles.map((pattern) => ({ pattern, access: 'hidden', reason: 'the configuration says so' })),
@@ -79,7 +89,11 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   const { store, blobs } = opened.value;
 
   const closing: (() => unknown)[] = options.store === undefined ? [() => store.close()] : [];
-  const policy = await followPolicy(store, { config, files, home, tools: registry.offered() });
+  const log = options.logger ?? pino({ level: 'silent' });
+  const remote = await openRemoteTools(config.mcpServers, { registry, stateDir, version: VERSION, log });
+  closing.push(() => remote.close());
+  const known = { has: (name: string) => registry.exists(name) || remote.mayBeNamed(name) };
+  const policy = await followPolicy(store, { config, files, home, known, tools: registry.offered() });
   if (!policy.ok) return closeAll(closing).then(() => policy);
   const workspace = await openWorkspace({
     root,
@@ -101,6 +115,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     store,
     blobs,
     world: processes.addTo(workspace),
+    witness: createWitness(workspace),
     ...(options.approver !== undefined && { approver: options.approver }),
     ...(config.approvalTimeout !== null && { approvalTimeout: config.approvalTimeout }),
     ...(config.toolset !== 'full' && { toolset: config.toolset }),
@@ -113,8 +128,10 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     sandbox: sandbox.value,
     workspace,
     policy: policy.value.policy,
+    reloadRules: policy.value.reload,
     registry,
     executor,
+    servers: remote.servers,
     context: new ExecutionContext({
       workingDir: root,
       timeout: config.commandTimeout,

@@ -160,6 +160,8 @@ export interface Files {
   rehearse(changes: readonly Change[]): Promise<Result<readonly Applied[]>>;
   /** Up to five paths of the workspace that a misspelt one may have meant: same name first. */
   suggest(path: string): Promise<readonly string[]>;
+  /** A sensitive file of which a value stands in a text that is about to leave; null when none does. */
+  secretIn(text: string): Promise<string | null>;
 }
 
 export interface GlobQuery {

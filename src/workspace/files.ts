@@ -127,6 +127,7 @@ export function filesFor(caller: Caller, writer: Writer, mutex: Mutex): Files {
     apply,
     rehearse: (changes) => mutex.run(() => rehearseChanges(writer, changes)),
     suggest: (path) => suggestPaths(place, path),
+    secretIn: (text) => writer.values.foundIn(text),
   };
 }
 

@@ -10,6 +10,7 @@ import { Place } from './place.ts';
 import { recover } from './recover.ts';
 import { searchFor } from './search.ts';
 import { SecretInodes } from './secret-inodes.ts';
+import { SecretValues } from './secret-values.ts';
 import { Seen } from './seen.ts';
 import { type Undone, undoCall } from './undo.ts';
 import { elsewhere, isHere } from './working-dir.ts';
@@ -48,7 +49,13 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     await mutex.run(() => recover(place, journal));
     journal.prune();
   }
-  const shared = { place, journal, secrets: new SecretInodes(place), seen: new Seen() };
+  const shared = {
+    place,
+    journal,
+    secrets: new SecretInodes(place),
+    values: new SecretValues(place),
+    seen: new Seen(),
+  };
   return {
     root: place.names.real,
     open(caller) {

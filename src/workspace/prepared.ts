@@ -5,12 +5,14 @@ import type { Recorded } from './change-set.ts';
 import type { Journal } from './journal.ts';
 import type { Place } from './place.ts';
 import type { SecretInodes } from './secret-inodes.ts';
+import type { SecretValues } from './secret-values.ts';
 import type { Seen } from './seen.ts';
 
 /** What changing files needs. */
 export interface Writer {
   readonly place: Place;
   readonly secrets: SecretInodes;
+  readonly values: SecretValues;
   readonly journal: Journal | undefined;
   readonly seen: Seen;
   readonly session: string;

@@ -1,0 +1,11 @@
+#!/usr/bin/env node
+import { VERSION } from '../app/version.ts';
+
+const argv = process.argv.slice(2);
+
+// Asked for by scripts, in loops: nothing else is loaded for it.
+if (argv[0] === '--version' || argv[0] === '-V') process.stdout.write(`${VERSION}\n`);
+else {
+  const [{ runCli }, { processIo }] = await Promise.all([import('./run-cli.ts'), import('./io.ts')]);
+  process.exitCode = await runCli(argv, processIo(), VERSION);
+}
