@@ -49,7 +49,7 @@ function summary({ messages }: ModelRequest): string {
   if (first !== undefined) return `${failed.length} of ${results.length} calls failed, the first with: ${first.text}`;
   const lines = (results.at(-1) as ResultPart).text
     .split('\n')
-    .filter((line) => /\| (changes|merged|median)/.test(line));
+    .filter((line) => /^\| (changes|merged|median)/.test(line));
   const figures = lines.map((line) => line.replaceAll('|', ' ').replace(/\s+/g, ' ').trim());
   return `The report is in ${REPORT}: ${figures.join('; ')}.`;
 }
