@@ -41,6 +41,9 @@ export interface RunnerParts {
   readonly ledger: Ledger;
   readonly live: LiveCalls;
   readonly appOf: (session: string) => Promise<App | undefined>;
+  readonly log: Logger;
+  /** Tells whoever listens now; nothing is recorded. */
+  tell(event: LiveStreamEvent): void;
 }
 
 /** Several workspaces over one store, and all that the doors need of them. */
@@ -118,7 +121,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
       ruleSaved: () => reloadRules(apps),
     }),
     settings: createSettings(apps, { ledger, config }),
-    runner: createRunner?.({ apps, ledger, live, appOf }) ?? noRunner,
+    runner: createRunner?.({ apps, ledger, live, appOf, log, tell }) ?? noRunner,
     cancel: (call, by) => cancelCall(ledger, live, call, by),
     onLive,
     close,

@@ -13,6 +13,7 @@ const COMMANDS: Partial<Record<Name, () => Promise<CommandModule>>> = {
   start: () => import('./commands/start.ts'),
   chat: () => import('./commands/chat.ts'),
   run: () => import('./commands/run.ts'),
+  demo: () => import('./commands/demo.ts'),
   call: () => import('./commands/call.ts'),
   tools: () => import('./commands/tools.ts'),
   explain: () => import('./commands/explain.ts'),

@@ -32,6 +32,7 @@ const en = {
   settingsHint: 'Every setting is a flag too, such as --mode plan: see docs/configuration.md.',
   scripted:
     'This is a script, not a model: its decisions were written beforehand. The tools and what they do are real.',
+  noDemo: 'The demo workspace did not come with this installation. Give one with --workspace.',
   manual: 'Manual mode, no model: call tools with /name, such as /read_file README.md. /help lists what there is.',
   withModel: (model: string) => `${model}. Type what you want; /help lists more, Ctrl-C stops a run, Ctrl-D leaves.`,
   resuming: (session: string) => `Session ${session} was cut off; going on where it was.`,
@@ -101,6 +102,7 @@ const zh: Words = {
   nothingToResume: (session) => `会话 ${session} 没有可继续的运行。`,
   settingsHint: '每个设置都可以写成参数，例如 --mode plan，见 docs/configuration.md。',
   scripted: '这是脚本，不是模型：它的决定是事先写好的。工具以及工具所做的事都是真实的。',
+  noDemo: '此安装不含演示工作区，请用 --workspace 指定。',
   manual: '手动模式，没有模型：用 /名字 调用工具，例如 /read_file README.md。/help 查看全部。',
   withModel: (model) => `${model}。直接输入你的要求；/help 查看更多，Ctrl-C 停止运行，Ctrl-D 离开。`,
   resuming: (session) => `会话 ${session} 上次中断了，从中断处继续。`,
