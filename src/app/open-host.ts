@@ -10,6 +10,7 @@ import { ExecutionContext } from '../kernel/execution-context.ts';
 import type { Ledger } from '../kernel/ledger.ts';
 import type { Logger } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
+import { createMcpApprover, type McpApprover } from '../mcp/server/approver.ts';
 import type { LiveStreamEvent } from '../protocol/events.ts';
 import { LiveCalls } from '../runtime/live-calls.ts';
 import { openStore } from '../storage/open.ts';
@@ -48,6 +49,8 @@ export interface Host extends Backend {
   readonly config: Config;
   readonly stateDir: string;
   readonly apps: ReadonlyMap<string, App>;
+  /** Who is asked about calls that come through MCP, and through any other door. */
+  readonly mcpApprover: McpApprover;
   close(): Promise<void>;
 }
 
@@ -72,7 +75,9 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
         .catch((error) => log.error({}, messageOf(error)));
     }
   };
-  const approver = headless ? createHeadless(async (request) => (await proposeFor(request))?.rule ?? null) : inbox;
+  const headlessly = createHeadless(async (request) => (await proposeFor(request))?.rule ?? null);
+  const mcpApprover = createMcpApprover(() => ({ way: config.mcpApprovals, inbox, headless: headlessly, inboxHint }));
+  const approver = headless ? headlessly : mcpApprover;
   const apps = new Map<string, App>();
   for (const workspace of folders) {
     const app = await openApp({ ...rest, workspace, store: opened.value, approver });
@@ -105,6 +110,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     config,
     stateDir,
     apps,
+    mcpApprover,
     ledger,
     blobs,
     live,
@@ -174,6 +180,9 @@ function liveEvents() {
     },
   };
 }
+
+/** For a client's progress line. */
+const inboxHint = 'Answer it in the web app or with toolwright approvals.';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

@@ -42,6 +42,17 @@ program
   });
 
 program
+  .command('mcp')
+  .description('serve the tools over MCP to the client that starts this, on stdin and stdout')
+  .option('-w, --workspace <folder>', 'the folder to work in', '.')
+  .option('--headless', 'nobody can be asked: refuse at once what needs a person')
+  .option('--set <name=value>', 'any setting of the configuration', collect, [])
+  .action(async (options) => {
+    const { mcp } = await import('./commands/mcp.ts');
+    await mcp(options);
+  });
+
+program
   .command('token')
   .description('make a token for somebody; it is shown once')
   .argument('<name>', 'whose it is')
