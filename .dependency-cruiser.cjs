@@ -5,6 +5,7 @@ const LEVEL_1 = [
   'workspace',
   'net',
   'sandbox',
+  'processes',
   'storage',
   'models',
   'schema',

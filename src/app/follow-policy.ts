@@ -1,8 +1,10 @@
 import type { FilePolicy } from '../kernel/file-policy.ts';
 import type { Ledger, RuleRecord } from '../kernel/ledger.ts';
 import { ok, type Result } from '../kernel/result.ts';
+import type { Tool } from '../kernel/tool.ts';
 import { createPolicy, type ExplainingPolicy } from '../policy/create-policy.ts';
 import { type KnownTools, parseRules, type RuleSet } from '../policy/rules.ts';
+import { withStrictList } from '../policy/strict-list.ts';
 import type { Config } from './config/settings.ts';
 
 interface PolicyParts {
@@ -10,7 +12,9 @@ interface PolicyParts {
   readonly files: FilePolicy;
   readonly home: string;
   /** Names that rules may speak of. */
-  readonly tools: KnownTools;
+  readonly known: KnownTools;
+  /** Those of this process, for what mode strict lists by itself. */
+  readonly tools: readonly Tool[];
 }
 
 export interface FollowedPolicy {
@@ -26,12 +30,13 @@ export interface FollowedPolicy {
  */
 export async function followPolicy(
   store: Ledger,
-  { config, files, home, tools }: PolicyParts,
+  { config, files, home, known, tools }: PolicyParts,
 ): Promise<Result<FollowedPolicy>> {
-  const fixed = parseRules({ allow: config.allow, ask: config.ask, deny: config.deny }, tools);
+  const given: RuleSet = { allow: config.allow, ask: config.ask, deny: config.deny };
+  const fixed = parseRules(config.mode === 'strict' ? withStrictList(given, commandTools(tools)) : given, known);
   if (!fixed.ok) return fixed;
   const compile = (saved: readonly RuleRecord[]): ExplainingPolicy => {
-    const kept = parseRules(setOf(saved.filter(({ rule }) => tools.has(rule.split('(')[0] ?? ''))), tools);
+    const kept = parseRules(setOf(saved.filter(({ rule }) => known.has(rule.split('(')[0] ?? ''))), known);
     const rules = kept.ok ? [...fixed.value, ...kept.value] : fixed.value;
     return createPolicy({ mode: config.mode, rules: rules.toSorted(byStrictness), files, home });
   };
@@ -47,6 +52,11 @@ export async function followPolicy(
     explain: (subject) => current.explain(subject),
   };
   return ok({ policy, reload, stop });
+}
+
+/** Tools that take a command line. */
+function commandTools(tools: readonly Tool[]): string[] {
+  return tools.filter(({ takesCommand }) => takesCommand === true).map(({ name }) => name);
 }
 
 function setOf(saved: readonly RuleRecord[]): RuleSet {

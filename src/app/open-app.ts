@@ -10,6 +10,7 @@ import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Sandbox } from '../kernel/sandbox.ts';
 import type { RemoteServer } from '../mcp/client/remote-server.ts';
 import type { ExplainingPolicy } from '../policy/create-policy.ts';
+import { createProcesses } from '../processes/create-processes.ts';
 import { builtInToolsets } from '../runtime/built-in-toolsets.ts';
 import { ToolExecutor } from '../runtime/executor.ts';
 import { type AnyTool, ToolRegistry } from '../runtime/registry.ts';
@@ -91,8 +92,8 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   const log = options.logger ?? pino({ level: 'silent' });
   const remote = await openRemoteTools(config.mcpServers, { registry, stateDir, version: VERSION, log });
   closing.push(() => remote.close());
-  const tools = { has: (name: string) => registry.exists(name) || remote.mayBeNamed(name) };
-  const policy = await followPolicy(store, { config, files, home, tools });
+  const known = { has: (name: string) => registry.exists(name) || remote.mayBeNamed(name) };
+  const policy = await followPolicy(store, { config, files, home, known, tools: registry.offered() });
   if (!policy.ok) return closeAll(closing).then(() => policy);
   const workspace = await openWorkspace({
     root,
@@ -101,9 +102,11 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     sandbox: sandbox.value,
     ownFolders: [stateDir],
   });
+  const processes = createProcesses({ sandbox: sandbox.value, network: { hosts: config.allowedHosts } });
   closing.push(
     () => workspace.close(),
     () => sandbox.value.close(),
+    () => processes.close(),
     policy.value.stop,
   );
   closing.push(await followToolStates(store, registry, config.disabledTools));
@@ -111,7 +114,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     policy: policy.value.policy,
     store,
     blobs,
-    world: workspace,
+    world: processes.addTo(workspace),
     witness: createWitness(workspace),
     ...(options.approver !== undefined && { approver: options.approver }),
     ...(config.approvalTimeout !== null && { approvalTimeout: config.approvalTimeout }),

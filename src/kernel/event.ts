@@ -32,7 +32,8 @@ export interface EventData {
   /** Somebody took a queued call over; it goes its way from the start. */
   'call.resumed': { tool: string; attempt: number };
   'call.started': { tool: string; args: unknown; summary: string; access: readonly Access[] };
-  'call.finished': { tool: string; state: FinalState; outcome: Outcome; durationMs: number };
+  /** The duration is null when the process that could measure it did not end the call. */
+  'call.finished': { tool: string; state: FinalState; outcome: Outcome; durationMs: number | null };
   /** Live only: never recorded one by one. */
   'call.progressed': { tool: string; message?: string; percent?: number; output?: string };
 }

@@ -96,7 +96,7 @@ export interface Ledger extends Store {
 export interface PruneLimits {
   /** Forget what ended before this, in wall-clock milliseconds. */
   before?: number;
-  /** Forget the oldest until the log is at most about so big. */
+  /** Forget the oldest until the log and the blobs it refers to are at most about so big. */
   maxBytes?: number;
 }
 
@@ -104,7 +104,7 @@ export interface Pruned {
   readonly events: number;
   readonly calls: number;
   readonly blobs: number;
-  /** What the log takes now. */
+  /** What the log and the blobs it refers to take now. */
   readonly bytes: number;
 }
 

@@ -62,6 +62,11 @@ export interface Store {
   decide?(event: NewEvent<'approval.decided'>): MaybePromise<StoredEvent | null>;
   /** The latest question about a call. Absent where no question outlives its process. */
   approvalOf?(callId: string): MaybePromise<ApprovalRecord | null>;
+  /**
+   * Tells when others have given this process up, or may have, as it was silent for too long: what it runs must stop,
+   * and its word about that is refused. Returns how to stop hearing. Absent where no living process is given up.
+   */
+  onGivenUp?(listener: () => void): () => void;
   /** Looks after calls whose process ended. Absent where no call outlives its process. */
   recover?(): MaybePromise<unknown>;
 }

@@ -42,6 +42,8 @@ export interface Tool<I = unknown, O = unknown> {
   readonly category: ToolCategory;
   readonly effect: Effect;
   readonly input: InputSchema<I>;
+  /** Its access is a command line that a list of commands can be about. */
+  readonly takesCommand?: boolean;
   /** What `value` looks like to programs. */
   readonly outputJson?: JsonSchema;
   /** One line for a person, also shown by a dry run: «Read src/a.ts». */
@@ -50,6 +52,8 @@ export interface Tool<I = unknown, O = unknown> {
   access?(input: I, ctx: ToolContext): MaybePromise<readonly Access[]>;
   /** A reason why a person must say yes, whatever the access. A user's rule may lift it, unless it says `always`. */
   approval?(input: I, ctx: ToolContext): MaybePromise<OwnReason | undefined>;
+  /** Seconds its run may take, where the context's timeout is not the answer. */
+  seconds?(input: I, ctx: ToolContext): number;
   /** What would happen, in words, for a dry run. Must change nothing. */
   preview?(input: I, ctx: ToolContext): MaybePromise<string>;
   /** The text file it would leave, where that is one a person may edit before saying yes. Must change nothing. */
@@ -96,7 +100,7 @@ type Definition<I extends z.ZodType, O extends z.ZodType> = {
   render?(value: z.input<O>): string;
   view?(value: z.input<O>): readonly ViewBlock[];
   attachments?(value: z.input<O>, metadata: Metadata): readonly Attachment[];
-} & Pick<Tool<z.output<I>, z.input<O>>, 'access' | 'approval' | 'preview' | 'draft'>;
+} & Pick<Tool<z.output<I>, z.input<O>>, 'access' | 'approval' | 'preview' | 'draft' | 'seconds' | 'takesCommand'>;
 
 /** The object way to write a tool. Throws when the definition could not work: that is a bug to see at start. */
 export function defineTool<I extends z.ZodType, O extends z.ZodType = z.ZodUnknown>(

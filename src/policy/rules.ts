@@ -78,9 +78,12 @@ function compile(text: string, verdict: RuleVerdict, tool: string, pattern: stri
   });
 }
 
-/** `npm test *`: the words as they stand, `*` inside a word for anything in it, and at the end for any further words. */
+/**
+ * `npm test *`: the words as they stand, `*` inside a word for anything in it, and at the end for any further words. A
+ * word in quotes is meant letter by letter.
+ */
 function commandMatcher(pattern: string): (argv: readonly string[]) => boolean {
-  const words = pattern.replace(/:\*$/, ' *').split(/\s+/);
+  const words = pattern.replace(/:\*$/, ' *').match(/'[^']*'|"[^"]*"|\S+/g) ?? [];
   const open = words.at(-1) === '*';
   const fixed = (open ? words.slice(0, -1) : words).map(wordMatcher);
   return (argv) => {
@@ -90,9 +93,9 @@ function commandMatcher(pattern: string): (argv: readonly string[]) => boolean {
 }
 
 function wordMatcher(word: string): (given: string) => boolean {
-  const plain = /^(['"])(.*)\1$/.exec(word)?.[2] ?? word;
-  if (!plain.includes('*')) return (given) => given === plain;
-  const source = plain.split('*').map((part) => part.replace(/[\\^$+.()|[\]{}?]/g, '\\$&'));
+  const literal = /^(['"])(.*)\1$/s.exec(word)?.[2];
+  if (literal !== undefined || !word.includes('*')) return (given) => given === (literal ?? word);
+  const source = word.split('*').map((part) => part.replace(/[\\^$+.()|[\]{}?]/g, '\\$&'));
   const regex = new RegExp(`^${source.join('.*')}$`, 's');
   return (given) => regex.test(given);
 }

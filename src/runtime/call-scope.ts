@@ -35,6 +35,12 @@ export interface Turn {
 /** Who is at work on a call; a throw is explained by it. */
 export type Stage = 'store' | 'definition' | 'hook' | 'policy' | 'approver' | 'tool';
 
+/** What ends a wait, beside the caller's own cancellation. */
+interface Bounds {
+  readonly seconds?: number | undefined;
+  readonly givenUp?: AbortSignal | undefined;
+}
+
 /** One call while it lives: what was asked, and how far it is. Tools see only its `ctx`. */
 export class CallScope {
   readonly callId: string;
@@ -76,8 +82,9 @@ export class CallScope {
   }
 
   /** What others write for us ends with the call's own time, so that nothing can hang a call for ever. */
-  bounded<T>(work: MaybePromise<T>): MaybePromise<T> {
-    return isPromise(work) ? interruptible(work, this.context.timeout * 1000, this.cancelSignal) : work;
+  bounded<T>(work: MaybePromise<T>, { seconds = this.context.timeout, givenUp }: Bounds = {}): MaybePromise<T> {
+    if (!isPromise(work)) return work;
+    return interruptible(work, seconds * 1000, eitherOf(this.cancelSignal, givenUp));
   }
 
   throwIfCancelled(): void {

@@ -16,6 +16,7 @@ export function digestOf(tool: string, args: unknown, { session, workspace, seen
 }
 
 function canonical(value: unknown): unknown {
+  if (typeof value === 'bigint') return `${value}n`;
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(canonical);
   const sorted = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -27,7 +27,7 @@ export interface ExecutorOptions extends RuntimeOptions {
 
 export interface CallOptions {
   signal?: AbortSignal;
-  /** Repeating a key in a session repeats the answer, not the call. */
+  /** Repeating a key in a session repeats the answer, not the call. With another request it is a CONFLICT. */
   key?: string;
   /** The call's own id, from `newCallId`, where somebody must know it before the call is over. */
   id?: string;

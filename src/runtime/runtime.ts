@@ -4,6 +4,7 @@ import type { Tool } from '../kernel/tool.ts';
 import type { World } from '../kernel/workspace.ts';
 import type { AccessLocks } from './access-locks.ts';
 import type { EventBus } from './event-bus.ts';
+import type { GivenUp } from './given-up.ts';
 import type { History } from './history.ts';
 import type { Hooks } from './hooks.ts';
 import type { Waiting } from './waiting.ts';
@@ -29,4 +30,5 @@ export interface Runtime {
   readonly locks: AccessLocks;
   readonly history: History;
   readonly waiting: Waiting;
+  readonly givenUp: GivenUp | undefined;
 }

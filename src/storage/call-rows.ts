@@ -18,7 +18,7 @@ export function toCallRecord(blobs: BlobStore, row: CallTable): MaybePromise<Cal
 }
 
 function record(row: CallTable, args: unknown, outcome: Outcome | null): CallRecord {
-  return {
+  const call: CallRecord = {
     id: row.id,
     session: row.session,
     agent: row.agent,
@@ -35,6 +35,7 @@ function record(row: CallTable, args: unknown, outcome: Outcome | null): CallRec
     attempt: row.attempt,
     node: row.node === null ? null : { id: row.node, epoch: row.node_epoch ?? 0 },
   };
+  return row.digest === null ? call : { ...call, digest: row.digest };
 }
 
 function missing(handle: string): unknown {

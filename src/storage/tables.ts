@@ -62,6 +62,7 @@ export interface CallTable {
   agent: string | null;
   tool: string;
   key: string | null;
+  digest: string | null;
   effect: string;
   state: string;
   args: string | null;

@@ -1,3 +1,4 @@
+import { commandsRunner, decisionRunner } from './commands-runner.ts';
 import { FILE_TOOLS, fileToolsRunner } from './file-tools-runner.ts';
 import type { Runners } from './harness.ts';
 import { runCodeRunner } from './run-code-runner.ts';
@@ -5,6 +6,8 @@ import { runCodeRunner } from './run-code-runner.ts';
 /** Which part of the product answers for which cases. A part that is new adds its line here; the rest is pending. */
 export const runners: Runners = {
   'run:run_code': runCodeRunner,
+  'run:bash': commandsRunner,
+  'policy:bash': decisionRunner,
   ...Object.fromEntries(
     ['run', 'race', 'fault'].flatMap((mode) => FILE_TOOLS.map((tool) => [`${mode}:${tool}`, fileToolsRunner])),
   ),
