@@ -1,6 +1,7 @@
 import { commandsRunner, decisionRunner } from './commands-runner.ts';
 import { FILE_TOOLS, fileToolsRunner } from './file-tools-runner.ts';
 import type { Runners } from './harness.ts';
+import { mcpHttpRunner, mcpStdioRunner } from './mcp-runner.ts';
 import { runCodeRunner } from './run-code-runner.ts';
 
 /** Which part of the product answers for which cases. A part that is new adds its line here; the rest is pending. */
@@ -8,6 +9,8 @@ export const runners: Runners = {
   'run:run_code': runCodeRunner,
   'run:bash': commandsRunner,
   'policy:bash': decisionRunner,
+  'run:mcp': mcpStdioRunner,
+  'http:mcp': mcpHttpRunner,
   ...Object.fromEntries(
     ['run', 'race', 'fault'].flatMap((mode) => FILE_TOOLS.map((tool) => [`${mode}:${tool}`, fileToolsRunner])),
   ),
