@@ -10,6 +10,7 @@ import { ExecutionContext } from '../kernel/execution-context.ts';
 import type { Ledger } from '../kernel/ledger.ts';
 import type { Logger } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
+import { createMcpApprover, type McpApprover } from '../mcp/server/approver.ts';
 import type { LiveStreamEvent } from '../protocol/events.ts';
 import { LiveCalls } from '../runtime/live-calls.ts';
 import { openStore } from '../storage/open.ts';
@@ -51,6 +52,8 @@ export interface Host extends Backend {
   readonly config: Config;
   readonly stateDir: string;
   readonly apps: ReadonlyMap<string, App>;
+  /** Who is asked about calls that come through MCP, and through any other door. */
+  readonly mcpApprover: McpApprover;
   close(): Promise<void>;
 }
 
@@ -78,7 +81,9 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
   const apps = new Map<string, App>();
   const appOf = async (session: string) => apps.get((await ledger.session(session))?.workspace ?? '');
   const propose = async (call: Proposable) => proposeFor(await appOf(call.session), call);
-  const approver = headless ? createHeadless(async (request) => (await propose(request))?.rules ?? null) : inbox;
+  const headlessly = createHeadless(async (request) => (await propose(request))?.rules ?? null);
+  const mcpApprover = createMcpApprover(() => ({ way: config.mcpApprovals, inbox, headless: headlessly, inboxHint }));
+  const approver = headless ? headlessly : mcpApprover;
   for (const workspace of folders) {
     const app = await openApp({ ...rest, workspace, store: opened.value, approver });
     if (!app.ok) return close().then(() => app);
@@ -109,6 +114,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     config,
     stateDir,
     apps,
+    mcpApprover,
     ledger,
     blobs,
     live,
@@ -178,6 +184,9 @@ function liveEvents() {
     },
   };
 }
+
+/** For a client's progress line. */
+const inboxHint = 'Answer it in the web app or with toolwright approvals.';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
