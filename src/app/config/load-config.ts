@@ -1,10 +1,12 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fail, ok, type Result } from '../../kernel/result.ts';
+import type { SearchSettings } from '../../net/search/settings.ts';
 import type { StorePlace } from '../../storage/open.ts';
 import { type Checked, checkText } from './check.ts';
 import { checkUserFile, checkWorkspaceFile } from './config-file.ts';
 import { hideSecrets } from './hide.ts';
+import { checkSearch } from './search.ts';
 import { type Config, type PartialConfig, SETTING_NAMES, SETTINGS, type SettingName } from './settings.ts';
 import { checkEnvironment, checkFlags, type Texts } from './texts.ts';
 
@@ -17,6 +19,8 @@ export interface LoadedConfig {
   readonly stateDir: string;
   /** What `openStore` is given. */
   readonly storePlace: StorePlace;
+  /** Which search providers are configured: what `createWeb` is given. */
+  readonly search: SearchSettings;
 }
 
 export interface ConfigSources {
@@ -49,7 +53,8 @@ export async function loadConfig({
     ['environment', environment.values],
     ['flag', flag.values],
   ]);
-  const found = [platform, user, environment, flag].flatMap((source) => source.problems);
+  const search = checkSearch(env);
+  const found = [platform, user, environment, flag, search].flatMap((source) => source.problems);
   if (workspace !== undefined) {
     const path = join(workspace, '.toolwright', 'config.json');
     const file = await checkWorkspaceFile(path);
@@ -61,7 +66,7 @@ export async function loadConfig({
   const stateDir = config.stateDir ?? join(folderOf(env.XDG_STATE_HOME, home, '.local/state'), 'toolwright');
   const { databaseUrl } = config;
   const storePlace = databaseUrl === null ? { directory: stateDir } : { databaseUrl };
-  return ok({ config, sources: chosen.sources, stateDir, storePlace });
+  return ok({ config, sources: chosen.sources, stateDir, storePlace, search: search.settings });
 }
 
 interface Chosen {
