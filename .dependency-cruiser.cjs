@@ -5,6 +5,7 @@ const LEVEL_1 = [
   'workspace',
   'net',
   'sandbox',
+  'processes',
   'storage',
   'models',
   'schema',
@@ -40,6 +41,13 @@ function downOnly([folder, may]) {
 module.exports = {
   forbidden: [
     ...LEVELS.map(downOnly),
+    {
+      name: 'the page knows the protocol only',
+      severity: 'error',
+      comment: 'web/ takes types from src/protocol; everything else it asks the server.',
+      from: { path: '^web/' },
+      to: { path: '^src/', pathNot: '^src/protocol/' },
+    },
     {
       name: 'no unknown folder',
       severity: 'error',

@@ -3,6 +3,7 @@ import { defineConfig } from 'tsdown';
 export default defineConfig({
   entry: {
     index: 'src/index.ts',
+    cli: 'src/cli/main.ts',
     langchain: 'src/schema/langchain.ts',
     'ai-sdk': 'src/schema/ai-sdk.ts',
     testing: 'src/testing/exports.ts',

@@ -36,7 +36,9 @@ async function kills(program: string): Promise<Measurement[]> {
     const folder = mkdtempSync(join(tmpdir(), 'crashes-'));
     const said = new Map<string, string[]>();
     for (let round = 0; round < KILLS_PER_STORE / WRITERS && done < KILLS; round++, done += WRITERS) {
-      const writers = Array.from({ length: WRITERS }, (_, index) => startWriter(program, folder, `r${round}w${index}`));
+      const writers = Array.from({ length: WRITERS }, (_, index) =>
+        startWriter(program, { folder }, `r${round}w${index}`),
+      );
       await Promise.all(
         writers.map(async ({ session, lines, child, ready, ended }) => {
           said.set(session, lines);
@@ -47,7 +49,7 @@ async function kills(program: string): Promise<Measurement[]> {
         }),
       );
     }
-    add(sum, await brokenPromises(folder, said));
+    add(sum, await brokenPromises({ folder }, said));
     rmSync(folder, { recursive: true });
   }
   return judged(sum, `${KILLS} kills`);
@@ -66,8 +68,9 @@ async function powerCuts(program: string): Promise<Measurement[]> {
     if (why !== undefined) return [reported(`power cuts: not run, ${why}`, 0, 'cuts')];
     const sum: Sum = { acknowledged: 0, lost: 0, broken: [] };
     for (let cut = 0; cut < POWER_CUTS; cut++) {
-      const state = join(disk, 'state');
-      const { session, lines, child, ready, ended } = startWriter(program, state, `cut${cut}`);
+      // A new store now and then: its folders are what a cut takes first.
+      const state = join(disk, `state${Math.floor(cut / 3)}`);
+      const { session, lines, child, ready, ended } = startWriter(program, { folder: state }, `cut${cut}`);
       await ready;
       await delay(50 + Math.random() * 400);
       execFileSync('python3', ['-c', STOP, disk]);
@@ -77,7 +80,7 @@ async function powerCuts(program: string): Promise<Measurement[]> {
       await ended;
       execFileSync('umount', [disk]);
       execFileSync('mount', ['-o', 'loop', image, disk]);
-      add(sum, await brokenPromises(state, new Map([[session, before]])));
+      add(sum, await brokenPromises({ folder: state }, new Map([[session, before]])));
     }
     return judged(sum, `${POWER_CUTS} power cuts`);
   } finally {

@@ -81,7 +81,7 @@ export class ByHand {
       const { id, session, tool, effect, requestedAt } = call;
       const args = JSON.stringify(call.args);
       const rest = [null, null, null, null, requestedAt, null, null, null, 0, 'n0', 1];
-      sql.insertCall.run(id, at, session, seq, null, tool, null, effect, 'requested', args, ...rest);
+      sql.insertCall.run(id, at, session, seq, null, tool, null, null, effect, 'requested', args, ...rest);
     }
     for (const [session, head] of heads) sql.setHead.run(head.hash, session);
   }
@@ -89,7 +89,7 @@ export class ByHand {
 
 function prepared(db: Database) {
   const fence = `WHERE id = ? AND state IN ('requested', 'awaiting_approval', 'queued', 'running')
-    AND (attempt = ? OR ? = -1) AND (state <> 'running' OR (node = ? AND node_epoch = ?)) RETURNING session, started_at`;
+    AND (attempt = ? OR ? = -1) AND (state NOT IN ('requested', 'running') OR (node = ? AND node_epoch = ?)) RETURNING session, started_at`;
   const list = (count: number) => Array.from({ length: count }, () => '?').join();
   return {
     begin: db.prepare('BEGIN IMMEDIATE'),
@@ -103,7 +103,7 @@ function prepared(db: Database) {
     takePos: db.prepare('UPDATE log_head SET pos = pos + ? WHERE id = 1 RETURNING pos'),
     setHead: db.prepare('UPDATE sessions SET last_hash = ? WHERE id = ?'),
     insertEvent: db.prepare(`INSERT INTO events VALUES (${list(10)})`),
-    insertCall: db.prepare(`INSERT INTO calls VALUES (${list(21)})`),
+    insertCall: db.prepare(`INSERT INTO calls VALUES (${list(22)})`),
     start: db.prepare(`UPDATE calls SET state = ?, attempt = attempt + ?, args = ?, args_blob = ?, effect = ?,
       started_at = ?, node = ?, node_epoch = ? ${fence}`),
     finish: db.prepare(`UPDATE calls SET state = ?, attempt = attempt + ?, args = ?, args_blob = ?, finished_at = ?,

@@ -1,16 +1,24 @@
-// Builds dist/ when a source is newer than it.
+// Builds dist/ when a source is newer than it: the package with tsdown, the page of the web app with Vite.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './install.mjs';
 
 export function build() {
-  const built = modified(join(root, 'dist', 'index.js'));
-  const sources = ['package.json', 'tsdown.config.ts', 'tsconfig.json'].map((file) => modified(join(root, file)));
-  if (built > Math.max(...sources, newest(join(root, 'src')))) return;
-  console.error('Building dist/ …');
-  const tsdown = join(root, 'node_modules', '.bin', 'tsdown');
-  const { status, stderr } = spawnSync(tsdown, ['--log-level', 'error'], {
+  const shared = Math.max(...['package.json', 'tsconfig.json'].map((file) => modified(join(root, file))));
+  const source = newest(join(root, 'src'));
+  const own = Math.max(shared, source, modified(join(root, 'tsdown.config.ts')));
+  // tsdown empties dist/, so the page is built after it.
+  if (modified(join(root, 'dist', 'index.js')) < own) run('dist/', 'tsdown', ['--log-level', 'error']);
+  const page = Math.max(shared, newest(join(root, 'web')), newest(join(root, 'src', 'protocol')));
+  if (modified(join(root, 'dist', 'web', 'index.html')) < page) {
+    run('dist/web/', 'vite', ['build', '--config', join('web', 'vite.config.ts'), '--logLevel', 'error']);
+  }
+}
+
+function run(what, program, args) {
+  console.error(`Building ${what} …`);
+  const { status, stderr } = spawnSync(join(root, 'node_modules', '.bin', program), args, {
     cwd: root,
     stdio: ['ignore', 'ignore', 'pipe'],
     encoding: 'utf8',

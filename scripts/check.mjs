@@ -8,10 +8,11 @@ import { root } from './install.mjs';
 const checks = [
   ['format and lint', 'biome', ['check', '--error-on-warnings', '--reporter=summary', '.']],
   ['types', 'tsc', ['--noEmit']],
+  ['types of the page', 'tsc', ['--noEmit', '-p', 'web']],
   [
     'import directions',
     'depcruise',
-    ['src', '--config', '.dependency-cruiser.cjs', '--output-type', 'json'],
+    ['src', 'web', '--config', '.dependency-cruiser.cjs', '--output-type', 'json'],
     directions,
   ],
   ['dead code', 'knip', ['--no-progress']],

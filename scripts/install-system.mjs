@@ -1,10 +1,10 @@
-// Installs the programs of the system that the tests need: bubblewrap, git, strace. With `--peer` also what the peer in the
+// Installs the programs of the system that the tests need: bubblewrap, git, strace, a browser. With `--peer` also what the peer in the
 // benchmarks needs. Does nothing when they are there; where it may not install, it says what to do and goes on.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
 /** Program → Debian package. */
-const NEEDED = { bwrap: 'bubblewrap', git: 'git', strace: 'strace' };
+const NEEDED = { bwrap: 'bubblewrap', git: 'git', strace: 'strace', chromium: 'chromium' };
 const FOR_THE_PEER = { socat: 'socat', rg: 'ripgrep' };
 const PLACES = ['/usr/bin', '/usr/local/bin', '/bin', '/usr/sbin'];
 

@@ -1,10 +1,30 @@
-// `npm start`: builds what is missing, then runs the tour until there is a server to run.
-import { spawnSync } from 'node:child_process';
+// `npm start [-- options]`: builds what is missing, then starts the server on a copy of the demo workspace, or on the
+// folders named with --workspace.
+import { spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { build } from './build.mjs';
 import { root } from './install.mjs';
 
 build();
-const tour = join(root, 'examples', 'tour.ts');
-const { status } = spawnSync(process.execPath, ['--import', 'tsx', tour], { cwd: root, stdio: 'inherit' });
-process.exit(status ?? 1);
+const options = process.argv.slice(2);
+const named = options.some((option) => /^(-w|--workspace(=.*)?)$/.test(option));
+const place = named ? [] : ['--workspace', demoCopy()];
+const server = spawn(process.execPath, [join(root, 'dist', 'cli.js'), 'start', ...place, ...options], {
+  stdio: 'inherit',
+});
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => server.kill(signal));
+server.on('exit', (code) => process.exit(code ?? 1));
+
+/** Made once, so that what was tried yesterday is still there; remove the folder for a fresh one. */
+function demoCopy() {
+  const xdg = process.env.XDG_DATA_HOME;
+  const data = xdg?.startsWith('/') ? xdg : join(homedir(), '.local', 'share');
+  const copy = join(data, 'toolwright-demo');
+  if (existsSync(copy)) return copy;
+  const demo = join(root, 'examples', 'demo-workspace');
+  mkdirSync(data, { recursive: true });
+  cpSync(existsSync(demo) ? demo : join(root, 'examples'), copy, { recursive: true });
+  return copy;
+}

@@ -7,7 +7,19 @@ export type Access =
   /** `expect` is enforced when the write happens: «new file, so no question» is not check-then-use. */
   | { readonly kind: 'fs.write'; readonly path: string; readonly expect?: 'absent' | { readonly version: string } }
   | { readonly kind: 'fs.delete'; readonly path: string; readonly recursive?: boolean }
-  | { readonly kind: 'process.run'; readonly command: string; readonly writes: 'nothing' | 'workspace' | 'background' }
+  | {
+      readonly kind: 'process.run';
+      readonly command: string;
+      readonly writes: 'nothing' | 'workspace' | 'background';
+      /** The folder it starts in, where that is not the root. */
+      readonly cwd?: string;
+      /** Variables that the call sets for it. */
+      readonly env?: readonly string[];
+      /** A file whose text it would run, and that nobody has seen as it is now; the reason is for a person. */
+      readonly unfamiliar?: { readonly path: string; readonly reason: string };
+      /** The command is code in this language, which nobody asks about: the sandbox contains it. Left out: a command line. */
+      readonly code?: 'bash' | 'python' | 'javascript';
+    }
   | {
       readonly kind: 'net.fetch';
       readonly url: string;

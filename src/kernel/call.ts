@@ -46,6 +46,8 @@ export interface CallRecord {
   readonly args: unknown;
   /** The caller's name for this request; the same key in the same session is the same call. */
   readonly key: string | null;
+  /** Where there is a key: the hash of tool and arguments as requested, to tell a repetition from another request. */
+  readonly digest?: string;
   readonly effect: Effect;
   readonly state: CallState;
   readonly requestedAt: number;

@@ -1,4 +1,5 @@
 import type { Access } from './access.ts';
+import type { Shown } from './approval.ts';
 import type { CallRecord, CallState, FinalState, Outcome } from './call.ts';
 
 /** What each event says. The same names in the store, on SSE and in the UI: `noun.past_verb`. */
@@ -10,6 +11,7 @@ export interface EventData {
     args: unknown;
     reason: string;
     digest: string;
+    shown?: Shown;
     /** By the store's clock. Left out: it waits as long as it takes. */
     expiresAt?: number;
   };
@@ -19,13 +21,19 @@ export interface EventData {
     by: string | null;
     message?: string;
     changed?: string[];
+    /** What the person put in the place of the arguments, and the digest of what was shown of it. */
+    args?: unknown;
+    digest?: string;
   };
+  /** Whoever runs it stops it. */
+  'call.cancel_requested': { by: string | null };
   /** Its process ended before it started, or while it did something that may be done again. */
   'call.requeued': { tool: string; attempt: number; reason: string };
   /** Somebody took a queued call over; it goes its way from the start. */
   'call.resumed': { tool: string; attempt: number };
   'call.started': { tool: string; args: unknown; summary: string; access: readonly Access[] };
-  'call.finished': { tool: string; state: FinalState; outcome: Outcome; durationMs: number };
+  /** The duration is null when the process that could measure it did not end the call. */
+  'call.finished': { tool: string; state: FinalState; outcome: Outcome; durationMs: number | null };
   /** Live only: never recorded one by one. */
   'call.progressed': { tool: string; message?: string; percent?: number; output?: string };
 }
@@ -40,7 +48,32 @@ export type NewEvent<T extends RecordedEventType = RecordedEventType> = T extend
 /** A recorded event. `seq` counts from 1 without gaps in its session, `pos` grows over all sessions. */
 export type StoredEvent = NewEvent & { readonly session: string; readonly seq: number; readonly pos: number };
 
-/** Events that belong to no call. They have a stream of their own, the session `SYSTEM_SESSION`. */
+/** Events of a session that belong to no call. */
+export interface SessionEventData {
+  /** `workspace` is a name that holds on every machine, never a path. */
+  'session.created': { workspace: string; title: string | null; agent: string | null; by: string | null };
+  'message.added': {
+    messageId: string;
+    role: 'user' | 'assistant' | 'notice';
+    text: string;
+    callIds?: readonly string[];
+    by?: string | null;
+  };
+}
+
+export type SessionEventType = keyof SessionEventData;
+
+export type NewSessionEvent<T extends SessionEventType = SessionEventType> = T extends SessionEventType
+  ? { readonly type: T; readonly callId: null; readonly at: number; readonly data: SessionEventData[T] }
+  : never;
+
+export type StoredSessionEvent = NewSessionEvent & {
+  readonly session: string;
+  readonly seq: number;
+  readonly pos: number;
+};
+
+/** Events that belong to no session. They have a stream of their own, the session `SYSTEM_SESSION`. */
 export interface SystemEventData {
   'rule.saved': { ruleId: string; rule: string; verdict: 'allow' | 'ask' | 'deny'; by: string | null };
   'rule.removed': { ruleId: string; by: string | null };
@@ -63,7 +96,7 @@ export type StoredSystemEvent = NewSystemEvent & {
 };
 
 /** Anything the log holds. */
-export type LogEvent = StoredEvent | StoredSystemEvent;
+export type LogEvent = StoredEvent | StoredSessionEvent | StoredSystemEvent;
 
 export type LiveEvent = {
   readonly type: 'call.progressed';

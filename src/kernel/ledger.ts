@@ -1,5 +1,15 @@
+import type { ApprovalRecord, ApprovalState } from './approval.ts';
 import type { CallRecord, CallState, NodeStamp } from './call.ts';
-import type { CallMove, LogEvent, NewEvent, NewSystemEvent, StoredEvent, StoredSystemEvent } from './event.ts';
+import type {
+  CallMove,
+  LogEvent,
+  NewEvent,
+  NewSessionEvent,
+  NewSystemEvent,
+  StoredEvent,
+  StoredSessionEvent,
+  StoredSystemEvent,
+} from './event.ts';
 import type { CallQuery, Page, Store } from './ports.ts';
 import type { MaybePromise } from './result.ts';
 
@@ -18,26 +28,10 @@ export interface SessionRecord {
   readonly lastSeq: number;
   /** Events up to this one were pruned. */
   readonly prunedSeq: number;
-}
-
-export type ApprovalState = 'pending' | 'approved' | 'denied' | 'expired';
-
-/** A question to a person, bound to exactly these arguments by `digest`. */
-export interface ApprovalRecord {
-  readonly id: string;
-  readonly callId: string;
-  readonly session: string;
-  readonly tool: string;
-  readonly args: unknown;
-  readonly reason: string;
-  readonly digest: string;
-  readonly state: ApprovalState;
-  readonly requestedAt: number;
-  /** By the store's clock; null waits as long as it takes. */
-  readonly expiresAt: number | null;
-  readonly decidedAt: number | null;
-  readonly decidedBy: string | null;
-  readonly message: string | null;
+  /** As `session.created` says; null for a session that nobody opened in words. */
+  readonly workspace: string | null;
+  readonly title: string | null;
+  readonly agent: string | null;
 }
 
 export interface RuleRecord {
@@ -69,6 +63,10 @@ export interface Ledger extends Store {
   log(after: number, limit: number): MaybePromise<readonly LogEvent[]>;
   history(query: HistoryQuery): MaybePromise<Page<CallRecord>>;
   sessions(query: { after?: string; limit?: number }): MaybePromise<Page<SessionRecord>>;
+  session(id: string): MaybePromise<SessionRecord | null>;
+  approval(id: string): MaybePromise<ApprovalRecord | null>;
+  /** The latest question about a call. */
+  approvalOf(callId: string): MaybePromise<ApprovalRecord | null>;
   approvals(query: { state?: ApprovalState; session?: string }): MaybePromise<readonly ApprovalRecord[]>;
   /**
    * Records the first decision about a pending approval and, with it, moves the call. Null when somebody decided
@@ -77,13 +75,15 @@ export interface Ledger extends Store {
   decide(event: NewEvent<'approval.decided'>, move?: CallMove): MaybePromise<StoredEvent | null>;
   /** Ends the approvals whose time is over, and the calls that waited for them. */
   expire(): MaybePromise<readonly StoredEvent[]>;
+  /** Appends an event of a session that belongs to no call. */
+  note(session: string, event: NewSessionEvent): MaybePromise<StoredSessionEvent>;
   record(event: NewSystemEvent): MaybePromise<StoredSystemEvent>;
   rules(): MaybePromise<readonly RuleRecord[]>;
   /** Only tools that somebody switched. */
   toolStates(): MaybePromise<ReadonlyMap<string, boolean>>;
   /**
-   * Looks after calls whose process ended: what never started, and what may run again, becomes `queued`; the rest
-   * `interrupted`. Calls of living processes are not touched.
+   * Looks after calls whose process ended: what never started, what may run again, and what waited for a person who
+   * has answered becomes `queued`; the rest `interrupted`. Calls of living processes are not touched.
    */
   recover(): MaybePromise<readonly StoredEvent[]>;
   verify(session?: string): MaybePromise<Verification>;
@@ -96,7 +96,7 @@ export interface Ledger extends Store {
 export interface PruneLimits {
   /** Forget what ended before this, in wall-clock milliseconds. */
   before?: number;
-  /** Forget the oldest until the log is at most about so big. */
+  /** Forget the oldest until the log and the blobs it refers to are at most about so big. */
   maxBytes?: number;
 }
 
@@ -104,7 +104,7 @@ export interface Pruned {
   readonly events: number;
   readonly calls: number;
   readonly blobs: number;
-  /** What the log takes now. */
+  /** What the log and the blobs it refers to take now. */
   readonly bytes: number;
 }
 

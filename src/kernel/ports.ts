@@ -1,4 +1,5 @@
 import type { Access } from './access.ts';
+import type { ApprovalRecord, Shown, VerdictPart } from './approval.ts';
 import type { CallRecord, CallState, Effect } from './call.ts';
 import type { CallMove, LogEvent, NewEvent, StoredEvent } from './event.ts';
 import type { ExecutionContext } from './execution-context.ts';
@@ -59,6 +60,13 @@ export interface Store {
    * the store's clock. Absent where only this process can decide.
    */
   decide?(event: NewEvent<'approval.decided'>): MaybePromise<StoredEvent | null>;
+  /** The latest question about a call. Absent where no question outlives its process. */
+  approvalOf?(callId: string): MaybePromise<ApprovalRecord | null>;
+  /**
+   * Tells when others have given this process up, or may have, as it was silent for too long: what it runs must stop,
+   * and its word about that is refused. Returns how to stop hearing. Absent where no living process is given up.
+   */
+  onGivenUp?(listener: () => void): () => void;
   /** Looks after calls whose process ended. Absent where no call outlives its process. */
   recover?(): MaybePromise<unknown>;
 }
@@ -89,6 +97,8 @@ export interface Verdict {
   readonly reason: string;
   /** What is granted, where that is less than what was asked for: a command that only reads gets nothing to write. */
   readonly access?: readonly Access[];
+  /** Everything that was judged on the way. */
+  readonly parts?: readonly VerdictPart[];
 }
 
 /** Contract: decides, touches nothing. A throw refuses the call. */
@@ -108,8 +118,9 @@ export interface ApprovalRequest {
   readonly reason: string;
   readonly summary: string;
   readonly access: readonly Access[];
-  /** Hash of tool and canonical arguments: what is approved is what runs. */
+  /** Hash of all that the answer is bound to: what is approved is what runs. */
   readonly digest: string;
+  readonly shown: Shown;
 }
 
 export interface ApprovalResponse {
@@ -119,7 +130,19 @@ export interface ApprovalResponse {
   /** On a refusal, words for the model. */
   readonly message?: string;
   readonly by?: string;
+  /** The answer is in the store already, as another door took it; `digest` is of the edited arguments it was shown. */
+  readonly recorded?: boolean;
+  readonly digest?: string;
 }
+
+/**
+ * Looks at what a call would touch, so that a yes to what was shown is no yes to something else: name → fingerprint.
+ * Contract: changes nothing and does not throw; what cannot be looked at has a fingerprint that says so.
+ */
+export type Witness = (
+  access: readonly Access[],
+  context: ExecutionContext,
+) => Promise<Readonly<Record<string, string>>>;
 
 /** Contract: answers once. Only `approved: true` is a yes; a throw is a no. `signal` tells that nobody waits any more. */
 export interface Approver {

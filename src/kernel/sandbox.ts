@@ -81,8 +81,8 @@ export interface RunRequest {
   readonly mounts: MountMode;
   /** On top of the adapter's own small environment; nothing of our process is passed on. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Left out: empty. */
-  readonly stdin?: Uint8Array | string;
+  /** Left out: empty. LIVE_INPUT: whoever gets `onStart` writes it while the command runs. */
+  readonly stdin?: Uint8Array | string | LiveInput;
   readonly limits?: Partial<Limits>;
   readonly network?: NetworkAccess;
   readonly signal?: AbortSignal;
@@ -91,8 +91,30 @@ export interface RunRequest {
   /** At most one call per stream and 50 ms, with at most its newest 64 KB; the log has the rest. Must not throw. */
   onOutput?(chunk: OutputChunk): void;
   onNetwork?(use: NetworkUse): void;
+  /** Called before the command runs, and again when its start had to be repeated. Must not throw. */
+  onStart?(running: Running): void;
   /** Whether to look for changed files after a live run. Costs a walk over the workspace. */
   readonly changes?: 'report' | 'ignore';
+}
+
+export const LIVE_INPUT = Symbol('input that comes while the command runs');
+type LiveInput = typeof LIVE_INPUT;
+
+/** A command while it runs. The log is the one of its result; the input is null unless it was asked for. */
+export interface Running {
+  readonly log: OutputLog;
+  readonly input: InputPipe | null;
+}
+
+export interface InputPipe {
+  /** Bytes that were written and not yet taken by the pipe. */
+  readonly waitingBytes: number;
+  /** False when nothing can be written any more: it was closed, or the command has ended. */
+  write(text: string): boolean;
+  /** The command reads the end of its input. */
+  close(): void;
+  /** Whether a process of the run waits for input now. Null where that cannot be told. */
+  isAwaited(): boolean | null;
 }
 
 /** The first and the last bytes of a stream. What is between them is `totalBytes - head.length - tail.length`. */
@@ -108,6 +130,8 @@ export interface OutputLog {
   readonly totalBytes: number;
   /** Past the end: empty. With `stream`, only that stream's bytes of the window. */
   read(offset: number, length: number, stream?: 'stdout' | 'stderr'): Uint8Array;
+  /** What is kept, in order, in pieces of one stream each. */
+  pieces(): { readonly stream: 'stdout' | 'stderr'; readonly bytes: Uint8Array }[];
   dispose(): void;
 }
 

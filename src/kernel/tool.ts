@@ -7,7 +7,8 @@ import { messageOf, ToolError } from './error.ts';
 import type { ExecutionContext } from './execution-context.ts';
 import type { InputSchema, JsonSchema, ParameterAliases } from './input-schema.ts';
 import type { BlobStore } from './ports.ts';
-import type { MaybePromise, Result } from './result.ts';
+import type { MaybePromise, Metadata, Result } from './result.ts';
+import type { Draft, ViewBlock } from './view.ts';
 import type { Web } from './web.ts';
 import type { Files, Search } from './workspace.ts';
 import { zodInput, zodToJson } from './zod-input.ts';
@@ -41,6 +42,8 @@ export interface Tool<I = unknown, O = unknown> {
   readonly category: ToolCategory;
   readonly effect: Effect;
   readonly input: InputSchema<I>;
+  /** Its access is a command line that a list of commands can be about. */
+  readonly takesCommand?: boolean;
   /** What `value` looks like to programs. */
   readonly outputJson?: JsonSchema;
   /** One line for a person, also shown by a dry run: «Read src/a.ts». */
@@ -49,13 +52,32 @@ export interface Tool<I = unknown, O = unknown> {
   access?(input: I, ctx: ToolContext): MaybePromise<readonly Access[]>;
   /** A reason why a person must say yes, whatever the access. A user's rule may lift it, unless it says `always`. */
   approval?(input: I, ctx: ToolContext): MaybePromise<OwnReason | undefined>;
+  /** Seconds its run may take, where the context's timeout is not the answer. */
+  seconds?(input: I, ctx: ToolContext): number;
   /** What would happen, in words, for a dry run. Must change nothing. */
   preview?(input: I, ctx: ToolContext): MaybePromise<string>;
+  /** The text file it would leave, where that is one a person may edit before saying yes. Must change nothing. */
+  draft?(input: I, ctx: ToolContext): MaybePromise<Draft | undefined>;
   /** Returns `ok(value)` or `fail(…)`. A throw is a bug and is reported as one. */
   run(input: I, ctx: ToolContext): MaybePromise<Result<O>>;
   /** What the model reads of a value. Left out: a string as it is, the rest as JSON. */
   render?(value: O): string;
+  /** What a person sees of a value. Left out: what the model reads. */
+  view?(value: O): readonly ViewBlock[];
+  /** What of a value is no text, for doors whose models can see or hear. */
+  attachments?(value: O, metadata: Metadata): readonly Attachment[];
 }
+
+/** `data` is base64. A resource has a text or data, or is only named. */
+export type Attachment =
+  | { readonly kind: 'image' | 'audio'; readonly mimeType: string; readonly data: string }
+  | {
+      readonly kind: 'resource';
+      readonly uri: string;
+      readonly mimeType?: string;
+      readonly text?: string;
+      readonly data?: string;
+    };
 
 export type OwnReason = string | { readonly reason: string; readonly always: true };
 
@@ -76,7 +98,9 @@ type Definition<I extends z.ZodType, O extends z.ZodType> = {
   summary?(input: z.output<I>): string;
   run(input: z.output<I>, ctx: ToolContext): MaybePromise<Result<z.input<O>>>;
   render?(value: z.input<O>): string;
-} & Pick<Tool<z.output<I>, z.input<O>>, 'access' | 'approval' | 'preview'>;
+  view?(value: z.input<O>): readonly ViewBlock[];
+  attachments?(value: z.input<O>, metadata: Metadata): readonly Attachment[];
+} & Pick<Tool<z.output<I>, z.input<O>>, 'access' | 'approval' | 'preview' | 'draft' | 'seconds' | 'takesCommand'>;
 
 /** The object way to write a tool. Throws when the definition could not work: that is a bug to see at start. */
 export function defineTool<I extends z.ZodType, O extends z.ZodType = z.ZodUnknown>(

@@ -1,4 +1,6 @@
+import { posix } from 'node:path';
 import type { Access } from '../kernel/access.ts';
+import { isHarmlessVariable, isObeyedVariable } from '../kernel/environment.ts';
 import type { FilePolicy } from '../kernel/file-policy.ts';
 import type { Policy, Subject, Verdict } from '../kernel/ports.ts';
 import type { UrlJudge } from '../kernel/web.ts';
@@ -45,7 +47,7 @@ function explain(subject: Subject, options: PolicyOptions): Explanation {
   const { mode } = options;
   const judged = subject.access.map((access) => judgeAccess(access, subject, options));
   const objections = judged.flatMap(({ parts }) => parts);
-  const own = ownWish(subject, options);
+  const own = ownWish(subject, objections, options);
   const parts = own === undefined ? objections : [...objections, own];
   const worst = strictest(parts) ?? {
     what: subject.tool,
@@ -78,10 +80,13 @@ function judgeAccess(access: Access, subject: Subject, options: PolicyOptions): 
     case 'net.search':
       return { access, parts: [inMode(mode, judgeSearch(access, own))] };
     case 'process.run': {
-      const judgement = judgeRun(access.command, subject, own, options);
-      const parts = judgement.parts.map((part) => inMode(mode, ofCommand(listed(part, mode))));
-      const writes = judgement.readOnly ? 'nothing' : access.writes;
-      return { access: { ...access, writes: access.writes === 'background' ? access.writes : writes }, parts };
+      const judgement = judgeRun(access, subject, own, options);
+      if (access.code !== undefined) return { access, parts: judgeCode(access.code, judgement, subject, options) };
+      const parts = [
+        ...judgement.parts.map((part) => ofCommand(listed(part, mode))),
+        ...unseen(access, judgement, own, mode),
+      ].map((part) => inMode(mode, part));
+      return { access: judgement.readOnly ? { ...access, writes: 'nothing' } : access, parts };
     }
     case 'unknown': {
       const about = { what: subject.tool, liftable: false, changes: true };
@@ -100,13 +105,17 @@ function judgeAccess(access: Access, subject: Subject, options: PolicyOptions): 
   }
 }
 
+type ProcessRun = Extract<Access, { kind: 'process.run' }>;
+
 function judgeRun(
-  command: string,
+  { command, cwd = '.', code }: ProcessRun,
   subject: Subject,
   own: readonly Rule[],
   { files, home }: PolicyOptions,
 ): CommandJudgement {
-  return judgeCommand(command, { root: subject.context.workingDir, home, files }, (argv) => {
+  const root = subject.context.workingDir;
+  const source = code === undefined || code === 'bash' ? command : '';
+  return judgeCommand(source, { root, home, files, cwd: posix.resolve(root, cwd) }, (argv) => {
     const rule = own.find(({ verdict, whole, matchesCommand }) => {
       if (whole) return true;
       // What is computed at run time can be refused by a rule for the tool as a whole, never allowed by one.
@@ -115,6 +124,28 @@ function judgeRun(
     if (rule === undefined || (rule.verdict === 'allow' && argv === null)) return undefined;
     return { verdict: rule.verdict, rule: rule.text };
   });
+}
+
+/**
+ * Code is not asked about, since the sandbox contains it; a rule for the tool as a whole says otherwise. Code for bash
+ * meets what no command may do all the same.
+ */
+function judgeCode(
+  language: string,
+  { parts }: CommandJudgement,
+  { tool }: Subject,
+  { rules, mode }: PolicyOptions,
+): readonly Objection[] {
+  const refused = parts.filter(({ verdict }) => verdict === 'deny').map(ofCommand);
+  const whole = rules.find((rule) => rule.tool === tool && rule.whole);
+  const about = { what: `${language} code`, liftable: true, changes: true };
+  const contained: Objection =
+    whole !== undefined
+      ? { ...about, verdict: whole.verdict, rule: whole.text, reason: `The rule ${whole.text} says so.` }
+      : mode === 'strict'
+        ? { ...about, verdict: 'ask', rule: 'not listed', reason: `${tool} is not on the list of allowed tools.` }
+        : { ...about, verdict: 'allow', rule: 'contained', reason: 'The sandbox contains it.' };
+  return [...refused, inMode(mode, contained)];
 }
 
 /** In mode `strict` it is not enough that a command only reads: it has to be on the list. */
@@ -140,8 +171,32 @@ function ofCommand({ text, verdict, rule, reason }: CommandPart): Objection {
   };
 }
 
-/** A tool may ask by itself; a user's allow rule or mode `auto` lifts that, unless the tool says always. */
-function ownWish(subject: Subject, { rules, mode }: PolicyOptions): Objection | undefined {
+/** What is not in the command line and may change what runs: variables, and scripts of the project that nobody has seen. */
+function unseen(
+  { env = [], unfamiliar }: ProcessRun,
+  { readOnly }: CommandJudgement,
+  own: readonly Rule[],
+  mode: Mode,
+): Objection[] {
+  const asks = { verdict: 'ask', changes: true } as const;
+  const variables = env
+    .filter((name) => !isHarmlessVariable(name))
+    .map((name) => ({
+      ...asks,
+      what: `${name}=…`,
+      rule: 'environment',
+      reason: `The variable ${name} may change what runs.`,
+      liftable: !isObeyedVariable(name),
+    }));
+  // A rule for words cannot know the text behind them. In mode `strict` the list is the answer: nobody is asked.
+  const vouched = readOnly || mode === 'strict' || own.some(({ whole, verdict }) => whole && verdict === 'allow');
+  if (unfamiliar === undefined || vouched) return variables;
+  const { path, reason } = unfamiliar;
+  return [...variables, { ...asks, what: path, rule: 'unfamiliar script', reason, liftable: true }];
+}
+
+/** A tool may ask by itself. Unless it says always, mode `auto` lifts that, and so do allow rules for all it touches. */
+function ownWish(subject: Subject, about: readonly Objection[], { rules, mode }: PolicyOptions): Objection | undefined {
   const { ownReason, asksAlways, tool } = subject;
   if (ownReason === undefined) return undefined;
   const asks: Objection = {
@@ -153,7 +208,9 @@ function ownWish(subject: Subject, { rules, mode }: PolicyOptions): Objection | 
     changes: true,
   };
   if (asksAlways) return mode === 'plan' ? inMode(mode, asks) : asks;
-  const lifted = rules.some((rule) => rule.tool === tool && rule.verdict === 'allow' && rule.whole);
+  const allowing = rules.filter((rule) => rule.tool === tool && rule.verdict === 'allow');
+  const byRule = ({ verdict, rule }: Objection) => verdict === 'allow' && allowing.some(({ text }) => text === rule);
+  const lifted = allowing.some(({ whole }) => whole) || (about.length > 0 && about.every(byRule));
   return lifted ? undefined : inMode(mode, asks);
 }
 

@@ -19,8 +19,11 @@ export interface RuleSet {
   readonly deny?: readonly RuleSource[];
 }
 
+/** The names that a rule may speak of. */
+export type KnownTools = Pick<ReadonlySet<string>, 'has'>;
+
 /** All rules of a set, the strictest first; or what is wrong with the first wrong one. */
-export function parseRules(set: RuleSet, knownTools?: ReadonlySet<string>): Result<readonly Rule[]> {
+export function parseRules(set: RuleSet, knownTools?: KnownTools): Result<readonly Rule[]> {
   const rules: Rule[] = [];
   for (const verdict of ['deny', 'ask', 'allow'] as const) {
     for (const source of set[verdict] ?? []) {
@@ -32,7 +35,7 @@ export function parseRules(set: RuleSet, knownTools?: ReadonlySet<string>): Resu
   return ok(rules);
 }
 
-export function parseRule(source: RuleSource, verdict: RuleVerdict, knownTools?: ReadonlySet<string>): Result<Rule> {
+export function parseRule(source: RuleSource, verdict: RuleVerdict, knownTools?: KnownTools): Result<Rule> {
   const text = (typeof source === 'string' ? source : source.rule).trim();
   const parts = /^([A-Za-z0-9_-]{1,64})(?:\((.*)\))?$/s.exec(text);
   if (parts === null) return wrong(text, 'a rule is a tool, or a tool with a pattern in parentheses: bash(npm test *)');
@@ -78,9 +81,12 @@ function compile(text: string, verdict: RuleVerdict, tool: string, pattern: stri
   });
 }
 
-/** `npm test *`: the words as they stand, `*` inside a word for anything in it, and at the end for any further words. */
+/**
+ * `npm test *`: the words as they stand, `*` inside a word for anything in it, and at the end for any further words. A
+ * word in quotes is meant letter by letter.
+ */
 function commandMatcher(pattern: string): (argv: readonly string[]) => boolean {
-  const words = pattern.replace(/:\*$/, ' *').split(/\s+/);
+  const words = pattern.replace(/:\*$/, ' *').match(/'[^']*'|"[^"]*"|\S+/g) ?? [];
   const open = words.at(-1) === '*';
   const fixed = (open ? words.slice(0, -1) : words).map(wordMatcher);
   return (argv) => {
@@ -90,9 +96,9 @@ function commandMatcher(pattern: string): (argv: readonly string[]) => boolean {
 }
 
 function wordMatcher(word: string): (given: string) => boolean {
-  const plain = /^(['"])(.*)\1$/.exec(word)?.[2] ?? word;
-  if (!plain.includes('*')) return (given) => given === plain;
-  const source = plain.split('*').map((part) => part.replace(/[\\^$+.()|[\]{}?]/g, '\\$&'));
+  const literal = /^(['"])(.*)\1$/s.exec(word)?.[2];
+  if (literal !== undefined || !word.includes('*')) return (given) => given === (literal ?? word);
+  const source = word.split('*').map((part) => part.replace(/[\\^$+.()|[\]{}?]/g, '\\$&'));
   const regex = new RegExp(`^${source.join('.*')}$`, 's');
   return (given) => regex.test(given);
 }

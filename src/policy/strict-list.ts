@@ -5,6 +5,16 @@ export function strictCommands(tool: string): RuleSet {
   return { allow: COMMANDS.map((command) => `${tool}(${command})`) };
 }
 
+/**
+ * The rules with the default list for each tool that takes commands, unless the user allows commands of that tool: then
+ * that is the list. Only an allow lists something; a workspace may add asks and denies, and they change nothing here.
+ */
+export function withStrictList(rules: RuleSet, tools: readonly string[]): RuleSet {
+  const texts = (rules.allow ?? []).map((source) => (typeof source === 'string' ? source : source.rule).trim());
+  const unlisted = tools.filter((tool) => !texts.some((text) => text === tool || text.startsWith(`${tool}(`)));
+  return { ...rules, allow: [...(rules.allow ?? []), ...unlisted.flatMap((tool) => strictCommands(tool).allow ?? [])] };
+}
+
 const COMMANDS = [
   'ls *',
   'pwd',

@@ -1,15 +1,18 @@
 import { type Access, UNKNOWN_ACCESS } from '../kernel/access.ts';
+import type { ApprovalRecord } from '../kernel/approval.ts';
 import type { InputSchema, Issue } from '../kernel/input-schema.ts';
 import { frozenCopy } from '../kernel/plain-copy.ts';
 import type { Verdict } from '../kernel/ports.ts';
 import { fail, isPromise, type MaybePromise, type Result } from '../kernel/result.ts';
 import type { OwnReason, Tool } from '../kernel/tool.ts';
 import { applyHooks } from './apply-hooks.ts';
-import { askPerson } from './ask-person.ts';
+import { askPerson, changedSince, refusedEarlier, tellChanges } from './ask-person.ts';
 import type { CallScope } from './call-scope.ts';
+import { earlierAnswer } from './earlier-answer.ts';
 import { type Ending, ending } from './ending.ts';
 import { redacted } from './redact.ts';
 import type { Runtime } from './runtime.ts';
+import { bind } from './show.ts';
 
 /** A call that may run: exactly this input, touching exactly this. */
 export interface Admitted {
@@ -26,24 +29,45 @@ export async function admit(rt: Runtime, call: CallScope, found: Result<Tool>): 
   if (!found.ok) return unknown(found);
   const tool = found.value;
   logStart(rt, call);
-  const first = propose(rt, call, tool, call.args);
+  const earlier = call.request.resume === undefined ? undefined : await earlierAnswer(rt, call);
+  if (earlier !== undefined && earlier.state !== 'approved') return refusedEarlier(tool, earlier);
+  const first = propose(rt, call, tool, earlier?.edited == null ? call.args : frozenCopy(earlier.edited.args));
   const proposal = isPromise(first) ? await first : first;
   if (proposal.kind === 'ending') return proposal;
 
   const { access, verdict } = proposal;
+  if (verdict.verdict === 'deny') return refused(verdict);
+  if (earlier !== undefined) return admitEarlier(rt, call, { tool, proposal, earlier });
   if (verdict.verdict === 'allow') return admitted(tool, proposal);
   if (call.context.dryRun) return admitted(tool, proposal, verdict.reason);
-  const answer = await askPerson(rt, call, { tool, input: proposal.input, access, reason: verdict.reason });
+  const answer = await askPerson(rt, call, { tool, input: proposal.input, access, verdict });
   if (answer.kind === 'ending') return answer;
   if (answer.modifiedArgs === undefined) return admitted(tool, proposal);
 
   // Edited arguments are a new proposal and go the whole way again. The person's yes covers «ask», never «deny».
   const edited = await propose(rt, call, tool, frozenCopy(answer.modifiedArgs), 'The edited arguments do not fit: ');
-  return edited.kind === 'ending' ? edited : admitted(tool, edited);
+  if (edited.kind === 'ending') return edited;
+  if (edited.verdict.verdict === 'deny') return refused(edited.verdict);
+  if (answer.digest !== undefined && (await bind(rt, call, { tool, access: edited.access })).digest !== answer.digest) {
+    return changedSince(tool);
+  }
+  return admitted(tool, edited);
 }
 
-/** Valid arguments that no hook vetoed and no policy denied. */
-interface Proposal {
+/** A yes that was given before its process ended. It is for what was shown then, and for nothing else. */
+async function admitEarlier(
+  rt: Runtime,
+  call: CallScope,
+  { tool, proposal, earlier }: { tool: Tool; proposal: Proposal; earlier: ApprovalRecord },
+): Promise<Admitted | Ending> {
+  const { digest } = await bind(rt, call, { tool, access: proposal.access });
+  if (digest !== (earlier.edited?.digest ?? earlier.digest)) return changedSince(tool);
+  tellChanges(call, earlier.edited?.changed);
+  return admitted(tool, proposal);
+}
+
+/** Valid arguments that no hook vetoed, and what policy says of them. */
+export interface Proposal {
   readonly kind: 'proposal';
   readonly input: unknown;
   readonly access: readonly Access[];
@@ -54,7 +78,7 @@ function admitted(tool: Tool, { input, access, verdict }: Proposal, wouldAsk?: s
   return { kind: 'admitted', tool, input, access: verdict.access ?? access, wouldAsk };
 }
 
-function propose(
+export function propose(
   rt: Runtime,
   call: CallScope,
   tool: Tool,
@@ -130,9 +154,13 @@ function decide(
   return isPromise(verdict) ? verdict.then((late) => judged(late, input, access)) : judged(verdict, input, access);
 }
 
-function judged(verdict: Verdict, input: unknown, access: readonly Access[]): Proposal | Ending {
-  if (verdict.verdict === 'allow' || verdict.verdict === 'ask') return { kind: 'proposal', input, access, verdict };
-  return ending('denied', fail('PERMISSION_DENIED', verdict.reason, { rule: verdict.rule }));
+function judged(verdict: Verdict, input: unknown, access: readonly Access[]): Proposal {
+  const known = verdict.verdict === 'allow' || verdict.verdict === 'ask';
+  return { kind: 'proposal', input, access, verdict: known ? verdict : { ...verdict, verdict: 'deny' } };
+}
+
+function refused({ reason, rule }: Verdict): Ending {
+  return ending('denied', fail('PERMISSION_DENIED', reason, { rule }));
 }
 
 const MOST_ISSUES = 20;

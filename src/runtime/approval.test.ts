@@ -49,6 +49,13 @@ describe('approval', () => {
         summary: 'Write old.txt',
         access: [{ kind: 'fs.write', path: 'old.txt' }],
         digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+        shown: {
+          summary: 'Write old.txt',
+          access: [{ kind: 'fs.write', path: 'old.txt' }],
+          verdicts: [expect.objectContaining({ verdict: 'ask' })],
+          preview: [],
+          seen: {},
+        },
       },
     ]);
   });

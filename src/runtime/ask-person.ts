@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Access } from '../kernel/access.ts';
+import type { ApprovalRecord } from '../kernel/approval.ts';
 import { isPlainObject } from '../kernel/check-arguments.ts';
 import { messageOf } from '../kernel/error.ts';
 import type { CallMove, EventData } from '../kernel/event.ts';
@@ -9,18 +9,11 @@ import { fail, isPromise } from '../kernel/result.ts';
 import type { Tool } from '../kernel/tool.ts';
 import { CallContext } from './call-context.ts';
 import type { CallScope } from './call-scope.ts';
-import { digestOf } from './digest.ts';
 import { type Ending, ending } from './ending.ts';
 import { Interruption, interruptible } from './interruption.ts';
 import { record } from './record.ts';
 import type { Runtime } from './runtime.ts';
-
-interface Question {
-  readonly tool: Tool;
-  readonly input: unknown;
-  readonly access: readonly Access[];
-  readonly reason: string;
-}
+import { bind, type Judged, show } from './show.ts';
 
 /** What an approver said, rebuilt from the fields we know: an answer of another shape cannot pass for anything else. */
 interface Answer {
@@ -29,55 +22,86 @@ interface Answer {
   readonly modifiedArgs: Record<string, unknown> | undefined;
   readonly message: string | undefined;
   readonly by: string | null;
+  /** The store has it already. */
+  readonly recorded: boolean;
+  readonly digest: string | undefined;
 }
 
 /** Asks the approver and waits. Only a plain yes goes on; everything else ends the call before it started. */
-export async function askPerson(rt: Runtime, call: CallScope, question: Question): Promise<Answer | Ending> {
-  const { tool, reason } = question;
+export async function askPerson(rt: Runtime, call: CallScope, question: Judged): Promise<Answer | Ending> {
+  const { tool } = question;
+  const { reason } = question.verdict;
   if (rt.approver === undefined) {
     const next = 'Nobody can be asked here: give the executor an approver, or a policy that allows this call.';
     return denied(`${tool.name} needs approval: ${reason} ${next}`);
   }
-  const request = requestFor(call, question);
-  const { id: approvalId, args, digest } = request;
-  const data = { approvalId, tool: tool.name, args, reason, digest, ...(await deadline(rt)) };
+  const request = await requestFor(rt, call, question);
+  const { id: approvalId, args, digest, shown } = request;
+  const data = { approvalId, tool: tool.name, args, reason, digest, shown, ...(await deadline(rt)) };
   const event = { type: 'approval.requested', callId: call.callId, at: rt.clock.now(), data } as const;
   await record(rt, call, MOVE_TO_WAITING, event);
 
   const answer = await answerOf(rt, call, request);
-  if (answer === 'expired') {
-    await decide(rt, call, { approvalId, approved: false, by: null, message: 'expired' });
-    const message = `Nobody answered the request to approve ${tool.name} in time, so it did not run. Ask again when somebody is there.`;
-    return ending('expired', fail('APPROVAL_EXPIRED', message));
-  }
-  const { approved, by, message, modifiedArgs } = answer;
+  if (answer === 'expired') return expired(rt, call, tool, approvalId);
+  const { approved, by, message, modifiedArgs, recorded } = answer;
+  if (recorded && !approved && by === null && message === 'expired') return expired(rt, call, tool, approvalId);
   const changed = modifiedArgs && changedFields(tool, args, modifiedArgs);
   const more = { ...(message !== undefined && { message }), ...(changed && { changed }) };
-  if (!(await decide(rt, call, { approvalId, approved, by, ...more }))) return tooLate(tool);
-  if (!approved) {
-    const why = message ? `: ${message}` : '. Do not try it again unchanged.';
-    return denied(`A person refused to run ${tool.name}${why}`);
-  }
-  if (changed !== undefined && changed.length > 0) {
-    call.warnings.push(`The person who approved this changed ${changed.join(', ')} before it ran.`);
-  }
-  return answer;
+  if (!recorded && !(await decide(rt, call, { approvalId, approved, by, ...more }))) return tooLate(tool);
+  if (!approved) return refusal(tool, message);
+  tellChanges(call, changed);
+  const isStill = modifiedArgs !== undefined || (await bind(rt, call, question)).digest === digest;
+  return isStill ? answer : changedSince(tool);
+}
+
+/** The model is told which of its arguments a person changed. */
+export function tellChanges(call: CallScope, changed: readonly string[] = []): void {
+  if (changed.length === 0) return;
+  call.warnings.push(`The person who approved this changed ${changed.join(', ')} before it ran.`);
+}
+
+/** What ran is what was shown, or it does not run. */
+export function changedSince({ name }: Tool): Ending {
+  const next = 'Look at it again, then ask again.';
+  return denied(`What ${name} would touch has changed since a person agreed to it, so it did not run. ${next}`);
+}
+
+/** An answer other than yes that came before the process that asked ended. */
+export function refusedEarlier(tool: Tool, { state, message }: ApprovalRecord): Ending {
+  return state === 'expired' ? tooLong(tool) : refusal(tool, message ?? undefined);
+}
+
+function refusal({ name }: Tool, message: string | undefined): Ending {
+  const why = message ? `: ${message}` : '. Do not try it again unchanged.';
+  return denied(`A person refused to run ${name}${why}`);
+}
+
+function tooLong({ name }: Tool): Ending {
+  const message = `Nobody answered the request to approve ${name} in time, so it did not run. Ask again when somebody is there.`;
+  return ending('expired', fail('APPROVAL_EXPIRED', message));
+}
+
+/** Whoever looks after the store may have ended the question and the call already: then there is nothing to record. */
+async function expired(rt: Runtime, call: CallScope, tool: Tool, approvalId: string): Promise<Ending> {
+  const ours = await decide(rt, call, { approvalId, approved: false, by: null, message: 'expired' });
+  if (!ours && (await rt.store.call(call.callId))?.state === 'expired') call.recorded = false;
+  return tooLong(tool);
 }
 
 /** The arguments are the frozen copy that was made when they were validated: what is shown is what runs. */
-function requestFor(call: CallScope, { tool, input, access, reason }: Question): ApprovalRequest {
-  call.stage = 'definition';
-  const args = call.args as Record<string, unknown>;
+async function requestFor(rt: Runtime, call: CallScope, question: Judged): Promise<ApprovalRequest> {
+  const { shown, digest } = await show(rt, call, question);
   return {
     id: randomUUID(),
     stepId: call.callId,
     session: call.session,
-    tool: tool.name,
-    args,
-    reason,
-    summary: tool.summary(input),
-    access,
-    digest: digestOf(tool.name, args),
+    tool: question.tool.name,
+    args: call.args as Record<string, unknown>,
+    reason: question.verdict.reason,
+    summary: shown.summary,
+    access: question.access,
+    digest,
+    shown,
   };
 }
 
@@ -103,7 +127,7 @@ async function undecided(rt: Runtime, call: CallScope, { id }: ApprovalRequest, 
 }
 
 function toAnswer(given: unknown): Answer {
-  const { approved, modifiedArgs, message, by } = isPlainObject(given) ? given : {};
+  const { approved, modifiedArgs, message, by, recorded, digest } = isPlainObject(given) ? given : {};
   if (modifiedArgs != null && !isPlainObject(modifiedArgs)) throw new TypeError('modifiedArgs must be an object');
   return {
     kind: 'answer',
@@ -111,6 +135,8 @@ function toAnswer(given: unknown): Answer {
     modifiedArgs: modifiedArgs ?? undefined,
     message: typeof message === 'string' ? message : undefined,
     by: typeof by === 'string' ? by : null,
+    recorded: recorded === true,
+    digest: typeof digest === 'string' ? digest : undefined,
   };
 }
 

@@ -2,10 +2,10 @@ import type { FinalState } from '../kernel/call.ts';
 import { messageOf } from '../kernel/error.ts';
 import { fail, type Result } from '../kernel/result.ts';
 import { textOf } from '../kernel/tool-result.ts';
+import { truncate } from '../kernel/truncate.ts';
 import type { CallScope } from './call-scope.ts';
 import type { Ending } from './ending.ts';
 import type { Runtime } from './runtime.ts';
-import { truncate } from './truncate.ts';
 
 /** An ending that has become words, with what the caller should know beside them. */
 export interface Readable {

@@ -16,6 +16,8 @@ export interface CallRequest {
   /** The caller's own name for this request: the same key in the same session is the same call. */
   key?: string;
   signal?: AbortSignal;
+  /** The call's id; left out: a new one. */
+  id?: string;
   /** The call inside which this one is made; it shares its parent's locks, and a parent that is stopped stops it. */
   parent?: CallScope;
   /** A queued call to take over, instead of a new one. */
@@ -33,6 +35,12 @@ export interface Turn {
 /** Who is at work on a call; a throw is explained by it. */
 export type Stage = 'store' | 'definition' | 'hook' | 'policy' | 'approver' | 'tool';
 
+/** What ends a wait, beside the caller's own cancellation. */
+interface Bounds {
+  readonly seconds?: number | undefined;
+  readonly givenUp?: AbortSignal | undefined;
+}
+
 /** One call while it lives: what was asked, and how far it is. Tools see only its `ctx`. */
 export class CallScope {
   readonly callId: string;
@@ -44,7 +52,7 @@ export class CallScope {
   readonly ctx: CallContext;
 
   stage: Stage = 'store';
-  /** Whether the store knows of it, so that its end can be recorded. */
+  /** Whether the store knows of it and waits for its end to be recorded. */
   recorded = false;
   /** The hook that is at work, while one is. */
   hook = '';
@@ -74,8 +82,9 @@ export class CallScope {
   }
 
   /** What others write for us ends with the call's own time, so that nothing can hang a call for ever. */
-  bounded<T>(work: MaybePromise<T>): MaybePromise<T> {
-    return isPromise(work) ? interruptible(work, this.context.timeout * 1000, this.cancelSignal) : work;
+  bounded<T>(work: MaybePromise<T>, { seconds = this.context.timeout, givenUp }: Bounds = {}): MaybePromise<T> {
+    if (!isPromise(work)) return work;
+    return interruptible(work, seconds * 1000, eitherOf(this.cancelSignal, givenUp));
   }
 
   throwIfCancelled(): void {

@@ -1,9 +1,10 @@
 import { pino } from 'pino';
 import { ToolError } from '../kernel/error.ts';
-import type { Approver, BlobStore, Clock, Logger, Policy, Store } from '../kernel/ports.ts';
+import type { Approver, BlobStore, Clock, Logger, Policy, Store, Witness } from '../kernel/ports.ts';
 import type { World } from '../kernel/workspace.ts';
 import { AccessLocks } from './access-locks.ts';
 import { EventBus } from './event-bus.ts';
+import { GivenUp } from './given-up.ts';
 import { History } from './history.ts';
 import type { Hooks } from './hooks.ts';
 import { MemoryBlobs } from './memory-blobs.ts';
@@ -20,6 +21,8 @@ export interface RuntimeOptions {
   approver?: Approver | Approver['ask'];
   /** Seconds a request waits for an answer. Default: as long as the process lives. */
   approvalTimeout?: number;
+  /** Binds an answer to what the call would touch, as it stood when the question was shown. */
+  witness?: Witness;
   hooks?: readonly Hooks[];
   store?: Store;
   blobs?: BlobStore;
@@ -37,13 +40,15 @@ export function createRuntime(find: Runtime['find'], options: RuntimeOptions = {
   const { approver, approvalTimeout, historyLimit = 500 } = options;
   mustBe('approvalTimeout', approvalTimeout, (seconds) => seconds > 0, 'a number of seconds above 0');
   mustBe('historyLimit', historyLimit, (count) => Number.isInteger(count) && count > 0, 'a whole number above 0');
+  const store = options.store ?? new MemoryStore({ maxCalls: historyLimit });
   return {
     find,
     policy: options.policy ?? allowAll,
     approver: typeof approver === 'function' ? { ask: approver } : approver,
     approvalTimeoutMs: approvalTimeout === undefined ? undefined : approvalTimeout * 1000,
+    witness: options.witness,
     hooks: options.hooks ?? [],
-    store: options.store ?? new MemoryStore({ maxCalls: historyLimit }),
+    store,
     blobs: options.blobs ?? new MemoryBlobs(),
     world: options.world ?? noWorld,
     clock: options.clock ?? systemClock,
@@ -52,6 +57,7 @@ export function createRuntime(find: Runtime['find'], options: RuntimeOptions = {
     locks: new AccessLocks(),
     history: new History(historyLimit),
     waiting: new Waiting(),
+    givenUp: GivenUp.of(store),
   };
 }
 

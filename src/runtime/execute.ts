@@ -10,7 +10,7 @@ import { newCallId } from './call-id.ts';
 import { type CallRequest, CallScope, type Stage } from './call-scope.ts';
 import { type Ending, ending } from './ending.ts';
 import { Interruption } from './interruption.ts';
-import { answerOfEarlier } from './repeated-call.ts';
+import { answerOfEarlier, digestOfRequest } from './repeated-call.ts';
 import { takeOver } from './resume.ts';
 import { runAdmitted } from './run-admitted.ts';
 import type { Runtime } from './runtime.ts';
@@ -23,7 +23,7 @@ import { withhold } from './withhold.ts';
  * Every path ends in `settle`, so every call leaves one record and one final event. Never rejects.
  */
 export async function executeCall(rt: Runtime, request: CallRequest): Promise<ToolResult> {
-  const call = new CallScope(rt, request.resume?.id ?? newCallId(), request);
+  const call = new CallScope(rt, request.resume?.id ?? request.id ?? newCallId(), request);
   let end: Ending;
   try {
     const found = find(rt, call);
@@ -80,7 +80,7 @@ function recordRequest(rt: Runtime, call: CallScope): MaybePromise<CallRecord | 
 }
 
 function requested(call: CallScope): CallRecord {
-  return {
+  const record: CallRecord = {
     id: call.callId,
     session: call.session,
     agent: call.context.agentId,
@@ -95,6 +95,8 @@ function requested(call: CallScope): CallRecord {
     durationMs: null,
     outcome: null,
   };
+  const digest = call.request.key === undefined ? undefined : digestOfRequest(call);
+  return digest === undefined ? record : { ...record, digest };
 }
 
 function resumed(rt: Runtime, request: CallRequest, queued: CallRecord): Promise<ToolResult> {

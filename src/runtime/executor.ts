@@ -3,17 +3,21 @@ import type { ToolCategory } from '../kernel/category.ts';
 import { ToolError } from '../kernel/error.ts';
 import { ExecutionContext, type ExecutionContextInit } from '../kernel/execution-context.ts';
 import type { CallQuery, Page } from '../kernel/ports.ts';
+import type { MaybePromise, Result } from '../kernel/result.ts';
 import type { Tool, ToolContext } from '../kernel/tool.ts';
 import type { ToolResult } from '../kernel/tool-result.ts';
+import type { Draft } from '../kernel/view.ts';
 import { SCHEMA_FORMATS, type SchemaFormat, type SchemaOf } from '../schema/formats.ts';
 import { turnsFor } from './batch.ts';
 import { CallContext } from './call-context.ts';
 import type { CallScope } from './call-scope.ts';
 import { createRuntime, type RuntimeOptions } from './create-runtime.ts';
+import { draftCall } from './draft-call.ts';
 import type { Listener } from './event-bus.ts';
 import { executeCall } from './execute.ts';
 import type { ToolExecution } from './history.ts';
 import { ToolRegistry } from './registry.ts';
+import { type Review, reviewCall } from './review.ts';
 import type { Runtime } from './runtime.ts';
 
 export interface ExecutorOptions extends RuntimeOptions {
@@ -23,8 +27,15 @@ export interface ExecutorOptions extends RuntimeOptions {
 
 export interface CallOptions {
   signal?: AbortSignal;
-  /** Repeating a key in a session repeats the answer, not the call. */
+  /** Repeating a key in a session repeats the answer, not the call. With another request it is a CONFLICT. */
   key?: string;
+  /** The call's own id, from `newCallId`, where somebody must know it before the call is over. */
+  id?: string;
+}
+
+/** Where a call that somebody left behind is to run, and how it can be stopped. */
+export interface ResumeOptions {
+  signalOf?: (callId: string) => AbortSignal;
 }
 
 /** A context of your own, its plain fields, or the one a tool was given: then this call belongs to that one. */
@@ -78,19 +89,35 @@ export class ToolExecutor {
 
   /**
    * Runs the calls that ended processes left behind and that may run; `contextOf` says where, as a record holds no
-   * path of a machine. Others may do the same: each call is taken by one.
+   * path of a machine, or leaves the call to others. Others may do the same: each call is taken by one.
    */
-  async resume(contextOf: (call: CallRecord) => AnyContext): Promise<ToolResult[]> {
+  async resume(
+    contextOf: (call: CallRecord) => MaybePromise<AnyContext | undefined>,
+    { signalOf }: ResumeOptions = {},
+  ): Promise<ToolResult[]> {
     const results: Promise<ToolResult>[] = [];
     for (let after: string | null | undefined; after !== null; ) {
       const page = await this.#rt.store.calls({ states: ['queued'], ...(after !== undefined && { after }) });
       for (const call of page.items) {
-        const { tool, args } = call;
-        results.push(executeCall(this.#rt, { tool, args, resume: call, ...contextFrom(contextOf(call)) }));
+        const { tool, args, id } = call;
+        const context = await contextOf(call);
+        if (context === undefined) continue;
+        const request = { tool, args, resume: call, ...contextFrom(context) };
+        results.push(executeCall(this.#rt, signalOf === undefined ? request : { ...request, signal: signalOf(id) }));
       }
       after = page.next;
     }
     return Promise.all(results);
+  }
+
+  /** The text file a call would leave, for a person who may edit it before saying yes; undefined where there is none. */
+  draft(name: string, context: AnyContext, args: unknown = {}): Promise<Draft | undefined> {
+    return draftCall(this.#rt, { tool: String(name), args, ...contextFrom(context) });
+  }
+
+  /** What would happen to a call: validated, judged and shown, but neither recorded nor run. Hooks are asked too. */
+  review(name: string, context: AnyContext, args: unknown = {}): Promise<Result<Review>> {
+    return reviewCall(this.#rt, { tool: String(name), args, ...contextFrom(context) });
   }
 
   /** Tells every event after it was recorded, and progress as it comes. Returns how to stop. */

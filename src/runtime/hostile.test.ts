@@ -434,6 +434,16 @@ describe('a store that fails', () => {
 });
 
 describe('a repeated key', () => {
+  test('with other arguments is refused; the order of their names makes no difference', async () => {
+    const { call } = subject(() => ok('x'));
+    const first = await call('Echo', { message: 'y', more: 1n }, { key: 'k' });
+    expect((await call('Echo', { more: 1n, message: 'y' }, { key: 'k' })).callId).toBe(first.callId);
+    expect((await call('Echo', { message: 'z' }, { key: 'k' })).error).toMatchObject({
+      code: 'CONFLICT',
+      message: expect.stringContaining('"k" was used before, with other arguments'),
+    });
+  });
+
   test('for another tool is refused', async () => {
     const { call } = subject(() => ok('x'));
     await call('subject', {}, { key: 'k' });

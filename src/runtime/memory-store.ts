@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { type CallRecord, isFinal } from '../kernel/call.ts';
 import type { CallMove, NewEvent, StoredEvent } from '../kernel/event.ts';
 import type { CallQuery, Page, Store } from '../kernel/ports.ts';
+import { storedName } from '../kernel/stored-name.ts';
 import { Ring } from './ring.ts';
 import { roughSize } from './rough-size.ts';
 
@@ -28,7 +30,8 @@ export class MemoryStore implements Store {
     this.#events = new Ring(maxCalls * 5);
   }
 
-  submit(call: CallRecord) {
+  submit(given: CallRecord) {
+    const call = underStoredNames(given);
     const known = call.key === null ? undefined : this.#calls.get(this.#byKey.get(keyOf(call)) ?? '');
     if (known !== undefined) return { call: recordOf(known), event: null };
     this.#keep({ record: call, size: 0 });
@@ -38,7 +41,7 @@ export class MemoryStore implements Store {
   }
 
   move(callId: string, move: CallMove, event: NewEvent): StoredEvent | null {
-    const row = this.#calls.get(callId);
+    const row = this.#calls.get(nameOf(callId));
     if (row === undefined || !move.from.includes(row.record.state)) return null;
     Object.assign(row.record, move.set);
     row.record.state = move.to;
@@ -48,15 +51,18 @@ export class MemoryStore implements Store {
   }
 
   append(session: string, events: readonly NewEvent[]): readonly StoredEvent[] {
-    return events.map((event) => this.#add(session, event));
+    return events.map((event) => this.#add(nameOf(session), event));
   }
 
   call(callId: string): CallRecord | null {
-    const row = this.#calls.get(callId);
+    const row = this.#calls.get(nameOf(callId));
     return row === undefined ? null : recordOf(row);
   }
 
-  calls({ session, tool, states, after, limit = DEFAULT_PAGE }: CallQuery): Page<CallRecord> {
+  calls({ states, after, ...query }: CallQuery): Page<CallRecord> {
+    const limit = pageSize(query.limit);
+    const session = query.session === undefined ? undefined : nameOf(query.session);
+    const tool = query.tool === undefined ? undefined : nameOf(query.tool);
     const all = [...this.#calls.values()].map(({ record }) => record);
     const before = after === undefined ? -1 : all.findIndex(({ id }) => id === after);
     // A cursor that was forgotten gives nothing: starting over would give everything twice.
@@ -68,7 +74,8 @@ export class MemoryStore implements Store {
     return { items, next: wanted.length > limit ? (items.at(-1)?.id ?? null) : null };
   }
 
-  events(session: string, after = 0, limit = Number.MAX_SAFE_INTEGER): readonly StoredEvent[] {
+  events(of: string, after = 0, limit = Number.MAX_SAFE_INTEGER): readonly StoredEvent[] {
+    const session = nameOf(of);
     return this.#events
       .all()
       .filter((event) => event.session === session && event.seq > after)
@@ -82,7 +89,8 @@ export class MemoryStore implements Store {
   #add(session: string, event: NewEvent): StoredEvent {
     const seq = (this.#sequence.get(session) ?? 0) + 1;
     this.#sequence.set(session, seq);
-    const { type, callId, at, data } = event;
+    const { type, at, data } = event;
+    const callId = nameOf(event.callId);
     // Spelt out: spreading costs a microsecond here, three times a call.
     const stored = { type, callId, at, data, session, seq, pos: ++this.#position } as StoredEvent;
     this.#events.add(stored);
@@ -131,6 +139,29 @@ export class MemoryStore implements Store {
 interface Row {
   readonly record: { -readonly [K in keyof CallRecord]: CallRecord[K] };
   size: number;
+}
+
+function pageSize(limit = DEFAULT_PAGE): number {
+  return Number.isNaN(limit) ? DEFAULT_PAGE : Math.max(1, Math.floor(limit));
+}
+
+/** The given one itself, unless one of its names cannot be kept as it is. */
+function underStoredNames(call: CallRecord): CallRecord {
+  const id = nameOf(call.id);
+  const session = nameOf(call.session);
+  const tool = nameOf(call.tool);
+  const agent = call.agent === null ? null : nameOf(call.agent);
+  const key = call.key === null ? null : nameOf(call.key);
+  const same = id === call.id && session === call.session && tool === call.tool;
+  return same && agent === call.agent && key === call.key ? call : { ...call, id, session, tool, agent, key };
+}
+
+function nameOf(name: string): string {
+  return storedName(name, sha256);
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 const MOST_CHARACTERS = 32 * 1024 * 1024;

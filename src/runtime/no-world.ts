@@ -36,9 +36,12 @@ export const noCommands: Commands = {
   run: refuseCommandLater,
   start: refuseCommandLater,
   list: () => [],
+  process: refuseCommand,
   output: refuseCommand,
-  input: refuseCommandLater,
+  input: refuseCommand,
   stop: refuseCommandLater,
+  isFamiliar: () => true,
+  remember: () => {},
 };
 
 const refuseWeb = async (): Promise<Result<never>> =>

@@ -16,6 +16,13 @@ interface Entry {
   /** What runs. */
   tool: Tool;
   enabled: boolean;
+  /** For people: built-in, custom, or the server it was found on. */
+  source: string;
+}
+
+export interface RegisterOptions {
+  replace?: boolean;
+  source?: string;
 }
 
 /** The tools there are, by name. A Map, so a tool called `constructor` or `__proto__` is simply unknown. */
@@ -36,21 +43,31 @@ export class ToolRegistry {
   readonly #entries = new Map<string, Entry>();
   readonly #aliases = new Map<string, string>();
   readonly #toolsets = new Map<string, Toolset>();
+  readonly #listeners = new Set<() => void>();
 
-  register(given: AnyTool, { replace = false }: { replace?: boolean } = {}): void {
+  /** Told after every change of what `offered` gives. Returns how to stop. */
+  onChange(listener: () => void): () => void {
+    const entry = () => listener();
+    this.#listeners.add(entry);
+    return () => this.#listeners.delete(entry);
+  }
+
+  register(given: AnyTool, { replace = false, source = 'custom' }: RegisterOptions = {}): void {
     const tool = compile(given);
     if (!replace && (this.#entries.has(tool.name) || this.#aliases.has(tool.name))) {
       const message = `A tool named '${tool.name}' is already registered. Rename one, or register with { replace: true }.`;
       throw new ToolError(tool.name, message, { code: 'CONFLICT' });
     }
-    this.#entries.set(tool.name, { given, tool, enabled: this.#entries.get(tool.name)?.enabled ?? true });
+    const enabled = this.#entries.get(tool.name)?.enabled ?? true;
+    this.#entries.set(tool.name, { given, tool, enabled, source });
+    this.#changed();
   }
 
   /** All or none: a name that clashes leaves the registry as it was. */
-  registerMany(tools: readonly AnyTool[]): void {
+  registerMany(tools: readonly AnyTool[], options: { source?: string } = {}): void {
     const before = new Map(this.#entries);
     try {
-      for (const tool of tools) this.register(tool);
+      for (const tool of tools) this.register(tool, options);
     } catch (error) {
       this.#entries.clear();
       for (const [name, entry] of before) this.#entries.set(name, entry);
@@ -77,7 +94,9 @@ export class ToolRegistry {
   /** By the tool's own name; its aliases go with it. */
   deregister(name: string): boolean {
     for (const [alias, target] of this.#aliases) if (target === name) this.#aliases.delete(alias);
-    return this.#entries.delete(name);
+    const removed = this.#entries.delete(name);
+    if (removed) this.#changed();
+    return removed;
   }
 
   count(): number {
@@ -87,6 +106,11 @@ export class ToolRegistry {
   /** In the order of registration, switched off or not. */
   listAll(): AnyTool[] {
     return [...this.#entries.values()].map(({ given }) => given);
+  }
+
+  /** Every tool as it runs, with its switch and where it comes from, in the order of registration. */
+  describeAll(): { tool: Tool; enabled: boolean; source: string }[] {
+    return [...this.#entries.values()].map(({ tool, enabled, source }) => ({ tool, enabled, source }));
   }
 
   list(): AnyTool[] {
@@ -105,6 +129,7 @@ export class ToolRegistry {
   clear(): void {
     this.#entries.clear();
     this.#aliases.clear();
+    this.#changed();
   }
 
   /** Takes effect on the next call and in the next schema list. False when there is no such tool. */
@@ -171,8 +196,15 @@ export class ToolRegistry {
 
   #switch(name: string, enabled: boolean): boolean {
     const entry = this.#entry(name);
-    if (entry !== undefined) entry.enabled = enabled;
-    return entry !== undefined;
+    if (entry === undefined) return false;
+    const changes = entry.enabled !== enabled;
+    entry.enabled = enabled;
+    if (changes) this.#changed();
+    return true;
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener();
   }
 
   #toolset(name: string): Toolset {

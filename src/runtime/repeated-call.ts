@@ -3,6 +3,7 @@ import { messageOf } from '../kernel/error.ts';
 import type { Event, LogEvent } from '../kernel/event.ts';
 import { failed, succeeded, type ToolResult } from '../kernel/tool-result.ts';
 import type { CallScope } from './call-scope.ts';
+import { digestOf } from './digest.ts';
 import { Interruption, interruptible } from './interruption.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -17,9 +18,10 @@ export async function answerOfEarlier(
   resume: (queued: CallRecord) => Promise<ToolResult>,
 ): Promise<ToolResult> {
   const { toolName: tool } = call;
-  if (earlier.tool !== tool) {
-    const message = `The key of this call was used before, for ${earlier.tool}. Give every call a key of its own.`;
-    return failed(tool, { code: 'CONFLICT', message }, { callId: earlier.id });
+  if (isAnother(call, earlier)) {
+    const what = earlier.tool === tool ? 'with other arguments' : `for ${earlier.tool}`;
+    const message = `The key ${shown(call.request.key)} was used before, ${what}, so nothing ran. Give every call a key of its own; repeat a key only with the same request.`;
+    return failed(tool, { code: 'CONFLICT', message, details: { key: call.request.key } }, { callId: earlier.id });
   }
   try {
     const now = await interruptible(settledOrQueued(rt, earlier), undefined, call.cancelSignal);
@@ -32,6 +34,27 @@ export async function answerOfEarlier(
       : `What became of an earlier call of ${tool} cannot be told: ${messageOf(thrown)}`;
     return failed(tool, { code: cancelled ? 'CANCELLED' : 'INTERNAL', message }, { callId: earlier.id });
   }
+}
+
+function isAnother(call: CallScope, earlier: CallRecord): boolean {
+  const digest = digestOfRequest(call);
+  return earlier.digest === undefined || digest === undefined
+    ? earlier.tool !== call.toolName
+    : earlier.digest !== digest;
+}
+
+/** Undefined for arguments that have no canonical form; those are not compared. */
+export function digestOfRequest({ toolName, args, session }: CallScope): string | undefined {
+  try {
+    return digestOf(toolName, args, { session, workspace: '', seen: {} });
+  } catch {
+    return undefined;
+  }
+}
+
+function shown(key: string | undefined): string {
+  const text = key ?? '';
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }
 
 /** The earlier call once it is over, or its result where its end could not be recorded. */

@@ -36,7 +36,8 @@ export async function runAdmitted(rt: Runtime, call: CallScope, admitted: Admitt
   call.admitted = access;
   call.startedAt = at;
   call.startedMonotonic = rt.clock.monotonic();
-  const running = call.bounded(tool.run(input, call.ctx));
+  const seconds = tool.seconds?.(input, call.ctx);
+  const running = call.bounded(tool.run(input, call.ctx), { seconds, givenUp: rt.givenUp?.signal });
   const result = isPromise(running) ? await running : running;
   if (!isResult(result)) return ending('failed', notAResult(result));
   if (!result.ok) return failedByItself(result);

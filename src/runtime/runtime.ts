@@ -1,9 +1,10 @@
-import type { Approver, BlobStore, Clock, Logger, Policy, Store } from '../kernel/ports.ts';
+import type { Approver, BlobStore, Clock, Logger, Policy, Store, Witness } from '../kernel/ports.ts';
 import type { Result } from '../kernel/result.ts';
 import type { Tool } from '../kernel/tool.ts';
 import type { World } from '../kernel/workspace.ts';
 import type { AccessLocks } from './access-locks.ts';
 import type { EventBus } from './event-bus.ts';
+import type { GivenUp } from './given-up.ts';
 import type { History } from './history.ts';
 import type { Hooks } from './hooks.ts';
 import type { Waiting } from './waiting.ts';
@@ -17,6 +18,8 @@ export interface Runtime {
   readonly approver: Approver | undefined;
   /** How long a request waits for an answer; undefined waits as long as the process lives. */
   readonly approvalTimeoutMs: number | undefined;
+  /** Without one, an answer is bound to the arguments alone. */
+  readonly witness: Witness | undefined;
   readonly hooks: readonly Hooks[];
   readonly store: Store;
   readonly blobs: BlobStore;
@@ -27,4 +30,5 @@ export interface Runtime {
   readonly locks: AccessLocks;
   readonly history: History;
   readonly waiting: Waiting;
+  readonly givenUp: GivenUp | undefined;
 }

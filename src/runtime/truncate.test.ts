@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ok } from '../kernel/result.ts';
 import { defineTool } from '../kernel/tool.ts';
+import { cut, truncate } from '../kernel/truncate.ts';
 import { readOutput } from '../tools/output/read-output.ts';
 import { createToolwright } from './create-toolwright.ts';
-import { cut, truncate } from './truncate.ts';
 
 const HANDLE = 'f'.repeat(64);
 

@@ -4,16 +4,18 @@ import { join } from 'node:path';
 import type { Dialer } from '../kernel/dialer.ts';
 import { messageOf } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import type { Limits, RunEnd, RunRequest, RunResult } from '../kernel/sandbox.ts';
+import { LIVE_INPUT, type Limits, type RunEnd, type RunRequest, type RunResult } from '../kernel/sandbox.ts';
 import type { Cgroup } from './cgroup.ts';
 import { explainFailure } from './detect.ts';
 import { changedFiles } from './disk-growth.ts';
 import { INSIDE_HOME, INSIDE_USER } from './etc.ts';
 import { freshName, isExecutable } from './files.ts';
+import { createLiveInput, type LiveInput } from './input-pipe.ts';
 import { type Launcher, type LauncherPool, quoted } from './launcher.ts';
 import { type NamespaceTree, namespaceTree, readStatus } from './namespace-tree.ts';
 import { DOOR_PROGRAM, openNetwork, PROXY_ENVIRONMENT, type SandboxNetwork } from './network.ts';
 import { OWNER } from './owner.ts';
+import type { PipePool } from './pipes.ts';
 import { resolveProgram } from './request.ts';
 import { withinHardLimit } from './request-size.ts';
 import { type Supervised, supervise } from './supervise.ts';
@@ -22,6 +24,7 @@ import { type Supervised, supervise } from './supervise.ts';
 export interface ProcessPlan {
   readonly bwrap: string;
   readonly launchers: LauncherPool;
+  readonly pipes: PipePool;
   /** For files that exist as long as the process. */
   readonly folder: string;
   /** The search path inside. */
@@ -57,11 +60,14 @@ const LONGEST_ARGUMENT = 100_000;
 export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>> {
   const files: string[] = [];
   let launcher: Launcher | null = null;
+  let input: LiveInput | null = null;
   try {
     launcher = plan.launchers.take(plan.request.network === undefined ? 'plain' : 'with-channel');
-    load(launcher, plan, files);
+    input = plan.request.stdin === LIVE_INPUT ? createLiveInput(plan.pipes) : null;
+    load(launcher, plan, files, input);
   } catch (error) {
     if (launcher !== null) plan.onRemoval(launcher.discard());
+    input?.end();
     removeAll(files);
     return fail('SANDBOX_UNAVAILABLE', `The run could not be set up: ${messageOf(error)}. ${REPAIR}`);
   }
@@ -80,12 +86,14 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
       folder: plan.folder,
       signals: plan.signals,
       onOutput: plan.request.onOutput?.bind(plan.request),
+      onStart: (log) => plan.request.onStart?.({ log, input }),
       tree: () => tree,
     });
     launcher.go();
     return await outcome({ plan, supervised: await supervising, used: tree.used(), status, network, startedAtMs });
   } finally {
     network?.close();
+    input?.end();
     closeSync(status);
     removeAll(files);
     if (cgroup !== null) plan.onRemoval(removeSoon(cgroup));
@@ -96,7 +104,7 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
 const REPAIR = 'See that the state folder has room, and that not too many files and processes are open.';
 
 /** Everything that may fail before the command is started. */
-function load(launcher: Launcher, plan: ProcessPlan, files: string[]): void {
+function load(launcher: Launcher, plan: ProcessPlan, files: string[], input: LiveInput | null): void {
   const { limits } = plan;
   const { cgroup, fds } = launcher;
   cgroup?.limit(limits);
@@ -108,7 +116,7 @@ function load(launcher: Launcher, plan: ProcessPlan, files: string[]): void {
   ];
   const variables = environment(plan, plan.request.network !== undefined && plan.dialer !== undefined);
   launcher.load({
-    script: outsideScript(limits, cgroup, words, stdinFile(plan, files)),
+    script: outsideScript(limits, cgroup, words, input?.path ?? stdinFile(plan, files)),
     options: [...plan.system, ...command.mount, ...plan.mounts, ...variables].join('\0'),
   });
 }
@@ -178,7 +186,8 @@ function commandOf(plan: ProcessPlan, files: string[]): { argv: readonly string[
 
 /** Without input, stdin is the null device: some programs search an empty file instead of the folder. */
 function stdinFile(plan: ProcessPlan, files: string[]): string {
-  return plan.request.stdin === undefined ? '/dev/null' : temporaryFile(plan, files, plan.request.stdin);
+  const { stdin } = plan.request;
+  return stdin === undefined || stdin === LIVE_INPUT ? '/dev/null' : temporaryFile(plan, files, stdin);
 }
 
 function temporaryFile(plan: ProcessPlan, files: string[], content: string | Uint8Array): string {

@@ -183,7 +183,8 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
       placeholders: held?.names ?? [],
     };
     const ended = runProcess({
-      ...{ bwrap: prepared.bwrap, launchers: prepared.launchers, folder: folder.path, path: prepared.toolchains.path },
+      ...{ bwrap: prepared.bwrap, launchers: prepared.launchers, pipes: prepared.pipes },
+      ...{ folder: folder.path, path: prepared.toolchains.path },
       ...{ request, workspace, cwd, limits, dialer: options.dialer },
       system: prepared.systemArguments,
       mounts: runArguments(mounts),

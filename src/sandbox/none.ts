@@ -2,9 +2,10 @@ import { setMaxListeners } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import type { RunEnd, RunRequest, RunResult, Sandbox } from '../kernel/sandbox.ts';
+import { LIVE_INPUT, type RunEnd, type RunRequest, type RunResult, type Sandbox } from '../kernel/sandbox.ts';
 import { endMessage } from './end-message.ts';
 import { freshName, isExecutable, namelessFile } from './files.ts';
+import { createLiveInput, readEndOf } from './input-pipe.ts';
 import { createPipePool, type PipePool } from './pipes.ts';
 import { allPids, isGone, memoryOf, pidsWithEnvironment, samplesOf } from './proc.ts';
 import { createQueue } from './queue.ts';
@@ -78,6 +79,7 @@ export function createNone(options: NoneOptions): Sandbox {
     const argv = 'script' in request.command ? ['/bin/bash', script] : request.command;
     const program = resolveProgram(argv[0] ?? '', path, isExecutable);
     const used = { cpuMs: 0, peakMemoryBytes: 0, sampled: false };
+    const input = request.stdin === LIVE_INPUT ? createLiveInput(pipes) : null;
     const started = start(
       {
         // A shell in between, so that a program that does not exist is an exit code as it is everywhere else.
@@ -85,7 +87,7 @@ export function createNone(options: NoneOptions): Sandbox {
         args: ['-c', 'ulimit -c 0; exec "$@"', 'sh', program, ...argv.slice(1)],
         cwd,
         env: { ...environment(options, request), [MARK]: mark },
-        stdin: request.stdin === undefined ? 'ignore' : namelessFile(folder, request.stdin),
+        stdin: input === null ? stdinOf(request, folder) : readEndOf(input),
         passed: [],
       },
       pipes,
@@ -95,8 +97,10 @@ export function createNone(options: NoneOptions): Sandbox {
       folder,
       signals: request.signal === undefined ? [closing.signal] : [request.signal, closing.signal],
       onOutput: request.onOutput?.bind(request),
+      onStart: (log) => request.onStart?.({ log, input }),
       tree: (child) => markedTree(child.pid ?? 0, `${MARK}=${mark}`, used),
     });
+    input?.end();
     rmSync(script, { force: true });
     const { exitCode, signal, endedBy, output, durationMs, startError } = supervised;
     if (startError !== null) {
@@ -144,6 +148,10 @@ export function createNone(options: NoneOptions): Sandbox {
       tidy();
     },
   };
+}
+
+function stdinOf({ stdin }: RunRequest, folder: string): number | 'ignore' {
+  return stdin === undefined || stdin === LIVE_INPUT ? 'ignore' : namelessFile(folder, stdin);
 }
 
 const MARK = 'TOOLWRIGHT_RUN';

@@ -21,6 +21,7 @@ export interface OutputOptions {
 }
 
 export interface OutputCollector {
+  readonly log: OutputLog;
   /** The bytes are copied; the caller may reuse its buffer. */
   write(stream: Stream, bytes: Uint8Array): void;
   /** Sends what waits to be sent. Nothing is written after it. */
@@ -34,6 +35,7 @@ export function createOutput(options: OutputOptions): OutputCollector {
   let tooMuch = false;
 
   return {
+    log,
     write(stream, bytes) {
       const offset = log.totalBytes;
       edges[stream].write(bytes);
@@ -191,6 +193,11 @@ function createLog(folder: string, keepBytes: number): OutputLog & { write(strea
       }
       return Buffer.concat(parts);
     },
+    pieces: () =>
+      streams.map((stream, i) => {
+        const from = starts[i] ?? 0;
+        return { stream, bytes: readBytes(from, (starts[i + 1] ?? keptBytes) - from) };
+      }),
     dispose() {
       if (file !== null) closeSync(file);
       file = null;

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
-import type { Limits, OutputChunk, RunEnd, RunOutput } from '../kernel/sandbox.ts';
+import type { Limits, OutputChunk, OutputLog, RunEnd, RunOutput } from '../kernel/sandbox.ts';
 import { createOutput } from './output.ts';
 import type { Started } from './start.ts';
 
@@ -38,6 +38,7 @@ export interface SuperviseOptions {
   readonly folder: string;
   readonly signals: readonly AbortSignal[];
   onOutput?: ((chunk: OutputChunk) => void) | undefined;
+  onStart?: ((log: OutputLog) => void) | undefined;
   tree(child: ChildProcess): Tree;
 }
 
@@ -61,6 +62,7 @@ export async function supervise(started: Started, options: SuperviseOptions): Pr
     onOutput: options.onOutput,
     onTooMuch: () => ending.atOnce('output'),
   });
+  options.onStart?.(output.log);
   const readers = [
     read(started.stdout, (bytes) => output.write('stdout', bytes)),
     read(started.stderr, (bytes) => output.write('stderr', bytes)),

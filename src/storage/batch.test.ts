@@ -93,7 +93,7 @@ test('a move in the turn of its submit minds the attempt, and its end closes wha
   expect(late).toBe(null);
   const ended = finished(two, { state: 'cancelled' });
   await Promise.all([store.submit(two), store.move(...asked(two, 'a1')), store.move(...ended)]);
-  expect((await store.approvals({})).map(({ state }) => state)).toEqual(['expired']);
+  expect((await store.approvals({})).map(({ state }) => state)).toEqual(['superseded']);
 });
 
 test('text that no database can hold is found by the same text', async () => {

@@ -3,11 +3,11 @@ import type { LogEvent } from '../kernel/event.ts';
 import { StoreError } from '../kernel/store-error.ts';
 import { chainHash } from './chain.ts';
 import { type AnyNewEvent, EVENT_VERSIONS } from './event-rows.ts';
-import { plainText } from './json.ts';
 import type { Payload } from './payload.ts';
 import { ask, first, type Query, type Work } from './statement.ts';
 import type { Statements } from './statements.ts';
 import type { CallTable } from './tables.ts';
+import { whole } from './whole.ts';
 
 /** A recorded event whose place is filled in when its batch ends. */
 type Placed = { -readonly [K in keyof LogEvent]: LogEvent[K] };
@@ -56,8 +56,8 @@ export class Batch {
   }
 
   stage(session: string, callId: string | null, event: AnyNewEvent, payload: Payload): LogEvent {
-    const { type, at, data } = event;
-    const placed = { type, callId, at, data, session, seq: 0, pos: 0 } as Placed;
+    const { type, data } = event;
+    const placed = { type, callId, at: whole(event.at), data, session, seq: 0, pos: 0 } as Placed;
     this.#staged.push({ event: placed, payload });
     return placed as LogEvent;
   }
@@ -145,7 +145,7 @@ export class Batch {
 }
 
 function keyOf(session: string, key: string): string {
-  return JSON.stringify([session, plainText(key)]);
+  return JSON.stringify([session, key]);
 }
 
 /** True for trouble of the store itself: trying the units of a batch one by one would only meet it again. */

@@ -1,5 +1,5 @@
 import type { HistoryQuery } from '../kernel/ledger.ts';
-import { plainText } from './json.ts';
+import { nameOf } from './names.ts';
 import { define, type Statement } from './statement.ts';
 import type { Statements } from './statements.ts';
 import type { CallTable } from './tables.ts';
@@ -20,12 +20,14 @@ export class CallQueries {
 
   /** Asks for one row more than the page holds: whether it comes tells if there is a next page. */
   prepare(query: HistoryQuery): { statement: Statement<Values, CallTable>; values: Values; limit: number } {
-    const { session, tool, agent, since, until, states, after, newestFirst = false } = query;
-    const limit = Math.max(1, Math.min(query.limit ?? DEFAULT_PAGE, LARGEST_PAGE));
+    const { session, tool, agent, states, newestFirst = false } = query;
+    const limit = pageSize(query.limit);
+    const [since, until] = [firstAt(query.since), firstAt(query.until)];
+    const after = query.after === undefined ? undefined : cursor(query.after, newestFirst);
     const filters = Object.fromEntries(
-      Object.entries({ session, tool, agent, since, until, after: cursor(after) })
+      Object.entries({ session, tool, agent, since, until, after })
         .filter(([, value]) => value !== undefined)
-        .map(([name, value]) => [name, typeof value === 'string' ? plainText(value) : value]),
+        .map(([name, value]) => [name, typeof value === 'string' ? nameOf(value) : value]),
     );
     const shape = `${Object.keys(filters).join('_')}_${states?.length ?? 'any'}_${newestFirst ? 'down' : 'up'}`;
     const statement = this.#known.get(shape) ?? this.#compile(Object.keys(filters), states?.length, newestFirst);
@@ -54,9 +56,17 @@ export class CallQueries {
   }
 }
 
-/** A cursor is a position. One that is none starts from the beginning. */
-function cursor(after: string | undefined): number | undefined {
-  if (after === undefined) return undefined;
-  const pos = Number(after);
-  return Number.isSafeInteger(pos) ? pos : 0;
+/** A cursor is a position. One that is none gives nothing: starting over would give everything twice. */
+function cursor(after: string, newestFirst: boolean): number {
+  const pos = /^\d+$/.test(after) ? Number(after) : Number.NaN;
+  return Number.isSafeInteger(pos) ? pos : newestFirst ? 0 : Number.MAX_SAFE_INTEGER;
+}
+
+function pageSize(limit = DEFAULT_PAGE): number {
+  return Number.isNaN(limit) ? DEFAULT_PAGE : Math.max(1, Math.min(Math.floor(limit), LARGEST_PAGE));
+}
+
+/** The first whole millisecond at or after this one; undefined, no bound, for what is no time. */
+function firstAt(time: number | undefined): number | undefined {
+  return time !== undefined && Number.isFinite(time) ? Math.ceil(time) : undefined;
 }

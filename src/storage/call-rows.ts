@@ -1,9 +1,12 @@
+import type { ApprovalRecord, ApprovalState, Shown } from '../kernel/approval.ts';
 import type { CallRecord, CallState, Effect, Outcome } from '../kernel/call.ts';
-import type { ApprovalRecord, ApprovalState, RuleRecord, SessionRecord } from '../kernel/ledger.ts';
+import type { EventData } from '../kernel/event.ts';
+import type { RuleRecord, SessionRecord } from '../kernel/ledger.ts';
 import type { BlobStore } from '../kernel/ports.ts';
 import { isPromise, type MaybePromise } from '../kernel/result.ts';
-import { andThen, fromPayload } from './payload.ts';
-import type { ApprovalTable, CallTable, SessionTable, Tables } from './tables.ts';
+import { both, fromPayload } from './payload.ts';
+import type { DescribedSession } from './statements/log.ts';
+import type { ApprovalTable, CallTable, Tables } from './tables.ts';
 
 export function toCallRecord(blobs: BlobStore, row: CallTable): MaybePromise<CallRecord> {
   const args = fromPayload<unknown>(blobs, { data: row.args, blob: row.args_blob }, missing);
@@ -15,7 +18,7 @@ export function toCallRecord(blobs: BlobStore, row: CallTable): MaybePromise<Cal
 }
 
 function record(row: CallTable, args: unknown, outcome: Outcome | null): CallRecord {
-  return {
+  const call: CallRecord = {
     id: row.id,
     session: row.session,
     agent: row.agent,
@@ -32,6 +35,7 @@ function record(row: CallTable, args: unknown, outcome: Outcome | null): CallRec
     attempt: row.attempt,
     node: row.node === null ? null : { id: row.node, epoch: row.node_epoch ?? 0 },
   };
+  return row.digest === null ? call : { ...call, digest: row.digest };
 }
 
 function missing(handle: string): unknown {
@@ -44,35 +48,52 @@ function lostOutcome(handle: string): Outcome {
 }
 
 export function toApproval(blobs: BlobStore, row: ApprovalTable): MaybePromise<ApprovalRecord> {
-  return andThen(fromPayload<unknown>(blobs, { data: row.args, blob: row.args_blob }, missing), (given) => ({
+  // Rows that were written before `asked` was have the arguments alone.
+  const inline = row.asked === null && row.args_blob === null ? `{"args":${row.args ?? 'null'}}` : row.asked;
+  const asked = fromPayload<Asked>(blobs, { data: inline, blob: row.args_blob }, (handle) => ({
+    args: missing(handle),
+  }));
+  const decided = { data: row.decision, blob: row.decision_blob };
+  const decision = fromPayload<Decided | null>(blobs, decided, () => null);
+  return both(asked, decision, ({ args, shown }, answer) => ({
     id: row.id,
     callId: row.call_id,
     session: row.session,
     tool: row.tool,
-    // The blob is that of the event that asked.
-    args: row.args_blob === null ? given : (given as { args?: unknown }).args,
+    args,
     reason: row.reason,
     digest: row.digest,
+    shown: shown ?? null,
     state: row.state as ApprovalState,
     requestedAt: row.requested_at,
     expiresAt: row.expires_at,
     decidedAt: row.decided_at,
     decidedBy: row.decided_by,
     message: row.message,
+    edited:
+      answer?.args === undefined
+        ? null
+        : { args: answer.args, changed: answer.changed ?? [], digest: answer.digest ?? '' },
   }));
 }
+
+type Asked = { args?: unknown; shown?: Shown };
+type Decided = Pick<EventData['approval.decided'], 'args' | 'changed' | 'digest'>;
 
 export function toRule(row: Tables['rules']): RuleRecord {
   const verdict = row.verdict as RuleRecord['verdict'];
   return { id: row.id, rule: row.rule, verdict, by: row.saved_by, savedAt: row.saved_at };
 }
 
-export function toSession(row: SessionTable): SessionRecord {
+export function toSession(row: DescribedSession): SessionRecord {
   return {
     id: row.id,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     lastSeq: row.last_seq,
     prunedSeq: row.pruned_seq,
+    workspace: row.workspace,
+    title: row.title,
+    agent: row.agent,
   };
 }

@@ -17,11 +17,17 @@ export interface Engine {
   read<T>(work: () => Work<T>): MaybePromise<T>;
   /** The clock that deadlines are measured by. */
   now(): MaybePromise<number>;
+  /** The clock that people read: when events happened. */
+  wall(): number;
   /** Which of these nodes have ended. Asked inside a unit, so the answer may be kept as long as that runs. */
   ended(nodes: readonly NodeStamp[]): MaybePromise<readonly NodeStamp[]>;
+  /** Inside a unit, before a node's calls are taken from it. False when it turns out to live. Absent where the dead stay dead. */
+  giveUp?(node: NodeStamp): Work<boolean>;
+  /** Tells when this node itself was given up, or may have been. Absent where a node that lives never is. */
+  onGivenUp?(listener: () => void): () => void;
   /** Calls `changed` whenever another process may have written. Returns how to stop. */
   watch(changed: () => void): () => void;
-  /** Bytes that the log takes. */
+  /** Bytes that the log takes, without blobs. */
   size(): MaybePromise<number>;
   /** Gives space back to the system after much was deleted. */
   shrink(): MaybePromise<void>;
@@ -34,6 +40,10 @@ export interface Engine {
 export interface SweepableBlobs extends BlobStore {
   /** Removes blobs that are not in `used` and were put before `before`. Returns how many. */
   sweep(used: ReadonlySet<string>, before: number): Promise<number>;
+  /** Removes those of these that were put before `before`. Returns how many. */
+  remove(handles: Iterable<string>, before: number): Promise<number>;
+  /** How many bytes each blob has. */
+  sizes(): Promise<ReadonlyMap<string, number>>;
 }
 
 export function closedStore(): StoreError {

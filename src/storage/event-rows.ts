@@ -1,11 +1,19 @@
-import type { LogEvent, NewEvent, NewSystemEvent, RecordedEventType, SystemEventType } from '../kernel/event.ts';
+import type {
+  LogEvent,
+  NewEvent,
+  NewSessionEvent,
+  NewSystemEvent,
+  RecordedEventType,
+  SessionEventType,
+  SystemEventType,
+} from '../kernel/event.ts';
 import type { BlobStore } from '../kernel/ports.ts';
 import type { MaybePromise } from '../kernel/result.ts';
 import { andThen, fromPayload } from './payload.ts';
 import type { EventTable } from './tables.ts';
 
 /** The version of each event's data. Raise it when a field changes its meaning, and teach `upcast` the old one. */
-export const EVENT_VERSIONS: Record<RecordedEventType | SystemEventType, number> = {
+export const EVENT_VERSIONS: Record<RecordedEventType | SessionEventType | SystemEventType, number> = {
   'call.requested': 1,
   'approval.requested': 1,
   'approval.decided': 1,
@@ -13,6 +21,9 @@ export const EVENT_VERSIONS: Record<RecordedEventType | SystemEventType, number>
   'call.resumed': 1,
   'call.started': 1,
   'call.finished': 1,
+  'call.cancel_requested': 1,
+  'session.created': 1,
+  'message.added': 1,
   'rule.saved': 1,
   'rule.removed': 1,
   'tool.switched': 1,
@@ -33,4 +44,4 @@ function upcast(_type: string, _version: number, data: unknown): unknown {
   return data;
 }
 
-export type AnyNewEvent = NewEvent | NewSystemEvent;
+export type AnyNewEvent = NewEvent | NewSessionEvent | NewSystemEvent;

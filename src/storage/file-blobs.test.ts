@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { armFailpoints } from '../kernel/failpoint.ts';
 import { FileBlobs } from './file-blobs.ts';
 
 let folder: string;
@@ -48,4 +49,23 @@ test('many puts of the same bytes at once leave one file', async () => {
   await Promise.all(Array.from({ length: 20 }, () => blobs.put(Buffer.from('same'))));
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   expect(files.length).toBe(1);
+});
+
+test('every new folder is synced into the one above it before a blob in it is said to be kept', async () => {
+  const passed: string[] = [];
+  const disarm = armFailpoints((name) => passed.push(name));
+  const fresh = new FileBlobs(join(folder, 'state', 'blobs'));
+  expect(passed).toEqual(['folder.after_sync', 'folder.after_sync']);
+  await fresh.put(Buffer.from('a'));
+  await fresh.put(Buffer.from('a'));
+  // Another process may have made the folders and not have come to their sync.
+  await new FileBlobs(join(folder, 'state', 'blobs')).put(Buffer.from('a'));
+  disarm();
+  expect(passed.slice(2)).toEqual([
+    'folder.after_sync',
+    'blob.before_rename',
+    'blob.after_rename',
+    'folder.after_sync',
+    'folder.after_sync',
+  ]);
 });

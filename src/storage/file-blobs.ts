@@ -1,11 +1,11 @@
 import { hash, randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, stat, unlink, utimes } from 'node:fs/promises';
-import { join } from 'node:path';
+import { open, readdir, readFile, rename, stat, unlink, utimes } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { failpoint } from '../kernel/failpoint.ts';
 import { ok, type Result } from '../kernel/result.ts';
 import { StoreError } from '../kernel/store-error.ts';
 import type { SweepableBlobs } from './engine.ts';
+import { makeFolder } from './make-folder.ts';
 import { damagedBlob, unknownBlob } from './missing-blob.ts';
 
 const HANDLE = /^[0-9a-f]{64}$/;
@@ -15,12 +15,14 @@ const TEMPORARY = '.new-';
 export class FileBlobs implements SweepableBlobs {
   readonly #folder: string;
   readonly #now: () => number;
+  /** Folders inside that this process has seen synced into ours. */
+  readonly #settled = new Set<string>();
 
   /** `now` is the clock that `sweep` is asked by: files are stamped with it, as somebody may set the wall clock. */
   constructor(folder: string, now: () => number = Date.now) {
     this.#folder = folder;
     this.#now = now;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
   }
 
   async put(bytes: Uint8Array): Promise<string> {
@@ -47,26 +49,41 @@ export class FileBlobs implements SweepableBlobs {
     return damagedBlob(handle);
   }
 
-  /** Looks at nothing but its own files, and minds no other sweep at the same time. */
   async sweep(used: ReadonlySet<string>, before: number): Promise<number> {
     let removed = 0;
+    for await (const { path, handle } of this.#files()) {
+      if (handle !== undefined && used.has(handle)) continue;
+      if ((await removeIfOlder(path, before)) && handle !== undefined) removed++;
+    }
+    return removed;
+  }
+
+  async remove(handles: Iterable<string>, before: number): Promise<number> {
+    let removed = 0;
+    for (const handle of handles) {
+      if (HANDLE.test(handle) && (await removeIfOlder(this.#path(handle), before))) removed++;
+    }
+    return removed;
+  }
+
+  async sizes(): Promise<ReadonlyMap<string, number>> {
+    const sizes = new Map<string, number>();
+    for await (const { path, handle } of this.#files()) {
+      const found = handle === undefined ? undefined : await stat(path).catch(() => undefined);
+      if (handle !== undefined && found !== undefined) sizes.set(handle, found.size);
+    }
+    return sizes;
+  }
+
+  /** Blobs, and without a handle what a crash left half written. Nothing that is not its own; others may sweep too. */
+  async *#files(): AsyncGenerator<{ path: string; handle: string | undefined }> {
     for (const name of (await readdir(this.#folder)).filter((one) => /^[0-9a-f]{2}$/.test(one))) {
       const folder = join(this.#folder, name);
       for (const file of await readdir(folder).catch(() => [])) {
-        const isBlob = HANDLE.test(file);
-        if (used.has(file) || (!isBlob && !file.startsWith(TEMPORARY))) continue;
-        const path = join(folder, file);
-        try {
-          if ((await stat(path)).mtimeMs >= before) continue;
-          await unlink(path);
-        } catch (error) {
-          if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue;
-          throw blobTrouble(error);
-        }
-        if (isBlob) removed++;
+        if (HANDLE.test(file)) yield { path: join(folder, file), handle: file };
+        else if (file.startsWith(TEMPORARY)) yield { path: join(folder, file), handle: undefined };
       }
     }
-    return removed;
   }
 
   /** It is there already, and undamaged. It is touched, so that a sweep sees it was wanted just now. */
@@ -77,14 +94,15 @@ export class FileBlobs implements SweepableBlobs {
     await utimes(path, now, now);
     // Whoever put it may not have come to its sync yet, and to say «kept» is a promise.
     await sync(path);
-    await sync(join(path, '..'));
+    await sync(dirname(path));
+    this.#settle(dirname(path));
     return true;
   }
 
   /** Temporary file, its sync, rename, sync of the folder: whole or not there, also after a power cut. */
   async #write(path: string, bytes: Uint8Array): Promise<void> {
-    const folder = join(path, '..');
-    if ((await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined) await sync(this.#folder);
+    const folder = dirname(path);
+    this.#settle(folder);
     const temporary = join(folder, `${TEMPORARY}${randomUUID()}`);
     try {
       const file = await open(temporary, 'wx', 0o600);
@@ -106,8 +124,25 @@ export class FileBlobs implements SweepableBlobs {
     await sync(folder);
   }
 
+  #settle(folder: string): void {
+    if (this.#settled.has(folder)) return;
+    makeFolder(folder);
+    this.#settled.add(folder);
+  }
+
   #path(handle: string): string {
     return join(this.#folder, handle.slice(0, 2), handle);
+  }
+}
+
+async function removeIfOlder(path: string, before: number): Promise<boolean> {
+  try {
+    if ((await stat(path)).mtimeMs >= before) return false;
+    await unlink(path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw blobTrouble(error);
   }
 }
 

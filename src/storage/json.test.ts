@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { plainText, toJson } from './json.ts';
+import { toJson } from './json.ts';
 
 test('what JSON cannot hold becomes words', () => {
   const circle: Record<string, unknown> = { big: 10n, list: [] };
@@ -16,8 +16,4 @@ test('what JSON cannot hold becomes words', () => {
 test('the same object twice is no circle', () => {
   const same = { a: 1n };
   expect(JSON.parse(toJson([same, same]))).toEqual([{ a: '1' }, { a: '1' }]);
-});
-
-test('text that a database cannot hold is replaced, other text is not', () => {
-  expect(plainText('a\0b\ud800c😀')).toBe('a\ufffdb\ufffdc😀');
 });

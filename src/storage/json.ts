@@ -17,10 +17,3 @@ export function toJson(value: unknown): string {
     );
   }
 }
-
-/** Text that both databases can hold: PostgreSQL takes neither NUL nor half a surrogate pair. */
-export function plainText(text: string): string {
-  return text.replace(UNSTORABLE, '\ufffd');
-}
-
-const UNSTORABLE = /[\0\p{Surrogate}]/gu;

@@ -7,16 +7,21 @@ interface Compilable {
   compile(): { sql: string };
 }
 
+export type Migration = (db: Kysely<Tables>, dialect: Dialect) => Compilable[];
+
 /**
  * Forward only, in order; the number of a schema is how many of these it has had. A migration that shipped is never
- * changed: the next one mends it.
+ * changed: the next one mends it. test/store/version-1 has a store as the first one left it.
  */
-const MIGRATIONS: readonly ((db: Kysely<Tables>, dialect: Dialect) => Compilable[])[] = [first];
+export const MIGRATIONS: readonly Migration[] = [first, second];
 
-export const SCHEMA_VERSION = MIGRATIONS.length;
-
-export function migrationStatements(db: Kysely<Tables>, dialect: Dialect, from: number): string[] {
-  return MIGRATIONS.slice(from).flatMap((migration) => migration(db, dialect).map((step) => step.compile().sql));
+/** What brings a schema that has had the first `from` of these up to the last. */
+export function migrationStatements(
+  migrations: readonly Migration[],
+  { db, dialect }: { db: Kysely<Tables>; dialect: Dialect },
+  from: number,
+): string[] {
+  return migrations.slice(from).flatMap((migration) => migration(db, dialect).map((step) => step.compile().sql));
 }
 
 function first(db: Kysely<Tables>, dialect: Dialect): Compilable[] {
@@ -50,7 +55,7 @@ function first(db: Kysely<Tables>, dialect: Dialect): Compilable[] {
       .int('first_seq')
       .maybe('text', 'agent')
       .text('tool')
-      .maybe('text', 'key')
+      .maybe('text', 'key', 'digest')
       .text('effect', 'state')
       .maybe('text', 'args', 'args_blob', 'outcome', 'outcome_blob', 'artifact')
       .int('requested_at')
@@ -86,6 +91,20 @@ function first(db: Kysely<Tables>, dialect: Dialect): Compilable[] {
   function table(name: string) {
     return new Columns(schema.createTable(name), dialect);
   }
+}
+
+/** What a person was shown and what they put in its place; what a session was opened for. */
+function second(db: Kysely<Tables>): Compilable[] {
+  const { schema } = db;
+  return [
+    ...['asked', 'decision', 'decision_blob'].map((name) => schema.alterTable('approvals').addColumn(name, 'text')),
+    schema
+      .createTable('session_info')
+      .addColumn('id', 'text', (column) => column.notNull().primaryKey())
+      .addColumn('workspace', 'text', (column) => column.notNull())
+      .addColumn('title', 'text')
+      .addColumn('agent', 'text'),
+  ];
 }
 
 type AnyTable = CreateTableBuilder<string, string>;

@@ -2,11 +2,12 @@ import type { CallRecord } from '../kernel/call.ts';
 import type { CallMove, NewEvent } from '../kernel/event.ts';
 import type { BlobStore } from '../kernel/ports.ts';
 import type { MaybePromise } from '../kernel/result.ts';
-import { plainText } from './json.ts';
+import { maybeName, nameOf } from './names.ts';
 import { both, type Payload, toPayload } from './payload.ts';
 import type { MovedColumns } from './statements/calls.ts';
 import type { CallTable } from './tables.ts';
 import type { PreparedMove } from './units.ts';
+import { whole } from './whole.ts';
 
 /**
  * Everything that may take time or fail happens here, before the transaction: JSON, and blobs on disk. Without a blob
@@ -16,17 +17,19 @@ export function preparedCall(
   blobs: BlobStore,
   call: CallRecord,
 ): MaybePromise<{ row: CallTable; event: NewEvent; payload: Payload }> {
-  const { id: callId, requestedAt: at, tool, args, effect, agent } = call;
+  const { requestedAt: at, tool, args, effect, agent } = call;
+  const callId = nameOf(call.id);
   const event: NewEvent = { type: 'call.requested', callId, at, data: { tool, args, effect, agent } };
   return both(toPayload(blobs, event.data), toPayload(blobs, args), (payload, kept) => {
     const row: CallTable = {
-      id: call.id,
+      id: callId,
       pos: 0,
-      session: plainText(call.session),
+      session: nameOf(call.session),
       first_seq: 0,
-      agent: agent === null ? null : plainText(agent),
-      tool: plainText(tool),
-      key: call.key === null ? null : plainText(call.key),
+      agent: maybeName(agent),
+      tool: nameOf(tool),
+      key: maybeName(call.key),
+      digest: call.digest === undefined ? null : nameOf(call.digest),
       effect,
       state: call.state,
       args: kept.data,
@@ -34,9 +37,9 @@ export function preparedCall(
       outcome: null,
       outcome_blob: null,
       artifact: null,
-      requested_at: at,
-      started_at: call.startedAt,
-      finished_at: call.finishedAt,
+      requested_at: whole(at),
+      started_at: maybeWhole(call.startedAt),
+      finished_at: maybeWhole(call.finishedAt),
       duration_us: null,
       attempt: 0,
       node: null,
@@ -58,16 +61,20 @@ export function preparedMove(blobs: BlobStore, move: CallMove): MaybePromise<Pre
       columns.args_blob = keptArgs.blob;
     }
     if (set.effect !== undefined) columns.effect = set.effect;
-    if (set.startedAt !== undefined) columns.started_at = set.startedAt;
-    if (set.finishedAt !== undefined) columns.finished_at = set.finishedAt;
+    if (set.startedAt !== undefined) columns.started_at = maybeWhole(set.startedAt);
+    if (set.finishedAt !== undefined) columns.finished_at = maybeWhole(set.finishedAt);
     if (set.durationMs !== undefined) columns.duration_us = microseconds(set.durationMs);
     if (keptOutcome !== undefined) {
       columns.outcome = keptOutcome.data;
       columns.outcome_blob = keptOutcome.blob;
-      if (set.outcome?.artifact !== undefined) columns.artifact = set.outcome.artifact;
+      if (set.outcome?.artifact !== undefined) columns.artifact = nameOf(set.outcome.artifact);
     }
     return { move, columns };
   });
+}
+
+function maybeWhole(value: number | null): number | null {
+  return value === null ? null : whole(value);
 }
 
 function microseconds(ms: number | null): number | null {

@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Ledger } from '../kernel/ledger.ts';
 import type { BlobStore } from '../kernel/ports.ts';
@@ -37,6 +37,30 @@ test('somebody who reads meanwhile does not make pruning by size forget everythi
   expect(bytes).toBeLessThanOrEqual(before * 0.8);
   expect((await store.calls({ limit: 1000 })).items.length).toBeGreaterThan(150);
 });
+
+test('blobs that pruning releases go at once, unless the same bytes were put again just now', async () => {
+  const [old, again] = [
+    requestedCall({ args: { content: 'o'.repeat(20_000) } }),
+    requestedCall({ args: { content: 'a'.repeat(20_000) } }),
+  ];
+  for (const call of [old, again]) {
+    await store.submit(call);
+    await store.move(...finished(call));
+  }
+  const twoHoursAgo = Date.now() / 1000 - 2 * 60 * 60;
+  for (const path of blobFiles()) utimesSync(path, twoHoursAgo, twoHoursAgo);
+  const wanted = await blobs.put(Buffer.from(JSON.stringify(again.args)));
+  const { calls, blobs: gone } = await store.prune({ maxBytes: 1 });
+  expect(calls).toBe(2);
+  expect(gone).toBeGreaterThan(0);
+  expect(blobFiles().map((path) => basename(path))).toEqual([wanted]);
+});
+
+function blobFiles(): string[] {
+  return readdirSync(join(folder, 'blobs'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+}
 
 test('a sweep leaves what is not its own, and may run twice at once', async () => {
   writeFileSync(join(folder, 'blobs', '.DS_Store'), 'x');

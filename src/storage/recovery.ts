@@ -1,6 +1,7 @@
 import type { Effect, NodeStamp, Outcome } from '../kernel/call.ts';
 import type { NewEvent, StoredEvent } from '../kernel/event.ts';
 import type { Unit } from './batch.ts';
+import type { Engine } from './engine.ts';
 import { toJson } from './json.ts';
 import { first, rows, type Work } from './statement.ts';
 import type { Statements } from './statements.ts';
@@ -25,14 +26,20 @@ export function* suspects(sql: Statements, own: NodeStamp): Work<{ ended: NodeSt
 
 /**
  * What a process left behind when it ended: what never started, or may be done again, waits to be taken over; what
- * was under way and may not be repeated ends as `interrupted`. A call that waits for a person goes on waiting.
+ * was under way and may not be repeated ends as `interrupted`. A call that waits for a person goes on waiting, until
+ * there is an answer: then whoever takes it over acts on that.
  */
-export function recoverUnit(ended: readonly NodeStamp[], at: number): Unit<readonly StoredEvent[]> {
+export function recoverUnit(engine: Engine, suspected: readonly NodeStamp[], at: number): Unit<readonly StoredEvent[]> {
   return function* (batch) {
     const events: StoredEvent[] = [];
+    const ended: NodeStamp[] = [];
+    for (const stamp of suspected) {
+      if (engine.giveUp === undefined || (yield* engine.giveUp(stamp))) ended.push(stamp);
+    }
+    if (ended.length === 0) return events;
     for (const call of yield* rows(batch.sql.unfinishedCalls, undefined)) {
       if (!ended.some(({ id, epoch }) => id === call.node && epoch === call.node_epoch)) continue;
-      const next = afterEnd(call);
+      const next = yield* afterEnd(batch.sql, call);
       if (next === undefined) continue;
       const outcome = next === 'interrupted' ? unknownOutcome(call) : null;
       const left = { id: call.id, node: call.node, epoch: call.node_epoch, state: call.state };
@@ -46,8 +53,14 @@ export function recoverUnit(ended: readonly NodeStamp[], at: number): Unit<reado
   };
 }
 
-function afterEnd({ state, effect, attempt }: CallTable): 'queued' | 'interrupted' | undefined {
+function* afterEnd(
+  sql: Statements,
+  { id, state, effect, attempt }: CallTable,
+): Work<'queued' | 'interrupted' | undefined> {
   if (state === 'requested') return 'queued';
+  if (state === 'awaiting_approval') {
+    return (yield* first(sql.pendingApproval, { call: id })) === undefined ? 'queued' : undefined;
+  }
   if (state !== 'running') return undefined;
   return REPEATABLE[effect as Effect] && attempt < MOST_ATTEMPTS ? 'queued' : 'interrupted';
 }
@@ -59,9 +72,9 @@ function requeued({ id: callId, tool, attempt, state }: CallTable, at: number): 
   return { type: 'call.requeued', callId, at, data: { tool, attempt, reason: `Its process ended ${when}.` } };
 }
 
-function interrupted({ id: callId, tool, started_at }: CallTable, outcome: Outcome, at: number): NewEvent {
-  const durationMs = Math.max(0, at - (started_at ?? at));
-  return { type: 'call.finished', callId, at, data: { tool, state: 'interrupted', outcome, durationMs } };
+/** How long it ran nobody can tell: the clock that measured it ended with its process. */
+function interrupted({ id: callId, tool }: CallTable, outcome: Outcome, at: number): NewEvent {
+  return { type: 'call.finished', callId, at, data: { tool, state: 'interrupted', outcome, durationMs: null } };
 }
 
 function unknownOutcome({ tool, effect, attempt }: CallTable): Outcome {

@@ -1,16 +1,17 @@
+import type { ApprovalRecord, ApprovalState } from '../kernel/approval.ts';
 import type { CallRecord, NodeStamp } from '../kernel/call.ts';
 import {
   type CallMove,
   type LogEvent,
   type NewEvent,
+  type NewSessionEvent,
   type NewSystemEvent,
   type StoredEvent,
+  type StoredSessionEvent,
   type StoredSystemEvent,
   SYSTEM_SESSION,
 } from '../kernel/event.ts';
 import type {
-  ApprovalRecord,
-  ApprovalState,
   HistoryQuery,
   Ledger,
   Pruned,
@@ -28,14 +29,14 @@ import { toLogEvent } from './event-rows.ts';
 import { expireOverdue } from './expire.ts';
 import { exportLines } from './export.ts';
 import { Follower } from './follow.ts';
-import { plainText } from './json.ts';
+import { nameOf } from './names.ts';
 import { andThen, both, together, toPayload } from './payload.ts';
 import { preparedCall, preparedMove } from './prepare.ts';
 import { clearLog, pruneLog } from './prune.ts';
 import { recoverUnit, suspects } from './recovery.ts';
 import { first, rows, type Work } from './statement.ts';
-import { sessionPage } from './statements/log.ts';
-import type { EventTable } from './tables.ts';
+import { describedPage } from './statements/log.ts';
+import type { ApprovalTable, CallTable, EventTable } from './tables.ts';
 import { appendUnit, decideUnit, MoveRefused, moveUnit, submitUnit } from './units.ts';
 import { verifyLog } from './verify.ts';
 
@@ -44,7 +45,7 @@ const SESSION_PAGE = 100;
 
 /** The store over a SQL database. What it answers is durable; what it reads includes all that was answered. */
 export class SqlStore implements Ledger {
-  readonly node: NodeStamp;
+  readonly onGivenUp?: (listener: () => void) => () => void;
   readonly #engine: Engine;
   readonly #queries: CallQueries;
   readonly #followers = new Set<Follower>();
@@ -54,10 +55,14 @@ export class SqlStore implements Ledger {
 
   constructor(engine: Engine, { head, onClose }: { head: number; onClose(): void }) {
     this.#engine = engine;
-    this.node = engine.node;
+    if (engine.onGivenUp !== undefined) this.onGivenUp = (listener) => engine.onGivenUp?.(listener) ?? (() => {});
     this.#queries = new CallQueries(engine.sql);
     this.#onClose = onClose;
     this.#known = head;
+  }
+
+  get node(): NodeStamp {
+    return this.#engine.node;
   }
 
   async submit(call: CallRecord): Promise<{ call: CallRecord; event: StoredEvent | null }> {
@@ -68,14 +73,13 @@ export class SqlStore implements Ledger {
       return { call: await toCallRecord(this.#engine.blobs, submitted.known), event: null };
     }
     this.#tell([submitted.event]);
-    const { attempt } = submitted.row;
-    return { call: { ...call, attempt, node: this.node }, event: submitted.event };
+    return { call: asKept(call, submitted.row), event: submitted.event };
   }
 
   async move(callId: string, move: CallMove, event: NewEvent): Promise<StoredEvent | null> {
     const { blobs } = this.#engine;
     const ready = both(preparedMove(blobs, move), toPayload(blobs, event.data), (prepared, payload) =>
-      moveUnit(callId, prepared, event, payload),
+      moveUnit(nameOf(callId), prepared, event, payload),
     );
     const unit = isPromise(ready) ? await ready : ready;
     return this.#told(await this.#engine.write(unit));
@@ -84,12 +88,19 @@ export class SqlStore implements Ledger {
   async append(session: string, events: readonly NewEvent[]): Promise<readonly StoredEvent[]> {
     const prepared = await Promise.all(
       events.map(async (event) => {
-        return { event, callId: event.callId, payload: await toPayload(this.#engine.blobs, event.data) };
+        return { event, callId: nameOf(event.callId), payload: await toPayload(this.#engine.blobs, event.data) };
       }),
     );
-    const stored = await this.#engine.write(appendUnit(plainText(session), prepared));
+    const stored = await this.#engine.write(appendUnit(nameOf(session), prepared));
     this.#tell(stored);
     return stored as readonly StoredEvent[];
+  }
+
+  async note(session: string, event: NewSessionEvent): Promise<StoredSessionEvent> {
+    const payload = await toPayload(this.#engine.blobs, event.data);
+    const stored = await this.#engine.write(appendUnit(nameOf(session), [{ event, callId: null, payload }]));
+    this.#tell(stored);
+    return stored[0] as StoredSessionEvent;
   }
 
   async record(event: NewSystemEvent): Promise<StoredSystemEvent> {
@@ -123,7 +134,7 @@ export class SqlStore implements Ledger {
     const { ended, unsure } = await engine.read(() => suspects(engine.sql, this.node));
     const gone = [...ended, ...(unsure.length > 0 ? await engine.ended(unsure) : [])];
     if (gone.length === 0) return [];
-    const events = await engine.write(recoverUnit(gone, await engine.now()));
+    const events = await engine.write(recoverUnit(engine, gone, engine.wall()));
     this.#tell(events);
     return events;
   }
@@ -131,7 +142,7 @@ export class SqlStore implements Ledger {
   call(callId: string): MaybePromise<CallRecord | null> {
     const { blobs, sql } = this.#engine;
     return andThen(
-      this.#engine.read(() => first(sql.call, { id: plainText(callId) })),
+      this.#engine.read(() => first(sql.call, { id: nameOf(callId) })),
       (row) => (row === undefined ? null : toCallRecord(blobs, row)),
     );
   }
@@ -155,7 +166,7 @@ export class SqlStore implements Ledger {
 
   events(session: string, after = 0, limit = EVERYTHING): MaybePromise<readonly StoredEvent[]> {
     const { sql } = this.#engine;
-    const values = { session: plainText(session), after, limit };
+    const values = { session: nameOf(session), after, limit };
     return this.#toEvents(() => rows(sql.eventsAfter, values)) as MaybePromise<readonly StoredEvent[]>;
   }
 
@@ -164,18 +175,32 @@ export class SqlStore implements Ledger {
   }
 
   sessions({ after, limit = SESSION_PAGE }: { after?: string; limit?: number }): MaybePromise<Page<SessionRecord>> {
-    const work = () => sessionPage(this.#engine.sql, after, limit + 1);
+    const work = () => describedPage(this.#engine.sql, after === undefined ? undefined : nameOf(after), limit + 1);
     return andThen(this.#engine.read(work), (found) => {
       const items = found.slice(0, limit).map(toSession);
       return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null };
     });
   }
 
+  session(id: string): MaybePromise<SessionRecord | null> {
+    const { sql } = this.#engine;
+    const found = this.#engine.read(() => first(sql.describedSession, { session: nameOf(id) }));
+    return andThen(found, (row) => (row === undefined ? null : toSession(row)));
+  }
+
+  approval(id: string): MaybePromise<ApprovalRecord | null> {
+    return this.#toApproval(() => first(this.#engine.sql.approval, { id: nameOf(id) }));
+  }
+
+  approvalOf(callId: string): MaybePromise<ApprovalRecord | null> {
+    return this.#toApproval(() => first(this.#engine.sql.latestApproval, { call: nameOf(callId) }));
+  }
+
   approvals(query: { state?: ApprovalState; session?: string }): MaybePromise<readonly ApprovalRecord[]> {
     const { sql, blobs } = this.#engine;
     const values = {
       state: query.state ?? null,
-      session: query.session === undefined ? null : plainText(query.session),
+      session: query.session === undefined ? null : nameOf(query.session),
     };
     return andThen(
       this.#engine.read(() => rows(sql.approvals, values)),
@@ -215,7 +240,7 @@ export class SqlStore implements Ledger {
   }
 
   verify(session?: string): Promise<Verification> {
-    return verifyLog(this.#engine, session === undefined ? undefined : plainText(session));
+    return verifyLog(this.#engine, session === undefined ? undefined : nameOf(session));
   }
 
   prune(limits: PruneLimits): Promise<Pruned> {
@@ -223,7 +248,7 @@ export class SqlStore implements Ledger {
   }
 
   exportLines(query: { session?: string } = {}): AsyncIterable<string> {
-    return exportLines(this.#engine, query);
+    return exportLines(this.#engine, query.session === undefined ? {} : { session: nameOf(query.session) });
   }
 
   clear(): Promise<void> {
@@ -235,6 +260,10 @@ export class SqlStore implements Ledger {
     this.#followers.clear();
     await this.#engine.close();
     this.#onClose();
+  }
+
+  #toApproval(work: () => Work<ApprovalTable | undefined>): MaybePromise<ApprovalRecord | null> {
+    return andThen(this.#engine.read(work), (row) => (row === undefined ? null : toApproval(this.#engine.blobs, row)));
   }
 
   #toEvents(work: () => Work<readonly EventTable[]>): MaybePromise<readonly LogEvent[]> {
@@ -262,4 +291,10 @@ export class SqlStore implements Ledger {
     if (newest > this.#known) this.#known = newest;
     if (events.length > 0) for (const follower of this.#followers) follower.look();
   }
+}
+
+/** What was given, under the names it is kept by. */
+function asKept(call: CallRecord, { id, session, agent, tool, key, attempt, node, node_epoch }: CallTable): CallRecord {
+  const stamp = node === null ? null : { id: node, epoch: node_epoch ?? 0 };
+  return { ...call, id, session, agent, tool, key, attempt, node: stamp };
 }

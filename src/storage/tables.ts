@@ -4,6 +4,8 @@
  */
 export interface Tables {
   sessions: SessionTable;
+  /** What was said when a session was opened. */
+  session_info: SessionInfoTable;
   /** One row: the last position given, and how many events were pruned. Its lock orders the writers of all processes. */
   log_head: { id: number; pos: number; pruned: number };
   events: EventTable;
@@ -30,6 +32,13 @@ export interface SessionTable {
   pruned_hash: string;
 }
 
+export interface SessionInfoTable {
+  id: string;
+  workspace: string;
+  title: string | null;
+  agent: string | null;
+}
+
 export interface EventTable {
   pos: number;
   session: string;
@@ -53,6 +62,7 @@ export interface CallTable {
   agent: string | null;
   tool: string;
   key: string | null;
+  digest: string | null;
   effect: string;
   state: string;
   args: string | null;
@@ -78,12 +88,17 @@ export interface ApprovalTable {
   args_blob: string | null;
   reason: string;
   digest: string;
+  /** The payload of the event that asked, or null when it is `args_blob`. */
+  asked: string | null;
   state: string;
   requested_at: number;
   expires_at: number | null;
   decided_at: number | null;
   decided_by: string | null;
   message: string | null;
+  /** The payload of the event that decided, or the blob that holds it. */
+  decision: string | null;
+  decision_blob: string | null;
 }
 
 export interface NodeTable {

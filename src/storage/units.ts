@@ -2,11 +2,13 @@ import { isFinal } from '../kernel/call.ts';
 import type { CallMove, LogEvent, NewEvent, StoredEvent } from '../kernel/event.ts';
 import type { Batch, Unit } from './batch.ts';
 import type { AnyNewEvent } from './event-rows.ts';
+import { maybeName, nameOf } from './names.ts';
 import type { Payload } from './payload.ts';
-import { hasProjection, project } from './project.ts';
+import { decidedState, hasProjection, maybeText, project } from './project.ts';
 import { ask, first, type Work } from './statement.ts';
 import { ANY_ATTEMPT, type MovedColumns } from './statements/calls.ts';
 import type { CallTable } from './tables.ts';
+import { whole } from './whole.ts';
 
 /** A new call, or the one that has this id or key already. */
 export type Submitted = { known: CallTable } | { event: StoredEvent; row: CallTable };
@@ -64,14 +66,14 @@ export function* applyMove(
     written.node = node.id;
     written.node_epoch = node.epoch;
   }
-  if (ends) written.finished_at ??= at;
+  if (ends) written.finished_at ??= whole(at);
 
   const staged = batch.stagedCall(callId);
   if (staged !== undefined) {
     if (!(move.from as readonly string[]).includes(staged.state)) return undefined;
     if (move.attempt !== undefined && move.attempt !== staged.attempt) return undefined;
     batch.changeStaged(staged, { ...written, state: to, attempt: staged.attempt + starts });
-    if (ends && staged.started_at === null) yield ask(sql.closeApprovals, { call: callId, at });
+    if (ends && staged.started_at === null) yield ask(sql.closeApprovals, { call: callId, at: whole(at) });
     return staged.session;
   }
   const statement = sql.moveCall(Object.keys(written) as (keyof MovedColumns)[]);
@@ -89,7 +91,7 @@ export function* applyMove(
   }) as Parameters<typeof statement.bind>[0];
   const [moved] = (yield ask(statement, values)) as readonly { session: string; started_at: number | null }[];
   if (moved === undefined) return undefined;
-  if (ends && moved.started_at === null) yield ask(sql.closeApprovals, { call: callId, at });
+  if (ends && moved.started_at === null) yield ask(sql.closeApprovals, { call: callId, at: whole(at) });
   return moved.session;
 }
 
@@ -115,12 +117,15 @@ export function decideUnit(
   move?: PreparedMove,
 ): Unit<StoredEvent | null> {
   return function* (batch) {
-    const { approvalId: id, approved, by, message } = event.data;
+    const { approvalId, by, message } = event.data;
+    const id = nameOf(approvalId);
     const known = yield* first(batch.sql.approval, { id });
     if (known === undefined || known.state !== 'pending') return null;
     if (known.expires_at !== null && known.expires_at <= now) return null;
-    const state = approved ? 'approved' : 'denied';
-    const decision = { id, state, at: event.at, by, message: message ?? null };
+    const state = decidedState(event.data);
+    const kept = { decision: payload.data, decision_blob: payload.blob };
+    const answer = { state, at: whole(event.at), by: maybeName(by), message: maybeText(message) };
+    const decision = { id, ...answer, ...kept };
     const decided = yield* first(batch.sql.decideApproval, decision);
     if (decided === undefined) return null;
     if (move !== undefined && (yield* applyMove(batch, known.call_id, move, event.at)) === undefined) {

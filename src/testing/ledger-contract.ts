@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LogEvent } from '../kernel/event.ts';
+import type { CallRecord } from '../kernel/call.ts';
+import type { LogEvent, NewEvent } from '../kernel/event.ts';
 import type { Ledger } from '../kernel/ledger.ts';
 import { type Check, checksOf } from './contract.ts';
 import { AT, asked, decided, finished, requestedCall, started } from './sample-calls.ts';
@@ -145,6 +146,47 @@ export function ledgerContract(open: OpenShared): Check[] {
       );
     },
 
+    async 'odd text in questions, answers, rules and switches does no harm'({ ledger }) {
+      const odd = `zero \0 half \ud800 ${'long '.repeat(2000)}`;
+      const call = requestedCall({ tool: odd, session: odd });
+      await ledger.submit(call);
+      const [id, move, event] = asked(call, odd);
+      const data = { ...(event as NewEvent<'approval.requested'>).data, reason: odd, digest: odd };
+      await ledger.move(id, move, { ...event, data } as NewEvent);
+      assert.equal((await ledger.approvals({ session: odd })).length, 1);
+      const decision = decided(call, odd, { by: odd });
+      assert.notEqual(await ledger.decide({ ...decision, data: { ...decision.data, message: odd } }), null);
+      assert.equal((await ledger.approvals({}))[0]?.state, 'approved');
+      await ledger.record({
+        type: 'rule.saved',
+        at: AT,
+        data: { ruleId: odd, rule: odd, verdict: 'allow', by: odd },
+      });
+      await ledger.record({ type: 'tool.switched', at: AT, data: { tool: odd, enabled: false, by: odd } });
+      assert.equal((await ledger.rules()).length, 1);
+      assert.equal((await ledger.toolStates()).size, 1);
+      await ledger.record({ type: 'rule.removed', at: AT, data: { ruleId: odd, by: null } });
+      assert.deepEqual(await ledger.rules(), []);
+      const lines: string[] = [];
+      for await (const line of ledger.exportLines({ session: odd })) lines.push(line);
+      assert.equal(lines.length, 3);
+      assert.deepEqual((await ledger.sessions({ after: odd })).items, []);
+      assert.deepEqual((await ledger.verify()).problems, []);
+    },
+
+    async 'a clock that counts fractions of milliseconds does no harm'({ ledger }) {
+      const call = requestedCall({ requestedAt: AT + 0.4 });
+      const { event } = await ledger.submit(call);
+      await ledger.move(...asked(call, 'a1', { at: AT + 1.6, expiresAt: (await ledger.now()) + 60_000.5 }));
+      await ledger.decide(decided(call, 'a1', { at: AT + 2.2 }));
+      await ledger.move(...started(call, AT + 3.3));
+      await ledger.move(...finished(call, { at: AT + 4.7 }));
+      const { requestedAt, startedAt, finishedAt } = (await ledger.call(call.id)) as CallRecord;
+      assert.deepEqual([event?.at, requestedAt, startedAt, finishedAt], [AT, AT, AT + 3, AT + 5]);
+      assert.deepEqual((await ledger.events('s1'))[0], event);
+      assert.deepEqual((await ledger.verify()).problems, []);
+    },
+
     async 'history is filtered by agent and time, and read from either end'({ ledger }) {
       const ids: string[] = [];
       for (let index = 0; index < 6; index++) {
@@ -156,6 +198,8 @@ export function ledgerContract(open: OpenShared): Check[] {
         (await ledger.history(query)).items.map(({ id }) => id);
       assert.deepEqual(await idsOf({ agent: 'a' }), [ids[0], ids[2], ids[4]]);
       assert.deepEqual(await idsOf({ since: AT + 1000, until: AT + 3000 }), [ids[1], ids[2]]);
+      assert.deepEqual(await idsOf({ since: AT + 999.5, until: AT + 2999.5 }), [ids[1], ids[2]]);
+      assert.deepEqual(await idsOf({ newestFirst: true, after: 'nonsense' }), []);
       const newest = await ledger.history({ newestFirst: true, limit: 4 });
       assert.deepEqual(
         newest.items.map(({ id }) => id),

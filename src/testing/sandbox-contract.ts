@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { DEFAULT_LIMITS, type RunRequest, type RunResult, type Sandbox } from '../kernel/sandbox.ts';
+import {
+  DEFAULT_LIMITS,
+  LIVE_INPUT,
+  type Running,
+  type RunRequest,
+  type RunResult,
+  type Sandbox,
+} from '../kernel/sandbox.ts';
 
 /** What every adapter of the Sandbox port promises. Framework-free: each check throws when it does not hold. */
 export interface SandboxCheck {
@@ -57,6 +64,33 @@ export function sandboxContract(subject: SandboxSubject): SandboxCheck[] {
       const result = await run(['cat'], { stdin: bytes });
       assert.deepEqual([...result.output.stdout.head], [...bytes]);
       assert.equal(text((await run(['cat'])).output.stdout), '');
+    }),
+    check('takes input while it runs, shows its output meanwhile, and tells whether it waits', async () => {
+      let running: Running | undefined;
+      const onStart = (started: Running) => {
+        running = started;
+      };
+      const ended = script('read a; echo "got $a"; cat; echo end', { stdin: LIVE_INPUT, onStart });
+      const shown = () => Buffer.from(running?.log.read(0, 1000) ?? []).toString();
+      await until(() => running?.input?.isAwaited() === true);
+      assert.equal(running?.input?.write('one\n'), true);
+      await until(() => shown() === 'got one\n');
+      running?.input?.write('two\n');
+      await until(() => shown() === 'got one\ntwo\n');
+      running?.input?.close();
+      const result = await ended;
+      assert.deepEqual([text(result.output.stdout), result.exitCode], ['got one\ntwo\nend\n', 0]);
+      assert.equal(running?.input?.write('late'), false);
+    }),
+    check('ends although nobody reads or writes its input', async () => {
+      let written: boolean | undefined;
+      const result = await script('echo done', {
+        stdin: LIVE_INPUT,
+        onStart: ({ input }) => {
+          written = input?.write('x'.repeat(1_000_000));
+        },
+      });
+      assert.deepEqual([text(result.output.stdout), written], ['done\n', true]);
     }),
     check('passes on nothing of our environment, what the request gives, and the tag', async () => {
       const result = await run(['env'], { env: { GREETING: 'hello you' }, tag: 'call-7' });
@@ -258,6 +292,14 @@ function readText(path: string): string {
     return readFileSync(path, 'latin1');
   } catch {
     return '';
+  }
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!holds()) {
+    assert.ok(Date.now() < deadline, 'it did not come true in 20 s');
+    await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import type { CallRecord } from '../kernel/call.ts';
 import type { Store } from '../kernel/ports.ts';
 import { type Check, checksOf } from './contract.ts';
 import { AT, finished, requestedCall, started } from './sample-calls.ts';
@@ -10,7 +11,12 @@ type Open = () => Promise<{ subject: Store; close(): void | Promise<void> }>;
 export function storeContract(open: Open): Check[] {
   return checksOf<Store>(open, {
     async 'a submitted call can be looked up as it was given'(store) {
-      const call = requestedCall({ agent: 'agent-1', key: 'k1', args: { path: 'a', list: [1, null, 'ü'] } });
+      const call = requestedCall({
+        agent: 'agent-1',
+        key: 'k1',
+        digest: 'd1',
+        args: { path: 'a', list: [1, null, 'ü'] },
+      });
       const { call: recorded, event } = await store.submit(call);
       assert.equal(recorded.id, call.id);
       assert.deepEqual([event?.type, event?.session, event?.seq, event?.callId], ['call.requested', 's1', 1, call.id]);
@@ -165,6 +171,16 @@ export function storeContract(open: Open): Check[] {
       ]);
     },
 
+    async 'a cursor that is none gives nothing, and an odd limit does no harm'(store) {
+      for (let index = 0; index < 3; index++) await store.submit(requestedCall());
+      for (const after of ['', 'nonsense', '-1', '1e99', ' 1']) {
+        assert.deepEqual(await store.calls({ after }), { items: [], next: null });
+      }
+      assert.equal((await store.calls({ limit: 2.5 })).items.length, 2);
+      assert.equal((await store.calls({ limit: Number.NaN })).items.length, 3);
+      assert.equal((await store.calls({ limit: 0 })).items.length, 1);
+    },
+
     async 'large arguments and outcomes come back whole'(store) {
       const big = 'ä'.repeat(40_000);
       const call = requestedCall({ args: { content: big } });
@@ -184,6 +200,35 @@ export function storeContract(open: Open): Check[] {
       assert.equal((await store.submit({ ...call, id: randomUUID() })).event, null);
       assert.deepEqual((await store.call(call.id))?.args, { odd });
       assert.equal((await store.events(odd)).length, 1);
+    },
+
+    async 'names of any length and of any text are kept short, apart and findable'(store) {
+      const odd = ['x'.repeat(10_000), `${'x'.repeat(10_000)}y`, 'a\0', 'a\ufffd', 'half \ud800', 'other half \udc00'];
+      // Together, so that a name that cannot be kept would take the others with it.
+      const calls = odd.map((name) => requestedCall({ id: name, session: 's1', tool: name, agent: name, key: name }));
+      const fine = requestedCall({ key: 'fine' });
+      const submitted = await Promise.all([...calls, fine].map((call) => store.submit(call)));
+      assert.ok(submitted.every(({ event }) => event !== null));
+      for (const [index, name] of odd.entries()) {
+        const again = await store.submit(requestedCall({ key: name }));
+        assert.deepEqual([again.event, again.call.id], [null, submitted[index]?.call.id]);
+        assert.equal((await store.calls({ tool: name })).items.length, 1);
+        const kept = await store.call(name);
+        for (const text of [kept?.id, kept?.tool, kept?.agent, kept?.key]) {
+          assert.ok(text !== undefined && text !== null && text.length <= 256 && !text.includes('\0'));
+        }
+        // What a store gave out, it finds again.
+        assert.equal((await store.call(kept?.id ?? ''))?.id, kept?.id);
+      }
+      const [first, second] = calls as [CallRecord, CallRecord];
+      assert.notEqual(await store.move(...finished(first)), null);
+      assert.equal((await store.call(second.id))?.state, 'requested');
+      assert.equal((await store.move(...finished(fine)))?.callId, fine.id);
+      const session = 'y\0'.repeat(5000);
+      const elsewhere = await store.submit(requestedCall({ session }));
+      assert.equal((await store.events(session)).length, 1);
+      assert.deepEqual(await store.events(session), await store.events(elsewhere.call.session));
+      assert.equal((await store.calls({ session })).items.length, 1);
     },
 
     async 'finished calls can be forgotten, unfinished ones stay'(store) {

@@ -1,8 +1,10 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Sandbox } from '../kernel/sandbox.ts';
+import type { NetworkAccess, Sandbox } from '../kernel/sandbox.ts';
 import type { ToolResult } from '../kernel/tool-result.ts';
+import type { World } from '../kernel/workspace.ts';
+import { createProcesses } from '../processes/create-processes.ts';
 import { createToolwright, type Toolwright, type ToolwrightOptions } from '../runtime/create-toolwright.ts';
 import { MemoryBlobs } from '../runtime/memory-blobs.ts';
 import { builtInTools } from '../tools/index.ts';
@@ -16,6 +18,8 @@ export interface TempWorkspace extends AsyncDisposable {
   readonly outside: string;
   readonly journal: string;
   readonly workspace: Workspace;
+  /** The workspace, with commands where there is a sandbox. */
+  readonly world: World;
   readonly toolwright: Toolwright;
   /** What a person was asked, in order. */
   readonly asked: string[];
@@ -25,7 +29,9 @@ export interface TempWorkspace extends AsyncDisposable {
 
 export interface TempOptions {
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
+  /** With one, search and commands run in it. */
   readonly sandbox?: Sandbox;
+  readonly network?: NetworkAccess;
   readonly journal?: boolean;
   readonly approve?: boolean;
   readonly options?: ToolwrightOptions;
@@ -45,10 +51,13 @@ export async function tempWorkspace(given: TempOptions = {}): Promise<TempWorksp
     ...(given.journal !== false && { journal: { folder: journal, blobs: new MemoryBlobs() } }),
     ...(given.sandbox && { sandbox: given.sandbox }),
   });
+  const { sandbox, network } = given;
+  const processes = sandbox && createProcesses({ sandbox, ...(network && { network }) });
+  const world = processes?.addTo(workspace) ?? workspace;
   const asked: string[] = [];
   const toolwright = createToolwright({
     tools: builtInTools,
-    world: workspace,
+    world,
     approver: ({ reason }) => {
       asked.push(reason);
       return { approved: given.approve !== false };
@@ -61,11 +70,13 @@ export async function tempWorkspace(given: TempOptions = {}): Promise<TempWorksp
     outside,
     journal,
     workspace,
+    world,
     toolwright,
     asked,
     file: (path) => join(root, path),
     call: (tool, args) => toolwright.call(tool, args),
     async [Symbol.asyncDispose]() {
+      await processes?.close();
       workspace.close();
       rmSync(top, { recursive: true, force: true });
     },

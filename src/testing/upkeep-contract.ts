@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { NewEvent, StoredEvent } from '../kernel/event.ts';
 import { type Check, checksOf } from './contract.ts';
 import type { OpenShared, SharedLedger } from './ledger-contract.ts';
 import { AT, asked, finished, requestedCall, started } from './sample-calls.ts';
@@ -15,10 +16,11 @@ export function upkeepContract(open: OpenShared): Check[] {
       assert.notEqual(await ledger.move(id, { ...move, attempt: 1 }, event), null);
     },
 
-    async 'a running call is moved by its own process only'({ ledger, another }) {
+    async 'a call that a process is at work on is moved by that process only'({ ledger, another }) {
       const other = await another();
       const call = requestedCall();
       await ledger.submit(call);
+      assert.equal(await other.move(...started(call)), null);
       await ledger.move(...started(call));
       assert.equal(await other.move(...finished(call)), null);
       assert.deepEqual((await other.call(call.id))?.node, ledger.node);
@@ -60,16 +62,20 @@ export function upkeepContract(open: OpenShared): Check[] {
         ['queued', 'queued', 'interrupted', 'queued', 'awaiting_approval'],
       );
       assert.match(states[2]?.outcome?.error?.message ?? '', /outcome is not known/);
+      // Wall-clock times are for people; how long it ran, its process took with it.
+      const end = events[2] as StoredEvent & NewEvent<'call.finished'>;
+      assert.deepEqual([end.data.durationMs, states[2]?.durationMs], [null, null]);
+      assert.ok(Math.abs(end.at - Date.now()) < 60_000);
       assert.deepEqual(await ledger.recover(), []);
       assert.deepEqual((await ledger.verify()).problems, []);
     },
 
     async 'a call that ends its process three times is not queued again'({ ledger, another }) {
       const call = requestedCall({ effect: 'pure' });
-      await ledger.submit(call);
       const [id, move, event] = started(call);
       for (let attempt = 1; attempt <= 3; attempt++) {
         const gone = await another();
+        if (attempt === 1) await gone.submit(call);
         await gone.move(id, { ...move, from: ['requested', 'queued'] }, event);
         await gone.close();
         await ledger.recover();
@@ -120,6 +126,41 @@ export function upkeepContract(open: OpenShared): Check[] {
       assert.deepEqual(await ledger.verify(), { sessions: 2, events: 3, problems: [] });
       assert.equal((await ledger.submit(requestedCall({ session: 's2' }))).event?.seq, 3);
       assert.deepEqual((await ledger.verify()).problems, []);
+    },
+
+    async 'pruning by size counts large payloads too'({ ledger }) {
+      const large = (index: number) => ({ content: `${index} `.repeat(20_000) });
+      for (let index = 0; index < 20; index++) {
+        const call = requestedCall({ args: large(index), session: `s${index % 3}` });
+        await ledger.submit(call);
+        await ledger.move(...finished(call));
+      }
+      const { bytes: before } = await ledger.prune({ maxBytes: Number.MAX_SAFE_INTEGER });
+      assert.ok(before > 20 * 40_000, String(before));
+      const { bytes } = await ledger.prune({ maxBytes: before / 2 });
+      assert.ok(bytes <= before / 2 && bytes > before / 10, `${bytes} of ${before}`);
+      const { items } = await ledger.history({ newestFirst: true });
+      assert.deepEqual(items[0]?.args, large(19));
+      assert.ok(items.length >= 4 && items.length <= 12, String(items.length));
+      assert.deepEqual((await ledger.verify()).problems, []);
+    },
+
+    async 'pruning by size passes an unfinished call at the front by'({ ledger }) {
+      await ledger.submit(requestedCall({ session: 'stuck' }));
+      for (let index = 0; index < 40; index++) {
+        const appended = { type: 'approval.decided', callId: 'none', at: AT } as const;
+        const data = { approvalId: 'none', approved: false, by: null, message: 'x'.repeat(2000) };
+        await ledger.append('stuck', [{ ...appended, data }]);
+      }
+      const calls = Array.from({ length: 60 }, () => requestedCall({ args: { content: 'x'.repeat(4000) } }));
+      for (const call of calls) {
+        await ledger.submit(call);
+        await ledger.move(...finished(call));
+      }
+      const { bytes: before } = await ledger.prune({ maxBytes: Number.MAX_SAFE_INTEGER });
+      const { bytes } = await ledger.prune({ maxBytes: before * 0.9 });
+      assert.ok(bytes <= before * 0.9, `${bytes} of ${before}`);
+      assert.equal((await ledger.events('stuck')).length, 41);
     },
 
     async 'pruning by size forgets the oldest first'({ ledger }) {

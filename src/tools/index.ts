@@ -1,4 +1,5 @@
 import type { Tool } from '../kernel/tool.ts';
+import { runCode } from './code/run-code.ts';
 import { applyPatch } from './fs/apply-patch.ts';
 import { deleteFile } from './fs/delete-file.ts';
 import { editFile } from './fs/edit-file.ts';
@@ -9,6 +10,11 @@ import { writeFile } from './fs/write-file.ts';
 import { readOutput } from './output/read-output.ts';
 import { glob } from './search/glob.ts';
 import { grep } from './search/grep.ts';
+import { bash } from './shell/bash.ts';
+import { processInput } from './shell/process-input.ts';
+import { processList } from './shell/process-list.ts';
+import { processOutput } from './shell/process-output.ts';
+import { processStop } from './shell/process-stop.ts';
 import { webFetch } from './web/web-fetch.ts';
 import { webSearch } from './web/web-search.ts';
 
@@ -23,6 +29,12 @@ export const builtInTools: readonly Tool[] = [
   moveFile,
   glob,
   grep,
+  bash,
+  runCode,
+  processList,
+  processOutput,
+  processInput,
+  processStop,
   readOutput,
   webFetch,
   webSearch,

@@ -8,15 +8,22 @@ import { runners } from './runners.ts';
 
 const catalogue = readCatalogue(new URL('catalogue.jsonl', import.meta.url).pathname);
 
-/** Cases that need a tool or a server besides the sandbox. */
-const NEED_MORE = ['SBX-003', 'SBX-013'];
+/** Cases that need a running server. */
+const NEED_MORE = ['SBX-003'];
+/** The record of calls is not redacted yet. */
+const UNCHECKED = ['SEC-020'];
+const TRIED = ['2-command', '2-dangerous', '5-sandbox'];
+const tried = catalogue.filter(
+  ({ category, tool }) => TRIED.includes(category) || (category !== '7-agent' && ['bash', 'run_code'].includes(tool)),
+);
 
 describe('the attack catalogue', () => {
-  test.each(catalogue.filter(({ category }) => category === '5-sandbox').map((attack) => [attack.id, attack] as const))(
+  test.each(tried.map((attack) => [attack.id, attack] as const))(
     '%s is held off',
     async (id, attack) => {
       const { cases } = await runAttacks([attack], runners);
       if (NEED_MORE.includes(id)) expect(cases).toMatchObject([{ outcome: 'pending' }]);
+      else if (UNCHECKED.includes(id)) expect(cases).toMatchObject([{ outcome: 'unchecked' }]);
       else expect(cases).toMatchObject([{ id, passed: true }]);
     },
     60_000,

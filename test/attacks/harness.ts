@@ -12,7 +12,8 @@ export interface Runner {
   readonly texts?: Readonly<Record<string, TextCheck>>;
 }
 
-export type TextCheck = (fixture: Fixture, seen: Observation) => Promise<Verdict> | Verdict;
+/** Undefined where it cannot be told. */
+export type TextCheck = (fixture: Fixture, seen: Observation) => Promise<Verdict | undefined> | Verdict | undefined;
 
 export interface CaseReport {
   readonly id: string;

@@ -8,6 +8,7 @@ import { isHarmlessGitConfig } from '../../src/sandbox/git-config.ts';
 import { type Ran, ran } from '../../src/testing/try-sandbox.ts';
 import { markedProcesses } from './asserts.ts';
 import type { Observation } from './attack.ts';
+import { commandsRunner } from './commands-runner.ts';
 import type { Fixture } from './fixture.ts';
 import type { Runner, TextCheck } from './harness.ts';
 
@@ -43,7 +44,9 @@ const NEED_SERVER = ['sbx.self-approve'];
 
 async function runCode(fixture: Fixture, open: (fixture: Fixture) => Sandbox): Promise<Observation | undefined> {
   const { input } = fixture.attack;
-  if ('steps' in input || 'cwd' in input || NEED_SERVER.includes(fixture.attack.class)) return undefined;
+  if (NEED_SERVER.includes(fixture.attack.class)) return undefined;
+  // What is about arguments and other tools is asked of the tool; the rest of the sandbox under it.
+  if ('steps' in input || 'cwd' in input) return commandsRunner.run(fixture);
   if (fixture.attack.class === 'sbx.parent-death') return killTheRuntime(fixture);
   const sandbox = open(fixture);
   const gitConfig = readText(join(fixture.workspace, '.git/config'));

@@ -1,3 +1,4 @@
+import { commandsRunner, decisionRunner } from './commands-runner.ts';
 import { FILE_TOOLS, fileToolsRunner } from './file-tools-runner.ts';
 import type { Runners } from './harness.ts';
 import { runCodeRunner } from './run-code-runner.ts';
@@ -8,6 +9,8 @@ export const runners: Runners = {
   'run:run_code': runCodeRunner,
   'netstub:web_fetch': webRunner,
   'netstub:web_search': webRunner,
+  'run:bash': commandsRunner,
+  'policy:bash': decisionRunner,
   ...Object.fromEntries(
     ['run', 'race', 'fault'].flatMap((mode) => FILE_TOOLS.map((tool) => [`${mode}:${tool}`, fileToolsRunner])),
   ),

@@ -56,7 +56,13 @@ test.each([
   expect(await next.now()).toBe(AT + 59_000);
   expect(await next.expire()).toEqual([]);
   clock.pass(1000);
-  expect((await next.expire()).length).toBe(2);
+  const events = await next.expire();
+  expect(events.map(({ type, at }) => [type, at])).toEqual([
+    ['approval.decided', clock.wall],
+    ['call.finished', clock.wall],
+  ]);
+  // No difference of two clocks passes for a duration.
+  expect(events[1]).toMatchObject({ data: { durationMs: null } });
   expect(await store.decide(decided(call, 'a1'))).toBe(null);
   await store.close();
   await next.close();

@@ -1,5 +1,5 @@
 /**
- * A process with an executor on a shared state directory, told by messages what to do. The tool `effect` leaves a trace
+ * A process with an executor on a shared state directory, or on a database if one is named, told by messages what to do. The tool `effect` leaves a trace
  * in `effects.log` before it does anything else, so that a second run of a call can be seen.
  */
 import { appendFileSync } from 'node:fs';
@@ -10,6 +10,7 @@ import type { Effect } from '../../src/kernel/call.ts';
 import { ok } from '../../src/kernel/result.ts';
 import { defineTool } from '../../src/kernel/tool.ts';
 import { createToolwright } from '../../src/runtime/create-toolwright.ts';
+import { openPostgresStore } from '../../src/storage/postgres/open.ts';
 import { openSqliteStore } from '../../src/storage/sqlite/open.ts';
 
 export type Command =
@@ -22,10 +23,10 @@ export type Command =
 export type Report =
   | { said: 'ready'; node: string }
   | { said: 'done'; text?: string; events?: string[]; count?: number }
-  | { said: 'heard'; type: string; at: number };
+  | { said: 'heard'; type: string; afterMs: number };
 
-const [folder = ''] = process.argv.slice(2);
-const opened = await openSqliteStore(folder);
+const [folder = '', databaseUrl] = process.argv.slice(2);
+const opened = await (databaseUrl === undefined ? openSqliteStore(folder) : openPostgresStore(databaseUrl));
 if (!opened.ok) throw new Error(opened.error.message);
 const { store, blobs } = opened.value;
 
@@ -65,7 +66,7 @@ async function obey(command: Command): Promise<void> {
       return report({ said: 'done', count: results.length });
     }
     case 'follow':
-      store.follow(({ type }) => report({ said: 'heard', type, at: Date.now() }));
+      store.follow(({ type, at }) => report({ said: 'heard', type, afterMs: Date.now() - at }));
       return report({ said: 'done' });
     case 'close':
       await store.close();

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
-import { openSqliteStore } from '../../src/storage/sqlite/open.ts';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startPostgres } from '../postgres-server.ts';
 import { compiled } from './compiled.ts';
 import type { Command, Report } from './peer.ts';
 
@@ -52,20 +52,39 @@ test('four processes share one directory: each hears the others, none touches wh
   expect(new Set([server.node, mcp.node, otherMcp.node, short.node]).size).toBe(4);
 });
 
-test('what another process records is heard soon, without asking for it', async () => {
-  const [listener, speaker] = await Promise.all([peer(), peer()]);
-  await listener.ask({ do: 'follow' });
-  const delays: number[] = [];
-  for (let index = 0; index < 10; index++) {
-    const before = listener.heard.length;
-    await speaker.ask({ do: 'call', tool: 'pure', name: `n${index}`, ms: 0, wait: true });
-    await until(() => listener.heard.length >= before + 3);
-    const event = (await readEvents()).at(-1);
-    delays.push((listener.heard.at(-1)?.at ?? 0) - (event?.at ?? 0));
+describe('what another process records is heard within 100 ms, without asking for it', () => {
+  test('in a directory', { timeout: 60_000 }, async () => {
+    expect(await bestMedian(await peer(), await peer())).toBeLessThan(100);
+  });
+
+  test('in PostgreSQL', { timeout: 60_000 }, async () => {
+    const server = await startPostgres();
+    try {
+      const [listener, speaker] = [await peer(server.url), await peer(server.url)];
+      expect(await bestMedian(listener, speaker)).toBeLessThan(100);
+      await Promise.all([listener.kill(), speaker.kill()]);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  /** From the time an event carries to the time it is heard, so the commit is in it. A busy machine gets several tries. */
+  async function bestMedian(listener: Peer, speaker: Peer): Promise<number> {
+    await listener.ask({ do: 'follow' });
+    const medians: number[] = [];
+    for (let round = 0; round < 10 && !medians.some((median) => median < 100); round++) {
+      const from = listener.heard.length;
+      for (let index = 0; index < 9; index++) {
+        const before = listener.heard.length;
+        await speaker.ask({ do: 'call', tool: 'pure', name: `n${index}`, ms: 0, wait: true });
+        await until(() => listener.heard.length >= before + 3);
+      }
+      const delays = listener.heard.slice(from).map(({ afterMs }) => afterMs);
+      expect(delays.length).toBe(27);
+      medians.push(delays.sort((a, b) => a - b)[13] ?? Number.POSITIVE_INFINITY);
+    }
+    return Math.min(...medians);
   }
-  delays.sort((a, b) => a - b);
-  // It takes some 40 ms; bench/store.ts measures it. Here a busy machine must not matter.
-  expect(delays[5]).toBeLessThan(1000);
 });
 
 test('after a kill, once is never run again, the others are, and each by one process', async () => {
@@ -92,15 +111,15 @@ test('after a kill, once is never run again, the others are, and each by one pro
 
 test('a repeated request waits for the process that has the call, and takes it over when that one ends', async () => {
   const [first, second] = await Promise.all([peer(), peer()]);
-  const call = { do: 'call', tool: 'pure', name: 'shared', key: 'k1', wait: true } as const;
-  await first.ask({ ...call, ms: 400, wait: false });
+  const call = { do: 'call', tool: 'pure', name: 'shared', key: 'k1', ms: 400, wait: true } as const;
+  await first.ask({ ...call, wait: false });
   await until(() => effects().length === 1);
-  expect(await second.ask({ ...call, ms: 0 })).toMatchObject({ text: `shared by ${first.node}` });
+  expect(await second.ask(call)).toMatchObject({ text: `shared by ${first.node}` });
   expect(effects()).toEqual(['shared']);
 
-  await first.ask({ ...call, key: 'k2', ms: 400, wait: false });
+  await first.ask({ ...call, key: 'k2', wait: false });
   await until(() => effects().length === 2);
-  const answer = second.ask({ ...call, key: 'k2', ms: 0 });
+  const answer = second.ask({ ...call, key: 'k2' });
   await delay(50);
   await first.kill();
   const third = await peer();
@@ -111,14 +130,14 @@ test('a repeated request waits for the process that has the call, and takes it o
 
 interface Peer {
   node: string;
-  heard: { type: string; at: number }[];
+  heard: { type: string; afterMs: number }[];
   ask(command: Command): Promise<Extract<Report, { said: 'done' }>>;
   leave(): Promise<void>;
   kill(): Promise<void>;
 }
 
-async function peer(): Promise<Peer> {
-  const child = fork(program, [folder]);
+async function peer(databaseUrl?: string): Promise<Peer> {
+  const child = fork(program, databaseUrl === undefined ? [folder] : [folder, databaseUrl]);
   const answers: ((report: Extract<Report, { said: 'done' }>) => void)[] = [];
   const heard: Peer['heard'] = [];
   const node = await new Promise<string>((resolve, reject) => {
@@ -162,14 +181,6 @@ function effects(): string[] {
   } catch {
     return [];
   }
-}
-
-async function readEvents() {
-  const opened = await openSqliteStore(folder);
-  if (!opened.ok) throw new Error(opened.error.message);
-  const events = await opened.value.store.events('s1');
-  await opened.value.store.close();
-  return events;
 }
 
 async function until(reached: () => boolean): Promise<void> {

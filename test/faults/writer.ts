@@ -1,15 +1,16 @@
 /**
  * A process that writes calls until it is killed, for the crash tests. It says on its standard output what was
- * acknowledged, one line each, in writes that are done when they return. Arguments: folder, session, and which
- * failpoint to die at, as `name:count`.
+ * acknowledged, one line each, in writes that are done when they return. Arguments: a folder, the database if the
+ * store is not in that folder, the session, and which failpoint to die at, as `name:count`.
  */
 import { appendFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { armFailpoints } from '../../src/kernel/failpoint.ts';
+import { openPostgresStore } from '../../src/storage/postgres/open.ts';
 import { openSqliteStore } from '../../src/storage/sqlite/open.ts';
 import { finished, requestedCall, started } from '../../src/testing/sample-calls.ts';
 
-const [folder = '', session = '', deadlyPoint = ''] = process.argv.slice(2);
+const [folder = '', databaseUrl = '', session = '', deadlyPoint = ''] = process.argv.slice(2);
 const [point, count = '1'] = deadlyPoint.split(':');
 let left = Number(count);
 if (deadlyPoint !== '') {
@@ -18,7 +19,7 @@ if (deadlyPoint !== '') {
   });
 }
 
-const opened = await openSqliteStore(folder);
+const opened = await (databaseUrl === '' ? openSqliteStore(folder) : openPostgresStore(databaseUrl, { leaseMs: 500 }));
 if (!opened.ok) throw new Error(opened.error.message);
 const { store } = opened.value;
 say('ready');

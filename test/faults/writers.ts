@@ -1,8 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Ledger } from '../../src/kernel/ledger.ts';
+import { openPostgresStore } from '../../src/storage/postgres/open.ts';
 import { openSqliteStore } from '../../src/storage/sqlite/open.ts';
+
+/** The folder has the trace of effects, and the store too unless it is in a database. */
+export interface Place {
+  folder: string;
+  databaseUrl?: string;
+}
 
 /** A process that runs writer.ts, and what it said was acknowledged. */
 export interface Writer {
@@ -13,8 +21,9 @@ export interface Writer {
   ended: Promise<NodeJS.Signals | number | null>;
 }
 
-export function startWriter(program: string, folder: string, session: string, deadlyPoint = ''): Writer {
-  const child = spawn(process.execPath, [program, folder, session, deadlyPoint], {
+export function startWriter(program: string, place: Place, session: string, deadlyPoint = ''): Writer {
+  const { folder, databaseUrl = '' } = place;
+  const child = spawn(process.execPath, [program, folder, databaseUrl, session, deadlyPoint], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const lines: string[] = [];
@@ -41,10 +50,10 @@ export function startWriter(program: string, folder: string, session: string, de
  * offered again after it may have run.
  */
 export async function brokenPromises(
-  folder: string,
+  place: Place,
   said: ReadonlyMap<string, readonly string[]>,
 ): Promise<{ acknowledged: number; lost: number; broken: string[] }> {
-  const opened = await openSqliteStore(folder);
+  const opened = await open(place);
   if (!opened.ok) return { acknowledged: 0, lost: 0, broken: [opened.error.message] };
   const { store } = opened.value;
   const broken = [...(await store.verify()).problems];
@@ -62,10 +71,28 @@ export async function brokenPromises(
       broken.push(`${session} said «${line}», and it is gone`);
     }
   }
-  await store.recover();
-  broken.push(...(await store.verify()).problems, ...(await callsInDisorder(store, effectsIn(folder))));
+  await recoverAll(store);
+  broken.push(...(await store.verify()).problems, ...(await callsInDisorder(store, effectsIn(place.folder))));
   await store.close();
   return { acknowledged, lost, broken };
+}
+
+const LEASE_MS = 500;
+
+function open({ folder, databaseUrl }: Place) {
+  return databaseUrl === undefined
+    ? openSqliteStore(folder)
+    : openPostgresStore(databaseUrl, { leaseMs: LEASE_MS, patienceMs: 20_000 });
+}
+
+/** A dead process on another machine is only noticed when its lease is over. The bound ends a hang. */
+async function recoverAll(store: Ledger): Promise<void> {
+  for (let tries = 0; tries < 300; tries++) {
+    await store.recover();
+    const { items } = await store.calls({ states: ['requested', 'running'], limit: 1 });
+    if (items.length === 0) return;
+    await delay(100);
+  }
 }
 
 async function callsInDisorder(store: Ledger, ran: ReadonlySet<string>): Promise<string[]> {

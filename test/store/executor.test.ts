@@ -105,9 +105,22 @@ test('a repeated key gives the recorded answer, also in the next process', async
   const first = await app().call('echo', { text: 'a' }, { key: 'k1' });
   await kept.store.close();
   await open();
-  const again = await app().call('echo', { text: 'ignored' }, { key: 'k1' });
+  const again = await app().call('echo', { text: 'a' }, { key: 'k1' });
   expect([again.callId, again.text, runs]).toEqual([first.callId, 'a', 1]);
   expect(again.metadata).toMatchObject({ repeated: true });
+});
+
+test('a repeated key with another request is refused and named, also in the next process', async () => {
+  await app().call('echo', { text: 'a' }, { key: 'k1' });
+  await kept.store.close();
+  await open();
+  const { call } = app();
+  for (const other of [call('echo', { text: 'b' }, { key: 'k1' }), call('guarded', {}, { key: 'k1' })]) {
+    expect(await other).toMatchObject({ ok: false, error: { code: 'CONFLICT', details: { key: 'k1' } } });
+    expect((await other).text).toContain('"k1" was used before');
+  }
+  expect(runs).toBe(1);
+  expect((await kept.store.calls({})).items.length).toBe(1);
 });
 
 test('what was cut off for the model is kept whole with the calls', async () => {

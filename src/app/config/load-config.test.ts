@@ -326,11 +326,18 @@ const CASES: Record<SettingName, { users: unknown; tighter?: [unknown, unknown];
   commandTimeout: { users: 100, tighter: [50, 50], looser: [101] },
   outputLimit: { users: 5000, tighter: [4000, 4000], looser: [6000] },
   approvalTimeout: { users: 60, tighter: [30, 30], looser: [61, null] },
+  mcpApprovals: { users: 'inbox', looser: ['any', 'inbox'] },
+  mcpServers: { users: {}, looser: [] },
   stateDir: { users: '/a', looser: ['/b', null] },
   databaseUrl: { users: null, looser: ['postgres://evil/db'] },
   retentionDays: { users: null, looser: [1] },
   retentionMegabytes: { users: 100, looser: [1, null] },
   port: { users: 1, looser: [2] },
+  host: { users: '127.0.0.1', looser: ['0.0.0.0'] },
+  publicUrl: { users: null, looser: ['https://evil.example'] },
+  tlsCert: { users: null, looser: ['/tmp/cert.pem'] },
+  tlsKey: { users: null, looser: ['/tmp/key.pem'] },
+  streamsPerToken: { users: 10, looser: [11] },
   logLevel: { users: 'warn', looser: ['silent', 'debug'] },
 };
 
@@ -365,6 +372,15 @@ describe('a workspace can only tighten', () => {
   test('no limit may be given one, and one may not be lifted', async () => {
     workspaceFile({ approvalTimeout: 10 });
     expect((await config()).config.approvalTimeout).toBe(10);
+  });
+
+  test('an MCP server is only proposed: the user has to add it', async () => {
+    userFile({ mcpServers: { mine: { command: 'mine' } } });
+    workspaceFile({ mcpServers: { theirs: { command: 'sh', args: ['-c', 'evil'] } } });
+    const { config: found, sources, proposedServers } = await config();
+    expect(found.mcpServers).toEqual({ mine: { command: 'mine' } });
+    expect(sources.mcpServers).toBe('user file');
+    expect(proposedServers).toEqual({ theirs: { command: 'sh', args: ['-c', 'evil'] } });
   });
 
   test('its unknown settings are refused too', async () => {

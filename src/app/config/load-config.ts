@@ -21,6 +21,8 @@ export interface LoadedConfig {
   readonly storePlace: StorePlace;
   /** Which search providers are configured: what `createWeb` is given. */
   readonly search: SearchSettings;
+  /** MCP servers that the workspace would like to have. Nothing starts them: the user may add them. */
+  readonly proposedServers: Config['mcpServers'];
 }
 
 export interface ConfigSources {
@@ -55,9 +57,11 @@ export async function loadConfig({
   ]);
   const search = checkSearch(env);
   const found = [platform, user, environment, flag, search].flatMap((source) => source.problems);
+  let proposedServers: Config['mcpServers'] = {};
   if (workspace !== undefined) {
     const path = join(workspace, '.toolwright', 'config.json');
     const file = await checkWorkspaceFile(path);
+    proposedServers = file.values.mcpServers ?? {};
     found.push(...file.problems, ...tighten(path, chosen, file.values));
   }
   const problems = found.map(hideSecrets);
@@ -66,7 +70,14 @@ export async function loadConfig({
   const stateDir = config.stateDir ?? join(folderOf(env.XDG_STATE_HOME, home, '.local/state'), 'toolwright');
   const { databaseUrl } = config;
   const storePlace = databaseUrl === null ? { directory: stateDir } : { databaseUrl };
-  return ok({ config, sources: chosen.sources, stateDir, storePlace, search: search.settings });
+  return ok({
+    config,
+    sources: chosen.sources,
+    stateDir,
+    storePlace,
+    proposedServers,
+    search: search.settings,
+  });
 }
 
 interface Chosen {
@@ -97,7 +108,7 @@ function tighten(path: string, { config, sources }: Chosen, values: PartialConfi
     const made = rule(config[name], value);
     if ('refused' in made)
       problems.push(`${path}: a workspace can only tighten, and ${name} would not be: ${made.refused}.`);
-    else {
+    else if (made.value !== config[name]) {
       config[name] = made.value;
       sources[name] = 'workspace file';
     }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { malformedHost } from '../../net/hosts.ts';
 import { malformedPrivateHost } from '../../net/url-guard.ts';
-import { addTo, lower, neverFromWorkspace, oneOf, subsetOf, type Tighten } from './tighten.ts';
+import { addTo, lower, neverFromWorkspace, oneOf, onlyProposes, subsetOf, type Tighten } from './tighten.ts';
 
 /** One setting: what it may be, what it is if nobody says, what it is for, and how far a workspace may change it. */
 export interface Setting<T = unknown> {
@@ -25,6 +25,23 @@ function setting<T>(schema: z.ZodType<T>, fallback: NoInfer<T>, about: string, t
 
 const names = z.array(z.string().min(1));
 const HOST = 'a host is written example.org, *.example.org or example.org:8443';
+
+const protocol = z.enum(['auto', '2025', '2026']).describe('The revision to speak. Left out: what fits the transport.');
+
+const server = z.union([
+  z.strictObject({
+    command: z.string().min(1),
+    args: z.array(z.string()).optional(),
+    env: z.record(z.string(), z.string()).optional(),
+    cwd: z.string().min(1).optional(),
+    protocol: protocol.optional(),
+  }),
+  z.strictObject({
+    url: z.url({ protocol: /^https?$/ }),
+    headers: z.record(z.string(), z.string()).optional(),
+    protocol: protocol.optional(),
+  }),
+]);
 
 /**
  * Every setting there is. Its name in the environment follows from its name here: `commandTimeout` is
@@ -86,6 +103,18 @@ export const SETTINGS = {
     'Seconds a question waits for a person. null waits as long as it takes.',
     lower,
   ),
+  mcpApprovals: setting(
+    z.enum(['any', 'destructive-inbox', 'inbox', 'client', 'nobody']),
+    'any',
+    "Whose answer counts when a call through MCP must be asked about: any, the client's form or our own inbox; destructive-inbox, only the inbox for what cannot be undone; inbox; client; nobody, it is refused.",
+    neverFromWorkspace,
+  ),
+  mcpServers: setting(
+    z.record(z.string().regex(/^[A-Za-z0-9_-]{1,32}$/, 'a server is named by 1 to 32 letters, digits, _ or -'), server),
+    {},
+    'MCP servers whose tools are offered beside ours: a command to start, or a url. A workspace can propose one; it is not started.',
+    onlyProposes,
+  ),
   stateDir: setting(
     z
       .string()
@@ -117,6 +146,33 @@ export const SETTINGS = {
     neverFromWorkspace,
   ),
   port: setting(z.int().min(0).max(65_535), 8665, 'The port of the web app, on loopback.', neverFromWorkspace),
+  host: setting(
+    z.string().min(1),
+    '127.0.0.1',
+    'The address the server listens on. Another than loopback needs tokens of people, and TLS or publicUrl.',
+    neverFromWorkspace,
+  ),
+  publicUrl: setting(
+    z
+      .url({ protocol: /^https$/, error: 'it must start with https://, as a proxy of yours serves it, or be null' })
+      .nullable(),
+    null,
+    'Where people reach the server through a proxy of yours that has TLS, such as https://tools.example.org.',
+    neverFromWorkspace,
+  ),
+  tlsCert: setting(
+    z.string().min(1).nullable(),
+    null,
+    'A file with the certificate of the server.',
+    neverFromWorkspace,
+  ),
+  tlsKey: setting(z.string().min(1).nullable(), null, 'A file with the key of that certificate.', neverFromWorkspace),
+  streamsPerToken: setting(
+    z.int().min(1).max(100_000),
+    64,
+    'Streams of events that one token may have open at once.',
+    neverFromWorkspace,
+  ),
   logLevel: setting(
     z.enum(['silent', 'error', 'warn', 'info', 'debug']),
     'warn',

@@ -49,7 +49,7 @@ export function judgeCommand(
 ): CommandJudgement {
   const parts: CommandPart[] = [];
   let readOnly = true;
-  let cwds = [where.root];
+  let cwds = [where.cwd ?? where.root];
   judgeScript(source, 0);
   const worst = worstOf(parts);
   if (worst === undefined)
@@ -131,7 +131,7 @@ export function judgeCommand(
     const answer = readOnlyUse(name, args);
     if (!('why' in answer)) return reading(name, answer) ?? objection('allow', READ_ONLY, `${name} only reads.`);
     const secret = args.find((word) => !word.pattern && sensitive(word, cwds, where) !== undefined);
-    if (secret === undefined) return objection('ask', 'not read-only', `${capital(answer.why)}.`);
+    if (secret === undefined) return objection('ask', 'not read-only', `${answer.why}.`);
     return objection('deny', SENSITIVE, `${secret.text} cannot be used: ${sensitive(secret, cwds, where)}.`);
   }
 
@@ -175,14 +175,14 @@ export function judgeCommand(
 
   function redirectedOutside(text: string, opens: Redirection['opens'], target: ShellWord): void {
     if (opens === 'read') {
-      add(text, null, 'ask', 'outside the workspace', `It reads ${target.text}, which is outside the workspace.`);
+      add(text, null, 'ask', OUTSIDE, `It reads ${target.text}, which is outside the workspace.`);
       return;
     }
     add(
       text,
       null,
       'deny',
-      'outside the workspace',
+      OUTSIDE,
       `It would write to ${target.text}, which is outside the workspace. Write inside it.`,
     );
   }
@@ -207,6 +207,7 @@ export function judgeCommand(
 export const READ_ONLY = 'read-only command';
 const SENSITIVE = 'sensitive file';
 const CATASTROPHE = 'catastrophic command';
+const OUTSIDE = 'outside the workspace';
 
 /** Wrappers that add nothing of their own; the verdict about what they run is the whole verdict. */
 const TRANSPARENT = new Set([
@@ -236,7 +237,7 @@ const READABLE =
 const SYSTEM_FOLDERS = /^\/(usr\/(local\/)?)?s?bin\/([^/]+)$/;
 
 /** `/usr/bin/ls` is `ls`; any other path is itself, and so known to nobody. */
-function programName(word: string): string {
+export function programName(word: string): string {
   return SYSTEM_FOLDERS.exec(word)?.[3] ?? word;
 }
 
@@ -264,13 +265,9 @@ function objection(verdict: Answer, rule: string, reason: string): Objection {
 }
 
 function outside(word: ShellWord): Objection {
-  return objection('ask', 'outside the workspace', `It reads ${word.text}, which is outside the workspace.`);
+  return objection('ask', OUTSIDE, `It reads ${word.text}, which is outside the workspace.`);
 }
 
 function refusal(why: string): string {
   return `Refused for safety: ${why}.`;
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -7,6 +7,8 @@ export interface Surroundings {
   readonly root: string;
   readonly home: string;
   readonly files: FilePolicy;
+  /** Where the command starts. Left out: the root. */
+  readonly cwd?: string;
 }
 
 export type Place =

@@ -34,13 +34,25 @@ export class PostgresBlobs implements SweepableBlobs {
 
   async sweep(used: ReadonlySet<string>, before: number): Promise<number> {
     const old = await this.#run(() => rows(this.#sql.oldBlobs, { before }));
-    const unused = old.filter(({ hash: handle }) => !used.has(handle));
+    const handles = old.map(({ hash: handle }) => handle);
+    return this.remove(
+      handles.filter((handle) => !used.has(handle)),
+      before,
+    );
+  }
+
+  async remove(handles: Iterable<string>, before: number): Promise<number> {
     let removed = 0;
-    for (const { hash: handle } of unused) {
+    for (const handle of handles) {
       const gone = await this.#run(() => first(this.#sql.deleteBlob, { hash: handle, before }));
       if (gone !== undefined) removed++;
     }
     return removed;
+  }
+
+  async sizes(): Promise<ReadonlyMap<string, number>> {
+    const found = await this.#run(() => rows(this.#sql.blobSizes, undefined));
+    return new Map(found.map(({ hash: handle, size }) => [handle, size]));
   }
 
   async #run<T>(work: () => Work<T>): Promise<T> {

@@ -86,8 +86,20 @@ export class PostgresEngine implements Engine {
     return this.#lease.now();
   }
 
+  wall(): number {
+    return Date.now();
+  }
+
   ended(nodes: readonly NodeStamp[]): Promise<readonly NodeStamp[]> {
     return this.#lease.ended(nodes);
+  }
+
+  giveUp(node: NodeStamp): Work<boolean> {
+    return this.#lease.giveUp(node);
+  }
+
+  onGivenUp(listener: () => void): () => void {
+    return this.#lease.onGivenUp(listener);
   }
 
   watch(changed: () => void): () => void {
@@ -96,7 +108,10 @@ export class PostgresEngine implements Engine {
 
   /** What the rows hold, not what their files take: PostgreSQL gives files back late. */
   async size(): Promise<number> {
-    const sum = "SELECT coalesce(sum(octet_length(coalesce(data, '')) + 250), 0)::bigint AS bytes FROM events";
+    const sum = `SELECT
+      (SELECT coalesce(sum(octet_length(coalesce(data, '')) + 250), 0) FROM events)::bigint +
+      (SELECT coalesce(sum(octet_length(coalesce(args, '')) + octet_length(coalesce(outcome, '')) + 300), 0)
+       FROM calls)::bigint AS bytes`;
     const [row] = await this.#connections.query<{ bytes: number }>(sum);
     return row?.bytes ?? 0;
   }

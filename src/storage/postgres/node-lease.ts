@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type pg from 'pg';
 import type { NodeStamp } from '../../kernel/call.ts';
+import type { Query, Work } from '../statement.ts';
 import type { Connections } from './connections.ts';
 
 const NOW = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
@@ -9,22 +10,45 @@ const NOW = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
 /** Rows of nodes that are long gone and left nothing behind. */
 const FORGET_AFTER_MS = 24 * 60 * 60 * 1000;
 
+/** Silent for longer than its lease; right after the server started only if it left in order. `$1` is the lease. */
+const SILENT = `lease_until <= ${NOW} AND (lease_until = 0 OR
+  clock_timestamp() - pg_postmaster_start_time() >= make_interval(secs => $1::double precision / 1000))`;
+
 /**
  * How nodes on several machines know of each other: each renews a row while it lives, and the database's clock decides
  * when one has been silent for too long. After the server itself was away, everybody gets the time of one lease to
  * renew before anybody counts as gone.
+ *
+ * Whoever gives a node up raises its epoch in the same transaction that takes its calls. When that node comes back it
+ * goes on under the new epoch: what it started before is no longer its own, and its word about that is refused.
  */
 export class NodeLease {
-  readonly node: NodeStamp;
+  readonly #id: string;
   readonly #connections: Connections;
   readonly #leaseMs: number;
   readonly #timer: NodeJS.Timeout;
+  readonly #givenUp = new Set<() => void>();
+  #epoch = 1;
+  #renewing: Promise<void> | undefined;
+  #renewedAt: number;
+  #silent = false;
 
-  private constructor(connections: Connections, node: NodeStamp, leaseMs: number) {
+  private constructor(connections: Connections, id: string, leaseMs: number) {
     this.#connections = connections;
-    this.node = node;
+    this.#id = id;
     this.#leaseMs = leaseMs;
-    this.#timer = setInterval(() => void this.#renew(), leaseMs / 5).unref();
+    this.#renewedAt = performance.now();
+    this.#timer = setInterval(() => this.#tick(), leaseMs / 5).unref();
+  }
+
+  get node(): NodeStamp {
+    return { id: this.#id, epoch: this.#epoch };
+  }
+
+  /** Told when others gave this node up, or may have, because it could not renew for the time of its lease. */
+  onGivenUp(listener: () => void): () => void {
+    this.#givenUp.add(listener);
+    return () => this.#givenUp.delete(listener);
   }
 
   static async start(connections: Connections, leaseMs: number): Promise<NodeLease> {
@@ -39,7 +63,7 @@ export class NodeLease {
        AND NOT EXISTS (SELECT 1 FROM calls WHERE calls.node = nodes.id AND calls.finished_at IS NULL)`,
       [FORGET_AFTER_MS],
     );
-    return new NodeLease(connections, { id, epoch: 1 }, leaseMs);
+    return new NodeLease(connections, id, leaseMs);
   }
 
   async now(): Promise<number> {
@@ -48,40 +72,100 @@ export class NodeLease {
   }
 
   async ended(nodes: readonly NodeStamp[]): Promise<readonly NodeStamp[]> {
-    const rows = await this.#connections.query<{ id: string }>(
-      `SELECT id FROM nodes WHERE lease_until > ${NOW}
-       OR clock_timestamp() - pg_postmaster_start_time() < make_interval(secs => $1::double precision / 1000)`,
-      [this.#leaseMs],
-    );
-    const alive = new Set(rows.map(({ id }) => id));
-    return nodes.filter(({ id }) => id !== this.node.id && !alive.has(id));
+    const alive = await this.#connections.query<{ id: string }>(`SELECT id FROM nodes WHERE NOT (${SILENT})`, [
+      this.#leaseMs,
+    ]);
+    const ids = new Set(alive.map(({ id }) => id));
+    return nodes.filter(({ id }) => id !== this.#id && !ids.has(id));
+  }
+
+  /** Inside a unit: from now on that life of the node is over, for itself too. False when it has renewed meanwhile. */
+  *giveUp({ id, epoch }: NodeStamp): Work<boolean> {
+    const raised = yield query(GIVE_UP, [this.#leaseMs, id, epoch]);
+    if (raised.length > 0) return true;
+    const living = yield query(LIVES, [id, epoch]);
+    return living.length === 0;
   }
 
   /**
-   * Inside a transaction: marks the batch as done with it. `committed` when it is marked already; `forgotten` when this
-   * node's row was gone, so nothing is known of earlier batches. The row is then there again.
+   * Inside a transaction: marks the batch as done with it, and renews the lease: who writes is alive. `committed` when
+   * it is marked already; `forgotten` when this node's row was gone, so nothing is known of earlier batches. The row is
+   * then there again.
    */
   async takeBatch(client: pg.Client, number: number): Promise<'new' | 'committed' | 'forgotten'> {
     const mark = `INSERT INTO nodes (id, epoch, host, pid, started_at, lease_until, batch)
       VALUES ($1, $2, $3, $4, ${NOW}, ${NOW} + $5, $6)
-      ON CONFLICT (id) DO UPDATE SET batch = excluded.batch WHERE nodes.batch < excluded.batch
-      RETURNING xmax = 0 AS inserted`;
-    const { id, epoch } = this.node;
-    const values = [id, epoch, hostname(), process.pid, this.#leaseMs, number];
-    const { rows } = await client.query<{ inserted: boolean }>({ name: 'tw_take_batch', text: mark, values });
+      ON CONFLICT (id) DO UPDATE SET batch = excluded.batch, lease_until = excluded.lease_until
+        WHERE nodes.batch < excluded.batch
+      RETURNING xmax = 0 AS inserted, epoch`;
+    const values = [this.#id, this.#epoch, hostname(), process.pid, this.#leaseMs, number];
+    const { rows } = await client.query<{ inserted: boolean; epoch: number }>({
+      name: 'tw_take_batch',
+      text: mark,
+      values,
+    });
     if (rows[0] === undefined) return 'committed';
+    this.#goOnAs(rows[0].epoch);
     return rows[0].inserted ? 'forgotten' : 'new';
   }
 
   /** A node that leaves in order is gone at once; its row goes when none of its calls is left. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    const leave = 'UPDATE nodes SET lease_until = 0 WHERE id = $1';
-    await this.#connections.pool.query(leave, [this.node.id]).catch(() => {});
+    // A renewal that is under way would come after the leaving, on another connection, and undo it.
+    await this.#renewing;
+    const leave = 'UPDATE nodes SET lease_until = 0 WHERE id = $1 AND epoch = $2';
+    await this.#connections.pool.query(leave, [this.#id, this.#epoch]).catch(() => {});
+  }
+
+  #tick(): void {
+    const stuck = this.#renewing !== undefined;
+    this.#renewing ??= this.#renew().finally(() => {
+      this.#renewing = undefined;
+    });
+    if (performance.now() - this.#renewedAt < this.#leaseMs) return;
+    if (stuck) {
+      this.#cutOff();
+      return;
+    }
+    // The timer itself may have been late: then the renewal that was only now sent still tells how we stand.
+    const before = this.#renewedAt;
+    void this.#renewing.then(() => {
+      if (this.#renewedAt === before) this.#cutOff();
+    });
   }
 
   async #renew(): Promise<void> {
-    const renew = `UPDATE nodes SET lease_until = ${NOW} + $2 WHERE id = $1`;
-    await this.#connections.pool.query(renew, [this.node.id, this.#leaseMs]).catch(() => {});
+    const renew = `UPDATE nodes SET lease_until = ${NOW} + $2 WHERE id = $1 RETURNING epoch`;
+    const sentAt = performance.now();
+    try {
+      const { rows } = await this.#connections.pool.query<{ epoch: number }>(renew, [this.#id, this.#leaseMs]);
+      if (rows[0] === undefined) return;
+      this.#renewedAt = sentAt;
+      this.#silent = false;
+      this.#goOnAs(rows[0].epoch);
+    } catch {
+      // The server is away; the next tick tries again.
+    }
   }
+
+  #goOnAs(epoch: number): void {
+    if (epoch === this.#epoch) return;
+    this.#epoch = epoch;
+    for (const listener of this.#givenUp) listener();
+  }
+
+  #cutOff(): void {
+    if (this.#silent) return;
+    this.#silent = true;
+    for (const listener of this.#givenUp) listener();
+  }
+}
+
+const GIVE_UP = `UPDATE nodes SET epoch = epoch + 1, lease_until = 0
+  WHERE ${SILENT} AND id = $2 AND epoch = $3 RETURNING id`;
+const LIVES = 'SELECT id FROM nodes WHERE id = $1 AND epoch = $2';
+
+function query(sql: string, values: unknown[]): Query {
+  return { statement: { sql, returns: true }, values };
 }

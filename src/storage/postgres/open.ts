@@ -2,7 +2,7 @@ import pg from 'pg';
 import { messageOf } from '../../kernel/error.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import { StoreError } from '../../kernel/store-error.ts';
-import { migrationStatements, SCHEMA_VERSION } from '../migrations.ts';
+import { MIGRATIONS, type Migration, migrationStatements } from '../migrations.ts';
 import { newerSchema } from '../newer-schema.ts';
 import type { OpenStore } from '../open-store.ts';
 import { SqlStore } from '../sql-store.ts';
@@ -20,6 +20,8 @@ export interface PostgresOptions {
   leaseMs?: number;
   /** How long work goes on trying while the server is away. Default 30 s. */
   patienceMs?: number;
+  /** What makes the schema. For tests of what a later version does with the store of an earlier one. */
+  migrations?: readonly Migration[];
 }
 
 /** Any number that nobody else uses: whoever holds it migrates. */
@@ -28,12 +30,12 @@ const OLDEST_SERVER = 130_000;
 
 /** NOT_CONFIGURED, with `details.trouble`, when the server cannot be reached or must not be used as it is. */
 export async function openPostgresStore(url: string, options: PostgresOptions = {}): Promise<Result<OpenStore>> {
-  const { schema = 'toolwright', leaseMs = 10_000, patienceMs = 30_000 } = options;
+  const { schema = 'toolwright', leaseMs = 10_000, patienceMs = 30_000, migrations = MIGRATIONS } = options;
   let connections: Connections | undefined;
   try {
     connections = new Connections(url, schema, patienceMs);
     const sql = createStatements('postgres');
-    await prepareServer(connections, sql, schema);
+    await prepareServer(connections, sql, { schema, migrations });
     const lease = await NodeLease.start(connections, leaseMs);
     const blobs = new PostgresBlobs(connections, sql);
     const parts = { connections, sql, blobs, lease, channel: `toolwright_${schema}` };
@@ -49,14 +51,19 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
   }
 }
 
-async function prepareServer(connections: Connections, sql: Statements, schema: string): Promise<void> {
+interface Wanted {
+  readonly schema: string;
+  readonly migrations: readonly Migration[];
+}
+
+async function prepareServer(connections: Connections, sql: Statements, wanted: Wanted): Promise<void> {
   const client = await connections.connect();
   try {
     await checkServer(client);
     await client.query('BEGIN');
     await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
-    await client.query(`CREATE SCHEMA IF NOT EXISTS ${pg.escapeIdentifier(schema)}`);
-    await migrate(client, sql, schema);
+    await client.query(`CREATE SCHEMA IF NOT EXISTS ${pg.escapeIdentifier(wanted.schema)}`);
+    await migrate(client, sql, wanted);
     await client.query('COMMIT');
   } finally {
     await client.end();
@@ -77,13 +84,14 @@ async function checkServer(client: pg.Client): Promise<void> {
   throw new StoreError('failed', 'This PostgreSQL is too old: version 13 or newer is needed.');
 }
 
-async function migrate(client: pg.Client, sql: Statements, schema: string): Promise<void> {
+async function migrate(client: pg.Client, sql: Statements, { schema, migrations }: Wanted): Promise<void> {
   await client.query('CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)');
   const { rows } = await client.query<{ version: number }>('SELECT version FROM schema_version');
   const from = rows[0]?.version ?? 0;
-  if (from > SCHEMA_VERSION) throw newerSchema(`The schema ${schema} of the database`, from);
-  if (from === SCHEMA_VERSION) return;
-  for (const statement of migrationStatements(sql.db, 'postgres', from)) await client.query(statement);
+  const newest = migrations.length;
+  if (from > newest) throw newerSchema(`The schema ${schema} of the database`, from, newest);
+  if (from === newest) return;
+  for (const statement of migrationStatements(migrations, sql, from)) await client.query(statement);
   await client.query('DELETE FROM schema_version');
-  await client.query('INSERT INTO schema_version VALUES ($1)', [SCHEMA_VERSION]);
+  await client.query('INSERT INTO schema_version VALUES ($1)', [newest]);
 }

@@ -41,8 +41,7 @@ describe('the PostgreSQL store keeps what a shared store promises', () => {
     return { subject: { ledger: await another(), another }, close };
 
     async function another() {
-      // A short lease: right after its start, the server gives everybody the time of one before anybody is gone.
-      const opened = await openPostgresStore(server.url, { schema, leaseMs: 500 });
+      const opened = await openPostgresStore(server.url, { schema });
       if (!opened.ok) throw new Error(opened.error.message);
       ledgers.push(opened.value.store);
       return opened.value.store;
@@ -124,6 +123,83 @@ test('a node that is silent for too long is given up, and its late word is refus
   expect((await other.call(call.id))?.state).toBe('interrupted');
   await silent.close();
   await other.close();
+});
+
+describe('a node that was given up and comes back', () => {
+  /** Two nodes, and what makes the first one look silent at this moment. */
+  async function pair(leaseMs = 60_000) {
+    const schema = `test_${++schemas}`;
+    const opened = await Promise.all([1, 2].map(() => openPostgresStore(server.url, { schema, leaseMs })));
+    const [late, other] = opened.map((one) => {
+      if (!one.ok) throw new Error(one.error.message);
+      return one.value.store;
+    }) as [Ledger, Ledger];
+    const client = new pg.Client(server.url);
+    await client.connect();
+    const silence = () => client.query(`UPDATE ${schema}.nodes SET lease_until = 0 WHERE id = $1`, [late.node.id]);
+    const close = async () => {
+      await client.end();
+      await late.close();
+      await other.close();
+    };
+    return { late, other, client, schema, silence, close };
+  }
+
+  test('goes on under a new epoch, and its word about what it did before is refused', async () => {
+    const { late, other, silence, close } = await pair();
+    const [waiting, running] = [requestedCall({ effect: 'pure' }), requestedCall({ effect: 'pure' })];
+    await late.submit(waiting);
+    await late.submit(running);
+    await late.move(...started(running));
+    const before = late.node;
+    await silence();
+    expect((await other.recover()).map(({ type }) => type)).toEqual(['call.requeued', 'call.requeued']);
+    // Somebody else takes both over, so their states are those the late one knows them in.
+    for (const { id, tool } of [waiting, running]) {
+      const data = { tool, attempt: 0 };
+      const taken = { type: 'call.resumed', callId: id, at: 1, data } as const;
+      expect(await other.move(id, { from: ['queued'], to: 'requested' }, taken)).not.toBe(null);
+    }
+    await other.move(...started(running));
+
+    expect(await late.move(...started(waiting))).toBe(null);
+    expect(await late.move(...finished(running))).toBe(null);
+    expect(late.node).toEqual({ id: before.id, epoch: before.epoch + 1 });
+    const next = requestedCall();
+    expect((await late.submit(next)).call.node).toEqual(late.node);
+    expect(await other.recover()).toEqual([]);
+    expect(await late.move(...started(next))).not.toBe(null);
+    expect(await late.move(...finished(next))).not.toBe(null);
+    expect(await other.move(...finished(running))).not.toBe(null);
+    expect((await other.verify()).problems).toEqual([]);
+    await close();
+  });
+
+  test('is alive again as soon as it writes, and keeps its calls if nobody took them', async () => {
+    const { late, other, silence, close } = await pair();
+    const call = requestedCall();
+    await late.submit(call);
+    await silence();
+    await late.move(...started(call));
+    expect(await other.recover()).toEqual([]);
+    expect(await late.move(...finished(call))).not.toBe(null);
+    await close();
+  });
+
+  test('is told, so that what it runs can stop', async () => {
+    const { late, other, client, schema, close } = await pair(500);
+    let told = 0;
+    late.onGivenUp?.(() => told++);
+    await late.submit(requestedCall());
+    await until(async () => {
+      await client.query(`UPDATE ${schema}.nodes SET lease_until = 0 WHERE id = $1`, [late.node.id]);
+      return other.recover();
+    });
+    await until(async () => Array(told).fill(0));
+    expect(told).toBe(1);
+    expect(late.node.epoch).toBe(2);
+    await close();
+  });
 });
 
 async function until<T>(look: () => Promise<readonly T[]>): Promise<readonly T[]> {

@@ -1,10 +1,11 @@
 import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { StoreError } from '../../kernel/store-error.ts';
-import { SCHEMA_VERSION } from '../migrations.ts';
 import { newerSchema } from '../newer-schema.ts';
 import type { Database, sqliteDriver } from './driver.ts';
 import { sqliteTrouble } from './trouble.ts';
+
+type Driver = Awaited<ReturnType<typeof sqliteDriver>>;
 
 /** Marks a database as ours; `file` shows it. The letters «TWRT». */
 export const APPLICATION_ID = 0x54575254;
@@ -15,9 +16,10 @@ const CHECK_WHOLE_BYTES = 4 * 1024 * 1024;
 
 /**
  * Throws a StoreError for a file that must not be used, before anything could write to it. A file that does not exist
- * or is empty is fine when nothing of a store lies beside it: it becomes a new one. Call it only while this process does not have the file open.
+ * or is empty is fine when nothing of a store lies beside it: it becomes a new one. `newest` is the schema this version
+ * knows. Call it only while this process does not have the file open.
  */
-export function checkFile(driver: Awaited<ReturnType<typeof sqliteDriver>>, path: string): void {
+export function checkFile(driver: Driver, path: string, newest: number): void {
   // Before the size: another process that creates the store right now makes these after the file has its first page.
   const left = ['state.db-wal', 'blobs', 'nodes'].filter((name) => isFilled(join(path, '..', name)));
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
@@ -34,9 +36,9 @@ export function checkFile(driver: Awaited<ReturnType<typeof sqliteDriver>>, path
     throw new StoreError('foreign', `${path} is a database of another program. ${ELSEWHERE}`);
   }
   const version = header.readUInt32BE(60);
-  if (version > SCHEMA_VERSION) throw newerSchema(path, version);
+  if (version > newest) throw newerSchema(path, version, newest);
   checkLength(path, size, header);
-  checkPages(driver, path, size);
+  checkPages(driver, path, { size, newest });
 }
 
 const LOST = 'Nothing was touched. Restore it from a backup, or move the rest away too to start a new one.';
@@ -76,12 +78,12 @@ function checkLength(path: string, size: number, header: Buffer): void {
   throw new StoreError('damaged', `${path} was cut off: ${lost} bytes are missing at its end. ${RESTORE}`);
 }
 
-function checkPages(driver: Awaited<ReturnType<typeof sqliteDriver>>, path: string, size: number): void {
+function checkPages(driver: Driver, path: string, { size, newest }: { size: number; newest: number }): void {
   let problems: string[];
   try {
     const db = new driver.DatabaseSync(path, { readOnly: true, timeout: 5000 });
     try {
-      checkOwner(db, path);
+      checkOwner(db, path, newest);
       const check =
         size <= CHECK_WHOLE_BYTES ? 'PRAGMA quick_check(3)' : 'SELECT count(*) AS quick_check FROM log_head';
       const found = db.prepare(check).all() as { quick_check: string | number }[];
@@ -100,7 +102,7 @@ function checkPages(driver: Awaited<ReturnType<typeof sqliteDriver>>, path: stri
 }
 
 /** Throws for another program's database. The header alone does not tell: what was written last may be in the log. */
-export function checkOwner(db: Database, path: string): void {
+export function checkOwner(db: Database, path: string, newest: number): void {
   // Tables first: another process may create the store between these reads, and its mark comes with its tables.
   const { tables } = db.prepare('SELECT count(*) AS tables FROM sqlite_master').get() as { tables: number };
   const { application_id } = db.prepare('PRAGMA application_id').get() as { application_id: number };
@@ -108,5 +110,5 @@ export function checkOwner(db: Database, path: string): void {
   if (application_id !== APPLICATION_ID && tables > 0) {
     throw new StoreError('foreign', `${path} is a database of another program. ${ELSEWHERE}`);
   }
-  if (user_version > SCHEMA_VERSION) throw newerSchema(path, user_version);
+  if (user_version > newest) throw newerSchema(path, user_version, newest);
 }

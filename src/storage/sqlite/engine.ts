@@ -19,6 +19,7 @@ interface Parts {
   node: NodeStamp;
   slots: NodeSlots;
   now: () => number;
+  wall: () => number;
   groupSize?: number | undefined;
 }
 
@@ -28,6 +29,7 @@ export class SqliteEngine implements Engine {
   readonly blobs: SweepableBlobs;
   readonly node: NodeStamp;
   readonly now: () => number;
+  readonly wall: () => number;
   readonly #db: Database;
   readonly #slots: NodeSlots;
   readonly #prepared = new Map<string, ReturnType<Database['prepare']>>();
@@ -36,12 +38,13 @@ export class SqliteEngine implements Engine {
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor({ db, sql, blobs, node, slots, now, groupSize }: Parts) {
+  constructor({ db, sql, blobs, node, slots, now, wall, groupSize }: Parts) {
     this.#db = db;
     this.sql = sql;
     this.blobs = blobs;
     this.node = node;
     this.now = now;
+    this.wall = wall;
     this.#slots = slots;
     this.#group = new GroupCommit((units) => this.#commit(units), groupSize);
   }
@@ -166,14 +169,19 @@ export class SqliteEngine implements Engine {
     let seen = this.#dataVersion();
     return setInterval(() => {
       const version = this.#dataVersion();
-      if (version === seen) return;
+      if (version === seen && version !== undefined) return;
       seen = version;
       for (const changed of this.#watchers) changed();
     }, WATCH_MS).unref();
   }
 
-  #dataVersion(): number {
-    return this.#pragma('data_version');
+  /** Undefined when the file cannot be asked just now: nothing may be thrown from a timer, and readers will see. */
+  #dataVersion(): number | undefined {
+    try {
+      return this.#pragma('data_version');
+    } catch {
+      return undefined;
+    }
   }
 
   #pragma(name: string): number {

@@ -64,6 +64,18 @@ describe('what is opened', () => {
     await store.close();
   });
 
+  test('what was open to others is closed to them', async () => {
+    await written();
+    chmodSync(folder, 0o777);
+    for (const name of ['state.db', 'blobs', 'nodes']) chmodSync(join(folder, name), 0o755);
+    const store = await opened();
+    for (const name of ['', 'blobs', 'nodes']) expect(statSync(join(folder, name)).mode & 0o777, name).toBe(0o700);
+    for (const name of ['state.db', 'state.db-wal', 'state.db-shm']) {
+      expect(statSync(join(folder, name)).mode & 0o077, name).toBe(0);
+    }
+    await store.close();
+  });
+
   test('a store that was closed says so', async () => {
     const store = await opened();
     await store.close();
@@ -147,6 +159,28 @@ describe('what is refused, and left as it is', () => {
     writeFileSync(`${path}-wal`, 'x'.repeat(100));
     expect(await openSqliteStore(folder)).toMatchObject({ ok: false, error: { details: { trouble: 'damaged' } } });
     expect(existsSync(path)).toBe(false);
+  });
+
+  test('a directory that everybody shares', async () => {
+    chmodSync(folder, 0o1777);
+    const result = await openSqliteStore(folder);
+    expect(result).toMatchObject({ ok: false, error: { details: { trouble: 'unsafe' } } });
+    expect(!result.ok && result.error.message).toContain('everybody shares');
+    expect(statSync(folder).mode & 0o7777).toBe(0o1777);
+  });
+
+  test('a directory of somebody else that is open to others', async () => {
+    // Only root can give a folder away; anybody else finds one that is not theirs.
+    const asRoot = process.getuid?.() === 0;
+    const theirs = asRoot ? folder : '/usr';
+    if (asRoot) {
+      chownSync(folder, NOBODY, NOBODY);
+      chmodSync(folder, 0o755);
+    }
+    const result = await openSqliteStore(theirs);
+    expect(result).toMatchObject({ ok: false, error: { details: { trouble: 'unsafe' } } });
+    expect(!result.ok && result.error.message).toContain('belongs to another user');
+    expect(existsSync(join(theirs, 'state.db'))).toBe(false);
   });
 
   test('a directory that may not be written to, which is no damage', async () => {

@@ -1,13 +1,14 @@
-import { closeSync, mkdirSync, openSync, realpathSync } from 'node:fs';
+import { closeSync, openSync, realpathSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { messageOf } from '../../kernel/error.ts';
 import type { Clock } from '../../kernel/ports.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import { StoreError } from '../../kernel/store-error.ts';
 import { driveNow } from '../engine.ts';
 import { FileBlobs } from '../file-blobs.ts';
-import { migrationStatements, SCHEMA_VERSION } from '../migrations.ts';
+import { makeFolder } from '../make-folder.ts';
+import { MIGRATIONS, type Migration, migrationStatements } from '../migrations.ts';
 import type { OpenStore } from '../open-store.ts';
 import { SqlStore } from '../sql-store.ts';
 import { first, type Query, type Row } from '../statement.ts';
@@ -16,6 +17,7 @@ import { type Machine, storeClock } from '../store-clock.ts';
 import { APPLICATION_ID, checkFile, checkOwner } from './check-file.ts';
 import { type Database, sqliteDriver } from './driver.ts';
 import { SqliteEngine } from './engine.ts';
+import { keepPrivate } from './keep-private.ts';
 import { NodeSlots } from './node-slots.ts';
 import { sqliteTrouble } from './trouble.ts';
 
@@ -25,6 +27,8 @@ export interface SqliteOptions {
   machine?: Machine;
   /** How many writes share a commit at most. For measuring: 1 gives every write a commit of its own. */
   groupSize?: number;
+  /** What makes the schema. For tests of what a later version does with the store of an earlier one. */
+  migrations?: readonly Migration[];
 }
 
 /** Files that this process has open. Looking at one with the file system would drop SQLite's locks on it. */
@@ -35,18 +39,20 @@ const open = new Map<string, number>();
  * with `details.trouble`, when what is there must not be used; it is then as it was.
  */
 export async function openSqliteStore(directory: string, options: SqliteOptions = {}): Promise<Result<OpenStore>> {
+  const { migrations = MIGRATIONS } = options;
   let db: Database | undefined;
   let slots: NodeSlots | undefined;
   try {
     const driver = await sqliteDriver();
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeFolder(directory);
     const path = join(realpathSync(directory), 'state.db');
     if (!open.has(path)) {
-      checkFile(driver, path);
+      checkFile(driver, path, migrations.length);
+      keepPrivate(dirname(path));
       closeSync(openSync(path, 'a', 0o600));
     }
     db = new driver.DatabaseSync(path, { timeout: 5000 });
-    prepareDatabase(db, path);
+    prepareDatabase(db, path, migrations);
     slots = new NodeSlots(driver, join(directory, 'nodes'));
     const store = start(path, db, slots, options);
     return ok(store);
@@ -61,21 +67,25 @@ export async function openSqliteStore(directory: string, options: SqliteOptions 
 }
 
 /** Settings of the file first, as they hold only before it has tables; then the schema, in one transaction. */
-function prepareDatabase(db: Database, path: string): void {
+function prepareDatabase(db: Database, path: string, migrations: readonly Migration[]): void {
   db.exec('PRAGMA busy_timeout = 5000');
   db.exec('PRAGMA auto_vacuum = INCREMENTAL');
   db.exec('PRAGMA journal_mode = WAL');
   db.exec('PRAGMA synchronous = FULL');
+  // On macOS a plain sync leaves data in the drive's own cache; elsewhere this changes nothing.
+  db.exec('PRAGMA fullfsync = ON');
+  db.exec('PRAGMA checkpoint_fullfsync = ON');
   db.exec('PRAGMA wal_autocheckpoint = 1000');
-  checkOwner(db, path);
-  if (schemaVersion(db) === SCHEMA_VERSION) return;
+  const newest = migrations.length;
+  checkOwner(db, path, newest);
+  if (schemaVersion(db) === newest) return;
   db.exec('BEGIN IMMEDIATE');
   try {
-    checkOwner(db, path);
+    checkOwner(db, path, newest);
     const from = schemaVersion(db);
-    for (const sql of migrationStatements(createStatements('sqlite').db, 'sqlite', from)) db.exec(sql);
+    for (const sql of migrationStatements(migrations, createStatements('sqlite'), from)) db.exec(sql);
     db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
-    db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+    db.exec(`PRAGMA user_version = ${newest}`);
     db.exec('COMMIT');
   } catch (error) {
     db.exec('ROLLBACK');
@@ -91,9 +101,10 @@ function start(path: string, db: Database, slots: NodeSlots, options: SqliteOpti
   const sql = createStatements('sqlite');
   const run = runOn(db);
   const now = clockOf(run, sql, options);
+  const wall = () => (options.clock ?? Date).now();
   const node = { id: slots.id, epoch: startNode(run, sql, slots.id, now()) };
   const blobs = new FileBlobs(join(path, '..', 'blobs'), now);
-  const engine = new SqliteEngine({ db, sql, blobs, node, slots, now, groupSize: options.groupSize });
+  const engine = new SqliteEngine({ db, sql, blobs, node, slots, now, wall, groupSize: options.groupSize });
   open.set(path, (open.get(path) ?? 0) + 1);
   const head = engine.read(() => first(sql.logHead, undefined))?.pos ?? 0;
   const store = new SqlStore(engine, {

@@ -14,6 +14,7 @@ export function blobStatements(db: Kysely<Tables>) {
         .onConflict((conflict) => conflict.column('hash').doUpdateSet({ put_at: (eb) => eb.ref('excluded.put_at') })),
     ),
     getBlob: define<{ hash: string }>()(({ hash }) => db.selectFrom('blobs').select('bytes').where('hash', '=', hash)),
+    blobSizes: define<void>()(() => db.selectFrom('blobs').select(['hash', 'size'])),
     oldBlobs: define<{ before: number }>()(({ before }) =>
       db.selectFrom('blobs').select('hash').where('put_at', '<', before),
     ),

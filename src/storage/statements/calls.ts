@@ -11,6 +11,7 @@ const CALL_COLUMNS = [
   'agent',
   'tool',
   'key',
+  'digest',
   'effect',
   'state',
   'args',
@@ -92,8 +93,8 @@ export function callStatements(db: Kysely<Tables>, dialect: Dialect) {
 }
 
 /**
- * The compare-and-set: only from these states, only in the named attempt, and a running call only by the node that
- * runs it.
+ * The compare-and-set: only from these states, only in the named attempt, and a call that a node is at work on only
+ * by that life of that node.
  */
 function moveCall(db: Kysely<Tables>, columns: readonly (keyof MovedColumns)[]) {
   return define<MoveSlots>()((slots) =>
@@ -109,7 +110,7 @@ function moveCall(db: Kysely<Tables>, columns: readonly (keyof MovedColumns)[]) 
       .where((eb) => eb.or([eb('attempt', '=', slots.attempt), eb(eb.val(slots.attempt), '=', ANY_ATTEMPT)]))
       .where((eb) =>
         eb.or([
-          eb('state', '<>', 'running'),
+          eb('state', 'not in', ['requested', 'running']),
           eb.and([eb('node', '=', slots.my_node), eb('node_epoch', '=', slots.my_epoch)]),
         ]),
       )

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { type Dialect, define, defineMany, rows, type Work } from '../statement.ts';
-import type { EventTable, SessionTable, Tables } from '../tables.ts';
+import type { EventTable, SessionInfoTable, SessionTable, Tables } from '../tables.ts';
 
 const EVENT_COLUMNS = [
   'pos',
@@ -14,6 +14,16 @@ const EVENT_COLUMNS = [
   'blob',
   'hash',
 ] as const satisfies readonly (keyof EventTable)[];
+
+export type DescribedSession = SessionTable & { [K in keyof Omit<SessionInfoTable, 'id'>]: SessionInfoTable[K] | null };
+
+function described(db: Kysely<Tables>) {
+  return db
+    .selectFrom('sessions')
+    .leftJoin('session_info', 'session_info.id', 'sessions.id')
+    .selectAll('sessions')
+    .select(['session_info.workspace', 'session_info.title', 'session_info.agent']);
+}
 
 export function logStatements(db: Kysely<Tables>, dialect: Dialect) {
   return {
@@ -77,6 +87,11 @@ export function logStatements(db: Kysely<Tables>, dialect: Dialect) {
           .as('count'),
       ]),
     ),
+    describedSession: define<{ session: string }>()(({ session }) => described(db).where('sessions.id', '=', session)),
+    firstDescribed: define<{ limit: number }>()(({ limit }) => described(db).orderBy('sessions.id').limit(limit)),
+    describedAfter: define<{ after: string; limit: number }>()(({ after, limit }) =>
+      described(db).where('sessions.id', '>', after).orderBy('sessions.id').limit(limit),
+    ),
     /** Sessions that have events and no row. */
     strayEvents: define<{ limit: number }>()(({ limit }) =>
       db
@@ -101,6 +116,15 @@ export function logStatements(db: Kysely<Tables>, dialect: Dialect) {
 }
 
 /** A page of sessions. The first one has no `after`: an empty name is a name too. */
+/** The same page with what was said when the sessions were opened. */
+export function describedPage(
+  sql: Pick<ReturnType<typeof logStatements>, 'firstDescribed' | 'describedAfter'>,
+  after: string | undefined,
+  limit: number,
+): Work<readonly DescribedSession[]> {
+  return after === undefined ? rows(sql.firstDescribed, { limit }) : rows(sql.describedAfter, { after, limit });
+}
+
 export function sessionPage(
   sql: Pick<ReturnType<typeof logStatements>, 'firstSessions' | 'sessionsAfter'>,
   after: string | undefined,

@@ -1,6 +1,11 @@
 import { type Kysely, sql } from 'kysely';
 import { define } from '../statement.ts';
-import type { ApprovalTable, Tables } from '../tables.ts';
+import type { ApprovalTable, SessionInfoTable, Tables } from '../tables.ts';
+
+interface Decision extends Pick<ApprovalTable, 'id' | 'state' | 'message' | 'decision' | 'decision_blob'> {
+  at: number;
+  by: string | null;
+}
 
 export function projectionStatements(db: Kysely<Tables>) {
   return {
@@ -14,30 +19,51 @@ export function projectionStatements(db: Kysely<Tables>) {
         args_blob: slots.args_blob,
         reason: slots.reason,
         digest: slots.digest,
+        asked: slots.asked,
         state: slots.state,
         requested_at: slots.requested_at,
         expires_at: slots.expires_at,
         decided_at: null,
         decided_by: null,
         message: null,
+        decision: null,
+        decision_blob: null,
       }),
     ),
     approval: define<{ id: string }>()(({ id }) => db.selectFrom('approvals').selectAll().where('id', '=', id)),
+    latestApproval: define<{ call: string }>()(({ call }) =>
+      db
+        .selectFrom('approvals')
+        .selectAll()
+        .where('call_id', '=', call)
+        .orderBy('requested_at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(1),
+    ),
+    /** Calls that still wait for somebody's answer. */
+    pendingApproval: define<{ call: string }>()(({ call }) =>
+      db.selectFrom('approvals').select('id').where('call_id', '=', call).where('state', '=', 'pending').limit(1),
+    ),
+    openSession: define<SessionInfoTable>()((slots) =>
+      db
+        .insertInto('session_info')
+        .values({ id: slots.id, workspace: slots.workspace, title: slots.title, agent: slots.agent })
+        .onConflict((conflict) => conflict.column('id').doNothing()),
+    ),
     /** The first decision wins: only a pending one changes. */
-    decideApproval: define<{ id: string; state: string; at: number; by: string | null; message: string | null }>()(
-      ({ id, state, at, by, message }) =>
-        db
-          .updateTable('approvals')
-          .set({ state, decided_at: at, decided_by: by, message })
-          .where('id', '=', id)
-          .where('state', '=', 'pending')
-          .returning(['id', 'expires_at']),
+    decideApproval: define<Decision>()(({ id, state, at, by, message, decision, decision_blob }) =>
+      db
+        .updateTable('approvals')
+        .set({ state, decided_at: at, decided_by: by, message, decision, decision_blob })
+        .where('id', '=', id)
+        .where('state', '=', 'pending')
+        .returning(['id', 'expires_at']),
     ),
     /** A call that ended waits for nobody. */
     closeApprovals: define<{ call: string; at: number }>()(({ call, at }) =>
       db
         .updateTable('approvals')
-        .set({ state: 'expired', decided_at: at })
+        .set({ state: 'superseded', decided_at: at })
         .where('call_id', '=', call)
         .where('state', '=', 'pending'),
     ),

@@ -68,7 +68,8 @@ export function pruneStatements(db: Kysely<Tables>) {
         .union(db.selectFrom('calls').select('args_blob as hash').where('args_blob', 'is not', null))
         .union(db.selectFrom('calls').select('outcome_blob as hash').where('outcome_blob', 'is not', null))
         .union(db.selectFrom('calls').select('artifact as hash').where('artifact', 'is not', null))
-        .union(db.selectFrom('approvals').select('args_blob as hash').where('args_blob', 'is not', null)),
+        .union(db.selectFrom('approvals').select('args_blob as hash').where('args_blob', 'is not', null))
+        .union(db.selectFrom('approvals').select('decision_blob as hash').where('decision_blob', 'is not', null)),
     ),
   };
 }

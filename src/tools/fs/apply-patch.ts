@@ -50,6 +50,11 @@ export const applyPatch = defineTool({
   },
 
   render: ({ files }) => files.map(describe).join('\n'),
+  view: ({ files }) =>
+    files.flatMap(({ path, change, diff }) => [
+      { kind: 'text' as const, text: `${path}: ${change}` },
+      ...(diff === '' ? [] : [{ kind: 'diff' as const, text: diff }]),
+    ]),
 });
 
 interface Planned {

@@ -61,6 +61,15 @@ export const editFile = defineTool({
     return `Would edit ${given.path}.\n${planned.value.diff}`;
   },
 
+  async draft(given, ctx) {
+    const read = await ctx.files.readText(given.path);
+    const edited = read.ok ? applyEdits(read.value.text, given.edits, given.path) : read;
+    if (!read.ok || !edited.ok) return undefined;
+    const before = read.value.text;
+    const withText = (text: string) => ({ ...given, edits: [{ old: before, new: text }] });
+    return { path: given.path, before, after: edited.value.text, withText };
+  },
+
   async run(given, ctx) {
     const planned = await plan(given, ctx);
     if (!planned.ok) return planned;
@@ -73,6 +82,10 @@ export const editFile = defineTool({
   },
 
   render: ({ path, edits, diff }) => [`Edited ${path}${inexact(edits)}.`, diff].join('\n'),
+  view: ({ path, diff }) => [
+    { kind: 'files', paths: [path] },
+    { kind: 'diff', text: diff },
+  ],
 });
 
 interface Plan {

@@ -67,6 +67,12 @@ export const readFile = defineTool({
     if (notice === undefined) return content;
     return content === '' || content.endsWith('\n') ? `${content}${notice}` : `${content}\n${notice}`;
   },
+  view({ path, content, image, notice }) {
+    if (image !== undefined) return [{ kind: 'image', mimeType: image.mimeType, base64: image.data, alt: path }];
+    const shown = { kind: 'code' as const, text: content, path };
+    return notice === undefined ? [shown] : [shown, { kind: 'text', text: notice }];
+  },
+  attachments: ({ image }) => (image === undefined ? [] : [{ kind: 'image', ...image }]),
 });
 
 function asText(window: LineWindow): Output {

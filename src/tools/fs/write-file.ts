@@ -50,6 +50,16 @@ export const writeFile = defineTool({
     return applied?.kind === 'write' ? describe(applied, 'Would') : '';
   },
 
+  async draft(given, ctx) {
+    const change = changeOf(given, ctx);
+    const would = change.ok && given.encoding === 'utf-8' ? await ctx.files.rehearse([change.value]) : undefined;
+    const applied = would?.ok ? would.value[0] : undefined;
+    if (applied?.kind !== 'write' || applied.after === null) return undefined;
+    if (!applied.created && applied.before === null) return undefined;
+    const { path, before, after } = applied;
+    return { path, before: before ?? '', after, withText: (content) => ({ ...given, content }) };
+  },
+
   async run(given, ctx) {
     const change = changeOf(given, ctx);
     if (!change.ok) return change;
@@ -68,6 +78,10 @@ export const writeFile = defineTool({
     ]
       .filter(Boolean)
       .join('\n'),
+  view: ({ path, diff }) => [
+    { kind: 'files', paths: [path] },
+    ...(diff === '' ? [] : [{ kind: 'diff' as const, text: diff }]),
+  ],
 });
 
 function changeOf({ path, content, encoding, createDirs, version }: Input, ctx: ToolContext): Result<Change> {

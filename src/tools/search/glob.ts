@@ -41,4 +41,11 @@ export const glob = defineTool({
       total > paths.length ? `${paths.length} of ${total} files; give a narrower pattern or a higher limit.` : '';
     return searchFooter(head, [cut], { ignored, complete });
   },
+  view: ({ paths, total }) =>
+    paths.length === 0
+      ? [{ kind: 'text', text: 'No files found.' }]
+      : [
+          { kind: 'files', paths },
+          ...(total > paths.length ? [{ kind: 'text' as const, text: `${paths.length} / ${total}` }] : []),
+        ],
 });

@@ -82,6 +82,12 @@ export const grep = defineTool({
     const kept = withheld > 0 ? `${withheld} files hold private keys and are not shown.` : '';
     return searchFooter(shown, [cut, kept], answer);
   },
+  view(answer) {
+    if (answer.output !== 'content' || answer.lines.length === 0)
+      return [{ kind: 'files', paths: answer.files.map(({ path }) => path) }];
+    const rows = answer.lines.map(({ path, line, text }) => [`${path}:${line}`, text]);
+    return [{ kind: 'table', columns: ['path:line', 'text'], rows }];
+  },
 });
 
 /** `path:line: text`; lines around a match have dashes, and a line of dashes stands where some were left out. */

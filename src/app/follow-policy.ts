@@ -1,0 +1,75 @@
+import type { FilePolicy } from '../kernel/file-policy.ts';
+import type { Ledger, RuleRecord } from '../kernel/ledger.ts';
+import { ok, type Result } from '../kernel/result.ts';
+import type { Tool } from '../kernel/tool.ts';
+import type { UrlJudge } from '../kernel/web.ts';
+import { createPolicy, type ExplainingPolicy } from '../policy/create-policy.ts';
+import { type KnownTools, parseRules, type RuleSet } from '../policy/rules.ts';
+import { withStrictList } from '../policy/strict-list.ts';
+import type { Config } from './config/settings.ts';
+
+interface PolicyParts {
+  readonly config: Config;
+  readonly files: FilePolicy;
+  readonly home: string;
+  /** Names that rules may speak of. */
+  readonly known: KnownTools;
+  /** Those of this process, for what mode strict lists by itself. */
+  readonly tools: readonly Tool[];
+  /** Which URLs are never fetched, and which hosts are allowed. */
+  readonly urls?: UrlJudge;
+}
+
+export interface FollowedPolicy {
+  readonly policy: ExplainingPolicy;
+  /** Rules saved until now hold from now on; without it they do a moment later. */
+  reload(): Promise<void>;
+  stop(): void;
+}
+
+/**
+ * The configuration's rules and those saved in the store, by whatever process, as one policy that follows them. A rule
+ * of the configuration that cannot be used is refused; a saved one whose tool is gone does nothing.
+ */
+export async function followPolicy(
+  store: Ledger,
+  { config, files, home, known, tools, urls }: PolicyParts,
+): Promise<Result<FollowedPolicy>> {
+  const given: RuleSet = { allow: config.allow, ask: config.ask, deny: config.deny };
+  const fixed = parseRules(config.mode === 'strict' ? withStrictList(given, commandTools(tools)) : given, known);
+  if (!fixed.ok) return fixed;
+  const compile = (saved: readonly RuleRecord[]): ExplainingPolicy => {
+    const kept = parseRules(setOf(saved.filter(({ rule }) => known.has(rule.split('(')[0] ?? ''))), known);
+    const rules = kept.ok ? [...fixed.value, ...kept.value] : fixed.value;
+    return createPolicy({ mode: config.mode, rules: rules.toSorted(byStrictness), files, home, ...(urls && { urls }) });
+  };
+  let current = compile(await store.rules());
+  const reload = async () => {
+    current = compile(await store.rules());
+  };
+  const stop = store.follow(({ type }) => {
+    if (type === 'rule.saved' || type === 'rule.removed') void reload();
+  });
+  const policy: ExplainingPolicy = {
+    decide: (subject) => current.decide(subject),
+    explain: (subject) => current.explain(subject),
+  };
+  return ok({ policy, reload, stop });
+}
+
+/** Tools that take a command line. */
+function commandTools(tools: readonly Tool[]): string[] {
+  return tools.filter(({ takesCommand }) => takesCommand === true).map(({ name }) => name);
+}
+
+function setOf(saved: readonly RuleRecord[]): RuleSet {
+  const having = (verdict: RuleRecord['verdict']) =>
+    saved.filter((rule) => rule.verdict === verdict).map(({ rule }) => rule);
+  return { allow: having('allow'), ask: having('ask'), deny: having('deny') };
+}
+
+const STRICTNESS = { deny: 0, ask: 1, allow: 2 };
+
+function byStrictness(a: { verdict: keyof typeof STRICTNESS }, b: { verdict: keyof typeof STRICTNESS }): number {
+  return STRICTNESS[a.verdict] - STRICTNESS[b.verdict];
+}

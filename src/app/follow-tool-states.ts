@@ -1,0 +1,35 @@
+import type { Ledger } from '../kernel/ledger.ts';
+import type { ToolRegistry } from '../runtime/registry.ts';
+
+/**
+ * Switches tools as the store says, also when another process does it. What the configuration disables stays off.
+ * Returns how to stop following.
+ */
+export async function followToolStates(
+  store: Ledger,
+  registry: ToolRegistry,
+  disabled: readonly string[],
+): Promise<() => void> {
+  const apply = (tool: string, enabled: boolean) => {
+    if (!registry.exists(tool)) return;
+    if (enabled && !disabled.includes(tool)) registry.enable(tool);
+    else registry.disable(tool);
+  };
+  const states = new Map(await store.toolStates());
+  const applyAll = () => {
+    for (const [tool, enabled] of states) apply(tool, enabled);
+    for (const tool of disabled) apply(tool, false);
+  };
+  applyAll();
+  // A tool that comes later, from a server, may have been switched off before.
+  const unwatch = registry.onChange(applyAll);
+  const unfollow = store.follow((event) => {
+    if (event.type !== 'tool.switched') return;
+    states.set(event.data.tool, event.data.enabled);
+    apply(event.data.tool, event.data.enabled);
+  });
+  return () => {
+    unwatch();
+    unfollow();
+  };
+}

@@ -1,0 +1,91 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { App, AppOptions } from './open-app.ts';
+import { openApp } from './open-app.ts';
+
+let home: string;
+let workspace: string;
+const apps: App[] = [];
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'app-'));
+  workspace = join(home, 'project');
+  mkdirSync(workspace);
+  writeFileSync(join(workspace, 'a.txt'), 'needle\n');
+});
+
+afterEach(async () => {
+  for (const app of apps.splice(0)) await app.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+function tryOpen(options: Partial<AppOptions> = {}) {
+  return openApp({ workspace, home, env: { PATH: '/usr/local/bin:/usr/bin:/bin' }, ...options });
+}
+
+async function open(options: Partial<AppOptions> = {}): Promise<App> {
+  const opened = await tryOpen(options);
+  if (!opened.ok) throw new Error(opened.error.message);
+  apps.push(opened.value);
+  return opened.value;
+}
+
+test('a call goes through policy, sandbox, workspace and store', async () => {
+  const app = await open();
+  const read = await app.executor.execute('read_file', app.context, { path: 'a.txt' });
+  expect(read.toDisplay()).toContain('needle');
+  const found = await app.executor.execute('grep', app.context, { pattern: 'needle' });
+  expect(found.toDisplay()).toContain('a.txt:1: needle');
+  const { items } = await app.store.history({});
+  expect(items.map(({ tool, state }) => [tool, state])).toEqual([
+    ['read_file', 'succeeded'],
+    ['grep', 'succeeded'],
+  ]);
+});
+
+test('a change that nobody can be asked about is refused, and one that a rule allows runs', async () => {
+  const app = await open();
+  const refused = await app.executor.execute('write_file', app.context, { path: 'a.txt', content: 'x' });
+  expect(refused.error).toMatchObject({ code: 'APPROVAL_DENIED' });
+  const allowing = await open({ flags: { allow: 'write_file(a.txt)' } });
+  const written = await allowing.executor.execute('write_file', allowing.context, { path: 'a.txt', content: 'x' });
+  expect(written.success).toBe(true);
+});
+
+test('a rule about a name does not allow what a link of that name leads to', async () => {
+  mkdirSync(join(workspace, '.git/hooks'), { recursive: true });
+  writeFileSync(join(workspace, '.git/hooks/pre-commit'), 'old');
+  symlinkSync('.git/hooks/pre-commit', join(workspace, 'notes.md'));
+  for (const flags of [{ allow: 'write_file(notes.md)' }, { allow: 'write_file' }, { mode: 'auto' }]) {
+    const app = await open({ flags });
+    const written = await app.executor.execute('write_file', app.context, { path: 'notes.md', content: 'new' });
+    expect(written.success).toBe(false);
+  }
+  expect(readFileSync(join(workspace, '.git/hooks/pre-commit'), 'utf8')).toBe('old');
+});
+
+test('a rule saved by another process is followed, and so is a tool switched off', async () => {
+  const here = await open();
+  const there = await open();
+  const saved = { ruleId: 'r1', rule: 'write_file(a.txt)', verdict: 'allow', by: null } as const;
+  await there.store.record({ type: 'rule.saved', at: Date.now(), data: saved });
+  const switched = { tool: 'grep', enabled: false, by: null };
+  await there.store.record({ type: 'tool.switched', at: Date.now(), data: switched });
+  await expect
+    .poll(async () => {
+      const result = await here.executor.execute('write_file', here.context, { path: 'a.txt', content: 'y' });
+      const search = await here.executor.execute('grep', here.context, { pattern: 'y' });
+      return [result.success, search.error?.code];
+    })
+    .toEqual([true, 'TOOL_DISABLED']);
+});
+
+test('what is wrong with the configuration is said before anything runs', async () => {
+  expect((await tryOpen({ workspace: join(home, 'none') })).ok).toBe(false);
+  const rule = await tryOpen({ flags: { allow: 'wirte_file' } });
+  expect(!rule.ok && rule.error.message).toContain('there is no tool wirte_file');
+  const inside = await tryOpen({ workspace: home });
+  expect(!inside.ok && inside.error.message).toContain("contains Toolwright's own state");
+});

@@ -1,0 +1,175 @@
+import { mkdirSync, realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { ExecutionContext } from '../kernel/execution-context.ts';
+import { createFilePolicy } from '../kernel/file-policy.ts';
+import type { Ledger } from '../kernel/ledger.ts';
+import type { Approver, BlobStore, Logger } from '../kernel/ports.ts';
+import { fail, ok, type Result } from '../kernel/result.ts';
+import type { Sandbox } from '../kernel/sandbox.ts';
+import type { RemoteServer } from '../mcp/client/remote-server.ts';
+import { createWeb, withWeb } from '../net/create-web.ts';
+import type { ExplainingPolicy } from '../policy/create-policy.ts';
+import { createProcesses } from '../processes/create-processes.ts';
+import { builtInToolsets } from '../runtime/built-in-toolsets.ts';
+import { ToolExecutor } from '../runtime/executor.ts';
+import { type AnyTool, ToolRegistry } from '../runtime/registry.ts';
+import { openStore } from '../storage/open.ts';
+import type { OpenStore } from '../storage/open-store.ts';
+import { builtInTools } from '../tools/index.ts';
+import { openWorkspace, type Workspace } from '../workspace/open-workspace.ts';
+import { chooseSandbox } from './choose-sandbox.ts';
+import { type LoadedConfig, loadConfig } from './config/load-config.ts';
+import type { Texts } from './config/texts.ts';
+import { followPolicy } from './follow-policy.ts';
+import { followToolStates } from './follow-tool-states.ts';
+import { ownPorts } from './own-ports.ts';
+import { openRemoteTools } from './remote-tools.ts';
+import { VERSION } from './version.ts';
+import { createWitness } from './witness.ts';
+
+export interface AppOptions {
+  /** The folder to work in. */
+  readonly workspace: string;
+  readonly env: Texts;
+  readonly flags?: Texts;
+  readonly home?: string;
+  /** Several workspaces of one process share a store; whoever opened it closes it. */
+  readonly store?: OpenStore;
+  /** Who is asked. Left out: a call that must be asked about is refused. */
+  readonly approver?: Approver | Approver['ask'];
+  readonly logger?: Logger;
+  /** Beside the built-in ones. */
+  readonly tools?: readonly AnyTool[];
+}
+
+/** Everything that works together on one workspace. */
+export interface App {
+  readonly loaded: LoadedConfig;
+  readonly store: Ledger;
+  readonly blobs: BlobStore;
+  readonly sandbox: Sandbox;
+  readonly workspace: Workspace;
+  readonly policy: ExplainingPolicy;
+  /** Rules that were saved hold from now on, not only soon. */
+  reloadRules(): Promise<void>;
+  readonly registry: ToolRegistry;
+  readonly executor: ToolExecutor;
+  /** The MCP servers whose tools are offered beside ours. */
+  readonly servers: readonly RemoteServer[];
+  /** What calls run in unless they say otherwise. */
+  readonly context: ExecutionContext;
+  close(): Promise<void>;
+}
+
+/** Reads the configuration once, chooses the parts and puts them together. What is wrong is said before anything runs. */
+export async function openApp(options: AppOptions): Promise<Result<App>> {
+  const { env, flags = {}, home = homedir() } = options;
+  const root = realFolder(options.workspace);
+  if (root === undefined) return fail('INVALID_PATH', `${options.workspace} is not a folder: give one that exists.`);
+  const loaded = await loadConfig({ env, flags, workspace: root, home });
+  if (!loaded.ok) return loaded;
+  const { config, stateDir } = loaded.value;
+  if (isInside(stateDir, root)) {
+    const next = 'choose a folder further down as the workspace, or another stateDir.';
+    return fail('INVALID_INPUT', `The workspace ${root} contains Toolwright's own state in ${stateDir}: ${next}`);
+  }
+
+  const registry = new ToolRegistry();
+  registry.registerMany(builtInTools, { source: 'built-in' });
+  registry.registerMany(options.tools ?? []);
+  for (const toolset of builtInToolsets) registry.addToolset(toolset);
+  const files = createFilePolicy(
+    config.sensitiveFiles.map((pattern) => ({ pattern, access: 'hidden', reason: 'the configuration says so' })),
+  );
+  mkdirSync(join(stateDir, 'sandbox'), { recursive: true, mode: 0o700 });
+  const sandbox = await chooseSandbox(config.sandbox, { files, home, path: env.PATH ?? '', stateDir });
+  if (!sandbox.ok) return sandbox;
+  const opened = options.store === undefined ? await openStore(loaded.value.storePlace) : ok(options.store);
+  if (!opened.ok) return opened;
+  const { store, blobs } = opened.value;
+
+  const closing: (() => unknown)[] = options.store === undefined ? [() => store.close()] : [];
+  const log = options.logger ?? pino({ level: 'silent' });
+  const remote = await openRemoteTools(config.mcpServers, { registry, stateDir, version: VERSION, log });
+  closing.push(() => remote.close());
+  const known = { has: (name: string) => registry.exists(name) || remote.mayBeNamed(name) };
+  const web = createWeb({
+    allowedHosts: config.allowedHosts,
+    privateHosts: config.privateHosts,
+    search: loaded.value.search,
+    ownPorts: ownPorts(stateDir, config.port),
+  });
+  const policy = await followPolicy(store, { config, files, home, known, tools: registry.offered(), urls: web.urls });
+  if (!policy.ok) return closeAll(closing).then(() => policy);
+  const workspace = await openWorkspace({
+    root,
+    policy: files,
+    journal: { folder: join(stateDir, 'journal'), blobs },
+    sandbox: sandbox.value,
+    ownFolders: [stateDir],
+  });
+  const processes = createProcesses({ sandbox: sandbox.value, network: { hosts: config.allowedHosts } });
+  closing.push(
+    () => workspace.close(),
+    () => sandbox.value.close(),
+    () => processes.close(),
+    policy.value.stop,
+  );
+  closing.push(await followToolStates(store, registry, config.disabledTools));
+  const executor = new ToolExecutor(registry, {
+    policy: policy.value.policy,
+    store,
+    blobs,
+    world: withWeb(processes.addTo(workspace), web),
+    witness: createWitness(workspace),
+    ...(options.approver !== undefined && { approver: options.approver }),
+    ...(config.approvalTimeout !== null && { approvalTimeout: config.approvalTimeout }),
+    ...(config.toolset !== 'full' && { toolset: config.toolset }),
+    ...(options.logger !== undefined && { logger: options.logger }),
+  });
+  return ok({
+    loaded: loaded.value,
+    store,
+    blobs,
+    sandbox: sandbox.value,
+    workspace,
+    policy: policy.value.policy,
+    reloadRules: policy.value.reload,
+    registry,
+    executor,
+    servers: remote.servers,
+    context: new ExecutionContext({
+      workingDir: root,
+      timeout: config.commandTimeout,
+      maxOutputSize: config.outputLimit,
+    }),
+    close: () => closeAll(closing),
+  });
+}
+
+/** In the opposite order of opening, each of them even if one before it failed. */
+async function closeAll(closing: readonly (() => unknown)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const close of closing.toReversed()) {
+    try {
+      await close();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+function realFolder(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function isInside(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`);
+}

@@ -1,0 +1,194 @@
+import { createHash } from 'node:crypto';
+import { basename } from 'node:path';
+import { createAnswers, type ReviewedEdit } from '../approval/answers.ts';
+import { createHeadless } from '../approval/headless.ts';
+import { createInbox } from '../approval/inbox.ts';
+import type { Backend, SessionRunner, WorkspaceBackend } from '../http/backend.ts';
+import type { ApprovalRecord } from '../kernel/approval.ts';
+import { messageOf } from '../kernel/error.ts';
+import { ExecutionContext } from '../kernel/execution-context.ts';
+import type { Ledger } from '../kernel/ledger.ts';
+import type { Logger } from '../kernel/ports.ts';
+import { fail, ok, type Result } from '../kernel/result.ts';
+import type { LiveStreamEvent } from '../protocol/events.ts';
+import { LiveCalls } from '../runtime/live-calls.ts';
+import { openStore } from '../storage/open.ts';
+import { keepUp } from '../storage/upkeep.ts';
+import { cancelCall } from './cancel-call.ts';
+import { loadConfig } from './config/load-config.ts';
+import type { Config } from './config/settings.ts';
+import { noRunner } from './no-runner.ts';
+import { type App, type AppOptions, openApp } from './open-app.ts';
+import { proposeFor } from './propose-for.ts';
+import { createSettings, reloadRules } from './settings-door.ts';
+import { takeOverCalls } from './take-over-calls.ts';
+import { VERSION } from './version.ts';
+
+export interface HostOptions extends Omit<AppOptions, 'workspace' | 'store' | 'approver'> {
+  /** Folders to work in; the first is the default. */
+  readonly workspaces: readonly string[];
+  /** Nobody can be asked: what needs a person is refused at once, with the rule that would allow it. */
+  readonly headless?: boolean;
+  /** What drives agents. Left out: manual mode. */
+  readonly runner?: (parts: RunnerParts) => SessionRunner;
+  /** Look after what ended processes left behind. A server does; a single command does not. */
+  readonly takeOver?: boolean;
+}
+
+export interface RunnerParts {
+  /** By the id of their workspace. */
+  readonly apps: ReadonlyMap<string, App>;
+  readonly ledger: Ledger;
+  readonly live: LiveCalls;
+  readonly appOf: (session: string) => Promise<App | undefined>;
+}
+
+/** Several workspaces over one store, and all that the doors need of them. */
+export interface Host extends Backend {
+  readonly config: Config;
+  readonly stateDir: string;
+  readonly apps: ReadonlyMap<string, App>;
+  close(): Promise<void>;
+}
+
+export async function openHost(options: HostOptions): Promise<Result<Host>> {
+  const { workspaces: folders, headless = false, takeOver = true, runner: createRunner, ...rest } = options;
+  const [first] = folders;
+  if (first === undefined) return fail('INVALID_INPUT', 'Name a folder to work in.');
+  const { env, flags = {}, home, logger: log = silent } = rest;
+  const loaded = await loadConfig({ env, flags, workspace: first, ...(home !== undefined && { home }) });
+  if (!loaded.ok) return loaded;
+  const { config, stateDir, storePlace } = loaded.value;
+  const opened = await openStore(storePlace);
+  if (!opened.ok) return opened;
+  const { store: ledger, blobs } = opened.value;
+
+  const inbox = createInbox(ledger);
+  const closing: (() => unknown)[] = [() => ledger.close(), () => inbox.close()];
+  const close = async () => {
+    for (const each of closing.splice(0).reverse()) {
+      await Promise.resolve()
+        .then(each)
+        .catch((error) => log.error({}, messageOf(error)));
+    }
+  };
+  const approver = headless ? createHeadless(async (request) => (await proposeFor(request))?.rule ?? null) : inbox;
+  const apps = new Map<string, App>();
+  for (const workspace of folders) {
+    const app = await openApp({ ...rest, workspace, store: opened.value, approver });
+    if (!app.ok) return close().then(() => app);
+    apps.set(workspaceId(app.value.workspace.root), app.value);
+    closing.push(() => app.value.close());
+  }
+
+  const live = new LiveCalls();
+  const { tell, onLive } = liveEvents();
+  for (const { executor } of apps.values()) {
+    executor.on((event) => {
+      if (event.type === 'call.finished') live.end(event.callId);
+      if (event.type === 'call.progressed') tell(event);
+    });
+  }
+  const stopHearing = ledger.follow((event) => {
+    if (event.type === 'call.cancel_requested') live.cancel(event.callId);
+  });
+  closing.push(stopHearing);
+  const appOf = async (session: string) => apps.get((await ledger.session(session))?.workspace ?? '');
+  if (takeOver) {
+    closing.push(
+      keepUp(ledger, { retention: () => retentionOf(config), onError: (error) => log.warn({}, messageOf(error)) }),
+    );
+    closing.push(takeOverCalls(apps, { ledger, live, log }));
+  }
+  return ok({
+    version: VERSION,
+    config,
+    stateDir,
+    apps,
+    ledger,
+    blobs,
+    live,
+    log,
+    workspaces: new Map([...apps].map(([id, app]) => [id, toBackend(id, app)])),
+    answers: createAnswers({
+      ledger,
+      review: async (approval, args) => review(await appOf(approval.session), approval, args),
+      propose: proposeFor,
+      ruleSaved: () => reloadRules(apps),
+    }),
+    settings: createSettings(apps, { ledger, config }),
+    runner: createRunner?.({ apps, ledger, live, appOf }) ?? noRunner,
+    cancel: (call, by) => cancelCall(ledger, live, call, by),
+    onLive,
+    close,
+  });
+}
+
+/** A name that holds wherever the folder has this path, and that shows only the last part of it. */
+export function workspaceId(root: string): string {
+  const name = basename(root).replace(/[^A-Za-z0-9._-]+/g, '-') || 'root';
+  return `${name}-${createHash('sha256').update(root).digest('hex').slice(0, 8)}`;
+}
+
+/** Edited arguments are judged as a call of the same session in the same workspace would be. */
+async function review(
+  app: App | undefined,
+  { tool, session, callId }: ApprovalRecord,
+  args: Record<string, unknown>,
+): Promise<Result<ReviewedEdit>> {
+  if (app === undefined) {
+    return fail(
+      'NOT_CONFIGURED',
+      `The workspace of call ${callId} is not open here: answer where it is, or without edits.`,
+    );
+  }
+  const { workingDir, timeout, maxOutputSize } = app.context;
+  const context = new ExecutionContext({ workingDir, timeout, maxOutputSize, sessionId: session });
+  return app.executor.review(tool, context, args);
+}
+
+function toBackend(id: string, app: App): WorkspaceBackend {
+  const { registry, executor, context, workspace, sandbox } = app;
+  const undo = (callId: string) => workspace.undo(callId);
+  return {
+    id,
+    name: basename(workspace.root),
+    sandbox: sandbox.kind,
+    registry,
+    executor,
+    context,
+    world: workspace,
+    undo,
+  };
+}
+
+function liveEvents() {
+  const listeners = new Set<(event: LiveStreamEvent) => void>();
+  return {
+    tell(event: LiveStreamEvent) {
+      for (const listener of listeners) listener(event);
+    },
+    onLive(listener: (event: LiveStreamEvent) => void) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+function retentionOf({ retentionDays, retentionMegabytes }: Config) {
+  if (retentionDays === null && retentionMegabytes === null) return undefined;
+  return {
+    ...(retentionDays !== null && { before: Date.now() - retentionDays * DAY_MS }),
+    ...(retentionMegabytes !== null && { maxBytes: retentionMegabytes * 1024 * 1024 }),
+  };
+}
+
+const silent: Logger = {
+  debug() {},
+  info() {},
+  warn() {},
+  error() {},
+  isLevelEnabled: () => false,
+};

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import type { Settings } from '../http/backend.ts';
+import type { Ledger, RuleRecord } from '../kernel/ledger.ts';
+import { fail, ok } from '../kernel/result.ts';
+import { parseRules } from '../policy/rules.ts';
+import type { Config } from './config/settings.ts';
+import type { App } from './open-app.ts';
+
+/** Changes are recorded with who made them, and hold in every process; here they hold when the promise is kept. */
+export function createSettings(
+  apps: ReadonlyMap<string, App>,
+  { ledger, config }: { ledger: Ledger; config: Config },
+): Settings {
+  return {
+    mode: config.mode,
+
+    async rules() {
+      const fixed = (['deny', 'ask', 'allow'] as const).flatMap((verdict) =>
+        config[verdict].map((rule) => ({ id: null, rule, verdict, by: null, savedAt: null })),
+      );
+      return [...fixed, ...(await ledger.rules())];
+    },
+
+    async saveRule(rule, verdict, by) {
+      const known = new Set([...apps.values()].flatMap(({ registry }) => registry.listNames()));
+      const parsed = parseRules({ allow: [], ask: [], deny: [], [verdict]: [rule] }, known);
+      if (!parsed.ok) return parsed;
+      const saved: RuleRecord = { id: randomUUID(), rule, verdict, by, savedAt: Date.now() };
+      await ledger.record({ type: 'rule.saved', at: saved.savedAt, data: { ruleId: saved.id, rule, verdict, by } });
+      await reloadRules(apps);
+      return ok(saved);
+    },
+
+    async removeRule(id, by) {
+      if (!(await ledger.rules()).some((rule) => rule.id === id)) return false;
+      await ledger.record({ type: 'rule.removed', at: Date.now(), data: { ruleId: id, by } });
+      await reloadRules(apps);
+      return true;
+    },
+
+    async switchTool(tool, enabled, by) {
+      if (enabled && config.disabledTools.includes(tool)) {
+        return fail('CONFLICT', `${tool} is switched off in the configuration (disabledTools): change it there.`);
+      }
+      await ledger.record({ type: 'tool.switched', at: Date.now(), data: { tool, enabled, by } });
+      for (const { registry } of apps.values()) {
+        if (enabled) registry.enable(tool);
+        else registry.disable(tool);
+      }
+      return ok(undefined);
+    },
+  };
+}
+
+export async function reloadRules(apps: ReadonlyMap<string, App>): Promise<void> {
+  await Promise.all([...apps.values()].map((app) => app.reloadRules()));
+}

@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { join } from 'node:path';
+import { type RunningServer, serve } from '../http/serve.ts';
+import { messageOf } from '../kernel/error.ts';
+import { fail, ok, type Result } from '../kernel/result.ts';
+import type { Config } from './config/settings.ts';
+import { drain } from './drain.ts';
+import { type Host, type HostOptions, openHost } from './open-host.ts';
+import { openTokens, type Tokens } from './tokens.ts';
+
+export interface ServerOptions extends HostOptions {
+  /** The folder of the built web app. */
+  readonly pages?: string | undefined;
+  /** Milliseconds that running calls get to end by themselves when the server stops. */
+  readonly graceMs?: number;
+}
+
+export interface StartedServer {
+  readonly url: string;
+  /** The owner's. */
+  readonly token: string;
+  readonly host: Host;
+  close(): Promise<void>;
+}
+
+/** The server as a whole: workspaces, tokens, address. Says what is wrong before it listens. */
+export async function startServer({ pages, graceMs, ...options }: ServerOptions): Promise<Result<StartedServer>> {
+  const opened = await openHost(options);
+  if (!opened.ok) return opened;
+  const host = opened.value;
+  const started = await listen(host, pages);
+  if (!started.ok) {
+    await host.close();
+    return started;
+  }
+  const { running, tokens } = started.value;
+  const note = join(host.stateDir, 'server.json');
+  writeNote(note, { url: running.url, pid: process.pid, startedAt: Date.now() });
+  return ok({
+    url: running.url,
+    token: tokens.own,
+    host,
+    async close() {
+      rmSync(note, { force: true });
+      await Promise.all([running.close(), drain(host, graceMs)]);
+      await host.close();
+    },
+  });
+}
+
+async function listen(
+  host: Host,
+  pages: string | undefined,
+): Promise<Result<{ running: RunningServer; tokens: Tokens }>> {
+  const { config, stateDir } = host;
+  const tokens = openTokens(stateDir);
+  if (!tokens.ok) return tokens;
+  const refused = unsafeAddress(config, tokens.value);
+  if (refused !== undefined) return refused;
+  const tls = certificate(config);
+  if (!tls.ok) return tls;
+  const running = await serve(host, tokens.value, {
+    host: config.host,
+    port: config.port,
+    publicUrl: config.publicUrl ?? undefined,
+    tls: tls.value,
+    mostStreamsPerToken: config.streamsPerToken,
+    pages,
+  });
+  return running.ok ? ok({ running: running.value, tokens: tokens.value }) : running;
+}
+
+/** Whoever can reach the port could read what goes over it, and the owner's token is not for handing out. */
+function unsafeAddress({ host, publicUrl, tlsCert }: Config, { hasUsers }: Tokens): Result<never> | undefined {
+  if (isLoopback(host)) return undefined;
+  const missing = [
+    ...(hasUsers ? [] : ['a token for each person (toolwright token NAME --role ROLE)']),
+    ...(publicUrl === null && tlsCert === null
+      ? ['tlsCert and tlsKey, or publicUrl if a proxy of yours has the certificate']
+      : []),
+  ];
+  if (missing.length === 0) return undefined;
+  const words = `Listening on ${host} lets others reach this machine's tools. It needs ${missing.join('; and ')}.`;
+  return fail('NOT_CONFIGURED', `${words} Leave host out to listen on this machine alone.`);
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+}
+
+function certificate({ tlsCert, tlsKey }: Config): Result<{ cert: string; key: string } | undefined> {
+  if (tlsCert === null && tlsKey === null) return ok(undefined);
+  if (tlsCert === null || tlsKey === null) return fail('NOT_CONFIGURED', 'tlsCert and tlsKey are needed together.');
+  try {
+    return ok({ cert: readFileSync(tlsCert, 'utf8'), key: readFileSync(tlsKey, 'utf8') });
+  } catch (error) {
+    return fail('NOT_CONFIGURED', `The certificate cannot be read: ${messageOf(error)}`);
+  }
+}
+
+/** Where others of this user find the server. It holds no secret. */
+function writeNote(path: string, note: object): void {
+  const beside = `${path}.${randomBytes(6).toString('hex')}`;
+  writeFileSync(beside, `${JSON.stringify(note)}\n`, { mode: 0o600, flag: 'wx' });
+  renameSync(beside, path);
+}

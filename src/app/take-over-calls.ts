@@ -1,0 +1,50 @@
+import type { CallRecord } from '../kernel/call.ts';
+import { messageOf } from '../kernel/error.ts';
+import { ExecutionContext } from '../kernel/execution-context.ts';
+import type { Ledger } from '../kernel/ledger.ts';
+import type { Logger } from '../kernel/ports.ts';
+import type { LiveCalls } from '../runtime/live-calls.ts';
+import type { App } from './open-app.ts';
+
+interface Parts {
+  readonly ledger: Ledger;
+  readonly live: LiveCalls;
+  readonly log: Logger;
+}
+
+/**
+ * Runs what ended processes left behind, in the workspace its session was opened for: now, and whenever more is found.
+ * Calls of other workspaces are left to those who have them. Returns how to stop.
+ */
+export function takeOverCalls(apps: ReadonlyMap<string, App>, { ledger, live, log }: Parts): () => void {
+  let stopped = false;
+  const resume = () => {
+    if (stopped) return;
+    for (const [id, app] of apps) {
+      const running = app.executor.resume((call) => contextFor(ledger, id, app, call), {
+        signalOf: (callId) => live.begin(callId),
+      });
+      running.catch((error) => log.warn({}, `Calls left behind cannot be taken over now: ${messageOf(error)}`));
+    }
+  };
+  const stop = ledger.follow((event) => {
+    if (event.type === 'call.requeued') resume();
+  });
+  Promise.resolve(ledger.recover()).then(resume, (error) => log.warn({}, messageOf(error)));
+  return () => {
+    stopped = true;
+    stop();
+  };
+}
+
+async function contextFor(
+  ledger: Ledger,
+  workspace: string,
+  { context }: App,
+  call: CallRecord,
+): Promise<ExecutionContext | undefined> {
+  const session = await ledger.session(call.session);
+  if (session?.workspace !== workspace) return undefined;
+  const { workingDir, timeout, maxOutputSize } = context;
+  return new ExecutionContext({ workingDir, timeout, maxOutputSize, sessionId: call.session, agentId: call.agent });
+}

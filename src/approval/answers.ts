@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import type { ApprovalRecord, Shown } from '../kernel/approval.ts';
+import type { Failure } from '../kernel/error.ts';
+import type { EventData } from '../kernel/event.ts';
+import type { Ledger } from '../kernel/ledger.ts';
+import type { MaybePromise, Result } from '../kernel/result.ts';
+import { changedFields } from './changed-fields.ts';
+
+/** The narrowest rule that covers a call, with what it covers and what it was seen to refuse. */
+export interface RuleProposal {
+  readonly rule: string;
+  readonly covers: readonly string[];
+  readonly refuses: readonly string[];
+}
+
+/** Edited arguments after validation, hooks and policy. */
+export interface ReviewedEdit {
+  readonly args: Record<string, unknown>;
+  readonly shown: Shown;
+  readonly digest: string;
+  readonly verdict: { readonly verdict: 'allow' | 'ask' | 'deny'; readonly reason: string; readonly rule: string };
+}
+
+export interface AnswerParts {
+  readonly ledger: Ledger;
+  /** Judges other arguments for the same call, in its session and workspace. */
+  readonly review: (approval: ApprovalRecord, args: Record<string, unknown>) => Promise<Result<ReviewedEdit>>;
+  /** Null when no rule is safe enough to propose. */
+  readonly propose: (approval: ApprovalRecord) => MaybePromise<RuleProposal | null>;
+  /** Called when an answer saved a rule, before the answer is given. */
+  readonly ruleSaved?: () => MaybePromise<void>;
+  readonly now?: () => number;
+}
+
+export interface Yes {
+  readonly modifiedArgs?: Record<string, unknown> | undefined;
+  /** The rule as it was shown, or true for the one that is proposed. */
+  readonly always?: true | string | undefined;
+  /** The digest that was shown. */
+  readonly digest?: string | undefined;
+}
+
+export type Answered =
+  | { readonly kind: 'answered'; readonly approval: ApprovalRecord }
+  | { readonly kind: 'unknown' }
+  /** Somebody answered before, its time is over, or its call has ended. */
+  | { readonly kind: 'over'; readonly approval: ApprovalRecord }
+  /** Nothing was decided: it can still be answered otherwise. */
+  | { readonly kind: 'refused'; readonly error: Failure };
+
+export type EditReview =
+  | { readonly kind: 'reviewed'; readonly edit: ReviewedEdit; readonly changed: readonly string[] }
+  | Exclude<Answered, { kind: 'answered' }>;
+
+export interface Answers {
+  approve(id: string, by: string, yes?: Yes): Promise<Answered>;
+  deny(id: string, by: string, message?: string): Promise<Answered>;
+  review(id: string, args: Record<string, unknown>): Promise<EditReview>;
+  proposal(approval: ApprovalRecord): Promise<RuleProposal | null>;
+}
+
+/** Takes answers for any call of any process. The first one counts; the store decides which that is. */
+export function createAnswers(parts: AnswerParts): Answers {
+  const { ledger, now = Date.now } = parts;
+
+  async function approve(id: string, by: string, { modifiedArgs, always, digest }: Yes = {}): Promise<Answered> {
+    const found = await pending(id);
+    if (found.kind !== 'pending') return found;
+    const { approval } = found;
+    if (digest !== undefined && digest !== approval.digest) return refused(notShown());
+    const rule = always === undefined ? undefined : await ruleToSave(approval, always);
+    if (rule !== undefined && 'code' in rule) return refused(rule);
+    const edit = modifiedArgs === undefined ? undefined : await reviewed(approval, modifiedArgs);
+    if (edit !== undefined && edit.kind !== 'reviewed') return edit;
+    if (edit !== undefined && rule !== undefined && edit.changed.length > 0) return refused(eitherOr());
+
+    const isEdited = edit !== undefined && edit.changed.length > 0;
+    const more = isEdited ? { args: edit.edit.args, changed: [...edit.changed], digest: edit.edit.digest } : {};
+    const answered = await decide(approval, { approvalId: id, approved: true, by, ...more });
+    if (answered.kind === 'answered' && rule !== undefined) {
+      const data = { ruleId: randomUUID(), rule: rule.rule, verdict: 'allow', by } as const;
+      await ledger.record({ type: 'rule.saved', at: now(), data });
+      await parts.ruleSaved?.();
+    }
+    return answered;
+  }
+
+  async function deny(id: string, by: string, message?: string): Promise<Answered> {
+    const found = await pending(id);
+    if (found.kind !== 'pending') return found;
+    const data = { approvalId: id, approved: false, by, ...(message !== undefined && { message }) };
+    return decide(found.approval, data);
+  }
+
+  async function review(id: string, args: Record<string, unknown>): Promise<EditReview> {
+    const found = await pending(id);
+    return found.kind === 'pending' ? reviewed(found.approval, args) : found;
+  }
+
+  async function pending(
+    id: string,
+  ): Promise<{ kind: 'pending'; approval: ApprovalRecord } | Exclude<Answered, { kind: 'answered' | 'refused' }>> {
+    const approval = await ledger.approval(id);
+    if (approval === null) return { kind: 'unknown' };
+    const late = approval.expiresAt !== null && approval.expiresAt <= (await ledger.now());
+    if (late && approval.state === 'pending') return { kind: 'over', approval: { ...approval, state: 'expired' } };
+    return { kind: approval.state === 'pending' ? 'pending' : 'over', approval };
+  }
+
+  async function reviewed(approval: ApprovalRecord, args: Record<string, unknown>): Promise<EditReview> {
+    const made = await parts.review(approval, args);
+    if (!made.ok) return refused(made.error);
+    const { verdict } = made.value;
+    if (verdict.verdict === 'deny') {
+      return refused({ code: 'PERMISSION_DENIED', message: verdict.reason, details: { rule: verdict.rule } });
+    }
+    const unreachable = outOfReach(made.value.shown);
+    if (unreachable !== undefined) return refused(unreachable);
+    return { kind: 'reviewed', edit: made.value, changed: changedFields(approval.args, made.value.args) };
+  }
+
+  async function decide(approval: ApprovalRecord, data: EventData['approval.decided']): Promise<Answered> {
+    const { callId, id } = approval;
+    const decided = await ledger.decide({ type: 'approval.decided', callId, at: now(), data });
+    const after = (await ledger.approval(id)) ?? approval;
+    if (decided === null) return { kind: 'over', approval: after };
+    // If the process that asked has ended, the call now waits to be taken over.
+    await ledger.recover();
+    return { kind: 'answered', approval: after };
+  }
+
+  async function ruleToSave(approval: ApprovalRecord, always: true | string): Promise<RuleProposal | Failure> {
+    const proposal = await parts.propose(approval);
+    if (proposal === null) {
+      const message = 'No rule that covers this call is narrow enough to be saved. Approve it without «always».';
+      return { code: 'CONFLICT', message };
+    }
+    if (always === true || always === proposal.rule) return proposal;
+    const message = `The rule that would be saved is ${proposal.rule}. Send that one, or approve without «always».`;
+    return { code: 'CONFLICT', message, details: { rule: proposal.rule } };
+  }
+
+  return { approve, deny, review, proposal: async (approval) => parts.propose(approval) };
+}
+
+/** A path that the workspace would refuse is said now, while the person can still edit it. */
+function outOfReach({ access, seen }: Shown): Failure | undefined {
+  for (const touched of access) {
+    if (!('path' in touched)) continue;
+    const code = seen[touched.path];
+    if (code === 'INVALID_PATH') return { code, message: `${touched.path} is no path in the workspace: give another.` };
+    if (code === 'PERMISSION_DENIED') return { code, message: `${touched.path} is out of reach: give another path.` };
+  }
+  return undefined;
+}
+
+function refused(error: Failure): { kind: 'refused'; error: Failure } {
+  return { kind: 'refused', error };
+}
+
+function notShown(): Failure {
+  const message = 'This answer is about something else than what is asked: look at the request again, then answer it.';
+  return { code: 'CONFLICT', message };
+}
+
+function eitherOr(): Failure {
+  const message = '«Always» covers the call as it was asked, not as you edited it. Send one of the two.';
+  return { code: 'INVALID_INPUT', message };
+}

@@ -1,0 +1,97 @@
+import type { ApprovalRecord, Shown } from '../kernel/approval.ts';
+import type { CallRecord } from '../kernel/call.ts';
+import type { Failure } from '../kernel/error.ts';
+import type { ExecutionContext } from '../kernel/execution-context.ts';
+import type { Ledger, RuleRecord } from '../kernel/ledger.ts';
+import type { BlobStore, Logger } from '../kernel/ports.ts';
+import type { Result } from '../kernel/result.ts';
+import type { Caller, Reach } from '../kernel/workspace.ts';
+import type { LiveStreamEvent } from '../protocol/events.ts';
+import type { ToolExecutor } from '../runtime/executor.ts';
+import type { LiveCalls } from '../runtime/live-calls.ts';
+import type { ToolRegistry } from '../runtime/registry.ts';
+
+/** One folder that is worked in, with all that belongs to it. */
+export interface WorkspaceBackend {
+  /** A name that holds in events and URLs; says nothing of where the folder is. */
+  readonly id: string;
+  readonly name: string;
+  readonly sandbox: string;
+  readonly registry: ToolRegistry;
+  readonly executor: ToolExecutor;
+  readonly context: ExecutionContext;
+  readonly world: { open(caller: Caller): Reach };
+  undo(callId: string): Promise<Result<{ readonly restored: readonly string[] }>>;
+}
+
+export type Answered =
+  | { readonly kind: 'answered'; readonly approval: ApprovalRecord }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'over'; readonly approval: ApprovalRecord }
+  | { readonly kind: 'refused'; readonly error: Failure };
+
+/** Where people's answers go. */
+export interface Answers {
+  approve(
+    id: string,
+    by: string,
+    yes: {
+      modifiedArgs?: Record<string, unknown> | undefined;
+      always?: true | string | undefined;
+      digest?: string | undefined;
+    },
+  ): Promise<Answered>;
+  deny(id: string, by: string, message?: string): Promise<Answered>;
+  review(
+    id: string,
+    args: Record<string, unknown>,
+  ): Promise<
+    | {
+        readonly kind: 'reviewed';
+        readonly edit: { readonly args: Record<string, unknown>; readonly shown: Shown };
+        readonly changed: readonly string[];
+      }
+    | Exclude<Answered, { kind: 'answered' }>
+  >;
+  proposal(
+    approval: ApprovalRecord,
+  ): Promise<{ readonly rule: string; readonly covers: readonly string[]; readonly refuses: readonly string[] } | null>;
+}
+
+/** What drives an agent on a session. NOT_CONFIGURED where there is no model. */
+export interface SessionRunner {
+  /** Null: there is none, and a person drives the tools. */
+  readonly model: string | null;
+  send(session: string, text: string, by: string): Promise<Result<void>>;
+  stop(session: string): Promise<Result<void>>;
+  /** Plays the scripted demo in this session, with real tools. */
+  demo(session: string, by: string): Promise<Result<void>>;
+  running(session: string): boolean;
+}
+
+/** Rules and switches: what an admin changes. In force when the promise is kept. */
+export interface Settings {
+  readonly mode: string;
+  rules(): Promise<readonly (Omit<RuleRecord, 'id' | 'savedAt'> & { id: string | null; savedAt: number | null })[]>;
+  saveRule(rule: string, verdict: RuleRecord['verdict'], by: string): Promise<Result<RuleRecord>>;
+  removeRule(id: string, by: string): Promise<boolean>;
+  switchTool(tool: string, enabled: boolean, by: string): Promise<Result<void>>;
+}
+
+/** Everything the routes need. The composition root hands it in. */
+export interface Backend {
+  readonly version: string;
+  readonly ledger: Ledger;
+  readonly blobs: BlobStore;
+  /** At least one; the first is the default. */
+  readonly workspaces: ReadonlyMap<string, WorkspaceBackend>;
+  readonly answers: Answers;
+  readonly live: LiveCalls;
+  readonly settings: Settings;
+  readonly runner: SessionRunner;
+  readonly log: Logger;
+  /** False when the call is over already. */
+  cancel(call: CallRecord, by: string): Promise<boolean>;
+  /** Progress and changes of files as they happen; they are not recorded. Returns how to stop. */
+  onLive(listener: (event: LiveStreamEvent) => void): () => void;
+}

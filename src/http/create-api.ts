@@ -1,0 +1,131 @@
+import { Hono } from 'hono';
+import { messageOf } from '../kernel/error.ts';
+import type { Route } from '../protocol/route.ts';
+import { type Operation, ROUTES } from '../protocol/routes.ts';
+import type { Backend } from './backend.ts';
+import { type Credential, type Credentials, hashToken, mayDo } from './credentials.ts';
+import type { EventStreams } from './event-streams.ts';
+import { FailedTries } from './failed-tries.ts';
+import type { Ask, Env, Handler, Handlers } from './handler.ts';
+import { registerPages } from './pages.ts';
+import { problemResponse, refuse } from './problem.ts';
+import { readBody } from './read-body.ts';
+import { approvalRoutes } from './routes/approvals.ts';
+import { callRoutes } from './routes/calls.ts';
+import { eventRoutes } from './routes/events.ts';
+import { fileRoutes } from './routes/files.ts';
+import { serverRoutes } from './routes/server.ts';
+import { sessionRoutes } from './routes/sessions.ts';
+import { toolRoutes } from './routes/tools.ts';
+
+export interface ApiParts {
+  readonly backend: Backend;
+  readonly credentials: Credentials;
+  readonly streams: EventStreams;
+  readonly isStopping: () => boolean;
+  /** The folder of the web app, where it was built. */
+  readonly pages?: string | undefined;
+}
+
+/**
+ * Every operation of the table, each behind the same steps:
+ *   who is it → may they → do query and body fit → do it
+ * A path that exists with another method says so; nothing changes on a GET.
+ */
+export function createApi(parts: ApiParts): Hono<Env> {
+  const { backend } = parts;
+  const api = new Hono<Env>();
+  const handlers: Handlers = {
+    ...serverRoutes(parts),
+    ...callRoutes(backend),
+    ...toolRoutes(backend),
+    ...approvalRoutes(backend),
+    ...sessionRoutes(backend),
+    ...eventRoutes(parts.streams),
+    ...fileRoutes(backend),
+  };
+  const enter = doorkeeper(parts.credentials);
+  for (const name of Object.keys(ROUTES) as Operation[]) {
+    const route: Route = ROUTES[name];
+    const handle = handlers[name] as unknown as Handler<Route>;
+    api.on(route.method, route.path, async (c) => {
+      const who = enter(c.req.header('authorization'), c.env.incoming.socket.remoteAddress ?? '');
+      if (who instanceof Response) return who;
+      const { credential, tokenHash } = who;
+      if (!mayDo(credential.role, route.needs)) return forbidden(credential, route);
+      const query = route.query === undefined ? { value: undefined } : checked(route.query, c.req.query(), 'query');
+      if ('response' in query) return query.response;
+      const body = route.body === undefined ? { value: undefined } : await bodyOf(route.body, c.env.incoming);
+      if ('response' in body) return body.response;
+      const ask = { c, who: credential, tokenHash, params: c.req.param(), query: query.value, body: body.value };
+      return handle(ask as unknown as Ask<Route>);
+    });
+  }
+  for (const path of new Set(Object.values(ROUTES).map((route: Route) => route.path))) {
+    api.all(path, (c) => {
+      const who = enter(c.req.header('authorization'), c.env.incoming.socket.remoteAddress ?? '');
+      return who instanceof Response ? who : otherMethod(path);
+    });
+  }
+  registerPages(api, parts.pages);
+  api.all('/v1/*', (c) => {
+    const who = enter(c.req.header('authorization'), c.env.incoming.socket.remoteAddress ?? '');
+    return who instanceof Response ? who : refuse('NOT_FOUND', 'There is nothing here. /docs lists what there is.');
+  });
+  api.notFound(() => refuse('NOT_FOUND', 'There is nothing here. /docs lists what there is.'));
+  api.onError((error) => {
+    backend.log.error({}, `A request failed: ${messageOf(error)}`);
+    return refuse('INTERNAL', 'Something of ours failed. The log of the server says what.');
+  });
+  return api;
+}
+
+function doorkeeper(credentials: Credentials) {
+  const failed = new FailedTries();
+  return (header: string | undefined, address: string): { credential: Credential; tokenHash: string } | Response => {
+    const token = /^Bearer ([\x21-\x7e]{1,500})$/i.exec(header ?? '')?.[1];
+    const tokenHash = token === undefined ? '' : hashToken(token);
+    const credential = token === undefined ? undefined : credentials.find(tokenHash);
+    if (credential !== undefined) return { credential, tokenHash };
+    const headers = { 'WWW-Authenticate': 'Bearer' };
+    const code = 'UNAUTHENTICATED';
+    if (token === undefined) {
+      return problemResponse({ code, message: 'Send the token as Authorization: Bearer TOKEN.' }, headers);
+    }
+    const wait = failed.add(address);
+    if (wait === 0) return problemResponse({ code, message: 'That token is not, or no longer, valid.' }, headers);
+    const message = `Too many wrong tokens: wait ${wait} s.`;
+    return problemResponse({ code: 'TOO_MANY_REQUESTS', message }, { 'Retry-After': String(wait) });
+  };
+}
+
+type Checked = { value: unknown } | { response: Response };
+
+function checked(schema: NonNullable<Route['query']>, value: unknown, where: string): Checked {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return { value: parsed.data };
+  const issues = parsed.error.issues.slice(0, 20).map(({ path, message }) => ({ path: path.join('.'), message }));
+  const words = issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ');
+  return { response: refuse('INVALID_INPUT', `The ${where} does not fit: ${words}`, { issues }) };
+}
+
+async function bodyOf(schema: NonNullable<Route['body']>, incoming: Env['Bindings']['incoming']): Promise<Checked> {
+  const read = await readBody(incoming);
+  if ('trouble' in read) {
+    // What is left of the body is not read: the connection cannot be used again.
+    return { response: problemResponse(read.trouble, { Connection: 'close' }) };
+  }
+  return checked(schema, read.value ?? {}, 'body');
+}
+
+function forbidden({ role }: Credential, { needs }: Route): Response {
+  return refuse('FORBIDDEN', `Your role is ${role}; this needs ${needs}. Ask an administrator for another token.`);
+}
+
+function otherMethod(path: string): Response {
+  const methods = Object.values(ROUTES)
+    .filter((route: Route) => route.path === path)
+    .map(({ method }) => method);
+  const allow = [...new Set(methods)].join(', ');
+  return problemResponse({ code: 'METHOD_NOT_ALLOWED', message: `Use ${allow} here.` }, { Allow: allow });
+}

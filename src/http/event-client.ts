@@ -1,0 +1,111 @@
+import type { ServerResponse } from 'node:http';
+import type { Batch, EventTopic, Frame, Listener } from './event-topic.ts';
+
+/** What a reader may leave unread before it is told no more; the store keeps the rest for it. */
+const MOST_UNREAD_BYTES = 64 * 1024;
+const PAGE = 100;
+
+/** Recorded frames with an id above, in order, at most so many. */
+export type Replay = (after: number, limit: number) => Promise<readonly Frame[]>;
+
+/**
+ * One reader of a stream. It reads from the store until it has caught up, then it is told what happens. A reader who is
+ * too slow is not buffered for: it goes back to reading from the store, at its own pace, from where it stood.
+ */
+export class EventClient implements Listener {
+  readonly tokenHash: string;
+  readonly #out: ServerResponse;
+  readonly #topic: EventTopic;
+  readonly #replay: Replay;
+  /** The last id it was given. */
+  #at: number;
+  #live = false;
+  #ended = false;
+  /** Since when it has read nothing, on the monotonic clock; null while it reads. */
+  stuckSince: number | null = null;
+
+  constructor(
+    out: ServerResponse,
+    parts: { topic: EventTopic; replay: Replay; after: number | null; tokenHash: string },
+  ) {
+    this.#out = out;
+    this.#topic = parts.topic;
+    this.#replay = parts.replay;
+    this.#at = parts.after ?? 0;
+    this.tokenHash = parts.tokenHash;
+    out.on('drain', () => this.#drained());
+    this.#topic.listeners.add(this);
+    if (parts.after === null) this.#live = true;
+    else void this.#catchUp();
+  }
+
+  take({ frames, bytes, first, last }: Batch): void {
+    if (!this.#live || this.#ended) return;
+    if (first > this.#at) this.#write(bytes);
+    else for (const frame of frames) if (frame.id === null || frame.id > this.#at) this.#write(frame.bytes);
+    if (last > this.#at) this.#at = last;
+    if (this.#isFull()) {
+      this.#live = false;
+      this.stuckSince ??= performance.now();
+    }
+  }
+
+  /** Keeps what is between from taking the connection for dead. */
+  ping(): void {
+    if (this.#live && !this.#ended) this.#write(PING);
+  }
+
+  end(last?: Buffer): void {
+    if (this.#ended) return;
+    this.close();
+    if (last !== undefined && this.#live) this.#out.end(last);
+    else this.#out.destroy();
+  }
+
+  close(): void {
+    this.#ended = true;
+    this.#topic.listeners.delete(this);
+  }
+
+  #drained(): void {
+    this.stuckSince = null;
+    if (!this.#live && !this.#ended) void this.#catchUp();
+  }
+
+  #reading = false;
+
+  async #catchUp(): Promise<void> {
+    if (this.#reading) return;
+    this.#reading = true;
+    try {
+      while (!this.#ended && !this.#isFull()) {
+        const page = await this.#replay(this.#at, PAGE);
+        if (this.#ended) return;
+        for (const { id, bytes } of page) {
+          this.#write(bytes);
+          this.#at = id ?? this.#at;
+        }
+        // What was told while we read is in the store: read on until nothing is missing.
+        if (page.length === 0 && this.#topic.told <= this.#at) {
+          this.#live = true;
+          return;
+        }
+      }
+      if (!this.#ended) this.stuckSince ??= performance.now();
+    } catch {
+      this.end();
+    } finally {
+      this.#reading = false;
+    }
+  }
+
+  #isFull(): boolean {
+    return this.#out.writableLength > MOST_UNREAD_BYTES;
+  }
+
+  #write(bytes: Buffer): void {
+    this.#out.write(bytes);
+  }
+}
+
+const PING = Buffer.from(': ping\n\n');

@@ -1,0 +1,143 @@
+import type { ServerResponse } from 'node:http';
+import type { LogEvent } from '../kernel/event.ts';
+import type { Ledger } from '../kernel/ledger.ts';
+import type { LiveStreamEvent } from '../protocol/events.ts';
+import { EventClient } from './event-client.ts';
+import { EventTopic, type Frame, frameOf } from './event-topic.ts';
+
+const PING_MS = 15_000;
+const LOOK_MS = 5000;
+/** A reader that has taken nothing for so long is let go; it comes back with the id it has. */
+const MOST_STUCK_MS = 30_000;
+const EVERYTHING = '';
+
+export interface StreamOptions {
+  /** Null for all sessions. */
+  readonly session: string | null;
+  /** The last id the reader has; null to begin with what comes next. */
+  readonly after: number | null;
+  readonly tokenHash: string;
+}
+
+/** Tells readers what happens, each from where it stands. One follower of the store serves them all. */
+export class EventStreams {
+  readonly #ledger: Ledger;
+  readonly #topics = new Map<string, EventTopic>();
+  readonly #clients = new Set<EventClient>();
+  readonly #perToken = new Map<string, number>();
+  readonly #mostPerToken: number;
+  readonly #stop: (() => void)[] = [];
+
+  constructor(ledger: Ledger, { mostPerToken }: { mostPerToken: number }) {
+    this.#ledger = ledger;
+    this.#mostPerToken = mostPerToken;
+    const pinging = setInterval(() => this.#ping(), PING_MS).unref();
+    const looking = setInterval(() => this.#dropStuck(), LOOK_MS).unref();
+    this.#stop.push(
+      ledger.follow((event) => this.#tell(event)),
+      () => clearInterval(pinging),
+      () => clearInterval(looking),
+    );
+  }
+
+  get size(): number {
+    return this.#clients.size;
+  }
+
+  hasRoom(tokenHash: string): boolean {
+    return (this.#perToken.get(tokenHash) ?? 0) < this.#mostPerToken;
+  }
+
+  /** Takes the response over; its head must have been written. */
+  async open(out: ServerResponse, { session, after, tokenHash }: StreamOptions): Promise<void> {
+    this.#perToken.set(tokenHash, (this.#perToken.get(tokenHash) ?? 0) + 1);
+    let client: EventClient | undefined;
+    out.on('close', () => {
+      if (client !== undefined) {
+        client.close();
+        this.#clients.delete(client);
+      }
+      const left = (this.#perToken.get(tokenHash) ?? 1) - 1;
+      if (left === 0) this.#perToken.delete(tokenHash);
+      else this.#perToken.set(tokenHash, left);
+      this.#forgetIdle(session ?? EVERYTHING);
+    });
+    const replay = session === null ? this.#replayAll : this.#replayOf(session);
+    const [oldest] = after === null ? [] : await replay(after, 1);
+    if (out.destroyed) return;
+    out.write('retry: 1000\n\n');
+    // A hole after what the reader has: what stood there was pruned.
+    if (after !== null && oldest?.id != null && oldest.id > after + 1) {
+      out.write(frameOf('stream.reset', live('stream.reset', { after }), null).bytes);
+    }
+    client = new EventClient(out, { topic: this.#topic(session ?? EVERYTHING), replay, after, tokenHash });
+    this.#clients.add(client);
+  }
+
+  /** Something that is not recorded. To the readers of its session, and to those of all. */
+  tellLive(event: LiveStreamEvent): void {
+    const session = 'session' in event ? event.session : undefined;
+    const topics = session === undefined ? [...this.#topics.values()] : this.#listening(session);
+    if (topics.length === 0) return;
+    const frame = frameOf(event.type, event, null);
+    for (const topic of topics) topic.add(frame);
+  }
+
+  cut(tokenHash: string): void {
+    for (const client of this.#clients) if (client.tokenHash === tokenHash) client.end();
+  }
+
+  close(): void {
+    for (const stop of this.#stop) stop();
+    const goodbye = frameOf('server.stopping', live('server.stopping', {}), null).bytes;
+    for (const topic of this.#topics.values()) topic.flush();
+    for (const client of this.#clients) client.end(goodbye);
+  }
+
+  #tell(event: LogEvent): void {
+    const { type, session, seq, pos } = event;
+    this.#topics.get(session)?.add(frameOf(type, event, seq));
+    this.#topics.get(EVERYTHING)?.add(frameOf(type, event, pos));
+  }
+
+  #listening(session: string): EventTopic[] {
+    return [this.#topics.get(session), this.#topics.get(EVERYTHING)].filter((topic) => topic !== undefined);
+  }
+
+  readonly #replayAll = async (after: number, limit: number): Promise<Frame[]> => {
+    const events = await this.#ledger.log(after, limit);
+    return events.map((event) => frameOf(event.type, event, event.pos));
+  };
+
+  #replayOf(session: string) {
+    return async (after: number, limit: number): Promise<Frame[]> => {
+      const events = await this.#ledger.events(session, after, limit);
+      return events.map((event) => frameOf(event.type, event, event.seq));
+    };
+  }
+
+  #topic(name: string): EventTopic {
+    const topic = this.#topics.get(name) ?? new EventTopic();
+    this.#topics.set(name, topic);
+    return topic;
+  }
+
+  #forgetIdle(name: string): void {
+    if (this.#topics.get(name)?.listeners.size === 0) this.#topics.delete(name);
+  }
+
+  #ping(): void {
+    for (const client of this.#clients) client.ping();
+  }
+
+  #dropStuck(): void {
+    const now = performance.now();
+    for (const client of this.#clients) {
+      if (client.stuckSince !== null && now - client.stuckSince > MOST_STUCK_MS) client.end();
+    }
+  }
+}
+
+function live(type: string, data: object) {
+  return { type, at: Date.now(), data };
+}

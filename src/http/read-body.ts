@@ -1,0 +1,78 @@
+import type { IncomingMessage } from 'node:http';
+import { messageOf } from '../kernel/error.ts';
+import type { Trouble } from './problem.ts';
+
+export const MOST_BODY_BYTES = 10 * 1024 * 1024;
+const DEEPEST = 64;
+
+/** The JSON of a request's body, `undefined` for none; or why it is refused. Reads no further than the cap. */
+export async function readBody(request: IncomingMessage): Promise<{ value: unknown } | { trouble: Trouble }> {
+  const { headers } = request;
+  const length = Number(headers['content-length'] ?? Number.NaN);
+  if (length === 0 || (Number.isNaN(length) && headers['transfer-encoding'] === undefined)) return { value: undefined };
+  if (length > MOST_BODY_BYTES) return tooLarge();
+  const type = headers['content-type'] ?? 'application/json';
+  if (!/^application\/json\s*(?:;|$)/i.test(type)) {
+    return trouble('UNSUPPORTED_MEDIA_TYPE', 'The body must be JSON: send Content-Type: application/json.');
+  }
+  const bytes = await collect(request);
+  if (bytes === undefined) return tooLarge();
+  const text = bytes.toString('utf8');
+  if (isTooDeep(text)) return trouble('INVALID_INPUT', `The body is nested deeper than ${DEEPEST} levels.`);
+  try {
+    return { value: JSON.parse(text) };
+  } catch (error) {
+    return trouble('INVALID_INPUT', `The body is not JSON${placeOf(error)}.`);
+  }
+}
+
+function collect(request: IncomingMessage): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= MOST_BODY_BYTES) {
+        chunks.push(chunk);
+        return;
+      }
+      request.pause();
+      request.removeAllListeners('data');
+      resolve(undefined);
+    });
+    request.on('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+    request.on('error', reject);
+    request.on('close', () => reject(new Error('the request was broken off')));
+  });
+}
+
+/** Counted before it is parsed: what comes later recurses. */
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (inString) {
+      if (code === 0x5c) index++;
+      else if (code === 0x22) inString = false;
+    } else if (code === 0x22) inString = true;
+    else if (code === 0x5b || code === 0x7b) {
+      if (++depth > DEEPEST) return true;
+    } else if (code === 0x5d || code === 0x7d) depth--;
+  }
+  return false;
+}
+
+/** The parser's message quotes the body: only the position is taken. */
+function placeOf(error: unknown): string {
+  const position = / at position (\d+)/.exec(messageOf(error))?.[1];
+  return position === undefined ? '' : ` (position ${position})`;
+}
+
+function tooLarge() {
+  return trouble('TOO_LARGE', `The body is larger than ${MOST_BODY_BYTES / 1024 / 1024} MB: send less at once.`);
+}
+
+function trouble(code: Trouble['code'], message: string): { trouble: Trouble } {
+  return { trouble: { code, message } };
+}

@@ -1,0 +1,106 @@
+import type { ApprovalRecord } from '../../kernel/approval.ts';
+import { ExecutionContext } from '../../kernel/execution-context.ts';
+import type { Draft } from '../../kernel/view.ts';
+import type { ApprovalDetail } from '../../protocol/approvals.ts';
+import type { Answered, Backend } from '../backend.ts';
+import { type Credential, maySee } from '../credentials.ts';
+import { type Handlers, json } from '../handler.ts';
+import { failureResponse, refuse } from '../problem.ts';
+import { SessionPlaces } from '../sessions-of.ts';
+import { approvalView } from '../views.ts';
+
+type ApprovalHandlers = Pick<Handlers, 'listApprovals' | 'getApproval' | 'reviewEdit' | 'approve' | 'deny'>;
+
+export function approvalRoutes(backend: Backend): ApprovalHandlers {
+  const { ledger, answers } = backend;
+  const places = new SessionPlaces(backend);
+
+  async function visible(id: string, who: Credential): Promise<ApprovalRecord | null> {
+    const approval = await ledger.approval(id);
+    return approval !== null && maySee(who, approval.session) ? approval : null;
+  }
+
+  async function draftOf({ tool, args, session }: ApprovalRecord, who: Credential): Promise<Draft | undefined> {
+    const workspace = await places.find(session, who);
+    if (workspace === undefined) return undefined;
+    const { workingDir, timeout, maxOutputSize } = workspace.context;
+    const context = new ExecutionContext({ workingDir, timeout, maxOutputSize, sessionId: session });
+    return workspace.executor.draft(tool, context, args);
+  }
+
+  async function detail(approval: ApprovalRecord, who: Credential): Promise<ApprovalDetail> {
+    const { access = [], verdicts = [], preview = [] } = approval.shown ?? {};
+    const always = approval.state === 'pending' ? await answers.proposal(approval) : null;
+    const draft = approval.state === 'pending' ? await draftOf(approval, who) : undefined;
+    const shownDraft = draft === undefined ? null : { path: draft.path, before: draft.before, after: draft.after };
+    // The protocol's types are those of the kernel, without its readonly.
+    return {
+      ...approvalView(approval),
+      access,
+      verdicts,
+      preview,
+      draft: shownDraft,
+      always,
+    } as unknown as ApprovalDetail;
+  }
+
+  async function toResponse(answered: Answered, who: Credential): Promise<Response> {
+    switch (answered.kind) {
+      case 'answered':
+        return json(await detail(answered.approval, who));
+      case 'unknown':
+        return unknown();
+      case 'refused':
+        return failureResponse(answered.error);
+      case 'over':
+        return over(answered.approval);
+    }
+  }
+
+  return {
+    async listApprovals({ query, who }) {
+      const { state, session } = query;
+      const found = await ledger.approvals({
+        ...(state !== undefined && { state }),
+        ...(session !== undefined && { session }),
+      });
+      return json({ items: found.filter((each) => maySee(who, each.session)).map(approvalView) });
+    },
+
+    async getApproval({ params, who }) {
+      const approval = await visible(params.id ?? '', who);
+      return approval === null ? unknown() : json(await detail(approval, who));
+    },
+
+    async reviewEdit({ params, who, body }) {
+      const approval = await visible(params.id ?? '', who);
+      if (approval === null) return unknown();
+      const args = 'text' in body ? (await draftOf(approval, who))?.withText(body.text) : body.modifiedArgs;
+      if (args === undefined) return refuse('CONFLICT', 'There is no text to edit here: edit the arguments.');
+      const reviewed = await answers.review(params.id ?? '', args);
+      if (reviewed.kind !== 'reviewed') return toResponse(reviewed, who);
+      const { args: checked, shown } = reviewed.edit;
+      return json({ args: checked, changed: reviewed.changed, summary: shown.summary, preview: shown.preview });
+    },
+
+    async approve({ params, who, body }) {
+      if ((await visible(params.id ?? '', who)) === null) return unknown();
+      return toResponse(await answers.approve(params.id ?? '', who.name, body), who);
+    },
+
+    async deny({ params, who, body }) {
+      if ((await visible(params.id ?? '', who)) === null) return unknown();
+      return toResponse(await answers.deny(params.id ?? '', who.name, body.message), who);
+    },
+  };
+}
+
+function unknown(): Response {
+  return refuse('NOT_FOUND', 'There is no such request.');
+}
+
+function over({ state, decidedBy }: ApprovalRecord): Response {
+  if (state === 'expired') return refuse('GONE', 'Its time is over: nobody answered, so it did not run.', { state });
+  if (state === 'superseded') return refuse('GONE', 'The call it was about has ended.', { state });
+  return refuse('CONFLICT', `It was ${state} already, by ${decidedBy ?? 'somebody'}.`, { state, by: decidedBy });
+}

@@ -1,0 +1,182 @@
+import { type CallRecord, isFinal } from '../../kernel/call.ts';
+import { ExecutionContext } from '../../kernel/execution-context.ts';
+import type { StartCall } from '../../protocol/calls.ts';
+import { newCallId } from '../../runtime/call-id.ts';
+import type { Backend } from '../backend.ts';
+import { type Credential, maySee } from '../credentials.ts';
+import { type Handlers, json } from '../handler.ts';
+import { failureResponse, refuse } from '../problem.ts';
+import { firstOf, type Place, SessionPlaces } from '../sessions-of.ts';
+import { callDetail, callView } from '../views.ts';
+
+type CallHandlers = Pick<
+  Handlers,
+  'startCall' | 'getCall' | 'getCallOutput' | 'cancelCall' | 'undoCall' | 'explainCall' | 'listHistory'
+>;
+
+/** Calls that one server works on at once; more are told to come back. */
+const MOST_AT_ONCE = 1000;
+
+export function callRoutes(backend: Backend): CallHandlers {
+  const { ledger, blobs, live } = backend;
+  const places = new SessionPlaces(backend);
+
+  async function visible(id: string, who: Credential): Promise<CallRecord | null> {
+    const call = await ledger.call(id);
+    return call !== null && maySee(who, call.session) ? call : null;
+  }
+
+  async function placeOf(session: string | undefined, who: Credential): Promise<Place | undefined> {
+    if (session === undefined) return places.own(who);
+    const workspace = await places.find(session, who);
+    return workspace === undefined ? undefined : { session, workspace };
+  }
+
+  async function approverOf({ id, session }: CallRecord): Promise<string | null> {
+    return (await approversIn([session])).get(id) ?? null;
+  }
+
+  /** Who said yes, by call. */
+  async function approversIn(sessions: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const asked = await Promise.all(
+      [...new Set(sessions)].map((session) => ledger.approvals({ session, state: 'approved' })),
+    );
+    return new Map(asked.flat().map(({ callId, decidedBy }) => [callId, decidedBy ?? '']));
+  }
+
+  return {
+    async startCall({ body, who }) {
+      if (live.size >= MOST_AT_ONCE)
+        return refuse('TOO_MANY_REQUESTS', 'Too many calls are under way: try again soon.');
+      const place = await placeOf(body.session, who);
+      if (place === undefined) return unknownSession(body.session);
+      const id = newCallId();
+      const done = start(id, place, body, who);
+      const [callId, isDone] =
+        body.wait === false ? await recorded(backend, id, done) : [(await done).callId ?? id, true];
+      const call = await ledger.call(callId);
+      if (call === null) return refuse('INTERNAL', 'The call could not be recorded. The log of the server says why.');
+      const shown = callView(call, await approverOf(call));
+      return json(shown, isDone || isFinal(call.state) ? 200 : 202, { Location: `/v1/calls/${callId}` });
+    },
+
+    async getCall({ params, who }) {
+      const call = await visible(params.id ?? '', who);
+      if (call === null) return unknownCall();
+      const workspace = (await places.find(call.session, who)) ?? firstOf(backend);
+      const tool = workspace.registry.find(call.tool);
+      return json(callDetail(call, await approverOf(call), tool.ok ? tool.value : undefined));
+    },
+
+    async getCallOutput({ params, who }) {
+      const call = await visible(params.id ?? '', who);
+      if (call === null) return unknownCall();
+      const { outcome } = call;
+      if (outcome === null) return refuse('NOT_FOUND', 'The call has not ended, so it has no output yet.');
+      if (outcome.artifact === undefined) return json({ text: outcome.text });
+      const kept = await blobs.get(outcome.artifact);
+      return kept.ok ? json({ text: Buffer.from(kept.value).toString('utf8') }) : failureResponse(kept.error);
+    },
+
+    async cancelCall({ params, who }) {
+      const call = await visible(params.id ?? '', who);
+      if (call === null) return unknownCall();
+      if (!(await backend.cancel(call, who.name))) return refuse('CONFLICT', `The call has ended: ${call.state}.`);
+      return json(callView((await ledger.call(call.id)) ?? call, await approverOf(call)), 202);
+    },
+
+    async undoCall({ params, who }) {
+      const id = params.id ?? '';
+      const call = await visible(id, who);
+      const workspace = call === null ? firstOf(backend) : await places.find(call.session, who);
+      // A file saved by a person has no call, but its change can be undone as well.
+      if (workspace === undefined || (call === null && who.sessions !== null)) return unknownCall();
+      const undone = await workspace.undo(id);
+      return undone.ok ? json(undone.value) : failureResponse(undone.error);
+    },
+
+    async explainCall({ body, who }) {
+      const place = await placeOf(body.session, who);
+      if (place === undefined) return unknownSession(body.session);
+      const { workspace, session } = place;
+      const context = contextFor(workspace.context, { session });
+      const reviewed = await workspace.executor.review(body.tool, context, body.args ?? {});
+      if (!reviewed.ok) return failureResponse(reviewed.error);
+      const { tool, args, verdict, shown } = reviewed.value;
+      const { summary, access, verdicts: parts, preview } = shown;
+      const { verdict: decided, rule, reason } = verdict;
+      return json({ tool, args, verdict: decided, rule, reason, parts, summary, access, preview });
+    },
+
+    async listHistory({ query, who }) {
+      const { state, order, ...rest } = query;
+      if (who.sessions !== null && (rest.session === undefined || !maySee(who, rest.session))) {
+        return refuse('FORBIDDEN', `Your token is for ${who.sessions.join(', ')}: name one of them as session.`);
+      }
+      const filters = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+      const page = await ledger.history({
+        ...filters,
+        newestFirst: order === 'newest',
+        ...(state !== undefined && { states: state }),
+      });
+      const approvers = await approversIn(page.items.map(({ session }) => session));
+      const items = page.items.map((call) => callView(call, approvers.get(call.id) ?? null));
+      return json({ items, next: page.next });
+    },
+  };
+
+  async function start(id: string, { session, workspace }: Place, body: StartCall, who: Credential) {
+    const agent = who.role === 'agent' ? who.name : undefined;
+    const context = contextFor(workspace.context, { session, agent, timeout: body.timeout, dryRun: body.dryRun });
+    const options = { id, signal: live.begin(id), ...(body.key !== undefined && { key: body.key }) };
+    try {
+      return await workspace.executor.execute(body.tool, context, body.args ?? {}, options);
+    } finally {
+      live.end(id);
+    }
+  }
+}
+
+interface Differences {
+  session: string;
+  agent?: string | undefined;
+  timeout?: number | undefined;
+  dryRun?: boolean | undefined;
+}
+
+function contextFor(base: ExecutionContext, { session, agent, timeout, dryRun }: Differences): ExecutionContext {
+  const { workingDir, maxOutputSize } = base;
+  return new ExecutionContext({
+    workingDir,
+    maxOutputSize,
+    timeout: timeout ?? base.timeout,
+    sessionId: session,
+    agentId: agent ?? null,
+    dryRun: dryRun ?? false,
+  });
+}
+
+/** As soon as the store has it, or it is over. A repeated key leads to the earlier call. */
+async function recorded(
+  { ledger }: Backend,
+  id: string,
+  done: Promise<{ callId: string | null }>,
+): Promise<readonly [string, boolean]> {
+  let ended: string | undefined;
+  void done.then(({ callId }) => {
+    ended = callId ?? id;
+  });
+  for (let tries = 0; tries < 500 && ended === undefined; tries++) {
+    if ((await ledger.call(id)) !== null) return [id, false];
+    await new Promise((resolve) => setTimeout(resolve, tries < 10 ? 1 : 10));
+  }
+  return [ended ?? id, ended !== undefined];
+}
+
+function unknownCall(): Response {
+  return refuse('NOT_FOUND', 'There is no such call.');
+}
+
+function unknownSession(session: string | undefined): Response {
+  return refuse('NOT_FOUND', `There is no session ${session ?? ''} here: open one with POST /v1/sessions.`);
+}

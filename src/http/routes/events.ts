@@ -1,0 +1,30 @@
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { maySee } from '../credentials.ts';
+import type { EventStreams } from '../event-streams.ts';
+import type { Handlers } from '../handler.ts';
+import { refuse } from '../problem.ts';
+
+export function eventRoutes(streams: EventStreams): Pick<Handlers, 'streamEvents'> {
+  return {
+    async streamEvents({ c, who, tokenHash, query }) {
+      const session = query.session ?? null;
+      if (who.sessions !== null && (session === null || !maySee(who, session))) {
+        return refuse('FORBIDDEN', `Your token is for ${who.sessions.join(', ')}: name one of them as session.`);
+      }
+      if (!streams.hasRoom(tokenHash)) {
+        return refuse('TOO_MANY_REQUESTS', 'This token has too many streams open: close some first.');
+      }
+      const last = /^\d{1,15}$/.exec(c.req.header('last-event-id') ?? '')?.[0];
+      const after = last === undefined ? (query.after ?? null) : Number(last);
+      const { outgoing } = c.env;
+      outgoing.writeHead(200, {
+        'Content-Type': 'text/event-stream; charset=utf-8',
+        'Cache-Control': 'no-store',
+        'X-Accel-Buffering': 'no',
+      });
+      outgoing.flushHeaders();
+      await streams.open(outgoing, { session, after, tokenHash });
+      return RESPONSE_ALREADY_SENT;
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import type { Access } from '../../kernel/access.ts';
+import { fail, ok, type Result } from '../../kernel/result.ts';
+import type { Change, Files } from '../../kernel/workspace.ts';
+import type { FileContent } from '../../protocol/files.ts';
+import type { Backend, WorkspaceBackend } from '../backend.ts';
+import type { Credential } from '../credentials.ts';
+import { type Handlers, json } from '../handler.ts';
+import { failureResponse, refuse } from '../problem.ts';
+import { firstOf } from '../sessions-of.ts';
+
+const MOST_BYTES = 8 * 1024 * 1024;
+
+/** A person's own look at the files, through the same walk and the same policy as the tools'. */
+export function fileRoutes(backend: Backend): Pick<Handlers, 'listFiles' | 'getFile' | 'saveFile'> {
+  function find(id: string | undefined): Result<WorkspaceBackend> {
+    const workspace = id === undefined ? firstOf(backend) : backend.workspaces.get(id);
+    return workspace === undefined ? fail('FILE_NOT_FOUND', `There is no workspace ${id} here.`) : ok(workspace);
+  }
+
+  return {
+    async listFiles({ query, who }) {
+      const workspace = find(query.workspace);
+      if (!workspace.ok) return failureResponse(workspace.error);
+      const { path, recursive, hidden, limit } = query;
+      const wish = { recursive: recursive === 'true', includeHidden: hidden === 'true', limit };
+      const listed = await filesFor(workspace.value, who).list(path, wish);
+      return listed.ok ? json(listed.value) : failureResponse(listed.error);
+    },
+
+    async getFile({ c, query, who }) {
+      const workspace = find(query.workspace);
+      if (!workspace.ok) return failureResponse(workspace.error);
+      const read = await contentOf(filesFor(workspace.value, who), query.path);
+      if (!read.ok) return failureResponse(read.error);
+      const etag = `"${read.value.version}"`;
+      if (c.req.header('if-none-match') === etag) return new Response(null, { status: 304, headers: { ETag: etag } });
+      return json(read.value, 200, { ETag: etag });
+    },
+
+    async saveFile({ c, query, body, who }) {
+      const workspace = find(query.workspace);
+      if (!workspace.ok) return failureResponse(workspace.error);
+      const expect = expected(c.req.header('if-match'), c.req.header('if-none-match'));
+      if (expect === undefined) {
+        const next = 'If-Match with the version you read, or If-None-Match: * for a new file.';
+        return refuse('PRECONDITION_FAILED', `Say what you expect to be there: send ${next}`);
+      }
+      const { path } = query;
+      const content = body.encoding === 'base64' ? Buffer.from(body.content, 'base64') : { text: body.content };
+      const change: Change = { kind: 'write', path, content, expect };
+      const callId = `save-${randomUUID()}`;
+      const saved = await filesFor(workspace.value, who, { callId, admitted: [{ kind: 'fs.write', path }] }).apply([
+        change,
+      ]);
+      if (!saved.ok && saved.error.code === 'CONFLICT') return refuse('PRECONDITION_FAILED', saved.error.message);
+      if (!saved.ok) return failureResponse(saved.error);
+      const [written] = saved.value;
+      if (written?.kind !== 'write') return refuse('INTERNAL', 'The workspace gave no answer to a write.');
+      const { size, version, created } = written;
+      return json({ path: written.path, size, version, created, callId }, 200, { ETag: `"${version}"` });
+    },
+  };
+}
+
+async function contentOf(files: Files, path: string): Promise<Result<FileContent>> {
+  const text = await files.readText(path);
+  if (text.ok) {
+    const { text: content, encoding, size, modified, version } = text.value;
+    return ok({ path: text.value.path, content, encoding, size, modified, version });
+  }
+  if (text.error.code !== 'INVALID_INPUT') return text;
+  const raw = await files.readBytes(path, MOST_BYTES);
+  if (!raw.ok) return raw;
+  const { bytes, size, modified, version } = raw.value;
+  const content = Buffer.from(bytes).toString('base64');
+  return ok({ path: raw.value.path, content, encoding: 'base64', size, modified, version });
+}
+
+function expected(
+  ifMatch: string | undefined,
+  ifNoneMatch: string | undefined,
+): 'absent' | { version: string } | undefined {
+  if (ifNoneMatch === '*') return 'absent';
+  const version = /^"([^"]+)"$/.exec(ifMatch ?? '')?.[1];
+  return version === undefined ? undefined : { version };
+}
+
+function filesFor(
+  workspace: WorkspaceBackend,
+  { name }: Credential,
+  { callId = 'look', admitted = null }: { callId?: string; admitted?: readonly Access[] | null } = {},
+): Files {
+  const { workingDir, timeout } = workspace.context;
+  const { signal } = new AbortController();
+  return workspace.world.open({ callId, session: `person:${name}`, workingDir, timeout, signal, admitted }).files;
+}

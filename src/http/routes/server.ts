@@ -1,0 +1,38 @@
+import type { Health } from '../../protocol/health.ts';
+import type { ApiParts } from '../create-api.ts';
+import { type Handlers, json } from '../handler.ts';
+import { openApiDocument } from '../openapi.ts';
+import { refuse } from '../problem.ts';
+
+export function serverRoutes({
+  backend,
+  credentials,
+  isStopping,
+}: ApiParts): Pick<Handlers, 'getHealth' | 'getOpenApi' | 'rotateToken'> {
+  const { ledger, settings, runner, version, workspaces } = backend;
+  const document = openApiDocument(version);
+
+  return {
+    async getHealth({ who }) {
+      const pending = await ledger.approvals({ state: 'pending' });
+      const health: Health = {
+        status: isStopping() ? 'stopping' : 'ok',
+        version,
+        you: { name: who.name, role: who.role },
+        mode: settings.mode,
+        workspaces: [...workspaces.values()].map(({ id, name, sandbox }) => ({ id, name, sandbox })),
+        model: runner.model,
+        pendingApprovals: pending.length,
+      };
+      return json(health);
+    },
+
+    getOpenApi: () => json(document),
+
+    async rotateToken() {
+      const token = await credentials.rotate();
+      if (token !== null) return json({ token });
+      return refuse('NOT_CONFIGURED', "The server's token was given to it: change it there and start it again.");
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import type { SessionRecord } from '../../kernel/ledger.ts';
+import type { MessageView } from '../../protocol/sessions.ts';
+import type { Backend } from '../backend.ts';
+import { maySee } from '../credentials.ts';
+import { type Handlers, json } from '../handler.ts';
+import { failureResponse, refuse } from '../problem.ts';
+import { firstOf, SessionPlaces } from '../sessions-of.ts';
+import { sessionView } from '../views.ts';
+
+type SessionHandlers = Pick<
+  Handlers,
+  | 'startDemo'
+  | 'createSession'
+  | 'listSessions'
+  | 'getSession'
+  | 'listMessages'
+  | 'sendMessage'
+  | 'stopSession'
+  | 'listSessionEvents'
+>;
+
+export function sessionRoutes(backend: Backend): SessionHandlers {
+  const { ledger, runner, workspaces } = backend;
+  const places = new SessionPlaces(backend);
+  const view = (session: SessionRecord) => sessionView(session, runner.running(session.id));
+
+  return {
+    async createSession({ body, who }) {
+      const id = body.id ?? randomUUID();
+      if (!maySee(who, id)) return refuse('FORBIDDEN', 'Your token is for other sessions.');
+      const workspace = body.workspace === undefined ? firstOf(backend) : workspaces.get(body.workspace);
+      if (workspace === undefined) return refuse('NOT_FOUND', `There is no workspace ${body.workspace} here.`);
+      if ((await ledger.session(id)) !== null) return refuse('CONFLICT', `There is a session ${id} already.`);
+      await places.open(id, workspace, who, body.title ?? null);
+      const opened = await ledger.session(id);
+      return opened === null ? refuse('INTERNAL', 'The session could not be recorded.') : json(view(opened), 201);
+    },
+
+    async startDemo({ who }) {
+      const id = `demo-${randomUUID().slice(0, 8)}`;
+      if (!maySee(who, id)) return refuse('FORBIDDEN', 'Your token is for other sessions.');
+      await places.open(id, firstOf(backend), who, 'Demo (scripted)');
+      const started = await runner.demo(id, who.name);
+      return started.ok ? json({ session: id }, 202) : failureResponse(started.error);
+    },
+
+    async listSessions({ query, who }) {
+      const { after, limit } = query;
+      const page = await ledger.sessions({ limit, ...(after !== undefined && { after }) });
+      const items = page.items.filter(({ id }) => !id.startsWith('@') && maySee(who, id)).map(view);
+      return json({ items, next: page.next });
+    },
+
+    async getSession({ params, who }) {
+      const session = await places.record(params.id ?? '', who);
+      return session === null ? unknown() : json(view(session));
+    },
+
+    async listMessages({ params, who }) {
+      const session = await places.record(params.id ?? '', who);
+      if (session === null) return unknown();
+      const items: MessageView[] = [];
+      for (const { type, data, at, seq } of await ledger.events(session.id)) {
+        if ((type as string) !== 'message.added') continue;
+        const { messageId, role, text, callIds = [], by = null } = data as unknown as Message;
+        items.push({ id: messageId, role, text, at, seq, callIds: [...callIds], by });
+      }
+      return json({ items });
+    },
+
+    async sendMessage({ params, who, body }) {
+      const id = params.id ?? '';
+      if ((await places.find(id, who)) === undefined) return unknown();
+      const sent = await runner.send(id, body.text, who.name);
+      return sent.ok ? json({ accepted: true }, 202) : failureResponse(sent.error);
+    },
+
+    async stopSession({ params, who }) {
+      const id = params.id ?? '';
+      if ((await places.find(id, who)) === undefined) return unknown();
+      const stopped = await runner.stop(id);
+      return stopped.ok ? json({ accepted: true }, 202) : failureResponse(stopped.error);
+    },
+
+    async listSessionEvents({ params, who, query }) {
+      const session = await places.record(params.id ?? '', who);
+      if (session === null) return unknown();
+      return json({ items: await ledger.events(session.id, query.after, query.limit) });
+    },
+  };
+}
+
+interface Message {
+  messageId: string;
+  role: MessageView['role'];
+  text: string;
+  callIds?: readonly string[];
+  by?: string | null;
+}
+
+function unknown(): Response {
+  return refuse('NOT_FOUND', 'There is no such session here.');
+}

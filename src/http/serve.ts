@@ -1,0 +1,144 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { messageOf } from '../kernel/error.ts';
+import { fail, ok, type Result } from '../kernel/result.ts';
+import type { Backend } from './backend.ts';
+import { createApi } from './create-api.ts';
+import type { Credentials } from './credentials.ts';
+import { EventStreams } from './event-streams.ts';
+import { type Doorway, turnAway } from './guard.ts';
+import { toProblem } from './problem.ts';
+
+export interface ServeOptions {
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** 0 for any; if it is taken, the next free one. */
+  readonly port: number;
+  /** Where people reach it through a proxy of theirs, such as https://tools.example.org. */
+  readonly publicUrl?: string | undefined;
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
+  readonly mostStreamsPerToken?: number;
+  readonly pages?: string | undefined;
+}
+
+export interface RunningServer {
+  readonly url: string;
+  readonly port: number;
+  /** Readers are told, no new request comes in, and those under way get a moment to end. */
+  close(): Promise<void>;
+}
+
+const PORTS_TRIED = 20;
+const LAST_WORDS_MS = 2000;
+
+/** Listens. Whether this address may be used is for the caller to know. */
+export async function serve(
+  backend: Backend,
+  credentials: Credentials,
+  options: ServeOptions,
+): Promise<Result<RunningServer>> {
+  const { host = '127.0.0.1', port, publicUrl, tls, mostStreamsPerToken = 64, pages } = options;
+  let stopping = false;
+  const streams = new EventStreams(backend.ledger, { mostPerToken: mostStreamsPerToken });
+  const api = createApi({ backend, credentials, streams, isStopping: () => stopping, pages });
+  const answer = getRequestListener(api.fetch, { overrideGlobalObjects: false });
+  const doorway = { hosts: new Set<string>(), origins: new Set<string>() };
+  const handle = (request: IncomingMessage, response: ServerResponse) => {
+    for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
+    const away = turnAway(request, doorway);
+    if (away === undefined) void answer(request, response);
+    else sendAway(response, away);
+  };
+  const limits = {
+    headersTimeout: 10_000,
+    requestTimeout: 60_000,
+    connectionsCheckingInterval: 2000,
+    keepAliveTimeout: 30_000,
+  };
+  const server = tls === undefined ? createServer(limits, handle) : createSecureServer({ ...limits, ...tls }, handle);
+
+  const listening = await listen(server, host, port);
+  if (!listening.ok) {
+    streams.close();
+    return listening;
+  }
+  const scheme = tls === undefined ? 'http' : 'https';
+  openDoor(doorway, { scheme, host, port: listening.value, publicUrl });
+  const stop = [
+    credentials.onRevoked((tokenHash) => streams.cut(tokenHash)),
+    backend.onLive((event) => streams.tellLive(event)),
+  ];
+  return ok({
+    url: publicUrl ?? `${scheme}://${host.includes(':') ? `[${host}]` : host}:${listening.value}`,
+    port: listening.value,
+    async close() {
+      stopping = true;
+      for (const each of stop) each();
+      streams.close();
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeIdleConnections();
+      const timer = setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS);
+      await closed;
+      clearTimeout(timer);
+    },
+  });
+}
+
+async function listen(server: ReturnType<typeof createServer>, host: string, wanted: number): Promise<Result<number>> {
+  for (let port = wanted; ; port++) {
+    const failed = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
+      server.once('error', resolve);
+      server.listen(port, host, () => {
+        server.removeListener('error', resolve);
+        resolve(undefined);
+      });
+    });
+    if (failed === undefined) return ok((server.address() as AddressInfo).port);
+    const taken = failed.code === 'EADDRINUSE' && wanted !== 0 && port < wanted + PORTS_TRIED && port < 65_535;
+    if (!taken) return fail('NOT_CONFIGURED', `The server cannot listen on ${host}:${port}: ${messageOf(failed)}`);
+  }
+}
+
+interface Place {
+  scheme: string;
+  host: string;
+  port: number;
+  publicUrl: string | undefined;
+}
+
+function openDoor(doorway: { hosts: Set<string>; origins: Set<string> }, place: Place): Doorway {
+  const { scheme, host, port, publicUrl } = place;
+  const loopback = ['127.0.0.1', 'localhost', '[::1]'];
+  const named = host === '0.0.0.0' || host === '::' ? loopback : [...loopback, host.includes(':') ? `[${host}]` : host];
+  for (const name of named) {
+    doorway.hosts.add(`${name}:${port}`);
+    doorway.origins.add(`${scheme}://${name}:${port}`);
+  }
+  if (publicUrl !== undefined) {
+    const url = new URL(publicUrl);
+    doorway.hosts.add(url.host);
+    doorway.origins.add(url.origin);
+  }
+  return doorway;
+}
+
+const SECURITY_HEADERS: readonly (readonly [string, string])[] = [
+  [
+    'Content-Security-Policy',
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  ],
+  ['X-Content-Type-Options', 'nosniff'],
+  ['X-Frame-Options', 'DENY'],
+  ['Referrer-Policy', 'no-referrer'],
+  ['Cross-Origin-Resource-Policy', 'same-origin'],
+  ['Cross-Origin-Opener-Policy', 'same-origin'],
+  ['Cache-Control', 'no-store'],
+];
+
+function sendAway(response: ServerResponse, { status, code, message }: NonNullable<ReturnType<typeof turnAway>>): void {
+  const problem = { ...toProblem({ code, message }), status };
+  response.writeHead(status, { 'Content-Type': 'application/problem+json', Connection: 'close' });
+  response.end(JSON.stringify(problem));
+}

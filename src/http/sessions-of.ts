@@ -1,0 +1,67 @@
+import type { SessionRecord } from '../kernel/ledger.ts';
+import type { Backend, WorkspaceBackend } from './backend.ts';
+import { type Credential, maySee } from './credentials.ts';
+
+/** The session a request is about and the workspace it belongs to. */
+export interface Place {
+  readonly session: string;
+  readonly workspace: WorkspaceBackend;
+}
+
+const MOST_KNOWN = 10_000;
+
+/** Which workspace sessions belong to. That never changes, so it is looked up once. */
+export class SessionPlaces {
+  readonly #backend: Backend;
+  readonly #known = new Map<string, WorkspaceBackend>();
+
+  constructor(backend: Backend) {
+    this.#backend = backend;
+  }
+
+  /** Undefined for a session that is not there, is not theirs, or belongs to a workspace this server does not have. */
+  async find(session: string, who: Credential): Promise<WorkspaceBackend | undefined> {
+    if (!maySee(who, session)) return undefined;
+    const known = this.#known.get(session);
+    if (known !== undefined) return known;
+    const record = await this.#backend.ledger.session(session);
+    const workspace = record === null ? undefined : this.#backend.workspaces.get(record.workspace ?? '');
+    if (workspace !== undefined) this.#remember(session, workspace);
+    return workspace;
+  }
+
+  /** The session of a token that names none: opened on first use, in the first workspace. */
+  async own(who: Credential): Promise<Place | undefined> {
+    const session = who.sessions?.[0] ?? `api-${who.name}`;
+    const workspace = (await this.find(session, who)) ?? (await this.open(session, firstOf(this.#backend), who));
+    return workspace === undefined ? undefined : { session, workspace };
+  }
+
+  async open(
+    session: string,
+    workspace: WorkspaceBackend,
+    who: Credential,
+    title: string | null = null,
+  ): Promise<WorkspaceBackend | undefined> {
+    const agent = who.role === 'agent' ? who.name : null;
+    const data = { workspace: workspace.id, title, agent, by: who.name };
+    await this.#backend.ledger.note(session, { type: 'session.created', callId: null, at: Date.now(), data });
+    // Somebody else may have been quicker: what the store says counts.
+    return this.find(session, who);
+  }
+
+  async record(session: string, who: Credential): Promise<SessionRecord | null> {
+    return maySee(who, session) ? this.#backend.ledger.session(session) : null;
+  }
+
+  #remember(session: string, workspace: WorkspaceBackend): void {
+    if (this.#known.size >= MOST_KNOWN) this.#known.clear();
+    this.#known.set(session, workspace);
+  }
+}
+
+export function firstOf({ workspaces }: Backend): WorkspaceBackend {
+  const [first] = workspaces.values();
+  if (first === undefined) throw new Error('a server has at least one workspace');
+  return first;
+}

@@ -1,0 +1,61 @@
+import type { ApprovalRecord } from '../kernel/approval.ts';
+import type { CallRecord } from '../kernel/call.ts';
+import type { SessionRecord } from '../kernel/ledger.ts';
+import type { Tool } from '../kernel/tool.ts';
+import type { ApprovalView } from '../protocol/approvals.ts';
+import type { CallView } from '../protocol/calls.ts';
+import type { SessionView } from '../protocol/sessions.ts';
+import type { ToolView } from '../protocol/tools.ts';
+
+/** Records as the API shows them. */
+export function callView(call: CallRecord, approvedBy: string | null): CallView {
+  const { id, session, agent, tool, args, state, effect, requestedAt, startedAt, finishedAt, durationMs } = call;
+  const waitedMs = startedAt === null ? null : Math.max(0, startedAt - requestedAt);
+  const outcome = call.outcome as CallView['outcome'];
+  const { attempt = 0 } = call;
+  const times = { requestedAt, startedAt, finishedAt, durationMs, waitedMs };
+  return { id, session, agent, tool, args, state, effect, ...times, attempt, outcome, approvedBy };
+}
+
+/** One call, with the tool's own view of its value. A value that an older version of the tool recorded may not fit it. */
+export function callDetail(call: CallRecord, approvedBy: string | null, tool: Tool | undefined): CallView {
+  const shown = callView(call, approvedBy);
+  if (tool?.view === undefined || call.outcome?.ok !== true) return shown;
+  try {
+    return { ...shown, view: tool.view(call.outcome.value) as CallView['view'] };
+  } catch {
+    return shown;
+  }
+}
+
+export function approvalView(approval: ApprovalRecord): ApprovalView {
+  const { id, callId, session, tool, args, reason, state, digest } = approval;
+  const { requestedAt, expiresAt, decidedAt, decidedBy, message, edited, shown } = approval;
+  return {
+    id,
+    stepId: callId,
+    session,
+    tool,
+    args: edited?.args ?? args,
+    reason,
+    summary: shown?.summary ?? tool,
+    state,
+    digest,
+    requestedAt,
+    expiresAt,
+    decidedAt,
+    decidedBy,
+    message,
+    changed: [...(edited?.changed ?? [])],
+  };
+}
+
+export function sessionView(session: SessionRecord, running: boolean): SessionView {
+  const { id, title, workspace, agent, createdAt, updatedAt, lastSeq } = session;
+  return { id, title, workspace, agent, createdAt, updatedAt, lastSeq, running };
+}
+
+export function toolView({ tool, enabled, source }: { tool: Tool; enabled: boolean; source: string }): ToolView {
+  const { name, description, category, effect } = tool;
+  return { name, description, category, effect, enabled, source };
+}

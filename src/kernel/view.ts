@@ -1,0 +1,23 @@
+/**
+ * How a result is shown to a person, from a small closed set, so that no page needs to know a tool by name. Text in it
+ * is data from wherever the tool took it: whoever shows it shows it as text.
+ */
+export type ViewBlock =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'code'; readonly text: string; readonly path?: string }
+  /** A unified diff. */
+  | { readonly kind: 'diff'; readonly text: string }
+  | { readonly kind: 'table'; readonly columns: readonly string[]; readonly rows: readonly (readonly string[])[] }
+  | { readonly kind: 'image'; readonly mimeType: string; readonly base64: string; readonly alt: string }
+  /** Paths in the workspace that can be opened. */
+  | { readonly kind: 'files'; readonly paths: readonly string[] }
+  | { readonly kind: 'terminal'; readonly text: string; readonly exitCode: number | null };
+
+/** A text file as a call would leave it. A person may edit it before saying yes; `withText` gives the arguments for that. */
+export interface Draft {
+  readonly path: string;
+  /** Empty for a new file. */
+  readonly before: string;
+  readonly after: string;
+  withText(text: string): Record<string, unknown>;
+}

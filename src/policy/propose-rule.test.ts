@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest';
+import type { Access } from '../kernel/access.ts';
+import { ExecutionContext } from '../kernel/execution-context.ts';
+import { createFilePolicy } from '../kernel/file-policy.ts';
+import type { Subject } from '../kernel/ports.ts';
+import { createPolicy, type PolicyOptions } from './create-policy.ts';
+import { proposeRules } from './propose-rule.ts';
+import { parseRule } from './rules.ts';
+
+const options: PolicyOptions = { mode: 'ask', rules: [], files: createFilePolicy(), home: '/home/ana' };
+const context = new ExecutionContext({ workingDir: '/home/ana/project' });
+
+function subject(tool: string, access: Access, more: Partial<Subject> = {}): Subject {
+  const rest = { args: {}, effect: 'once', ownReason: undefined, asksAlways: false, context } as const;
+  return { tool, access: [access], ...rest, ...more };
+}
+const run = (command: string) => subject('bash', { kind: 'process.run', command, writes: 'workspace' });
+const rulesFor = (given: Subject) => {
+  const proposed = proposeRules(given, options);
+  return proposed.ok ? proposed.value.map(({ rule }) => rule) : proposed.error.message;
+};
+
+describe('commands', () => {
+  test.each<[string, string[]]>([
+    ['npm test', ['bash(npm test)']],
+    ['npm test && ls && make build', ['bash(npm test)', 'bash(make build)']],
+    ['timeout 60 cargo build --release', ['bash(cargo build --release)']],
+    ["git commit -m 'a b'", ["bash(git commit -m 'a b')"]],
+    ['/usr/bin/make all', ['bash(make all)']],
+    ['python3 tools/gen.py --fast', ['bash(python3 tools/gen.py --fast)']],
+    ["echo '*' && mkdir 'a*b'", ["bash(mkdir 'a*b')"]],
+    ['for i in 1 2; do npm test; done', ['bash(npm test)']],
+  ])('%s gets the narrowest rules', (command, expected) => {
+    expect(rulesFor(run(command))).toEqual(expected);
+  });
+
+  test('the rules answer the question, and only for exactly this', () => {
+    for (const command of ['npm test', "git commit -m 'a b'", "mkdir 'a*b'", 'python3 tools/gen.py --fast']) {
+      const proposed = proposeRules(run(command), options);
+      if (!proposed.ok) throw new Error(proposed.error.message);
+      const rules = proposed.value.flatMap(({ rule }) => {
+        const parsed = parseRule(rule, 'allow');
+        return parsed.ok ? [parsed.value] : [];
+      });
+      const policy = createPolicy({ ...options, rules });
+      expect(policy.decide(run(command)).verdict).toBe('allow');
+      for (const other of [`${command} x`, `${command}; touch x`, `X=1 ${command}`, command.replace(/.$/, 'z')]) {
+        expect([other, policy.decide(run(other)).verdict]).toEqual([other, 'ask']);
+      }
+    }
+  });
+
+  test.each([
+    ['cat x | sh', 'a rule cannot answer this'],
+    ['bash -c "make"', 'would also allow'],
+    ['python3 -c "print(1)"', 'can run anything'],
+    ['echo a | xargs touch', 'still be asked about'],
+    ['sudo make install', 'can run anything'],
+    ['make > out.txt', 'a rule cannot answer this'],
+    ['make $TARGET', 'plain words'],
+    ['make *.o', 'plain words'],
+    ['CFLAGS=-O2 make', 'a rule cannot answer this'],
+    ['$X', 'a rule cannot answer this'],
+    ['f() { make; }; f', 'a rule cannot answer this'],
+    ['rm -rf /', 'it is refused'],
+    ['ls', 'runs unasked already'],
+    ['find . -delete', 'can run anything'],
+    ['curl https://x.test', 'can run anything'],
+  ])('%s gets none', (command, why) => {
+    expect(rulesFor(run(command))).toContain(why);
+  });
+});
+
+describe('other things', () => {
+  test('a file, a host, a tool that does not say what it touches', () => {
+    expect(rulesFor(subject('write_file', { kind: 'fs.write', path: 'docs/a.md' }))).toEqual(['write_file(docs/a.md)']);
+    const page = subject('web_fetch', { kind: 'net.fetch', url: 'https://example.org/x?y', method: 'GET' });
+    expect(rulesFor(page)).toEqual(['web_fetch(domain:example.org)']);
+    expect(rulesFor(subject('remote_tool', { kind: 'unknown' }))).toEqual(['remote_tool']);
+  });
+
+  test('what always asks, and what a pattern would widen, gets none', () => {
+    const always = subject('delete_file', { kind: 'fs.delete', path: 'a' }, { ownReason: 'x', asksAlways: true });
+    expect(rulesFor(always)).toContain('every time');
+    expect(rulesFor(subject('write_file', { kind: 'fs.write', path: 'docs/*' }))).toContain('pattern');
+    const hook = subject('write_file', { kind: 'fs.write', path: '.git/hooks/pre-commit' });
+    expect(rulesFor(hook)).toContain('still be asked about');
+  });
+});

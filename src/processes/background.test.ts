@@ -1,0 +1,149 @@
+import { existsSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { commandWorkspace } from '../testing/command-workspace.ts';
+import { processesTagged } from '../testing/sandbox-contract.ts';
+import type { TempWorkspace } from '../testing/temp-workspace.ts';
+
+const path = process.env['PATH'] ?? '/usr/bin:/bin';
+
+interface Shown {
+  process: { id: string; state: string; awaitsInput: boolean | null; exitCode: number | null; signal: string | null };
+  output: string;
+  next: number;
+}
+
+describe('background processes', () => {
+  let ws: TempWorkspace;
+  beforeAll(async () => {
+    ws = await commandWorkspace({ path, mode: 'auto' });
+  });
+  afterAll(() => ws[Symbol.asyncDispose]());
+
+  const call = async (tool: string, args: Record<string, unknown>, session?: string) => {
+    const context = { workingDir: ws.root, ...(session !== undefined && { sessionId: session }) };
+    return ws.toolwright.executor.execute(tool, context, args);
+  };
+  const start = async (command: string) => {
+    const result = await call('bash', { command, background: true });
+    if (!result.ok) throw new Error(result.text);
+    return { result, id: (result.value as Shown).process.id };
+  };
+  const look = async (id: string, offset = 0) => {
+    const result = await call('process_output', { id, offset });
+    return { text: result.text, ...(result.value as Shown) };
+  };
+  async function until<T>(get: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
+    const deadline = Date.now() + 20_000;
+    for (;;) {
+      const value = await get();
+      if (holds(value)) return value;
+      if (Date.now() > deadline) throw new Error(`not in 20 s: ${JSON.stringify(value)}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  test('one goes on after its call, and its output is read in pages', async () => {
+    const { id, result } = await start('echo ready; for i in 1 2 3; do sleep 0.3; echo "tick $i ü"; done; sleep 300');
+    expect(result.text).toMatch(/^ready\n(tick 1 ü\n)?\[p\d+: echo ready;.* \(running for \d s\)\]/);
+    const all = await until(
+      () => look(id),
+      ({ output }) => output.includes('tick 3'),
+    );
+    expect(all.output).toBe('ready\ntick 1 ü\ntick 2 ü\ntick 3 ü\n');
+    expect((await look(id, 6)).output).toBe('tick 1 ü\ntick 2 ü\ntick 3 ü\n');
+    expect((await look(id, -10)).output).toBe('tick 3 ü\n');
+    const half = await call('process_output', { id, offset: 6, length: 8 });
+    expect(half.value).toMatchObject({ output: 'tick 1 ', next: 13 });
+    const stopped = await call('process_stop', { id });
+    expect(stopped.value).toMatchObject({ process: { state: 'exited', signal: 'SIGTERM' } });
+    expect((await look(id)).output).toContain('tick 3');
+  });
+
+  test('one that cannot start says so at once', async () => {
+    const { result } = await start('echo "no such port" >&2; exit 4');
+    expect(result.text).toMatch(/no such port\n\[p\d+: .* \(exit code 4 after 0 s\)\]/);
+  });
+
+  test('one that waits for input says so, and gets it', async () => {
+    const { id } = await start('printf "Name: "; read name; echo "Hello $name"');
+    const waiting = await until(
+      () => look(id),
+      ({ process, output }) => process.awaitsInput === true && output === 'Name: ',
+    );
+    expect(waiting.text).toContain(`${id} waits for input, after «Name:»`);
+    await call('process_input', { id, text: 'Ana\n' });
+    const done = await until(
+      () => look(id),
+      ({ process }) => process.state === 'exited',
+    );
+    expect(done.output).toBe('Name: Hello Ana\n');
+    const late = await call('process_input', { id, text: 'x\n' });
+    expect(late.error).toMatchObject({ code: 'CONFLICT' });
+  });
+
+  test('its input can be closed', async () => {
+    const { id } = await start('cat; echo over');
+    await call('process_input', { id, text: 'last', end: true });
+    const done = await until(
+      () => look(id),
+      ({ process }) => process.state === 'exited',
+    );
+    expect(done.output).toBe('lastover\n');
+  });
+
+  test('it holds no locks, and others run beside it', async () => {
+    const { id } = await start('sleep 300');
+    expect((await call('bash', { command: 'echo x > beside.txt' })).ok).toBe(true);
+    expect((await call('write_file', { path: 'other.txt', content: 'x' })).ok).toBe(true);
+    expect(existsSync(ws.file('beside.txt'))).toBe(true);
+    const list = await call('process_list', {});
+    expect(list.text).toContain(`${id}: sleep 300 (running`);
+    await call('process_stop', { id });
+  });
+
+  test('a session sees only its own', async () => {
+    const { id } = await start('sleep 300');
+    expect((await call('process_list', {}, 'another')).value).toEqual({ processes: [] });
+    for (const tool of ['process_output', 'process_stop']) {
+      expect((await call(tool, { id }, 'another')).error).toMatchObject({ code: 'FILE_NOT_FOUND' });
+    }
+    const sent = await call('process_input', { id, text: 'x' }, 'another');
+    expect(sent.error).toMatchObject({ code: 'FILE_NOT_FOUND' });
+    await call('process_stop', { id });
+  });
+
+  test('their number is bounded', async () => {
+    const results = await Promise.all(
+      Array.from({ length: 9 }, () => call('bash', { command: 'sleep 300', background: true })),
+    );
+    const refused = results.filter(({ ok }) => !ok);
+    expect(refused.map(({ error }) => error?.code)).toEqual(['TOO_LARGE']);
+    for (const { value } of results.filter(({ ok }) => ok)) {
+      await call('process_stop', { id: (value as Shown).process.id });
+    }
+  }, 60_000);
+
+  test('what is typed into one meets what no command may do', async () => {
+    const { id } = await start('cat');
+    const sent = await call('process_input', { id, text: 'rm -rf /\n' });
+    expect(sent.error).toMatchObject({ code: 'PERMISSION_DENIED' });
+    await call('process_stop', { id });
+  });
+});
+
+test('in mode ask, input to a process is asked about, and one that only reads can write nothing', async () => {
+  await using ws = await commandWorkspace({ path, files: { 'a.txt': 'hello\n' } });
+  const read = await ws.call('bash', { command: 'cat a.txt', background: true });
+  expect([read.text, ws.asked]).toEqual([expect.stringContaining('hello'), []]);
+  const started = await ws.call('bash', { command: 'tee b.txt', background: true });
+  await ws.call('process_input', { id: (started.value as Shown).process.id, text: 'x\n' });
+  expect(ws.asked).toEqual([expect.stringContaining('tee'), 'It sends "x" to «tee b.txt».']);
+});
+
+test('closing ends what runs', async () => {
+  const ws = await commandWorkspace({ path, mode: 'auto' });
+  const started = await ws.call('bash', { command: 'setsid sleep 300 & sleep 300', background: true });
+  expect(processesTagged(String(started.callId)).length).toBeGreaterThan(0);
+  await ws[Symbol.asyncDispose]();
+  expect(processesTagged(String(started.callId))).toEqual([]);
+});

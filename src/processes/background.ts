@@ -1,0 +1,192 @@
+import type { BackgroundProcess, OutputPage } from '../kernel/commands.ts';
+import { fail, ok, type Result } from '../kernel/result.ts';
+import { LIVE_INPUT, type Running, type RunRequest, type RunResult, type Sandbox } from '../kernel/sandbox.ts';
+import { readPage } from './read-page.ts';
+
+interface Entry {
+  readonly id: string;
+  readonly scope: string;
+  readonly title: string;
+  readonly startedAt: number;
+  readonly abort: AbortController;
+  /** Settles when nothing of it is left. */
+  readonly ended: Promise<void>;
+  running: Running | undefined;
+  end: Result<RunResult> | undefined;
+  endedAt: number | null;
+}
+
+export interface BackgroundOptions {
+  readonly sandbox: Sandbox;
+  readonly mostOfSession?: number;
+  readonly mostOfAll?: number;
+}
+
+/** Longer than anybody waits, and yet an end: a forgotten process does not run for ever. */
+const LONGEST_MS = 24 * 60 * 60 * 1000;
+/** What stays readable of one process. */
+const KEEP_BYTES = 8 * 1024 * 1024;
+/** How many ended ones can still be looked at, of all sessions. */
+const REMEMBERED = 32;
+const MOST_INPUT_BYTES = 1024 * 1024;
+
+/** Processes that go on after the call that started them. A scope is a session in a workspace: it sees only its own. */
+export class Background {
+  readonly #sandbox: Sandbox;
+  readonly #mostOfSession: number;
+  readonly #mostOfAll: number;
+  readonly #entries = new Map<string, Entry>();
+  #started = 0;
+
+  constructor({ sandbox, mostOfSession = 8, mostOfAll = 16 }: BackgroundOptions) {
+    this.#sandbox = sandbox;
+    this.#mostOfSession = mostOfSession;
+    this.#mostOfAll = mostOfAll;
+  }
+
+  /** Answers once it runs, or with the reason why it cannot. */
+  async start(scope: string, title: string, request: RunRequest): Promise<Result<BackgroundProcess>> {
+    const running = [...this.#entries.values()].filter(({ end }) => end === undefined);
+    if (running.length >= this.#mostOfAll || of(scope, running).length >= this.#mostOfSession) {
+      const next = 'stop one with process_stop first.';
+      return fail('TOO_LARGE', `${of(scope, running).length} processes run in the background already: ${next}`);
+    }
+    const entry = this.#launch(scope, title, request);
+    await Promise.race([entry.ended, this.#begun(entry)]);
+    if (entry.end?.ok !== false) return ok(this.#shown(entry));
+    this.#entries.delete(entry.id);
+    return entry.end;
+  }
+
+  list(scope: string): readonly BackgroundProcess[] {
+    return of(scope, [...this.#entries.values()]).map((entry) => this.#shown(entry));
+  }
+
+  find(scope: string, id: string): Result<BackgroundProcess> {
+    const found = this.#get(scope, id);
+    return found.ok ? ok(this.#shown(found.value)) : found;
+  }
+
+  output(scope: string, id: string, offset: number, length: number): Result<OutputPage> {
+    const found = this.#get(scope, id);
+    if (!found.ok) return found;
+    const { running, end } = found.value;
+    return ok(readPage(running?.log, { offset, length, isOver: end !== undefined }));
+  }
+
+  input(scope: string, id: string, text: string, end: boolean): Result<BackgroundProcess> {
+    const found = this.#get(scope, id);
+    if (!found.ok) return found;
+    const pipe = found.value.running?.input;
+    if (pipe == null || found.value.end !== undefined) return fail('CONFLICT', `${id} has ended: it reads no input.`);
+    if (pipe.waitingBytes + Buffer.byteLength(text) > MOST_INPUT_BYTES) {
+      return fail('TOO_LARGE', `${id} has not read its input yet: wait until it has, or stop it.`);
+    }
+    if (!pipe.write(text)) return fail('CONFLICT', `The input of ${id} is closed.`);
+    if (end) pipe.close();
+    return ok(this.#shown(found.value));
+  }
+
+  async stop(scope: string, id: string): Promise<Result<BackgroundProcess>> {
+    const found = this.#get(scope, id);
+    if (!found.ok) return found;
+    found.value.abort.abort();
+    await found.value.ended;
+    return ok(this.#shown(found.value));
+  }
+
+  async close(): Promise<void> {
+    const entries = [...this.#entries.values()];
+    for (const { abort } of entries) abort.abort();
+    await Promise.all(entries.map(({ ended }) => ended));
+    for (const entry of entries) this.#forget(entry);
+  }
+
+  #launch(scope: string, title: string, request: RunRequest): Entry {
+    const abort = new AbortController();
+    let settle = () => {};
+    const entry: Entry = {
+      id: `p${++this.#started}`,
+      scope,
+      title,
+      startedAt: Date.now(),
+      abort,
+      ended: new Promise((resolve) => {
+        settle = resolve;
+      }),
+      running: undefined,
+      end: undefined,
+      endedAt: null,
+    };
+    this.#entries.set(entry.id, entry);
+    const run = this.#sandbox.run({
+      ...request,
+      stdin: LIVE_INPUT,
+      signal: abort.signal,
+      limits: { ...request.limits, timeMs: LONGEST_MS, cpuMs: LONGEST_MS, keepBytes: KEEP_BYTES },
+      onStart: (running) => {
+        entry.running = running;
+      },
+    });
+    void run.then((end) => {
+      entry.end = end;
+      entry.endedAt = Date.now();
+      this.#forgetOldest();
+      settle();
+    });
+    return entry;
+  }
+
+  async #begun(entry: Entry): Promise<void> {
+    while (entry.running === undefined && entry.end === undefined) await new Promise((next) => setTimeout(next, 5));
+  }
+
+  #get(scope: string, id: string): Result<Entry> {
+    const entry = this.#entries.get(id);
+    if (entry?.scope === scope) return ok(entry);
+    const known = of(scope, [...this.#entries.values()]).map((one) => one.id);
+    const hint = known.length === 0 ? 'none was started here.' : `there are ${known.join(', ')}.`;
+    return fail('FILE_NOT_FOUND', `There is no background process ${id}: ${hint}`);
+  }
+
+  #shown({ id, title, startedAt, endedAt, running, end }: Entry): BackgroundProcess {
+    const result = end?.ok ? end.value : undefined;
+    return {
+      id,
+      title,
+      startedAt,
+      endedAt,
+      state: end === undefined ? 'running' : 'exited',
+      exitCode: result?.exitCode ?? null,
+      signal: result?.signal ?? null,
+      outputBytes: running?.log.totalBytes ?? 0,
+      keptBytes: running?.log.keptBytes ?? 0,
+      awaitsInput: end === undefined ? (running?.input?.isAwaited() ?? null) : false,
+      notes: end === undefined ? [] : notesOf(end),
+    };
+  }
+
+  #forgetOldest(): void {
+    const ended = [...this.#entries.values()].filter(({ end }) => end !== undefined);
+    for (const entry of ended.slice(0, Math.max(0, ended.length - REMEMBERED))) this.#forget(entry);
+  }
+
+  #forget({ id, running }: Entry): void {
+    running?.log.dispose();
+    this.#entries.delete(id);
+  }
+}
+
+function of(scope: string, entries: readonly Entry[]): Entry[] {
+  return entries.filter((entry) => entry.scope === scope);
+}
+
+function notesOf(end: Result<RunResult>): string[] {
+  if (!end.ok) return [end.error.message];
+  const { endedBy, endMessage, quarantined, notes } = end.value;
+  return [
+    ...(endMessage === null || endedBy === 'cancel' ? [] : [endMessage]),
+    ...quarantined.map(({ path, movedTo, reason }) => `${path} was moved to ${movedTo}: ${reason}`),
+    ...notes,
+  ];
+}

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+
+/** What a call touches. */
+export const access = z
+  .discriminatedUnion('kind', [
+    z.object({ kind: z.literal('fs.read'), path: z.string() }),
+    z.object({
+      kind: z.literal('fs.write'),
+      path: z.string(),
+      expect: z.union([z.literal('absent'), z.object({ version: z.string() })]).optional(),
+    }),
+    z.object({ kind: z.literal('fs.delete'), path: z.string(), recursive: z.boolean().optional() }),
+    z.object({
+      kind: z.literal('process.run'),
+      command: z.string(),
+      writes: z.enum(['nothing', 'workspace', 'background']),
+    }),
+    z.object({ kind: z.literal('net.fetch'), url: z.string(), method: z.enum(['GET', 'POST']) }),
+    z.object({ kind: z.literal('unknown') }),
+  ])
+  .meta({ id: 'Access' });
+export type AccessView = z.infer<typeof access>;
+
+export const verdict = z.enum(['allow', 'ask', 'deny']);
+
+/** One thing that was judged, and why. */
+export const verdictPart = z
+  .object({ what: z.string(), verdict, rule: z.string(), reason: z.string() })
+  .meta({ id: 'VerdictPart' });
+export type VerdictPart = z.infer<typeof verdictPart>;

@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { access, verdictPart } from './access.ts';
+import { args } from './calls.ts';
+import { previewBlock } from './preview.ts';
+
+export const APPROVAL_STATES = ['pending', 'approved', 'denied', 'expired', 'superseded'] as const;
+export const approvalState = z.enum(APPROVAL_STATES).meta({ id: 'ApprovalState' });
+
+/** A question to a person about exactly these arguments. */
+export const approval = z
+  .object({
+    id: z.string(),
+    stepId: z.string().describe('The call that waits'),
+    session: z.string(),
+    tool: z.string(),
+    args: z.unknown(),
+    reason: z.string(),
+    summary: z.string(),
+    state: approvalState,
+    digest: z.string().describe('Binds the answer to tool, arguments, session, workspace and the files shown'),
+    requestedAt: z.number(),
+    expiresAt: z.number().nullable(),
+    decidedAt: z.number().nullable(),
+    decidedBy: z.string().nullable(),
+    message: z.string().nullable(),
+    changed: z.array(z.string()).describe('Arguments that the person changed'),
+  })
+  .meta({ id: 'Approval' });
+export type ApprovalView = z.infer<typeof approval>;
+
+/** `always` is the narrowest rule that covers this call; null when none is safe enough to propose. */
+export const approvalDetail = approval
+  .extend({
+    access: z.array(access),
+    verdicts: z.array(verdictPart).describe('Everything that was judged, and what asked'),
+    preview: z.array(previewBlock),
+    draft: z
+      .object({ path: z.string(), before: z.string(), after: z.string() })
+      .nullable()
+      .describe('The text file that the call would leave, where a person may edit it'),
+    always: z
+      .object({ rule: z.string(), covers: z.array(z.string()), refuses: z.array(z.string()) })
+      .nullable()
+      .describe('The rule that «always» would save'),
+  })
+  .meta({ id: 'ApprovalDetail' });
+export type ApprovalDetail = z.infer<typeof approvalDetail>;
+
+export const approvalQuery = z.object({
+  state: approvalState.optional().describe('Left out: all'),
+  session: z.string().optional(),
+});
+export const approvalList = z.object({ items: z.array(approval) }).meta({ id: 'ApprovalList' });
+
+export const approve = z
+  .strictObject({
+    modifiedArgs: args.optional().describe('Replaces the arguments; validated, judged and previewed again'),
+    always: z
+      .union([z.literal(true), z.string().min(1).max(2000)])
+      .optional()
+      .describe('Also save the proposed rule. Send its text as it was shown, so that what is saved is what was read'),
+    digest: z
+      .string()
+      .max(200)
+      .optional()
+      .describe('The digest that was shown; refused with CONFLICT if it is another'),
+  })
+  .meta({ id: 'Approve' });
+export type Approve = z.infer<typeof approve>;
+
+export const deny = z
+  .strictObject({ message: z.string().max(4000).optional().describe('Words for the model') })
+  .meta({ id: 'Deny' });
+
+export const reviewEdit = z
+  .union([
+    z.strictObject({ modifiedArgs: args }),
+    z.strictObject({
+      text: z.string().describe('The edited text of the draft; the answer has the arguments that give it'),
+    }),
+  ])
+  .meta({ id: 'ReviewEdit' });
+
+/** What the edited arguments would do; the same checks as on approving them. */
+export const editReview = z
+  .object({ args: z.unknown(), changed: z.array(z.string()), summary: z.string(), preview: z.array(previewBlock) })
+  .meta({ id: 'EditReview' });

@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { access, verdict } from './access.ts';
+import { callState, outcome } from './calls.ts';
+
+/**
+ * What happens, as it is recorded and as it goes over SSE: `event:` is `type`, `data:` the whole object. Recorded
+ * events have a place (`seq` in their session, `pos` over all); the SSE id is `seq` on a stream of one session and
+ * `pos` on the stream of all. Live ones have no place and no id: whoever missed them looks at the state instead.
+ */
+const place = { session: z.string(), seq: z.int(), pos: z.int(), at: z.number() };
+const ofCall = { ...place, callId: z.string() };
+const ofNone = { ...place, callId: z.null() };
+
+const recorded = <T extends string, S extends z.ZodRawShape, D extends z.ZodRawShape>(type: T, where: S, data: D) =>
+  z.object({ type: z.literal(type), ...where, data: z.object(data) });
+
+export const recordedEvent = z.discriminatedUnion('type', [
+  recorded('call.requested', ofCall, {
+    tool: z.string(),
+    args: z.unknown(),
+    effect: z.string(),
+    agent: z.string().nullable(),
+  }),
+  recorded('call.requeued', ofCall, { tool: z.string(), attempt: z.int(), reason: z.string() }),
+  recorded('call.resumed', ofCall, { tool: z.string(), attempt: z.int() }),
+  recorded('call.started', ofCall, {
+    tool: z.string(),
+    args: z.unknown(),
+    summary: z.string(),
+    access: z.array(access),
+  }),
+  recorded('call.finished', ofCall, { tool: z.string(), state: callState, outcome, durationMs: z.number() }),
+  recorded('call.cancel_requested', ofCall, { by: z.string().nullable() }),
+  recorded('approval.requested', ofCall, {
+    approvalId: z.string(),
+    tool: z.string(),
+    args: z.unknown(),
+    reason: z.string(),
+    digest: z.string(),
+    expiresAt: z.number().optional(),
+  }),
+  recorded('approval.decided', ofCall, {
+    approvalId: z.string(),
+    approved: z.boolean(),
+    by: z.string().nullable(),
+    message: z.string().optional(),
+    changed: z.array(z.string()).optional(),
+  }),
+  recorded('session.created', ofNone, {
+    title: z.string().nullable(),
+    workspace: z.string(),
+    agent: z.string().nullable(),
+    by: z.string().nullable(),
+  }),
+  recorded('message.added', ofNone, {
+    messageId: z.string(),
+    role: z.enum(['user', 'assistant', 'notice']),
+    text: z.string(),
+    callIds: z.array(z.string()).optional(),
+    by: z.string().nullable().optional(),
+  }),
+  recorded('rule.saved', ofNone, {
+    ruleId: z.string(),
+    rule: z.string(),
+    verdict,
+    by: z.string().nullable(),
+  }),
+  recorded('rule.removed', ofNone, { ruleId: z.string(), by: z.string().nullable() }),
+  recorded('tool.switched', ofNone, { tool: z.string(), enabled: z.boolean(), by: z.string().nullable() }),
+]);
+export type RecordedEvent = z.infer<typeof recordedEvent>;
+
+export const liveEvent = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('call.progressed'),
+    session: z.string(),
+    callId: z.string(),
+    at: z.number(),
+    data: z.object({
+      tool: z.string(),
+      message: z.string().optional(),
+      percent: z.number().optional(),
+      output: z.string().optional(),
+    }),
+  }),
+  z.object({
+    type: z.literal('file.changed'),
+    workspace: z.string(),
+    at: z.number(),
+    data: z.object({
+      changes: z.array(z.object({ path: z.string(), kind: z.enum(['created', 'changed', 'deleted']) })),
+      complete: z.boolean().describe('False: too many to name; look at the tree again'),
+    }),
+  }),
+  /** Events before the first that follows are no longer in the log: look at the state again. */
+  z.object({ type: z.literal('stream.reset'), at: z.number(), data: z.object({ after: z.int() }) }),
+  z.object({ type: z.literal('server.stopping'), at: z.number(), data: z.object({}) }),
+]);
+export type LiveStreamEvent = z.infer<typeof liveEvent>;
+
+export const streamEvent = z.union([recordedEvent, liveEvent]).meta({ id: 'StreamEvent' });
+export type StreamEvent = z.infer<typeof streamEvent>;
+
+export const streamQuery = z.object({
+  session: z.string().optional().describe('Left out: all sessions'),
+  after: z.coerce.number().int().min(0).optional().describe('Replay what came after; Last-Event-ID says the same'),
+});
+
+export const eventQuery = z.object({
+  after: z.coerce.number().int().min(0).default(0),
+  limit: z.coerce.number().int().min(1).max(1000).default(200),
+});
+export const eventList = z.object({ items: z.array(recordedEvent) }).meta({ id: 'EventList' });

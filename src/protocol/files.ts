@@ -1,0 +1,45 @@
+import { z } from 'zod';
+
+export const fileEntry = z
+  .object({
+    name: z.string().describe('Relative to the listed folder'),
+    type: z.enum(['file', 'directory', 'symlink', 'other']),
+    size: z.number(),
+    modified: z.string(),
+  })
+  .meta({ id: 'FileEntry' });
+
+const workspace = z.string().optional().describe('An id of /v1/health; left out: the first');
+
+export const fileQuery = z.object({
+  path: z.string().max(4096).default('.'),
+  workspace,
+  recursive: z.enum(['true', 'false']).default('false'),
+  hidden: z.enum(['true', 'false']).default('false'),
+  limit: z.coerce.number().int().min(1).max(10_000).default(2000),
+});
+export const fileTree = z
+  .object({ path: z.string(), entries: z.array(fileEntry), complete: z.boolean() })
+  .meta({ id: 'FileTree' });
+
+export const contentQuery = z.object({ path: z.string().min(1).max(4096), workspace });
+
+/** `version` is also the ETag. Text is exact; what is no text comes as base64. */
+export const fileContent = z
+  .object({
+    path: z.string(),
+    content: z.string(),
+    encoding: z.string().describe('Of the file: utf-8, gb18030 …; base64 when it is not text'),
+    size: z.number(),
+    modified: z.string(),
+    version: z.string(),
+  })
+  .meta({ id: 'FileContent' });
+export type FileContent = z.infer<typeof fileContent>;
+
+export const saveFile = z
+  .strictObject({ content: z.string(), encoding: z.enum(['text', 'base64']).default('text') })
+  .meta({ id: 'SaveFile' });
+export const savedFile = z
+  .object({ path: z.string(), size: z.number(), version: z.string(), created: z.boolean(), callId: z.string() })
+  .meta({ id: 'SavedFile' });

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+
+export const ROLES = ['viewer', 'agent', 'approver', 'admin'] as const;
+/** Each may do what those before it may. An agent runs tools; only from approver on can one say yes. */
+export const role = z.enum(ROLES).meta({ id: 'Role' });
+export type Role = z.infer<typeof role>;
+
+export const workspace = z
+  .object({ id: z.string(), name: z.string(), sandbox: z.string().describe('bubblewrap, seatbelt or none') })
+  .meta({ id: 'Workspace' });
+
+export const health = z
+  .object({
+    status: z.enum(['ok', 'stopping']),
+    version: z.string(),
+    you: z.object({ name: z.string(), role }),
+    mode: z.string(),
+    workspaces: z.array(workspace),
+    model: z.string().nullable().describe('Null: manual mode, a person drives the tools'),
+    pendingApprovals: z.int(),
+  })
+  .meta({ id: 'Health' });
+export type Health = z.infer<typeof health>;
+
+export const newToken = z.object({ token: z.string() }).meta({ id: 'NewToken' });

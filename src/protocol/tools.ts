@@ -1,0 +1,32 @@
+import { z } from 'zod';
+
+export const tool = z
+  .object({
+    name: z.string(),
+    description: z.string(),
+    category: z.string(),
+    enabled: z.boolean(),
+    source: z.string().describe('built-in, or where it comes from'),
+    effect: z.enum(['pure', 'idempotent', 'once']),
+  })
+  .meta({ id: 'Tool' });
+export type ToolView = z.infer<typeof tool>;
+
+export const toolDetail = tool
+  .extend({
+    inputSchema: z.record(z.string(), z.unknown()),
+    outputSchema: z.record(z.string(), z.unknown()).nullable(),
+  })
+  .meta({ id: 'ToolDetail' });
+
+export const toolQuery = z.object({ category: z.string().optional() });
+export const toolList = z.object({ items: z.array(tool) }).meta({ id: 'ToolList' });
+export const switchTool = z.strictObject({ enabled: z.boolean() }).meta({ id: 'SwitchTool' });
+
+export const schemaQuery = z.object({
+  format: z.string().default('openai').describe('openai, openai-chat, openai-responses, anthropic, …'),
+  category: z.string().optional(),
+});
+export const schemaList = z
+  .object({ format: z.string(), items: z.array(z.record(z.string(), z.unknown())) })
+  .meta({ id: 'SchemaList' });

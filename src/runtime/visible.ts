@@ -1,0 +1,17 @@
+/** What a person would not see, or would see as something else: controls, marks that turn the direction, odd spaces. */
+const UNSEEN =
+  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0\u2800]|(?! )\p{Zs}|[\ud800-\udfff](?![\udc00-\udfff])/gu;
+
+/** A text in which everything can be seen, line breaks and tabs aside: `\u200b` where that character stands. */
+export function visible(text: string): string {
+  return text.replace(UNSEEN, (found) => (found === '\n' || found === '\t' ? found : escaped(found)));
+}
+
+/** The same for something that runs: spaces at the ends of lines show too, as `·`. */
+export function visibleCommand(command: string): string {
+  return visible(command).replace(/^ +| +$/gm, (spaces) => '·'.repeat(spaces.length));
+}
+
+function escaped(character: string): string {
+  return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
+}

@@ -1,0 +1,49 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Dialer } from '../kernel/dialer.ts';
+import { createFilePolicy } from '../kernel/file-policy.ts';
+import { createPolicy } from '../policy/create-policy.ts';
+import type { Mode } from '../policy/modes.ts';
+import { parseRules, type RuleSet } from '../policy/rules.ts';
+import { createBubblewrap } from '../sandbox/bubblewrap.ts';
+import { type TempOptions, type TempWorkspace, tempWorkspace } from './temp-workspace.ts';
+
+export interface CommandOptions extends TempOptions {
+  /** Of the host: the search path. */
+  readonly path: string;
+  readonly mode?: Mode;
+  readonly rules?: RuleSet;
+  readonly dialer?: Dialer;
+}
+
+/** A throwaway workspace in which commands run: real policy, real sandbox, and a person who says what they are told. */
+export async function commandWorkspace({
+  path,
+  mode = 'ask',
+  rules = {},
+  dialer,
+  ...given
+}: CommandOptions): Promise<TempWorkspace> {
+  const around = realpathSync(mkdtempSync(join(tmpdir(), 'toolwright-commands-')));
+  const [home, stateFolder] = [join(around, 'home'), join(around, 'state')];
+  for (const folder of [home, stateFolder]) mkdirSync(folder);
+  const files = createFilePolicy();
+  const parsed = parseRules(rules);
+  if (!parsed.ok) throw new Error(parsed.error.message);
+  const sandbox = createBubblewrap({ filePolicy: files, path, home, stateFolder, ...(dialer && { dialer }) });
+  const workspace = await tempWorkspace({
+    ...given,
+    parent: around,
+    sandbox,
+    options: { policy: createPolicy({ mode, rules: parsed.value, files, home }), ...given.options },
+  });
+  return {
+    ...workspace,
+    async [Symbol.asyncDispose]() {
+      await workspace[Symbol.asyncDispose]();
+      await sandbox.close();
+      rmSync(around, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,130 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createDialer } from '../../net/dialer.ts';
+import { commandWorkspace } from '../../testing/command-workspace.ts';
+import type { TempWorkspace } from '../../testing/temp-workspace.ts';
+import { toolContract } from '../../testing/tool-contract.ts';
+import { runCode } from './run-code.ts';
+
+const path = process.env['PATH'] ?? '/usr/bin:/bin';
+
+describe('code in mode ask', () => {
+  let ws: TempWorkspace;
+  const server = createServer((_, response) => response.end('reached'));
+  let port: number;
+  const run = (language: string, code: string, more: Record<string, unknown> = {}) =>
+    ws.call('run_code', { language, code, ...more });
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    port = (server.address() as AddressInfo).port;
+    ws = await commandWorkspace({
+      path,
+      files: { 'a.txt': 'hello\n', '.env': 'KEY=hush\n' },
+      dialer: createDialer(),
+      network: { hosts: [`127.0.0.1:${port}`], privateAddresses: ['127.0.0.1'] },
+    });
+  });
+  afterAll(async () => {
+    server.close();
+    await ws[Symbol.asyncDispose]();
+  });
+
+  test.each([
+    [
+      'python',
+      'import sys, os; print(sys.argv[1:], os.environ["X"]); print("e", file=sys.stderr); sys.exit(3)',
+      "['a b', '-c'] 1\n",
+    ],
+    ['bash', 'echo "$@" "$X"; echo e >&2; exit 3', 'a b -c 1\n'],
+    [
+      'javascript',
+      'console.log(process.argv.slice(1).join(" "), process.env.X); console.error("e"); process.exit(3)',
+      'a b -c 1\n',
+    ],
+  ])('[E07] %s runs unasked with its arguments and environment', async (language, code, stdout) => {
+    const result = await run(language, code, { args: ['a b', '-c'], env: { X: '1' } });
+    expect(result.value).toMatchObject({ stdout, stderr: 'e\n', exitCode: 3, duration: expect.any(Number) });
+    expect(ws.asked).toEqual([]);
+  });
+
+  test('[E07] it ends after its timeout, which is 60 s unless it says otherwise', async () => {
+    const late = await run('python', 'import time; print("begun", flush=True); time.sleep(300)', { timeout: 1 });
+    expect(late.error).toMatchObject({ code: 'TIMEOUT', message: expect.stringContaining('begun') });
+    expect(runCode.seconds?.({ language: 'bash', code: 'true' } as never, {} as never)).toBe(75);
+  });
+
+  test('[E07] bash code meets the same refusals as a command', async () => {
+    for (const code of ['rm -rf /', 'echo ok; rm -rf ~', 'cat .env', 'echo x > /etc/passwd']) {
+      expect((await run('bash', code)).error).toMatchObject({ code: 'PERMISSION_DENIED' });
+    }
+    expect((await run('bash', 'for f in *; do touch "$f.copy"; done; eval "ls"')).ok).toBe(true);
+    expect(ws.asked).toEqual([]);
+  });
+
+  const fetching = () =>
+    `import urllib.request; print(urllib.request.urlopen("http://127.0.0.1:${port}/", timeout=5).read())`;
+
+  test('[E08] without network nothing is reached, this machine included', async () => {
+    const result = await run('python', fetching());
+    expect(result.value).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(ws.asked).toEqual([]);
+  });
+
+  test('[E08] with network it always asks, and then reaches what is allowed and nothing else', async () => {
+    const reached = await run('python', fetching(), { network: true });
+    expect(ws.asked.splice(0)).toEqual([expect.stringContaining('would reach the network')]);
+    expect(reached.value).toMatchObject({ stdout: "b'reached'\n" });
+    const other = await run('python', fetching(), { network: true, hosts: ['example.org'] });
+    expect(ws.asked.splice(0)).toEqual(['The code would reach the network: example.org.']);
+    expect(other.value).toMatchObject({ exitCode: 1, notes: [expect.stringContaining('Not reached')] });
+  });
+
+  test('[E09] a memory bomb, a fork bomb and a busy loop end with a clear error', async () => {
+    const memory = await run('python', 'x = []\nwhile True: x.append(bytearray(50_000_000))');
+    expect(memory.text).toMatch(/more than 1 GB of memory|MemoryError/);
+    const forks = await run('python', 'import os\nwhile True: os.fork()', { timeout: 20 });
+    expect(forks.text).toMatch(/more than 512 processes|temporarily unavailable/);
+    expect((await run('bash', 'while :; do :; done', { timeout: 1 })).error).toMatchObject({ code: 'TIMEOUT' });
+    expect((await run('bash', 'echo alive')).value).toMatchObject({ stdout: 'alive\n' });
+  }, 90_000);
+
+  test('[E10] files outside the workspace are not there, nor are secrets', async () => {
+    process.env['TOOLWRIGHT_TEST_SECRET'] = 'hush-hush';
+    const code = `import os, glob
+print(os.path.exists(${JSON.stringify(ws.outside)}), glob.glob('/home/*'), os.environ.get('TOOLWRIGHT_TEST_SECRET'))
+try: print(open('.env').read())
+except Exception as error: print(type(error).__name__)
+open('made.txt', 'w').write('x')
+try: open('/usr/x', 'w')
+except OSError as error: print(type(error).__name__)`;
+    const result = await run('python', code);
+    expect(result.value).toMatchObject({
+      stdout: "False ['/home/toolwright'] None\nPermissionError\nOSError\n",
+      changed: { created: expect.arrayContaining(['made.txt']) },
+    });
+  });
+
+  test('a folder outside is refused', async () => {
+    expect((await run('python', 'print(1)', { cwd: '/tmp' })).error).toMatchObject({ code: 'INVALID_PATH' });
+  });
+
+  for (const args of [{ language: 'bash', code: 'echo hi' }]) {
+    const lazily = {
+      get world() {
+        return ws.world;
+      },
+    };
+    test('keeps the contract of tools', async () => {
+      for (const check of toolContract(runCode, { args, workingDir: ws.root, runtime: lazily })) await check.run();
+    });
+  }
+});
+
+test('mode plan and mode strict refuse code', async () => {
+  for (const mode of ['plan', 'strict'] as const) {
+    await using ws = await commandWorkspace({ path, mode });
+    const result = await ws.call('run_code', { language: 'python', code: 'print(1)' });
+    expect(result.error).toMatchObject({ code: 'PERMISSION_DENIED' });
+  }
+});

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { ToolCategory } from '../../kernel/category.ts';
+import type { CommandRequest } from '../../kernel/commands.ts';
+import { defineTool } from '../../kernel/tool.ts';
+import { callSeconds, cwd, environment, timeout } from '../shell/command-parameters.ts';
+import { renderReport, report, runReport } from '../shell/run-report.ts';
+import { plainText } from '../shell/terminal-text.ts';
+
+const DEFAULT_SECONDS = 60;
+
+const input = z.strictObject({
+  language: z.enum(['python', 'bash', 'javascript']).describe('What the code is written in'),
+  code: z.string().min(1).max(100_000).describe('The program'),
+  args: z.array(z.string()).default([]).describe('Its command-line arguments'),
+  env: environment.optional().describe('Environment variables for the code'),
+  cwd,
+  timeout: timeout(`default ${DEFAULT_SECONDS}, at most 600`),
+  network: z.boolean().default(false).describe('Whether it needs the network; a person is asked then'),
+  hosts: z
+    .array(z.string())
+    .optional()
+    .describe('With network: the hosts it needs, such as pypi.org. Left out: those that are allowed anyway'),
+});
+type Input = z.output<typeof input>;
+
+export const runCode = defineTool({
+  name: 'run_code',
+  category: ToolCategory.EXECUTION,
+  effect: 'once',
+  description:
+    'Run a small program in Python, bash or JavaScript in a sandbox: it sees the workspace and nothing else of the ' +
+    'machine, has no network unless asked for, and limits on time, memory and processes.',
+  input,
+  output: runReport,
+
+  summary: ({ language, code, network }) =>
+    `Run ${code.split('\n').length} lines of ${language}${network ? ' with network' : ''}`,
+  access: ({ language, code, cwd }) => [
+    { kind: 'process.run', command: code, writes: 'workspace', code: language, ...(cwd !== undefined && { cwd }) },
+  ],
+  approval({ network, hosts }) {
+    if (!network) return undefined;
+    const where = hosts === undefined ? 'the hosts that are allowed for commands' : hosts.join(', ');
+    return { reason: `The code would reach the network: ${where}.`, always: true };
+  },
+  seconds: ({ timeout = DEFAULT_SECONDS }) => callSeconds(timeout),
+  preview: ({ language, code, cwd = 'the workspace', network }) =>
+    `this ${language} code in ${cwd}, in the sandbox, ${network ? 'with' : 'without'} network\n${code}`,
+
+  async run(input, ctx) {
+    const { cwd, env, network, hosts, timeout = DEFAULT_SECONDS } = input;
+    const ran = await ctx.commands.run({
+      command: commandOf(input),
+      timeoutMs: timeout * 1000,
+      mounts: 'live',
+      ...(cwd !== undefined && { cwd }),
+      ...(env !== undefined && { env }),
+      ...(network && { network: hosts ?? 'allowed' }),
+      onOutput: (text) => ctx.progress({ output: plainText(text) }),
+    });
+    return ran.ok ? report(ran.value, ctx) : ran;
+  },
+
+  render: renderReport,
+});
+
+function commandOf({ language, code, args }: Input): CommandRequest['command'] {
+  switch (language) {
+    case 'bash':
+      return ['bash', '-c', code, 'bash', ...args];
+    case 'python':
+      return ['python3', '-c', code, ...args];
+    case 'javascript':
+      return ['node', '-e', code, '--', ...args];
+  }
+}

@@ -1,0 +1,235 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { commandWorkspace } from '../../testing/command-workspace.ts';
+import type { TempWorkspace } from '../../testing/temp-workspace.ts';
+import { toolContract } from '../../testing/tool-contract.ts';
+import { bash } from './bash.ts';
+
+const path = process.env['PATH'] ?? '/usr/bin:/bin';
+const FILES = { 'src/a.ts': 'export const a = 1;\n', 'README.md': '# Hello\n', '.env': 'KEY=hush\n' };
+
+interface Value {
+  stdout: string;
+  stderr: string;
+  exitCode: number | null;
+  changed: { created: string[]; modified: string[]; deleted: string[] } | null;
+  artifact?: string;
+}
+
+describe('a command in mode auto', () => {
+  let ws: TempWorkspace;
+  const run = async (command: string, more: Record<string, unknown> = {}) => {
+    const result = await ws.call('bash', { command, ...more });
+    return { result, value: result.value as Value };
+  };
+  beforeAll(async () => {
+    ws = await commandWorkspace({ path, mode: 'auto', files: FILES });
+  });
+  afterAll(() => ws[Symbol.asyncDispose]());
+
+  test('[A03] [C10] bash returns stdout, stderr and the exit code', async () => {
+    const { result, value } = await run('ls -la; echo oops >&2; exit 3');
+    expect(value).toMatchObject({ stdout: expect.stringContaining('README.md'), stderr: 'oops\n', exitCode: 3 });
+    expect(result.text).toMatch(/README\.md.*<stderr>oops\n<\/stderr>\n\[exit code 3, \d+ ms\]$/s);
+  });
+
+  test('[A03] the model reads at most 10,000 characters, and the rest is kept', async () => {
+    const { result, value } = await run('seq 1 100000');
+    expect(result.text.length).toBeLessThanOrEqual(10_000);
+    expect(result.text).toMatch(/^1\n2\n.*left out here.*100000\n\[exit code 0/s);
+    const more = await ws.call('read_output', { artifact: value.artifact, offset: 50_000, limit: 1 });
+    expect(more.text).toContain('50000');
+  });
+
+  test('[A04] it starts in the workspace, and relative paths are relative to it', async () => {
+    expect((await run('pwd; cat src/a.ts')).value.stdout).toBe(`${ws.root}\nexport const a = 1;\n`);
+    expect((await run('pwd', { cwd: 'src' })).value.stdout).toBe(`${ws.root}/src\n`);
+  });
+
+  test('a folder outside is refused', async () => {
+    for (const cwd of ['..', ws.outside, '/etc', 'src/../..']) {
+      expect((await run('ls', { cwd })).result.error).toMatchObject({ code: 'INVALID_PATH' });
+    }
+  });
+
+  test('both streams come in order', async () => {
+    const { result } = await run('echo a; sleep 0.1; echo b >&2; sleep 0.1; echo c');
+    expect(result.text).toMatch(/^a\n<stderr>b\n<\/stderr>\nc\n/);
+  });
+
+  test('a signal is told from an exit code', async () => {
+    expect((await run('kill -SEGV $$')).value).toMatchObject({ exitCode: null, signal: 'SIGSEGV' });
+  });
+
+  test('it says which files a command has created, changed and deleted', async () => {
+    await run('echo x > old.txt');
+    const { value, result } = await run('echo y > new.txt; echo z >> README.md; rm old.txt');
+    expect(value.changed).toMatchObject({ created: ['new.txt'], modified: ['README.md'], deleted: ['old.txt'] });
+    expect(result.text).toContain('[Files: created new.txt; modified README.md; deleted old.txt]');
+  });
+
+  test('colours and overwritten lines are taken out', async () => {
+    const { value } = await run(String.raw`printf '\033[31mred\033[0m\n10%%\r50%%\r100%%\n\033]0;title\007end\n'`);
+    expect(value.stdout).toBe('red\n100%\nend\n');
+  });
+
+  test('[C11] [D11] a command past its time is ended, and its output until then is told', async () => {
+    const { result } = await run('echo begun; sleep 300', { timeout: 1 });
+    expect(result.error).toMatchObject({ code: 'TIMEOUT', details: { endedBy: 'time' } });
+    expect(result.text).toMatch(/Stopped after 1 s, its time limit.*begun/s);
+  });
+
+  test('a timeout that is no sensible number is refused', async () => {
+    for (const timeout of [0, -1, 601, 9e12, Number.NaN, '5']) {
+      expect((await run('true', { timeout })).result.error).toMatchObject({ code: 'INVALID_INPUT' });
+    }
+  });
+
+  test('a grandchild that keeps the output open does not hold the result', async () => {
+    const { value } = await run('sleep 300 & echo done', { timeout: 60 });
+    expect(value).toMatchObject({ stdout: 'done\n', exitCode: 0, duration: expect.any(Number) });
+  }, 30_000);
+
+  test('there is no input and no terminal, and a question without an answer is noticed', async () => {
+    const { result, value } = await run('read -p "Continue? [y/N] " answer </dev/null || exit 1');
+    expect(value.exitCode).toBe(1);
+    const asked = await run('printf "Your name: " >&2; read name');
+    expect(asked.result.text).toContain('It seems to wait for an answer to «Your name:»');
+    expect((await run('cat; tty; echo "$CI $PAGER"')).value.stdout).toBe('not a tty\n1 cat\n');
+    expect(result.ok).toBe(true);
+  });
+
+  test('output is told while it comes', async () => {
+    const told: string[] = [];
+    const stop = ws.toolwright.executor.on((event) => {
+      if (event.type === 'call.progressed') told.push(String(event.data.output));
+    });
+    await run('echo one; sleep 0.3; echo two; sleep 0.2');
+    stop();
+    expect(told.join('')).toBe('one\ntwo\n');
+    expect(told.length).toBeGreaterThan(1);
+  });
+
+  test('nothing of our environment is passed on, and what is given is', async () => {
+    process.env['TOOLWRIGHT_TEST_SECRET'] = 'hush-hush';
+    const { value } = await run('env', { env: { GREETING: 'hello' } });
+    expect(value.stdout).toContain('GREETING=hello');
+    expect(value.stdout).not.toContain('hush-hush');
+  });
+
+  test.each(['LD_PRELOAD', 'PATH', 'BASH_ENV', 'GIT_EXTERNAL_DIFF', 'NODE_OPTIONS', 'PYTHONSTARTUP'])(
+    '%s cannot be set beside the command',
+    async (name) => {
+      const { result } = await run('git diff', { env: { [name]: './evil.sh' } });
+      expect(result.error).toMatchObject({ code: 'INVALID_INPUT', message: expect.stringContaining(name) });
+    },
+  );
+
+  test('a made-up parameter that would switch the sandbox off is refused', async () => {
+    const { result } = await run('touch x', { dangerouslyDisableSandbox: true });
+    expect(result.error).toMatchObject({ code: 'INVALID_INPUT' });
+    expect(existsSync(ws.file('x'))).toBe(false);
+  });
+
+  test('[D17] sensitive files are out of reach from inside commands', async () => {
+    expect((await run('cat .env')).result.error).toMatchObject({ code: 'PERMISSION_DENIED' });
+    for (const command of [
+      'python3 -c "print(open(\'.env\').read())"',
+      'cat .e""nv',
+      'cp .[e]nv copy.txt',
+      'base64 < .env',
+    ]) {
+      expect(JSON.stringify((await run(command)).result)).not.toContain('hush\\n');
+    }
+    expect(JSON.stringify((await run('tar c . | strings')).result)).not.toContain('KEY=hush');
+    expect(readFileSync(ws.file('.env'), 'utf8')).toBe('KEY=hush\n');
+  });
+
+  test('[C12] [D10] a catastrophic command is refused before anything starts', async () => {
+    const { result } = await run('touch started; rm -rf /');
+    expect(result.error).toMatchObject({ code: 'PERMISSION_DENIED', details: { rule: 'catastrophic command' } });
+    expect(result.text).toContain('Refused for safety');
+    expect(existsSync(ws.file('started'))).toBe(false);
+  });
+
+  test('a dry run says what would run, and runs nothing', async () => {
+    const dry = await ws.toolwright.executor.execute(
+      'bash',
+      { workingDir: ws.root, dryRun: true },
+      { command: 'touch dry' },
+    );
+    expect(dry.text).toContain('[Dry Run] Would run: touch dry\nin the workspace, in the sandbox, for at most 120 s');
+    expect(existsSync(ws.file('dry'))).toBe(false);
+  });
+
+  test('a cancelled command is ended', async () => {
+    const stop = new AbortController();
+    const running = ws.toolwright.call('bash', { command: 'sleep 300' }, { signal: stop.signal });
+    setTimeout(() => stop.abort(), 300);
+    expect((await running).error).toMatchObject({ code: 'CANCELLED' });
+  });
+});
+
+describe('a command in mode ask', () => {
+  test('one that only reads runs unasked, where nothing can be written; one that changes asks and is granted', async () => {
+    await using ws = await commandWorkspace({ path, files: FILES });
+    const read = await ws.call('bash', { command: 'cat README.md | wc -l' });
+    expect([read.text, ws.asked]).toEqual([expect.stringMatching(/^1\n\[exit code 0/), []]);
+    expect((read.value as Value).changed).toBeNull();
+    const changed = await ws.call('bash', { command: 'touch made' });
+    expect(ws.asked).toHaveLength(1);
+    expect((changed.value as Value).changed).toMatchObject({ created: ['made'] });
+  });
+
+  test('even if policy were wrong about it, a command judged to only read could not write', async () => {
+    const decide = () => ({
+      verdict: 'allow' as const,
+      rule: 'wrong',
+      reason: '',
+      access: [{ kind: 'process.run' as const, command: 'touch x', writes: 'nothing' as const }],
+    });
+    await using ws = await commandWorkspace({ path, options: { policy: { decide } } });
+    const result = await ws.call('bash', { command: 'touch x' });
+    expect(result.value).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('Read-only file system') });
+    expect(existsSync(ws.file('x'))).toBe(false);
+  });
+
+  test('the folder it starts in counts: what it names is judged from there', async () => {
+    await using ws = await commandWorkspace({ path, files: FILES, approve: false });
+    const inside = await ws.call('bash', { command: 'cat ../.env', cwd: 'src' });
+    expect(inside.error).toMatchObject({ code: 'PERMISSION_DENIED' });
+    expect((await ws.call('bash', { command: 'cat ../README.md', cwd: 'src' })).ok).toBe(true);
+    expect((await ws.call('bash', { command: 'cat ../../../../../../etc/hostname' })).error).toMatchObject({
+      code: 'APPROVAL_DENIED',
+    });
+  });
+
+  test('variables beside the command are asked about as those in front of it are', async () => {
+    await using ws = await commandWorkspace({ path, approve: false });
+    const odd = await ws.call('bash', { command: 'ls', env: { FOO_HOOK: 'x' } });
+    expect(odd.error).toMatchObject({ code: 'APPROVAL_DENIED' });
+    expect((await ws.call('bash', { command: 'ls', env: { LANG: 'C' } })).ok).toBe(true);
+  });
+
+  test('an allowed script is asked about once in a session, and again when its text has changed', async () => {
+    const files = { 'package.json': '{"scripts":{"test":"echo fine"}}' };
+    await using ws = await commandWorkspace({ path, files, rules: { allow: ['bash(npm test *)'] } });
+    await ws.call('bash', { command: 'npm test' });
+    expect(ws.asked).toEqual([expect.stringContaining('{"test":"echo fine"}')]);
+    await ws.call('bash', { command: 'npm test' });
+    expect(ws.asked).toHaveLength(1);
+    await ws.call('write_file', { path: 'package.json', content: '{"scripts":{"test":"touch PWNED"}}' });
+    ws.asked.splice(0);
+    await ws.call('bash', { command: 'npm test' });
+    expect(ws.asked).toEqual([expect.stringContaining('touch PWNED')]);
+  }, 60_000);
+});
+
+describe('the contract of tools', async () => {
+  const ws = await commandWorkspace({ path, mode: 'auto', files: FILES });
+  afterAll(() => ws[Symbol.asyncDispose]());
+  const { world } = ws;
+  for (const check of toolContract(bash, { args: { command: 'echo hi' }, workingDir: ws.root, runtime: { world } })) {
+    test(check.title, check.run);
+  }
+});

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { ToolCategory } from '../../kernel/category.ts';
+import type { CommandRequest } from '../../kernel/commands.ts';
+import { ok } from '../../kernel/result.ts';
+import { defineTool, type ToolContext } from '../../kernel/tool.ts';
+import {
+  callSeconds,
+  commandEnvironment,
+  cwd,
+  firstLine,
+  mountsOf,
+  secondsFor,
+  timeout,
+} from './command-parameters.ts';
+import { firstLook, processShape, renderProcess } from './process-text.ts';
+import { mayRunScripts, rememberScripts, unfamiliarScript } from './project-scripts.ts';
+import { renderReport, report, runReport } from './run-report.ts';
+import { plainText } from './terminal-text.ts';
+
+// Strict: a model that believes it has switched the sandbox off with a made-up parameter must be told.
+const input = z.strictObject({
+  command: z.string().min(1).describe('The command line, for bash'),
+  timeout: timeout('default 120, at most 600'),
+  cwd,
+  env: commandEnvironment,
+  description: z.string().optional().describe('What it is for, in a few words, for the person who is asked'),
+  background: z.boolean().default(false).describe('Let it run on, such as a server; look at it with process_output'),
+});
+type Input = z.output<typeof input>;
+
+export const bash = defineTool({
+  name: 'bash',
+  category: ToolCategory.EXECUTION,
+  effect: 'once',
+  takesCommand: true,
+  description:
+    'Run a command with bash in the workspace, in a sandbox. Returns its output, the exit code and the files it changed. ' +
+    'There is no terminal and no input: use options such as --yes instead of answering questions. Nothing stays from one ' +
+    'call to the next but files. Start servers with background: true.',
+  input,
+  output: runReport.extend({ process: processShape.optional() }),
+  aliases: {
+    command: ['cmd'],
+    cwd: ['workdir', 'working_directory', 'workingDirectory'],
+    background: ['run_in_background', 'is_background'],
+  },
+
+  summary: ({ command, background }) => `${background ? 'Start' : 'Run'} ${firstLine(command)}`,
+  access({ command, background, cwd, env }, ctx) {
+    const access = {
+      kind: 'process.run',
+      command,
+      writes: background ? 'background' : 'workspace',
+      ...(cwd !== undefined && { cwd }),
+      ...(env !== undefined && { env: Object.keys(env) }),
+    } as const;
+    if (!mayRunScripts(command)) return [access];
+    return unfamiliarScript(command, cwd, ctx).then((unfamiliar) => [unfamiliar ? { ...access, unfamiliar } : access]);
+  },
+  seconds: ({ timeout }, ctx) => callSeconds(secondsFor(timeout, ctx.timeout)),
+  preview: ({ command, cwd, timeout, background }, ctx) => {
+    const where = cwd === undefined ? 'the workspace' : cwd;
+    const time = background ? 'in the background' : `for at most ${secondsFor(timeout, ctx.timeout)} s`;
+    return `${command}\nin ${where}, in the sandbox, ${time}`;
+  },
+
+  async run(input, ctx) {
+    if (mayRunScripts(input.command)) await rememberScripts(input.command, input.cwd, ctx);
+    if (input.background) return start(input, ctx);
+    const ran = await ctx.commands.run({
+      ...requestOf(input, ctx),
+      onOutput: (text) => ctx.progress({ output: plainText(text) }),
+    });
+    return ran.ok ? report(ran.value, ctx) : ran;
+  },
+
+  render: ({ process, ...value }) =>
+    process === undefined ? renderReport(value) : renderProcess(process, value.output),
+});
+
+function requestOf({ command, cwd, env, timeout }: Input, ctx: ToolContext): CommandRequest {
+  const mounts = mountsOf(ctx);
+  return {
+    command: { script: command },
+    timeoutMs: secondsFor(timeout, ctx.timeout) * 1000,
+    mounts,
+    ...(cwd !== undefined && { cwd }),
+    ...(env !== undefined && { env }),
+    // What only reads was not asked about, so it reaches nobody.
+    ...(mounts === 'live' && { network: 'allowed' as const }),
+  };
+}
+
+async function start(input: Input, ctx: ToolContext) {
+  const started = await ctx.commands.start({ ...requestOf(input, ctx), title: firstLine(input.command) });
+  if (!started.ok) return started;
+  const looked = await firstLook(started.value.id, ctx);
+  if (!looked.ok) return looked;
+  const { process, output } = looked.value;
+  const nothing = { stdout: '', stderr: '', signal: null, duration: 0, changed: null, notes: [], exitCode: null };
+  return ok({ ...nothing, output, process });
+}

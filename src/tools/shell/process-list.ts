@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { ToolCategory } from '../../kernel/category.ts';
+import { ok } from '../../kernel/result.ts';
+import { defineTool } from '../../kernel/tool.ts';
+import { processLine, processShape, shownProcess } from './process-text.ts';
+
+export const processList = defineTool({
+  name: 'process_list',
+  category: ToolCategory.EXECUTION,
+  effect: 'pure',
+  description: 'List the processes that this session has started in the background, and how each of them is.',
+  input: z.object({}),
+  output: z.object({ processes: z.array(processShape) }),
+
+  summary: () => 'List background processes',
+  access: () => [],
+
+  run: (_input, ctx) => ok({ processes: ctx.commands.list().map(shownProcess) }),
+
+  render: ({ processes }) =>
+    processes.length === 0 ? 'There are no background processes.' : processes.map(processLine).join('\n'),
+});

@@ -1,0 +1,151 @@
+import { z } from 'zod';
+import type { ErrorCode } from '../../kernel/error.ts';
+import { fail, ok, type Result } from '../../kernel/result.ts';
+import type { Captured, RunResult } from '../../kernel/sandbox.ts';
+import type { ToolContext } from '../../kernel/tool.ts';
+import { truncate } from '../../kernel/truncate.ts';
+import { lastQuestion, plainText } from './terminal-text.ts';
+
+/** What the model reads of one command; the rest is kept. */
+const MODEL_CHARACTERS = 10_000;
+/** What programs get of each stream. */
+const STREAM_CHARACTERS = 50_000;
+/** Room for the lines after the output. */
+const FOOTER = 1_000;
+const MOST_PATHS = 20;
+
+export const runReport = z.object({
+  stdout: z.string(),
+  stderr: z.string(),
+  exitCode: z.int().nullable(),
+  signal: z.string().nullable(),
+  /** Milliseconds. */
+  duration: z.number(),
+  changed: z
+    .object({
+      created: z.array(z.string()),
+      modified: z.array(z.string()),
+      deleted: z.array(z.string()),
+      complete: z.boolean(),
+    })
+    .nullable(),
+  /** What the reader must know beside the output. */
+  notes: z.array(z.string()),
+  /** Both streams in order, as the model reads them; `artifact` has the whole of it where that is only a part. */
+  output: z.string(),
+  artifact: z.string().optional(),
+});
+export type RunReport = z.output<typeof runReport>;
+
+/** A run as a result. One that was stopped is a failure that carries its output; one that failed by itself is not. */
+export async function report(run: RunResult, ctx: ToolContext): Promise<Result<RunReport>> {
+  const value = await reportOf(run, ctx);
+  if (run.endedBy === null || run.endMessage === null) return ok(value, { sandbox: run.sandbox });
+  const code = CODE_OF[run.endedBy] ?? 'EXECUTION_ERROR';
+  const { stdout, stderr, exitCode, signal, duration } = value;
+  const question = code === 'TIMEOUT' ? lastQuestion(value.output) : undefined;
+  const hint = question === undefined ? '' : `\n${askedFor(question)}`;
+  const shown = value.output === '' ? 'It printed nothing.' : `Its output until then:\n${value.output}`;
+  const details = { endedBy: run.endedBy, exitCode, signal, duration, stdout: end(stdout), stderr: end(stderr) };
+  return fail(code, `${run.endMessage}${hint}\n${shown}`, details);
+}
+
+const CODE_OF: Partial<Record<string, ErrorCode>> = { time: 'TIMEOUT', cancel: 'CANCELLED', closed: 'CANCELLED' };
+
+async function reportOf(run: RunResult, ctx: ToolContext): Promise<RunReport> {
+  const { output, exitCode, signal, changes, quarantined } = run;
+  const whole = inOrder(output.log.pieces(), output);
+  output.log.dispose();
+  const room = Math.min(MODEL_CHARACTERS, ctx.maxOutputSize) - Math.min(FOOTER, Math.floor(ctx.maxOutputSize / 2));
+  const artifact = whole.length > room ? await keep(whole, ctx) : undefined;
+  const question = exitCode === 0 ? undefined : lastQuestion(whole);
+  return {
+    stdout: streamText(output.stdout),
+    stderr: streamText(output.stderr),
+    exitCode,
+    signal,
+    duration: Math.round(run.durationMs),
+    changed: changes && {
+      created: [...changes.created],
+      modified: [...changes.modified],
+      deleted: [...changes.deleted],
+      complete: changes.complete,
+    },
+    notes: [
+      ...(question === undefined ? [] : [askedFor(question)]),
+      ...quarantined.map(({ path, movedTo, reason }) => `${path} was moved to ${movedTo}: ${reason}`),
+      ...refusedHosts(run),
+      ...run.notes,
+    ],
+    output: whole.length > room ? truncate(whole, room, whereabouts(artifact)) : whole,
+    ...(artifact !== undefined && { artifact }),
+  };
+}
+
+/** For the model: the output, then how it ended and what it changed. */
+export function renderReport({ output, exitCode, signal, duration, changed, notes }: RunReport): string {
+  const took = duration < 1000 ? `${duration} ms` : `${(duration / 1000).toFixed(1)} s`;
+  const end = signal === null ? `exit code ${exitCode}` : `ended by ${signal}`;
+  const lines = [`[${end}, ${took}]`, ...changedLine(changed), ...notes.map((note) => `[${note}]`)];
+  const border = output === '' || output.endsWith('\n') ? '' : '\n';
+  return `${output}${border}${lines.join('\n')}`;
+}
+
+function changedLine(changed: RunReport['changed']): string[] {
+  if (changed === null) return [];
+  const kinds = (['created', 'modified', 'deleted'] as const).flatMap((kind) => {
+    const paths = changed[kind];
+    if (paths.length === 0) return [];
+    const more = paths.length > MOST_PATHS ? ` and ${paths.length - MOST_PATHS} more` : '';
+    return [`${kind} ${paths.slice(0, MOST_PATHS).join(', ')}${more}`];
+  });
+  return kinds.length === 0 ? [] : [`[Files: ${kinds.join('; ')}]`];
+}
+
+/** Both streams as they came; what went to stderr is marked. */
+function inOrder(pieces: ReturnType<RunResult['output']['log']['pieces']>, output: RunResult['output']): string {
+  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+  const parts = pieces.map(({ stream, bytes }) => {
+    const text = plainText(decoders[stream].decode(bytes, { stream: true }));
+    return stream === 'stdout' || text === '' ? text : `<stderr>${text}</stderr>${text.endsWith('\n') ? '\n' : ''}`;
+  });
+  const { totalBytes, keptBytes } = output.log;
+  if (totalBytes > keptBytes)
+    parts.push(`\n[${totalBytes - keptBytes} bytes not kept]\n`, streamText(output.stdout, 5));
+  return parts.join('');
+}
+
+function streamText({ head, tail, totalBytes }: Captured, share = 1): string {
+  const gap = totalBytes - head.length - tail.length;
+  const all = Buffer.concat(gap === 0 ? [head, tail] : [head, Buffer.from(`\n[${gap} bytes left out]\n`), tail]);
+  const text = plainText(new TextDecoder().decode(all));
+  const limit = STREAM_CHARACTERS / share;
+  return text.length <= limit ? text : truncate(text, limit, 'the output has it');
+}
+
+async function keep(text: string, ctx: ToolContext): Promise<string | undefined> {
+  try {
+    return await ctx.artifacts.put(new TextEncoder().encode(text));
+  } catch {
+    return undefined;
+  }
+}
+
+function whereabouts(artifact: string | undefined): string {
+  return artifact === undefined
+    ? 'it could not be kept: send the output to a file to read it'
+    : `the whole output is kept as artifact ${artifact}; read it with read_output`;
+}
+
+function askedFor(question: string): string {
+  return `It seems to wait for an answer to «${question}», and there is no input here: give the answer as an option, pipe it in, or run it in the background and use process_input.`;
+}
+
+function refusedHosts({ network }: RunResult): string[] {
+  const hosts = [...new Set(network.filter(({ allowed }) => !allowed).map(({ host, port }) => `${host}:${port}`))];
+  return hosts.length === 0 ? [] : [`Not reached, because they are not allowed: ${hosts.slice(0, 10).join(', ')}`];
+}
+
+function end(text: string): string {
+  return text.slice(-2_000);
+}

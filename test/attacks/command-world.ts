@@ -1,0 +1,96 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createFilePolicy } from '../../src/kernel/file-policy.ts';
+import type { ApprovalRequest, Logger } from '../../src/kernel/ports.ts';
+import type { Sandbox } from '../../src/kernel/sandbox.ts';
+import { createPolicy, type ExplainingPolicy } from '../../src/policy/create-policy.ts';
+import type { Mode } from '../../src/policy/modes.ts';
+import { parseRules } from '../../src/policy/rules.ts';
+import { createProcesses } from '../../src/processes/create-processes.ts';
+import { createToolwright, type Toolwright } from '../../src/runtime/create-toolwright.ts';
+import { MemoryBlobs } from '../../src/runtime/memory-blobs.ts';
+import { createBubblewrap } from '../../src/sandbox/bubblewrap.ts';
+import { builtInTools } from '../../src/tools/index.ts';
+import { openWorkspace } from '../../src/workspace/open-workspace.ts';
+import type { Fixture } from './fixture.ts';
+
+export interface CommandWorld extends AsyncDisposable {
+  readonly toolwright: Toolwright;
+  /** What a person was asked. */
+  readonly asked: ApprovalRequest[];
+  /** Lines of the log, at every level. */
+  readonly logged: string[];
+}
+
+/** The policy that a case is judged by: its set-up may allow a command, or everything. */
+export function policyFor(fixture: Fixture, mode?: Mode): ExplainingPolicy {
+  const { configuration, attack, values } = fixture;
+  const listed = /allowlist contains "([^"]+)"/.exec(configuration)?.[1];
+  const rules = parseRules(listed === undefined ? {} : { allow: [`${attack.tool}(${listed})`] });
+  if (!rules.ok) throw new Error(rules.error.message);
+  const everything = /command allowed/.test(configuration);
+  return createPolicy({
+    mode: mode ?? (everything ? 'auto' : 'ask'),
+    rules: rules.value,
+    files: createFilePolicy(),
+    home: values['HOME'] ?? '/root',
+  });
+}
+
+/** Policy, sandbox, workspace and tools as a user has them; the person says what the case needs to be told. */
+export async function openCommands(fixture: Fixture, { approve }: { approve: boolean }): Promise<CommandWorld> {
+  const { folder, workspace, values, path } = fixture;
+  const stateFolder = join(folder, 'state');
+  mkdirSync(stateFolder, { recursive: true });
+  const sandbox = createBubblewrap({
+    filePolicy: createFilePolicy(),
+    path: path ?? '/usr/bin:/bin',
+    home: values['HOME'] ?? '/root',
+    stateFolder,
+  });
+  const files = await openWorkspace({
+    root: workspace,
+    journal: { folder: join(stateFolder, 'journal'), blobs: new MemoryBlobs() },
+    sandbox,
+  });
+  const processes = createProcesses({ sandbox: marked(sandbox, values['MARK'] ?? '') });
+  const asked: ApprovalRequest[] = [];
+  const logged: string[] = [];
+  const toolwright = createToolwright({
+    tools: builtInTools,
+    world: processes.addTo(files),
+    policy: policyFor(fixture),
+    logger: loggerTo(logged),
+    approver: (request) => {
+      asked.push(request);
+      return { approved: approve };
+    },
+  });
+  return {
+    toolwright,
+    asked,
+    logged,
+    async [Symbol.asyncDispose]() {
+      await processes.close();
+      files.close();
+      await sandbox.close();
+    },
+  };
+}
+
+/** Every process of a run can be found by the case's mark. */
+function marked(sandbox: Sandbox, mark: string): Sandbox {
+  return {
+    kind: sandbox.kind,
+    status: () => sandbox.status(),
+    close: () => sandbox.close(),
+    run: (request) => sandbox.run({ ...request, env: { ...request.env, MARK: mark } }),
+  };
+}
+
+function loggerTo(lines: string[]): Logger {
+  const log = (fields: object, message: string) => {
+    lines.push(JSON.stringify({ ...fields, message }));
+  };
+  return { debug: log, info: log, warn: log, error: log, isLevelEnabled: () => true };
+}

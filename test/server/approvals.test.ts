@@ -1,0 +1,147 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { TestServer } from './test-server.ts';
+
+let server: TestServer;
+beforeEach(async () => {
+  server = await TestServer.start();
+});
+afterEach(() => server[Symbol.asyncDispose]());
+
+const content = () => readFileSync(join(server.workspace, 'a.txt'), 'utf8');
+
+describe('a question over HTTP', () => {
+  test('[E15] it has the step, the tool, the arguments, the reason and a preview of what would happen', async () => {
+    const { call, approval } = await server.ask();
+    expect(approval).toMatchObject({
+      stepId: call.id,
+      tool: 'write_file',
+      args: { path: 'a.txt', content: 'two\n' },
+      reason: expect.stringContaining('a.txt'),
+      state: 'pending',
+    });
+    const { body } = await server.get(`/v1/approvals/${approval.id}`);
+    expect(body.preview.find(({ kind }: { kind: string }) => kind === 'diff').text).toContain('-one\n+two');
+    expect(body.verdicts).not.toEqual([]);
+    expect(content()).toBe('one\n');
+  });
+
+  test('[E16] a yes runs it once, with a record of who said it; a second answer is told so', async () => {
+    const { call, approval } = await server.ask();
+    const yes = await server.post(`/v1/approvals/${approval.id}/approve`);
+    expect(yes).toMatchObject({ status: 200, body: { state: 'approved', decidedBy: 'owner' } });
+    expect(await server.ended(call.id)).toMatchObject({ state: 'succeeded' });
+    expect(content()).toBe('two\n');
+    expect((await server.post(`/v1/approvals/${approval.id}/approve`)).status).toBe(409);
+    expect((await server.post(`/v1/approvals/${approval.id}/deny`)).status).toBe(409);
+  });
+
+  test('a no reaches the model in the words of the person, and nothing runs', async () => {
+    const { call, approval } = await server.ask();
+    await server.post(`/v1/approvals/${approval.id}/deny`, { message: 'keep that file' });
+    const ended = await server.ended(call.id);
+    expect(ended).toMatchObject({ state: 'denied', outcome: { error: { code: 'APPROVAL_DENIED' } } });
+    expect(ended.outcome.text).toContain('keep that file');
+    expect(content()).toBe('one\n');
+  });
+
+  test('[E16] edited arguments are validated, judged and shown again, and the model is told what changed', async () => {
+    const { call, approval } = await server.ask();
+    const at = `/v1/approvals/${approval.id}`;
+    const misfit = await server.post(`${at}/approve`, { modifiedArgs: { path: 'a.txt' } });
+    expect(misfit).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_INPUT', detail: expect.stringContaining('content') },
+    });
+    const outside = await server.post(`${at}/approve`, { modifiedArgs: { path: '../out.txt', content: 'x' } });
+    expect([400, 403]).toContain(outside.status);
+    const review = await server.post(`${at}/review`, { modifiedArgs: { path: 'a.txt', content: 'three\n' } });
+    expect(review.body.changed).toEqual(['content']);
+    expect(review.body.preview.find(({ kind }: { kind: string }) => kind === 'diff').text).toContain('+three');
+    const yes = await server.post(`${at}/approve`, { modifiedArgs: { path: 'a.txt', content: 'three\n' } });
+    expect(yes.body).toMatchObject({ state: 'approved', changed: ['content'], args: { content: 'three\n' } });
+    const ended = await server.ended(call.id);
+    expect(ended.outcome.warnings).toEqual([expect.stringContaining('changed content')]);
+    expect(content()).toBe('three\n');
+  });
+
+  test('what changed since it was shown is not run', async () => {
+    const { call, approval } = await server.ask();
+    writeFileSync(join(server.workspace, 'a.txt'), 'edited by hand\n');
+    await server.post(`/v1/approvals/${approval.id}/approve`);
+    const ended = await server.ended(call.id);
+    expect(ended).toMatchObject({ state: 'denied' });
+    expect(ended.outcome.text).toContain('has changed since');
+    expect(content()).toBe('edited by hand\n');
+  });
+
+  test('[E17] a restart keeps the question, and the answer afterwards resumes the call', async () => {
+    const { call, approval } = await server.ask();
+    await server.stop();
+    await server.start();
+    const [kept] = await server.pending();
+    expect(kept).toEqual(approval);
+    expect(content()).toBe('one\n');
+    await server.post(`/v1/approvals/${approval.id}/approve`);
+    expect(await server.ended(call.id)).toMatchObject({ state: 'succeeded' });
+    expect(content()).toBe('two\n');
+  });
+
+  test('after a restart an edited yes runs what was edited, and a no stays a no', async () => {
+    const first = await server.ask();
+    const second = await server.ask({ path: 'a.txt', content: 'never\n' });
+    await server.stop();
+    await server.start();
+    await server.post(`/v1/approvals/${second.approval.id}/deny`, { message: 'not now' });
+    expect(await server.ended(second.call.id)).toMatchObject({ state: 'denied' });
+    const modifiedArgs = { path: 'a.txt', content: 'edited\n' };
+    await server.post(`/v1/approvals/${first.approval.id}/approve`, { modifiedArgs });
+    const ended = await server.ended(first.call.id);
+    expect(ended.outcome.warnings).toEqual([expect.stringContaining('changed content')]);
+    expect(content()).toBe('edited\n');
+  });
+
+  test('after a restart what changed meanwhile is not run either', async () => {
+    const { call, approval } = await server.ask();
+    await server.stop();
+    writeFileSync(join(server.workspace, 'a.txt'), 'another text\n');
+    await server.start();
+    await server.post(`/v1/approvals/${approval.id}/approve`);
+    expect(await server.ended(call.id)).toMatchObject({ state: 'denied' });
+    expect(content()).toBe('another text\n');
+  });
+
+  test('a call that was cancelled cannot be approved any more', async () => {
+    const { call, approval } = await server.ask();
+    expect((await server.post(`/v1/calls/${call.id}/cancel`)).status).toBe(202);
+    expect(await server.ended(call.id)).toMatchObject({ state: 'cancelled' });
+    expect(await server.post(`/v1/approvals/${approval.id}/approve`)).toMatchObject({ status: 410 });
+    expect(content()).toBe('one\n');
+  });
+
+  test('also when the process that asked is gone', async () => {
+    const { call, approval } = await server.ask();
+    await server.stop();
+    await server.start();
+    expect((await server.post(`/v1/calls/${call.id}/cancel`)).status).toBe(202);
+    expect(await server.ended(call.id)).toMatchObject({ state: 'cancelled' });
+    expect(await server.post(`/v1/approvals/${approval.id}/approve`)).toMatchObject({ status: 410 });
+  });
+});
+
+test('nobody answers: the question expires and the call with it', async () => {
+  await using short = await TestServer.start({ flags: { approvalTimeout: '0.3' } });
+  const { call, approval } = await short.ask();
+  const ended = await short.ended(call.id);
+  expect(ended).toMatchObject({ state: 'expired', outcome: { error: { code: 'APPROVAL_EXPIRED' } } });
+  expect(await short.post(`/v1/approvals/${approval.id}/approve`)).toMatchObject({ status: 410 });
+});
+
+test('where nobody can be asked it is refused at once', async () => {
+  await using alone = await TestServer.start({ headless: true });
+  const args = { path: 'a.txt', content: 'two\n' };
+  const { body } = await alone.post('/v1/calls', { tool: 'write_file', args });
+  expect(body).toMatchObject({ state: 'denied', outcome: { error: { code: 'APPROVAL_DENIED' } } });
+  expect(body.outcome.text).toContain('nobody can be asked here');
+});

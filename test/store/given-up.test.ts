@@ -1,0 +1,96 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { StoredEvent } from '../../src/kernel/event.ts';
+import { ok } from '../../src/kernel/result.ts';
+import { defineTool } from '../../src/kernel/tool.ts';
+import { createToolwright } from '../../src/runtime/create-toolwright.ts';
+import { openPostgresStore } from '../../src/storage/postgres/open.ts';
+import { type PostgresServer, startPostgres } from '../postgres-server.ts';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.stop());
+
+async function opened(schema: string, leaseMs: number) {
+  const result = await openPostgresStore(server.url, { schema, leaseMs });
+  if (!result.ok) throw new Error(result.error.message);
+  return result.value;
+}
+
+/** Runs until it is told to stop. */
+function endless() {
+  let begun = () => {};
+  const begins = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  let stopped = () => {};
+  const stops = new Promise<void>((resolve) => {
+    stopped = resolve;
+  });
+  const tool = defineTool({
+    name: 'endless',
+    description: 'Goes on until it is told to stop.',
+    input: z.object({}),
+    access: () => [],
+    run(_input, { signal }) {
+      signal.addEventListener('abort', stopped);
+      begun();
+      return new Promise<ReturnType<typeof ok<string>>>(() => {});
+    },
+  });
+  return { tool, begins, stops };
+}
+
+test('a process that others gave up stops what it runs, and then works on', async () => {
+  const [late, other] = [await opened('told', 1000), await opened('told', 1000)];
+  const { tool, begins, stops } = endless();
+  const hello = defineTool({
+    name: 'hello',
+    description: 'Says hello.',
+    input: z.object({}),
+    access: () => [],
+    run: () => ok('hello'),
+  });
+  const app = createToolwright({ tools: [tool, hello], ...late });
+  const answer = app.call('endless');
+  await begins;
+  const client = new pg.Client(server.url);
+  await client.connect();
+  let end: StoredEvent | undefined;
+  // It renews now and then, and might just have done so.
+  for (let tries = 0; tries < 100 && end === undefined; tries++) {
+    await client.query('UPDATE told.nodes SET lease_until = 0 WHERE id = $1', [late.store.node.id]);
+    [end] = await other.store.recover();
+  }
+  expect(end).toMatchObject({ type: 'call.finished', data: { state: 'interrupted' } });
+
+  await stops;
+  expect(await answer).toMatchObject({ ok: false, error: { code: 'INTERNAL' } });
+  expect(await app.call('hello')).toMatchObject({ ok: true });
+  const ends = (await other.store.events('local')).filter(({ type }) => type === 'call.finished');
+  expect(ends.length).toBe(2);
+  expect((await other.store.verify()).problems).toEqual([]);
+  await client.end();
+  await late.store.close();
+  await other.store.close();
+});
+
+test('a process that cannot reach the database for the time of its lease stops what it runs', {
+  timeout: 60_000,
+}, async () => {
+  const { store, blobs } = await opened('cut_off', 600);
+  const { tool, begins, stops } = endless();
+  const app = createToolwright({ tools: [tool], store, blobs });
+  const answer = app.call('endless');
+  await begins;
+  await server.kill();
+  await stops;
+  await server.start();
+  // Nobody had taken the call, so its own word about it still counts.
+  expect(await answer).toMatchObject({ ok: false, error: { code: 'CANCELLED' } });
+  expect((await store.calls({ states: ['interrupted'] })).items.length).toBe(1);
+  await store.close();
+});

@@ -1,0 +1,53 @@
+import type { Problem } from '../../src/protocol/problem.ts';
+import { type Answer, type Body, OPERATIONS, type Query, type Used } from './operations.ts';
+import { token } from './token.ts';
+
+export interface Given<O extends Used> {
+  /** Parts of the path. */
+  at?: Record<string, string>;
+  query?: Query<O>;
+  body?: Body<O>;
+  headers?: Record<string, string>;
+}
+
+/** What the server refused, in its own words: they name the next step. */
+export class ApiProblem extends Error {
+  readonly code: Problem['code'] | 'UNREACHABLE';
+
+  constructor(code: ApiProblem['code'], detail: string) {
+    super(detail);
+    this.code = code;
+  }
+}
+
+export async function api<O extends Used>(operation: O, given: Given<O> = {}): Promise<Answer<O>> {
+  const [method, template] = OPERATIONS[operation].split(' ') as [string, string];
+  const path = template.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(given.at?.[name] ?? ''));
+  const query = new URLSearchParams(textsOf(given.query as object | undefined)).toString();
+  const response = await fetch(query === '' ? path : `${path}?${query}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${token()}`,
+      ...(given.body !== undefined && { 'content-type': 'application/json' }),
+      ...given.headers,
+    },
+    ...(given.body !== undefined && { body: JSON.stringify(given.body) }),
+  }).catch(() => null);
+  if (response === null) throw new ApiProblem('UNREACHABLE', 'The server does not answer. Is it still running?');
+  if (!response.ok) throw await problemOf(response);
+  return (response.status === 204 ? undefined : await response.json()) as Answer<O>;
+}
+
+async function problemOf(response: Response): Promise<ApiProblem> {
+  const problem = (await response.json().catch(() => null)) as Problem | null;
+  return new ApiProblem(problem?.code ?? 'INTERNAL', problem?.detail ?? `The server answered ${response.status}.`);
+}
+
+function textsOf(query: object | undefined): Record<string, string> {
+  const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== '');
+  return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,39 @@
+import type { z } from 'zod';
+import type { Operation, Routes } from '../../src/protocol/routes.ts';
+
+/** Where each operation is. Types only come from the protocol, so its schemas stay out of the page. */
+export const OPERATIONS = {
+  getHealth: 'GET /v1/health',
+  startCall: 'POST /v1/calls',
+  getCall: 'GET /v1/calls/:id',
+  getCallOutput: 'GET /v1/calls/:id/output',
+  cancelCall: 'POST /v1/calls/:id/cancel',
+  undoCall: 'POST /v1/calls/:id/undo',
+  listHistory: 'GET /v1/history',
+  listTools: 'GET /v1/tools',
+  getTool: 'GET /v1/tools/:name',
+  switchTool: 'PATCH /v1/tools/:name',
+  listSchemas: 'GET /v1/schemas',
+  listApprovals: 'GET /v1/approvals',
+  getApproval: 'GET /v1/approvals/:id',
+  reviewEdit: 'POST /v1/approvals/:id/review',
+  approve: 'POST /v1/approvals/:id/approve',
+  deny: 'POST /v1/approvals/:id/deny',
+  createSession: 'POST /v1/sessions',
+  listSessions: 'GET /v1/sessions',
+  startDemo: 'POST /v1/demo',
+  sendMessage: 'POST /v1/sessions/:id/messages',
+  stopSession: 'POST /v1/sessions/:id/stop',
+  listSessionEvents: 'GET /v1/sessions/:id/events',
+  listFiles: 'GET /v1/files',
+  getFile: 'GET /v1/files/content',
+  saveFile: 'PUT /v1/files/content',
+} as const satisfies { [O in Operation]?: `${Routes[O]['method']} ${Routes[O]['path']}` };
+
+export type Used = keyof typeof OPERATIONS;
+
+type Schemas<T> = T[keyof T] extends infer S ? (S extends z.ZodType ? z.output<S> : never) : never;
+
+export type Answer<O extends Used> = Schemas<Routes[O]['answers']>;
+export type Body<O extends Used> = Routes[O] extends { body: infer B extends z.ZodType } ? z.input<B> : undefined;
+export type Query<O extends Used> = Routes[O] extends { query: infer Q extends z.ZodType } ? z.input<Q> : undefined;

@@ -1,0 +1,70 @@
+import type { StreamEvent } from '../../src/protocol/events.ts';
+import { token } from './token.ts';
+
+export type Connection = 'connecting' | 'open' | 'lost';
+
+interface Listeners {
+  onEvent(event: StreamEvent): void;
+  onState(state: Connection): void;
+}
+
+const RETRY_MS = [250, 500, 1000, 2000, 4000];
+
+/**
+ * Events of all sessions, for as long as the page lives. What was missed while the line was down is sent again by the
+ * server, from the last place that was seen. Read with fetch, since EventSource cannot send the token.
+ */
+export function followEvents({ onEvent, onState }: Listeners): () => void {
+  const stopped = new AbortController();
+  let last: number | undefined;
+  let failures = 0;
+
+  void (async () => {
+    while (!stopped.signal.aborted) {
+      onState('connecting');
+      try {
+        await readOnce();
+      } catch {
+        // Lost: told below, and tried again.
+      }
+      if (stopped.signal.aborted) return;
+      onState('lost');
+      await pause(RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)] ?? 4000);
+    }
+  })();
+  return () => stopped.abort();
+
+  async function readOnce(): Promise<void> {
+    const query = last === undefined ? '' : `?after=${last}`;
+    const response = await fetch(`/v1/events${query}`, {
+      headers: { authorization: `Bearer ${token()}`, accept: 'text/event-stream' },
+      signal: stopped.signal,
+    });
+    if (!response.ok || response.body === null) throw new Error(String(response.status));
+    onState('open');
+    failures = 0;
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let pending = '';
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      pending += value;
+      const blocks = pending.split('\n\n');
+      pending = blocks.pop() ?? '';
+      for (const block of blocks) take(block);
+    }
+  }
+
+  function take(block: string): void {
+    const lines = block.split('\n');
+    const data = lines.filter((line) => line.startsWith('data:')).map((line) => line.slice(5).trimStart());
+    if (data.length === 0) return;
+    const event = JSON.parse(data.join('\n')) as StreamEvent;
+    if ('pos' in event) last = event.pos;
+    onEvent(event);
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,107 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import type { ApprovalDetail, Approve } from '../../src/protocol/approvals.ts';
+import { api, messageOf } from '../api/api.ts';
+import { Dialog } from '../show/dialog.tsx';
+import type { Values } from '../show/schema-form.tsx';
+import { Trouble } from '../show/trouble.tsx';
+import { approvals } from '../state/live.ts';
+import { useStore } from '../state/store.ts';
+import { useWords } from '../words/words.ts';
+import { AlwaysRule } from './always-rule.tsx';
+import { Answered } from './answered.tsx';
+import { EditArguments } from './edit-arguments.tsx';
+import { Expiry } from './expiry.tsx';
+import { useArmed } from './use-armed.ts';
+import { WhatRuns } from './what-runs.tsx';
+import { WhyItAsks } from './why-it-asks.tsx';
+
+/** Everything about one question: what runs, why it asks, and the answers. What was shown is what is approved. */
+export function ApprovalDialog({ id, onClose }: { id: string; onClose: () => void }): ReactNode {
+  const say = useWords();
+  const [detail, trouble] = useDetail(id);
+  return (
+    <Dialog wide title={say('approvalTitle', { tool: detail?.tool ?? '…' })} onClose={onClose}>
+      <Trouble text={trouble} />
+      {detail !== null && detail.state !== 'pending' && <Answered approval={detail} />}
+      {detail !== null && detail.state === 'pending' && <Question key={detail.digest} approval={detail} />}
+    </Dialog>
+  );
+}
+
+function Question({ approval }: { approval: ApprovalDetail }): ReactNode {
+  const say = useWords();
+  const armed = useArmed(approval.digest);
+  const [seen, setSeen] = useState(false);
+  const [editing, setEditing] = useState(false);
+  const [always, setAlways] = useState(false);
+  const [edited, setEdited] = useState<Values | null>(null);
+  const [broken, setBroken] = useState(false);
+  const [words, setWords] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [trouble, setTrouble] = useState<string | null>(null);
+
+  async function answer(work: () => Promise<unknown>): Promise<void> {
+    setBusy(true);
+    setTrouble(null);
+    await work().catch((error) => setTrouble(messageOf(error)));
+    setBusy(false);
+  }
+  const approve = (more: Pick<Approve, 'always'> = {}) => {
+    const changed = edited === null ? { digest: approval.digest } : { modifiedArgs: edited };
+    return answer(() => api('approve', { at: { id: approval.id }, body: { ...changed, ...more } }));
+  };
+  const deny = () =>
+    answer(() => api('deny', { at: { id: approval.id }, body: words.trim() === '' ? {} : { message: words } }));
+  const ready = armed && !busy && !broken && (seen || edited !== null);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && ready && !always) void approve();
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  });
+  return (
+    <div className="flex flex-col gap-4">
+      <Expiry at={approval.expiresAt} />
+      {editing ? (
+        <EditArguments approval={approval} onEdited={setEdited} onBroken={setBroken} />
+      ) : (
+        <WhatRuns approval={approval} onSeen={() => setSeen(true)} />
+      )}
+      <WhyItAsks approval={approval} />
+      {always && <AlwaysRule approval={approval} disabled={!ready} onSave={(rule) => void approve({ always: rule })} />}
+      <label>
+        <span className="text-sm">{say('denyReason')}</span>
+        <textarea className="field" rows={1} value={words} onChange={({ target }) => setWords(target.value)} />
+      </label>
+      <Trouble text={trouble} />
+      <div className="sticky bottom-[-1rem] flex flex-wrap gap-2 border-line border-t bg-panel py-2">
+        <button type="button" className="button danger" disabled={!armed || busy} onClick={() => void deny()}>
+          {say('deny')}
+        </button>
+        <button type="button" className="button" aria-pressed={editing} onClick={() => setEditing(!editing)}>
+          {say('edit')}
+        </button>
+        <button type="button" className="button" aria-pressed={always} onClick={() => setAlways(!always)}>
+          {say('always')}
+        </button>
+        <button type="button" className="button primary ml-auto" disabled={!ready} onClick={() => void approve()}>
+          {say(edited === null ? 'allow' : 'allowEdited')}
+        </button>
+      </div>
+      {!seen && edited === null && <p className="text-sm text-warn">{say('scrollToEnd')}</p>}
+    </div>
+  );
+}
+
+/** Asked again whenever the list of open questions changes: somebody else may have answered. */
+function useDetail(id: string): [ApprovalDetail | null, string | null] {
+  const waiting = useStore(approvals).some((one) => one.id === id);
+  const [detail, setDetail] = useState<ApprovalDetail | null>(null);
+  const [trouble, setTrouble] = useState<string | null>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `waiting` is the reason to ask again
+  useEffect(() => {
+    api('getApproval', { at: { id } }).then(setDetail, (error) => setTrouble(messageOf(error)));
+  }, [id, waiting]);
+  return [detail, trouble];
+}

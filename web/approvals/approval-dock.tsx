@@ -1,0 +1,43 @@
+import { Hand } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import { Visible } from '../show/visible.tsx';
+import { approvals } from '../state/live.ts';
+import { useStore } from '../state/store.ts';
+import { useWords } from '../words/words.ts';
+import { ApprovalDialog } from './approval-dialog.tsx';
+import { QuickAnswer } from './quick-answer.tsx';
+
+/**
+ * What waits for a person, above the composer. It appears without taking the focus, and its buttons do nothing in the
+ * first half second: a click that was meant for something else decides nothing.
+ */
+export function ApprovalDock(): ReactNode {
+  const say = useWords();
+  const waiting = useStore(approvals);
+  const [open, setOpen] = useState<string | null>(null);
+  if (waiting.length === 0 && open === null) return null;
+  return (
+    <section
+      aria-label={say('approvals')}
+      aria-live="polite"
+      className="max-h-[45dvh] shrink-0 overflow-y-auto border-warn border-t-2 bg-warn-back px-3 py-2"
+    >
+      <p className="flex items-center gap-2 font-semibold text-sm text-warn">
+        <Hand size={16} aria-hidden />
+        {say('approvalWaiting', { count: waiting.length })}
+      </p>
+      <ul className="flex flex-col gap-2">
+        {waiting.map((approval) => (
+          <li key={approval.id} className="flex flex-wrap items-center gap-2 rounded-lg bg-panel px-3 py-2">
+            <code className="font-mono text-sm">{approval.tool}</code>
+            <span className="min-w-40 flex-1 truncate text-sm">
+              <Visible text={approval.summary} />
+            </span>
+            <QuickAnswer approval={approval} onOpen={() => setOpen(approval.id)} />
+          </li>
+        ))}
+      </ul>
+      {open !== null && <ApprovalDialog id={open} onClose={() => setOpen(null)} />}
+    </section>
+  );
+}

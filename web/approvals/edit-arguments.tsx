@@ -1,0 +1,116 @@
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import type { ApprovalDetail } from '../../src/protocol/approvals.ts';
+import { api, messageOf } from '../api/api.ts';
+import type { Answer } from '../api/operations.ts';
+import { JsonField } from '../show/json-field.tsx';
+import { type Schema, SchemaForm, type Values } from '../show/schema-form.tsx';
+import { Trouble } from '../show/trouble.tsx';
+import { useWords } from '../words/words.ts';
+import { Preview } from './what-runs.tsx';
+
+const DraftEditor = lazy(() => import('./draft-editor.tsx').then(({ DraftEditor }) => ({ default: DraftEditor })));
+
+type Way = 'form' | 'json' | 'diff';
+
+/** Other arguments than were asked for. They are validated and judged again before anything runs. */
+export function EditArguments({
+  approval,
+  onEdited,
+  onBroken,
+}: {
+  approval: ApprovalDetail;
+  onEdited: (args: Values | null) => void;
+  onBroken: (broken: boolean) => void;
+}): ReactNode {
+  const say = useWords();
+  const [schema, setSchema] = useState<Schema | null>(null);
+  const [values, setValues] = useState(approval.args as Values);
+  const [trouble, setTrouble] = useState<string | null>(null);
+  const { draft } = approval;
+  const [way, setWay] = useState<Way>(draft === null ? 'form' : 'diff');
+  useEffect(() => {
+    api('getTool', { at: { name: approval.tool } }).then(
+      ({ inputSchema }) => setSchema(inputSchema as Schema),
+      () => setWay('json'),
+    );
+  }, [approval.tool]);
+  const take = (next: Values) => {
+    setValues(next);
+    onEdited(JSON.stringify(next) === JSON.stringify(approval.args) ? null : next);
+  };
+  /** The server says which arguments give this text: it knows the tool, the page does not. */
+  const takeText = async (text: string) => {
+    onBroken(true);
+    try {
+      const { args } = await api('reviewEdit', { at: { id: approval.id }, body: { text } });
+      take(args as Values);
+      onBroken(false);
+      setTrouble(null);
+    } catch (error) {
+      setTrouble(messageOf(error));
+    }
+  };
+  const ways: readonly Way[] = draft === null ? ['form', 'json'] : ['diff', 'form', 'json'];
+  const names = { form: 'asForm', json: 'asJson', diff: 'asDiff' } as const;
+  return (
+    <section aria-label={say('edit')}>
+      <div role="tablist" className="mb-2 flex gap-1">
+        {ways.map((one) => (
+          <button
+            key={one}
+            type="button"
+            role="tab"
+            aria-selected={way === one}
+            className="button aria-selected:border-accent aria-selected:font-semibold"
+            onClick={() => setWay(one)}
+          >
+            {say(names[one])}
+          </button>
+        ))}
+      </div>
+      {way === 'form' && schema !== null && <SchemaForm schema={schema} values={values} onChange={take} />}
+      {way === 'json' && (
+        <JsonField
+          label={say('asJson')}
+          value={values}
+          rows={8}
+          onBroken={onBroken}
+          onChange={(v) => take(v as Values)}
+        />
+      )}
+      {way === 'diff' && draft !== null && (
+        <Suspense>
+          <DraftEditor draft={draft} onText={(text) => void takeText(text)} />
+          <Trouble text={trouble} />
+        </Suspense>
+      )}
+      <Review approval={approval} values={values} />
+    </section>
+  );
+}
+
+/** What the changed arguments would do, from the server: the same checks as on approving them. */
+function Review({ approval, values }: { approval: ApprovalDetail; values: Values }): ReactNode {
+  const say = useWords();
+  const [review, setReview] = useState<Answer<'reviewEdit'> | null>(null);
+  const [trouble, setTrouble] = useState<string | null>(null);
+  const check = () =>
+    api('reviewEdit', { at: { id: approval.id }, body: { modifiedArgs: values } }).then(
+      (found) => {
+        setReview(found);
+        setTrouble(null);
+      },
+      (error) => setTrouble(messageOf(error)),
+    );
+  return (
+    <div className="mt-2 flex flex-col gap-2">
+      <button type="button" className="button w-fit" onClick={() => void check()}>
+        {say('checkEdit')}
+      </button>
+      <Trouble text={trouble} />
+      {review?.preview.map((block, index) => (
+        <Preview key={index} block={block} />
+      ))}
+    </div>
+  );
+}

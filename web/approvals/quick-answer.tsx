@@ -1,0 +1,25 @@
+import { type ReactNode, useState } from 'react';
+import type { ApprovalView } from '../../src/protocol/approvals.ts';
+import { api, messageOf } from '../api/api.ts';
+import { Trouble } from '../show/trouble.tsx';
+import { useWords } from '../words/words.ts';
+import { useArmed } from './use-armed.ts';
+
+/** No needs no reading; yes does, so from here it leads to the dialog that shows exactly what would run. */
+export function QuickAnswer({ approval, onOpen }: { approval: ApprovalView; onOpen: () => void }): ReactNode {
+  const say = useWords();
+  const armed = useArmed(approval.id);
+  const [trouble, setTrouble] = useState<string | null>(null);
+  const deny = () => api('deny', { at: { id: approval.id }, body: {} }).catch((e) => setTrouble(messageOf(e)));
+  return (
+    <>
+      <button type="button" className="button danger" disabled={!armed} onClick={() => void deny()}>
+        {say('deny')}
+      </button>
+      <button type="button" className="button primary" disabled={!armed} onClick={onOpen}>
+        {say('open')}
+      </button>
+      <Trouble text={trouble} />
+    </>
+  );
+}

@@ -1,0 +1,13 @@
+import { useEffect, useState } from 'react';
+
+const UNARMED_MS = 500;
+
+/** False for the first half second after `what` came into sight. */
+export function useArmed(what: string): boolean {
+  const [armed, setArmed] = useState('');
+  useEffect(() => {
+    const timer = setTimeout(() => setArmed(what), UNARMED_MS);
+    return () => clearTimeout(timer);
+  }, [what]);
+  return armed === what;
+}

@@ -1,0 +1,131 @@
+import { ChevronDown, ChevronRight } from 'lucide-react';
+import { memo, type ReactNode, useState } from 'react';
+import { api, messageOf } from '../api/api.ts';
+import { duration } from '../show/format.ts';
+import { PhaseBadge } from '../show/phase-badge.tsx';
+import { Trouble } from '../show/trouble.tsx';
+import { Visible, withoutEscapes } from '../show/visible.tsx';
+import type { CallItem } from '../state/feed.ts';
+import { useWords } from '../words/words.ts';
+import { CallResult } from './call-result.tsx';
+
+/** One call: a line that says what it does and how it stands; its arguments and its result behind it. */
+export const CallCard = memo(({ call }: { call: CallItem }): ReactNode => {
+  const [chosen, setChosen] = useState<boolean | null>(null);
+  const open = chosen ?? (call.phase === 'running' || call.phase === 'failed' || call.phase === 'waiting');
+  const Arrow = open ? ChevronDown : ChevronRight;
+  return (
+    <section
+      data-call={call.id}
+      aria-label={`${call.tool}: ${call.summary}`}
+      className="rounded-lg border border-line bg-panel"
+    >
+      <button
+        type="button"
+        aria-expanded={open}
+        onClick={() => setChosen(!open)}
+        className="flex min-h-11 w-full items-center gap-2 px-3 py-1.5 text-left"
+      >
+        <Arrow size={16} aria-hidden className="shrink-0 text-soft" />
+        <code className="shrink-0 font-mono text-sm">{call.tool}</code>
+        <span className="min-w-0 flex-1 truncate text-soft">
+          <Visible text={call.summary === call.tool ? '' : call.summary} />
+        </span>
+        {call.durationMs !== null && <span className="shrink-0 text-soft text-xs">{duration(call.durationMs)}</span>}
+        <PhaseBadge phase={call.phase} />
+      </button>
+      {open && <Details call={call} />}
+    </section>
+  );
+});
+
+function Details({ call }: { call: CallItem }): ReactNode {
+  const say = useWords();
+  return (
+    <div className="flex flex-col gap-2 border-line border-t px-3 py-2">
+      <Arguments args={call.args} />
+      {call.changed.length > 0 && (
+        <p className="text-sm text-warn">{say('edited', { fields: call.changed.join(', ') })}</p>
+      )}
+      {call.decidedBy !== null && (
+        <p className="text-soft text-sm">
+          {say(call.phase === 'denied' ? 'deniedBy' : 'approvedBy', { name: call.decidedBy || '?' })}
+        </p>
+      )}
+      {call.live !== '' && <LiveOutput text={call.live} />}
+      {isOver(call) && <CallResult call={call} />}
+      <Actions call={call} />
+    </div>
+  );
+}
+
+export function Arguments({ args }: { args: unknown }): ReactNode {
+  const say = useWords();
+  const entries = Object.entries((args ?? {}) as Record<string, unknown>);
+  if (entries.length === 0) return null;
+  return (
+    <dl aria-label={say('arguments')} className="grid grid-cols-[auto_1fr] gap-x-3 gap-y-1 text-sm">
+      {entries.map(([name, value]) => (
+        <div key={name} className="contents">
+          <dt className="font-mono text-soft">{name}</dt>
+          <dd className="code max-h-48 overflow-y-auto">
+            <Visible text={typeof value === 'string' ? value : (JSON.stringify(value, null, 1) ?? '')} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function LiveOutput({ text }: { text: string }): ReactNode {
+  const lines = withoutEscapes(text).split('\n').slice(-200).join('\n');
+  return (
+    <pre className="output-frame code max-h-60 overflow-y-auto p-2" data-live>
+      {lines}
+    </pre>
+  );
+}
+
+function Actions({ call }: { call: CallItem }): ReactNode {
+  const say = useWords();
+  const [said, setSaid] = useState<string | null>(null);
+  const [trouble, setTrouble] = useState<string | null>(null);
+  const attempt = async (work: () => Promise<string | null>) => {
+    try {
+      setTrouble(null);
+      setSaid(await work());
+    } catch (error) {
+      setTrouble(messageOf(error));
+    }
+  };
+  const stop = () =>
+    attempt(async () => {
+      await api('cancelCall', { at: { id: call.id } });
+      return null;
+    });
+  const undo = () =>
+    attempt(async () => {
+      const { restored } = await api('undoCall', { at: { id: call.id } });
+      return say('undone', { paths: restored.join(', ') });
+    });
+  return (
+    <div className="flex flex-wrap items-center gap-2 empty:hidden">
+      {!isOver(call) && (
+        <button type="button" className="button" onClick={() => void stop()}>
+          {say('stopCall')}
+        </button>
+      )}
+      {call.phase === 'done' && call.writes && said === null && (
+        <button type="button" className="button" onClick={() => void undo()}>
+          {say('undo')}
+        </button>
+      )}
+      {said !== null && <span className="text-good text-sm">{said}</span>}
+      <Trouble text={trouble} />
+    </div>
+  );
+}
+
+function isOver({ phase }: CallItem): boolean {
+  return phase === 'done' || phase === 'failed' || phase === 'denied' || phase === 'cancelled';
+}

@@ -1,0 +1,4 @@
+import { createStore } from '../state/store.ts';
+
+/** What is being written. It outlives the screen, so that nothing typed is lost by looking elsewhere. */
+export const composerText = createStore('');

@@ -1,0 +1,129 @@
+import { SendHorizontal, Square } from 'lucide-react';
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import type { ToolView } from '../../src/protocol/tools.ts';
+import { api, messageOf } from '../api/api.ts';
+import { go } from '../shell/place.ts';
+import { Trouble } from '../show/trouble.tsx';
+import { health, loadSessions, openSession, sessions } from '../state/live.ts';
+import { useStore } from '../state/store.ts';
+import { useWords } from '../words/words.ts';
+import { composerText } from './composer-text.ts';
+import { ToolForm } from './tool-form.tsx';
+import { ToolPicker } from './tool-picker.tsx';
+
+/** Where one writes: a task for the agent, or `/` and a tool to call oneself. */
+export function Composer({ session }: { session: string | null }): ReactNode {
+  const say = useWords();
+  const text = useStore(composerText);
+  const manual = useStore(health)?.model === null;
+  const running = useStore(sessions).find(({ id }) => id === session)?.running ?? false;
+  const [tool, setTool] = useState<ToolView | null>(null);
+  const [queue, setQueue] = useState<readonly string[]>([]);
+  const [trouble, setTrouble] = useState<string | null>(null);
+  const box = useRef<HTMLTextAreaElement>(null);
+
+  useEffect(() => {
+    const [next, ...rest] = queue;
+    if (running || next === undefined || session === null) return;
+    setQueue(rest);
+    void deliver(session, next);
+  });
+
+  async function deliver(to: string, message: string): Promise<void> {
+    try {
+      await api('sendMessage', { at: { id: to }, body: { text: message } });
+      setTrouble(null);
+      void loadSessions();
+    } catch (error) {
+      setTrouble(messageOf(error));
+      composerText.set((now) => (now === '' ? message : now));
+    }
+  }
+
+  async function send(): Promise<void> {
+    const message = text.trim();
+    if (message === '' || message.startsWith('/')) return;
+    composerText.set('');
+    if (running) return setQueue((now) => [...now, message]);
+    const to = await sessionFor(session);
+    await deliver(to, message);
+  }
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    // Enter chooses a word while an input method is composing one.
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    void send();
+  };
+  const picking = text.startsWith('/') && tool === null;
+  return (
+    <div className="border-line border-t bg-panel p-2">
+      <div className="relative mx-auto max-w-4xl">
+        <Trouble text={trouble} />
+        {queue.length > 0 && <p className="text-soft text-sm">{say('queued', { count: queue.length })}</p>}
+        {tool !== null && (
+          <ToolForm
+            tool={tool}
+            session={() => sessionFor(session)}
+            onClose={() => {
+              setTool(null);
+              box.current?.focus();
+            }}
+          />
+        )}
+        {picking && (
+          <ToolPicker
+            typed={text.slice(1)}
+            onChoose={(chosen) => {
+              composerText.set('');
+              setTool(chosen);
+            }}
+          />
+        )}
+        <div className="flex items-end gap-2">
+          <textarea
+            id="composer"
+            ref={box}
+            aria-label={say(manual ? 'composerManual' : 'composerPlaceholder')}
+            placeholder={say(manual ? 'composerManual' : 'composerPlaceholder')}
+            rows={Math.min(8, text.split('\n').length)}
+            className="field min-h-11 resize-none"
+            value={text}
+            onChange={({ target }) => composerText.set(target.value)}
+            onKeyDown={picking ? undefined : onKeyDown}
+          />
+          {running && session !== null ? (
+            <button
+              type="button"
+              className="button danger min-h-11"
+              onClick={() => void api('stopSession', { at: { id: session } }).catch((e) => setTrouble(messageOf(e)))}
+            >
+              <Square size={16} aria-hidden />
+              {say('stop')}
+            </button>
+          ) : (
+            <button
+              type="button"
+              className="button primary min-h-11"
+              disabled={text.trim() === '' || text.startsWith('/')}
+              onClick={() => void send()}
+            >
+              <SendHorizontal size={16} aria-hidden />
+              {say('send')}
+            </button>
+          )}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/** The session that is open, or a new one. */
+async function sessionFor(session: string | null): Promise<string> {
+  if (session !== null) return session;
+  const { id } = await api('createSession', { body: {} });
+  await loadSessions();
+  await openSession(id);
+  go('chat', id);
+  return id;
+}

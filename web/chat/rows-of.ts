@@ -1,0 +1,33 @@
+import type { CallItem, FeedItem, MessageItem } from '../state/feed.ts';
+
+export type ChatRow =
+  | { readonly key: string; readonly kind: 'message'; readonly message: MessageItem }
+  | { readonly key: string; readonly kind: 'calls'; readonly calls: readonly CallItem[] };
+
+/** Calls that were asked for together stand together: each began before the first of them had ended. */
+export function rowsOf(items: readonly FeedItem[]): ChatRow[] {
+  const rows: ChatRow[] = [];
+  let group: CallItem[] = [];
+  const close = () => {
+    const [first] = group;
+    if (first !== undefined) rows.push({ key: first.id, kind: 'calls', calls: group });
+    group = [];
+  };
+  for (const item of items) {
+    if (item.kind === 'message') {
+      close();
+      rows.push({ key: item.id, kind: 'message', message: item });
+      continue;
+    }
+    const ends = group.map(endOf);
+    if (group.length > 0 && item.requestedAt >= Math.min(...ends)) close();
+    group.push(item);
+  }
+  close();
+  return rows;
+}
+
+function endOf({ startedAt, requestedAt, durationMs, phase }: CallItem): number {
+  if (phase === 'waiting' || phase === 'queued' || phase === 'running') return Number.POSITIVE_INFINITY;
+  return (startedAt ?? requestedAt) + (durationMs ?? 0);
+}

@@ -1,0 +1,61 @@
+import { Play, X } from 'lucide-react';
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
+import type { ToolView } from '../../src/protocol/tools.ts';
+import { api, messageOf } from '../api/api.ts';
+import { type Schema, SchemaForm, type Values } from '../show/schema-form.tsx';
+import { Trouble } from '../show/trouble.tsx';
+import { useWords } from '../words/words.ts';
+
+/** A tool called by a person: the same pipeline, policy and approvals as for an agent. */
+export function ToolForm({
+  tool,
+  session,
+  onClose,
+}: {
+  tool: ToolView;
+  session: () => Promise<string>;
+  onClose: () => void;
+}): ReactNode {
+  const say = useWords();
+  const [schema, setSchema] = useState<Schema | null>(null);
+  const [values, setValues] = useState<Values>({});
+  const [trouble, setTrouble] = useState<string | null>(null);
+  useEffect(() => {
+    api('getTool', { at: { name: tool.name } }).then(
+      ({ inputSchema }) => setSchema(inputSchema as Schema),
+      (error) => setTrouble(messageOf(error)),
+    );
+  }, [tool.name]);
+  const run = async (event: FormEvent) => {
+    event.preventDefault();
+    try {
+      const id = await session();
+      await api('startCall', { body: { tool: tool.name, args: values, session: id, wait: false } });
+      onClose();
+    } catch (error) {
+      setTrouble(messageOf(error));
+    }
+  };
+  return (
+    <form
+      aria-label={tool.name}
+      onSubmit={(event) => void run(event)}
+      onKeyDown={({ key }) => key === 'Escape' && onClose()}
+      className="mb-2 max-h-[50dvh] overflow-y-auto rounded-lg border border-line bg-page p-3"
+    >
+      <div className="mb-2 flex items-center gap-2">
+        <code className="font-mono font-semibold">/{tool.name}</code>
+        <span className="min-w-0 flex-1 truncate text-soft text-sm">{tool.description}</span>
+        <button type="button" className="button plain" aria-label={say('cancel')} onClick={onClose}>
+          <X size={18} aria-hidden />
+        </button>
+      </div>
+      {schema !== null && <SchemaForm schema={schema} values={values} onChange={setValues} />}
+      <Trouble text={trouble} />
+      <button type="submit" className="button primary mt-3">
+        <Play size={16} aria-hidden />
+        {say('run')}
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,47 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import type { ToolView } from '../../src/protocol/tools.ts';
+import { tools } from '../state/live.ts';
+import { useStore } from '../state/store.ts';
+import { useWords } from '../words/words.ts';
+
+/** Tools whose name has what was typed after `/`. Arrow keys move, Enter chooses. */
+export function ToolPicker({ typed, onChoose }: { typed: string; onChoose: (tool: ToolView) => void }): ReactNode {
+  const say = useWords();
+  const found = useStore(tools).filter(({ name }) => name.includes(typed.trim().toLowerCase()));
+  const [at, setAt] = useState(0);
+  const chosen = found[Math.min(at, found.length - 1)];
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.isComposing) return;
+      if (event.key === 'ArrowDown') setAt((now) => Math.min(now + 1, found.length - 1));
+      else if (event.key === 'ArrowUp') setAt((now) => Math.max(0, Math.min(now, found.length - 1) - 1));
+      else if (event.key === 'Enter' && chosen?.enabled) onChoose(chosen);
+      else return;
+      event.preventDefault();
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  });
+  return (
+    <ul
+      aria-label={say('tools')}
+      className="absolute inset-x-0 bottom-full z-10 mb-1 max-h-72 overflow-y-auto rounded-lg border border-line bg-panel shadow-lg"
+    >
+      {found.map((tool) => (
+        <li key={tool.name}>
+          <button
+            type="button"
+            disabled={!tool.enabled}
+            aria-current={tool === chosen}
+            onClick={() => onChoose(tool)}
+            className="flex min-h-11 w-full items-baseline gap-2 px-3 py-1 text-left aria-[current=true]:bg-raised"
+          >
+            <code className="font-mono">/{tool.name}</code>
+            <span className="min-w-0 flex-1 truncate text-soft text-sm">{tool.description}</span>
+            {!tool.enabled && <span className="text-bad text-sm">{say('disabledTool')}</span>}
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,90 @@
+import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
+import { bracketMatching, defaultHighlightStyle, type LanguageSupport, syntaxHighlighting } from '@codemirror/language';
+import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
+import { Compartment, EditorState, type Extension } from '@codemirror/state';
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+} from '@codemirror/view';
+import { editorPhrases } from './editor-phrases.ts';
+
+export interface EditorOptions {
+  readonly text: string;
+  readonly path: string;
+  /** For screen readers. */
+  readonly label: string;
+  readonly readOnly?: boolean;
+  readonly more?: readonly Extension[];
+}
+
+/** An editor as this page uses it. The language comes later, when its grammar is loaded. */
+export function createEditor(
+  parent: HTMLElement,
+  { text, path, label, readOnly, more = [] }: EditorOptions,
+): EditorView {
+  const language = new Compartment();
+  const view = new EditorView({
+    parent: ownRoot(parent),
+    state: EditorState.create({
+      doc: text,
+      extensions: [
+        EditorView.contentAttributes.of({ 'aria-label': label }),
+        editorPhrases(),
+        lineNumbers(),
+        highlightSpecialChars(),
+        highlightActiveLine(),
+        highlightSelectionMatches(),
+        history(),
+        drawSelection(),
+        bracketMatching(),
+        syntaxHighlighting(defaultHighlightStyle, { fallback: true }),
+        keymap.of([...defaultKeymap, ...searchKeymap, ...historyKeymap, indentWithTab]),
+        EditorState.readOnly.of(readOnly ?? false),
+        EditorState.lineSeparator.of(text.includes('\r\n') && !/(^|[^\r])\n/.test(text) ? '\r\n' : '\n'),
+        LOOK,
+        language.of([]),
+        ...more,
+      ],
+    }),
+  });
+  void grammarOf(path).then((grammar) => {
+    if (grammar !== null && view.dom.isConnected) view.dispatch({ effects: language.reconfigure(grammar) });
+  });
+  return view;
+}
+
+/** In a root of its own, where styles are objects: the page's policy allows no style elements. */
+export function ownRoot(element: HTMLElement): ShadowRoot {
+  return element.shadowRoot ?? element.attachShadow({ mode: 'open' });
+}
+
+async function grammarOf(path: string): Promise<LanguageSupport | null> {
+  const ending = path.slice(path.lastIndexOf('.') + 1).toLowerCase();
+  if (/^[cm]?[jt]sx?$/.test(ending)) {
+    const { javascript } = await import('@codemirror/lang-javascript');
+    return javascript({ jsx: ending.endsWith('x'), typescript: ending.includes('t') });
+  }
+  if (ending === 'py') return (await import('@codemirror/lang-python')).python();
+  if (ending === 'json') return (await import('@codemirror/lang-json')).json();
+  if (ending === 'css') return (await import('@codemirror/lang-css')).css();
+  if (ending === 'html' || ending === 'htm') return (await import('@codemirror/lang-html')).html();
+  if (ending === 'md') return (await import('@codemirror/lang-markdown')).markdown();
+  return null;
+}
+
+const LOOK = EditorView.theme({
+  '&': { fontSize: '13px', backgroundColor: 'var(--panel)', color: 'var(--ink)', height: '100%' },
+  '.cm-scroller': { fontFamily: 'var(--font-mono)' },
+  '.cm-gutters': { backgroundColor: 'var(--raised)', color: 'var(--soft)', border: 'none' },
+  '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'color-mix(in srgb, var(--accent) 8%, transparent)' },
+  '&.cm-focused .cm-cursor': { borderLeftColor: 'var(--ink)' },
+  '.cm-selectionBackground, &.cm-focused .cm-selectionBackground': {
+    backgroundColor: 'color-mix(in srgb, var(--accent) 30%, transparent) !important',
+  },
+  '.cm-deletedChunk': { backgroundColor: 'color-mix(in srgb, var(--bad) 12%, transparent)' },
+  '.cm-changedLine': { backgroundColor: 'color-mix(in srgb, var(--good) 12%, transparent)' },
+});

@@ -1,0 +1,28 @@
+import { createStore } from '../state/store.ts';
+
+export interface Tab {
+  readonly path: string;
+  readonly dirty: boolean;
+}
+
+export const tabs = createStore<readonly Tab[]>([]);
+
+export function openTab(path: string): void {
+  tabs.set((now) => (now.some((tab) => tab.path === path) ? now : [...now, { path, dirty: false }]));
+}
+
+export function closeTab(path: string): void {
+  tabs.set((now) => now.filter((tab) => tab.path !== path));
+}
+
+export function markDirty(path: string, dirty: boolean): void {
+  tabs.set((now) => {
+    const tab = now.find((one) => one.path === path);
+    return tab === undefined || tab.dirty === dirty ? now : now.map((one) => (one === tab ? { path, dirty } : one));
+  });
+}
+
+/** Leaving the page with unsaved text asks first. */
+window.addEventListener('beforeunload', (event) => {
+  if (tabs.get().some(({ dirty }) => dirty)) event.preventDefault();
+});

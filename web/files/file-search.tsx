@@ -1,0 +1,42 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import { api } from '../api/api.ts';
+import { Visible } from '../show/visible.tsx';
+import { useWords } from '../words/words.ts';
+
+const SETTLE_MS = 200;
+
+/** Files by a part of their name, from the whole tree. */
+export function FileSearch({ text, onOpen }: { text: string; onOpen: (path: string) => void }): ReactNode {
+  const say = useWords();
+  const [found, setFound] = useState<readonly string[] | null>(null);
+  useEffect(() => {
+    let current = true;
+    const timer = setTimeout(async () => {
+      const tree = await api('listFiles', { query: { recursive: 'true', limit: 10_000 } }).catch(() => null);
+      const wanted = text.trim().toLowerCase();
+      const files = (tree?.entries ?? []).filter(({ type }) => type === 'file').map(({ name }) => name);
+      if (current) setFound(files.filter((name) => name.toLowerCase().includes(wanted)).slice(0, 200));
+    }, SETTLE_MS);
+    return () => {
+      current = false;
+      clearTimeout(timer);
+    };
+  }, [text]);
+  if (found === null) return null;
+  if (found.length === 0) return <p className="px-3 text-soft text-sm">{say('noFileFound')}</p>;
+  return (
+    <ul aria-label={say('searchFiles')}>
+      {found.map((path) => (
+        <li key={path}>
+          <button
+            type="button"
+            className="min-h-8 w-full truncate px-3 text-left text-sm hover:bg-raised"
+            onClick={() => onOpen(path)}
+          >
+            <Visible text={path} />
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,67 @@
+import { ArrowLeft } from 'lucide-react';
+import { type ReactNode, useEffect, useState } from 'react';
+import type { CallView } from '../../src/protocol/calls.ts';
+import { api, messageOf } from '../api/api.ts';
+import { Arguments } from '../chat/call-card.tsx';
+import { go } from '../shell/place.ts';
+import { dateTime, duration } from '../show/format.ts';
+import { PhaseBadge } from '../show/phase-badge.tsx';
+import { Trouble } from '../show/trouble.tsx';
+import { ViewBlocks } from '../show/view-blocks.tsx';
+import { phaseOf } from '../state/feed.ts';
+import { useStore } from '../state/store.ts';
+import { language as shownLanguage, useWords } from '../words/words.ts';
+
+/** One call by its own address. */
+export function CallPage({ id }: { id: string }): ReactNode {
+  const say = useWords();
+  const [call, setCall] = useState<CallView | null>(null);
+  const [trouble, setTrouble] = useState<string | null>(null);
+  useEffect(() => {
+    api('getCall', { at: { id } }).then(setCall, (error) => setTrouble(messageOf(error)));
+  }, [id]);
+  return (
+    <div className="h-full overflow-auto p-4">
+      <button type="button" className="button plain" onClick={() => go('history')}>
+        <ArrowLeft size={16} aria-hidden />
+        {say('history')}
+      </button>
+      <Trouble text={trouble} />
+      {call !== null && <CallDetails call={call} />}
+    </div>
+  );
+}
+
+function CallDetails({ call }: { call: CallView }): ReactNode {
+  const say = useWords();
+  const language = useStore(shownLanguage);
+  const { outcome } = call;
+  const blocks = call.view ?? [{ kind: 'text' as const, text: outcome?.error?.message ?? outcome?.text ?? '' }];
+  return (
+    <article className="mt-2 flex max-w-4xl flex-col gap-3">
+      <div className="flex flex-wrap items-center gap-4">
+        <h1 className="font-mono font-semibold text-xl">{call.tool}</h1>
+        <PhaseBadge phase={phaseOf(call.state)} />
+      </div>
+      <p className="text-soft text-sm">
+        {dateTime(call.requestedAt, language)}
+        {call.durationMs !== null && ` · ${say('duration')}: ${duration(call.durationMs)}`}
+        {call.approvedBy !== null && ` · ${say('approver')}: ${call.approvedBy}`}
+      </p>
+      <button type="button" className="w-fit text-accent text-sm underline" onClick={() => go('chat', call.session)}>
+        {say('session')}: {call.session}
+      </button>
+      <Arguments args={call.args} />
+      <figure className="output-frame">
+        <figcaption className="border-line border-b border-dashed px-2 py-0.5 text-soft text-xs">
+          {outcome?.error === undefined
+            ? say('fromTool', { tool: call.tool })
+            : `${say('error')} · ${outcome.error.code}`}
+        </figcaption>
+        <div className="p-2">
+          <ViewBlocks blocks={blocks} />
+        </div>
+      </figure>
+    </article>
+  );
+}

@@ -1,0 +1,135 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import type { CallView } from '../../src/protocol/calls.ts';
+import { api, messageOf } from '../api/api.ts';
+import { go } from '../shell/place.ts';
+import { dateTime, duration } from '../show/format.ts';
+import { PhaseBadge } from '../show/phase-badge.tsx';
+import { Trouble } from '../show/trouble.tsx';
+import { phaseOf } from '../state/feed.ts';
+import { tools } from '../state/live.ts';
+import { useStore } from '../state/store.ts';
+import { language as shownLanguage, useWords } from '../words/words.ts';
+import { CallPage } from './call-page.tsx';
+
+const STATES: readonly CallView['state'][] = [
+  'awaiting_approval',
+  'running',
+  'succeeded',
+  'failed',
+  'timed_out',
+  'denied',
+  'expired',
+  'cancelled',
+  'interrupted',
+];
+
+interface Filter {
+  readonly tool: string;
+  readonly state: string;
+}
+
+/** Every recorded call, newest first. */
+export function HistoryScreen({ callId }: { callId: string | null }): ReactNode {
+  const say = useWords();
+  const [filter, setFilter] = useState<Filter>({ tool: '', state: '' });
+  const [items, setItems] = useState<readonly CallView[]>([]);
+  const [next, setNext] = useState<string | null>(null);
+  const [trouble, setTrouble] = useState<string | null>(null);
+  const load = async (after?: string) => {
+    try {
+      const page = await api('listHistory', {
+        query: { ...filter, limit: 100, ...(after !== undefined && { after }) },
+      });
+      setItems((now) => (after === undefined ? page.items : [...now, ...page.items]));
+      setNext(page.next);
+      setTrouble(null);
+    } catch (error) {
+      setTrouble(messageOf(error));
+    }
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another filter is another list
+  useEffect(() => void load(), [filter]);
+  if (callId !== null) return <CallPage id={callId} />;
+  return (
+    <div className="h-full overflow-auto p-4">
+      <h1 className="mb-2 font-semibold text-xl">{say('history')}</h1>
+      <Filters filter={filter} onChange={setFilter} />
+      <Trouble text={trouble} />
+      {items.length === 0 ? <p className="text-soft">{say('noCalls')}</p> : <Calls items={items} />}
+      {next !== null && (
+        <button type="button" className="button mt-2" onClick={() => void load(next)}>
+          {say('loadMore')}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Filters({ filter, onChange }: { filter: Filter; onChange: (filter: Filter) => void }): ReactNode {
+  const say = useWords();
+  const names = useStore(tools).map(({ name }) => name);
+  const choice = (label: string, key: keyof Filter, options: readonly string[]) => (
+    <label className="flex items-center gap-2">
+      {label}
+      <select
+        className="field w-auto"
+        value={filter[key]}
+        onChange={({ target }) => onChange({ ...filter, [key]: target.value })}
+      >
+        <option value="">{say('all')}</option>
+        {options.map((option) => (
+          <option key={option}>{option}</option>
+        ))}
+      </select>
+    </label>
+  );
+  return (
+    <div className="mb-3 flex flex-wrap gap-4 text-sm">
+      {choice(say('filterTool'), 'tool', names)}
+      {choice(say('filterState'), 'state', STATES)}
+    </div>
+  );
+}
+
+function Calls({ items }: { items: readonly CallView[] }): ReactNode {
+  const say = useWords();
+  const language = useStore(shownLanguage);
+  return (
+    <table className="w-full text-left text-sm">
+      <thead className="text-soft">
+        <tr>
+          <th className="py-1 pr-3">{say('time')}</th>
+          <th className="pr-3">{say('toolName')}</th>
+          <th className="hidden pr-3 md:table-cell">{say('arguments')}</th>
+          <th className="pr-3">{say('outcome')}</th>
+          <th className="pr-3 text-right">{say('duration')}</th>
+          <th className="hidden md:table-cell">{say('approver')}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {items.map((call) => (
+          <tr key={call.id} className="border-line border-t">
+            <td className="whitespace-nowrap py-1 pr-3 text-soft">{dateTime(call.requestedAt, language)}</td>
+            <td className="pr-3">
+              <button
+                type="button"
+                className="min-h-8 font-mono text-accent underline"
+                onClick={() => go('history', call.id)}
+              >
+                {call.tool}
+              </button>
+            </td>
+            <td className="code hidden max-w-sm truncate pr-3 md:table-cell">{JSON.stringify(call.args)}</td>
+            <td className="pr-3">
+              <PhaseBadge phase={phaseOf(call.state)} />
+            </td>
+            <td className="whitespace-nowrap pr-3 text-right">
+              {call.durationMs === null ? '–' : duration(call.durationMs)}
+            </td>
+            <td className="hidden md:table-cell">{call.approvedBy ?? '–'}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,44 @@
+import { Files, History, MessageSquare, Wrench } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { approvals } from '../state/live.ts';
+import { useStore } from '../state/store.ts';
+import { useWords } from '../words/words.ts';
+import { go, place, type Screen } from './place.ts';
+
+const ENTRIES = [
+  { screen: 'chat', Icon: MessageSquare },
+  { screen: 'files', Icon: Files },
+  { screen: 'tools', Icon: Wrench },
+  { screen: 'history', Icon: History },
+] as const satisfies readonly { screen: Screen; Icon: unknown }[];
+
+/** At the left; along the bottom on a phone. */
+export function Navigation(): ReactNode {
+  const say = useWords();
+  const { screen } = useStore(place);
+  const waiting = useStore(approvals).length;
+  return (
+    <nav
+      aria-label="Toolwright"
+      className="flex shrink-0 justify-around border-line border-t bg-panel md:w-20 md:flex-col md:justify-start md:border-t-0 md:border-r md:pt-2"
+    >
+      {ENTRIES.map(({ screen: name, Icon }) => (
+        <button
+          key={name}
+          type="button"
+          aria-current={screen === name ? 'page' : undefined}
+          onClick={() => go(name)}
+          className="relative flex min-h-14 flex-1 flex-col items-center justify-center gap-0.5 px-2 text-soft text-xs aria-[current=page]:font-semibold aria-[current=page]:text-accent md:flex-none"
+        >
+          <Icon size={20} aria-hidden />
+          {say(name)}
+          {name === 'chat' && waiting > 0 && (
+            <span className="absolute top-1 right-1/2 translate-x-6 rounded-full bg-warn px-1.5 text-[11px] text-panel">
+              {waiting}
+            </span>
+          )}
+        </button>
+      ))}
+    </nav>
+  );
+}

@@ -1,0 +1,21 @@
+/** `0.4 s`, `12 s`, `3 min`. */
+export function duration(ms: number): string {
+  if (ms < 950) return `${Math.max(1, Math.round(ms))} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 9950 ? 1 : 0)} s`;
+  return `${Math.round(ms / 60_000)} min`;
+}
+
+export function bytes(size: number): string {
+  if (size < 1024) return `${size} B`;
+  if (size < 1024 * 1024) return `${(size / 1024).toFixed(1)} KB`;
+  return `${(size / 1024 / 1024).toFixed(1)} MB`;
+}
+
+export function clock(at: number, language: 'en' | 'zh'): string {
+  return new Intl.DateTimeFormat(language === 'zh' ? 'zh-CN' : 'en-GB', { timeStyle: 'medium' }).format(at);
+}
+
+export function dateTime(at: number, language: 'en' | 'zh'): string {
+  const style = { dateStyle: 'short', timeStyle: 'medium' } as const;
+  return new Intl.DateTimeFormat(language === 'zh' ? 'zh-CN' : 'en-GB', style).format(at);
+}

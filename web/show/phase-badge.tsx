@@ -1,0 +1,26 @@
+import { Ban, Check, CircleSlash, Clock, Hand, LoaderCircle, X } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { Phase } from '../state/feed.ts';
+import { useWords } from '../words/words.ts';
+
+const SHOWN = {
+  waiting: { Icon: Hand, word: 'phaseWaiting', colour: 'text-warn' },
+  queued: { Icon: Clock, word: 'phaseQueued', colour: 'text-soft' },
+  running: { Icon: LoaderCircle, word: 'phaseRunning', colour: 'text-accent' },
+  done: { Icon: Check, word: 'phaseDone', colour: 'text-good' },
+  failed: { Icon: X, word: 'phaseFailed', colour: 'text-bad' },
+  denied: { Icon: Ban, word: 'phaseDenied', colour: 'text-bad' },
+  cancelled: { Icon: CircleSlash, word: 'phaseCancelled', colour: 'text-soft' },
+} as const;
+
+/** Icon and word, never colour alone. */
+export function PhaseBadge({ phase }: { phase: Phase }): ReactNode {
+  const say = useWords();
+  const { Icon, word, colour } = SHOWN[phase];
+  return (
+    <span data-phase={phase} className={`flex shrink-0 items-center gap-1 font-medium text-sm ${colour}`}>
+      <Icon size={16} aria-hidden className={phase === 'running' ? 'motion-safe:animate-spin' : ''} />
+      {say(word)}
+    </span>
+  );
+}

@@ -1,0 +1,137 @@
+import { type ReactNode, useId } from 'react';
+import { useWords } from '../words/words.ts';
+import { JsonField } from './json-field.tsx';
+
+export interface Schema {
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+  readonly default?: unknown;
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+}
+
+export type Values = Record<string, unknown>;
+
+/** A form for the arguments of any tool. An optional argument that was never touched is not sent. */
+export function SchemaForm({
+  schema,
+  values,
+  onChange,
+}: {
+  schema: Schema;
+  values: Values;
+  onChange: (values: Values) => void;
+}): ReactNode {
+  const names = Object.keys(schema.properties ?? {});
+  const set = (name: string, value: unknown) => {
+    const next = { ...values };
+    if (value === undefined) delete next[name];
+    else next[name] = value;
+    onChange(next);
+  };
+  return (
+    <div className="flex flex-col gap-3">
+      {names.map((name) => (
+        <Field
+          key={name}
+          name={name}
+          schema={schema.properties?.[name] ?? {}}
+          required={schema.required?.includes(name) ?? false}
+          value={values[name]}
+          onChange={(value) => set(name, value)}
+        />
+      ))}
+    </div>
+  );
+}
+
+interface FieldProps {
+  name: string;
+  schema: Schema;
+  required: boolean;
+  value: unknown;
+  onChange: (value: unknown) => void;
+}
+
+function Field(props: FieldProps): ReactNode {
+  const say = useWords();
+  const id = useId();
+  const { name, schema, required } = props;
+  return (
+    <div>
+      <label htmlFor={id} className="font-mono text-sm">
+        {name} <span className="font-sans text-soft text-xs">{say(required ? 'required' : 'optional')}</span>
+      </label>
+      <Input {...props} id={id} />
+      {schema.description !== undefined && (
+        <p id={`${id}-about`} className="text-soft text-xs">
+          {schema.description}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Input({ id, schema, required, value, onChange }: FieldProps & { id: string }): ReactNode {
+  const say = useWords();
+  const about = schema.description === undefined ? {} : { 'aria-describedby': `${id}-about` };
+  const kind = kindOf(schema);
+  if (kind === 'choice') {
+    return (
+      <select
+        id={id}
+        {...about}
+        className="field"
+        value={value === undefined ? '' : JSON.stringify(value)}
+        onChange={({ target }) => onChange(target.value === '' ? undefined : JSON.parse(target.value))}
+      >
+        <option value="">{say('notSet')}</option>
+        {choicesOf(schema).map((choice) => (
+          <option key={JSON.stringify(choice)} value={JSON.stringify(choice)}>
+            {String(choice)}
+          </option>
+        ))}
+      </select>
+    );
+  }
+  if (kind === 'number') {
+    return (
+      <input
+        id={id}
+        {...about}
+        type="number"
+        step="any"
+        className="field"
+        value={typeof value === 'number' ? value : ''}
+        onChange={({ target }) => onChange(target.value === '' ? undefined : target.valueAsNumber)}
+      />
+    );
+  }
+  if (kind === 'text') {
+    const text = typeof value === 'string' ? value : '';
+    return (
+      <textarea
+        id={id}
+        {...about}
+        rows={Math.min(16, Math.max(1, text.split('\n').length))}
+        spellCheck={false}
+        className="field code"
+        value={text}
+        onChange={({ target }) => onChange(target.value === '' && !required ? undefined : target.value)}
+      />
+    );
+  }
+  return <JsonField id={id} value={value} onChange={onChange} />;
+}
+
+function kindOf(schema: Schema): 'choice' | 'number' | 'text' | 'json' {
+  if (schema.enum !== undefined || schema.type === 'boolean') return 'choice';
+  if (schema.type === 'number' || schema.type === 'integer') return 'number';
+  return schema.type === 'string' ? 'text' : 'json';
+}
+
+function choicesOf(schema: Schema): readonly unknown[] {
+  return schema.enum ?? [true, false];
+}

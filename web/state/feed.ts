@@ -1,0 +1,175 @@
+import type { CallView } from '../../src/protocol/calls.ts';
+import type { RecordedEvent, StreamEvent } from '../../src/protocol/events.ts';
+
+/** What a call looks like to a person. One word for each way it can be, so that no two can be shown at once. */
+export type Phase = 'waiting' | 'queued' | 'running' | 'done' | 'failed' | 'denied' | 'cancelled';
+
+export interface CallItem {
+  readonly kind: 'call';
+  readonly id: string;
+  readonly seq: number;
+  readonly tool: string;
+  readonly args: unknown;
+  readonly summary: string;
+  readonly phase: Phase;
+  readonly state: CallView['state'];
+  readonly requestedAt: number;
+  readonly startedAt: number | null;
+  readonly durationMs: number | null;
+  /** The newest lines while it runs. */
+  readonly live: string;
+  readonly text: string;
+  readonly errorCode: string | null;
+  readonly approvalId: string | null;
+  readonly decidedBy: string | null;
+  readonly changed: readonly string[];
+  readonly cut: boolean;
+  /** It may have changed files, so it may be undone. */
+  readonly writes: boolean;
+}
+
+export interface MessageItem {
+  readonly kind: 'message';
+  readonly id: string;
+  readonly seq: number;
+  readonly role: 'user' | 'assistant' | 'notice';
+  readonly text: string;
+  readonly at: number;
+}
+
+export type FeedItem = CallItem | MessageItem;
+
+/** One session as it is shown: its items in order, and how far it was read. */
+export interface Feed {
+  readonly items: readonly FeedItem[];
+  readonly seq: number;
+}
+
+export const EMPTY_FEED: Feed = { items: [], seq: 0 };
+
+const LIVE_CHARS = 16_000;
+
+/** Applies an event. What was seen already changes nothing, so replays and overlaps are harmless. */
+export function applyEvent(feed: Feed, event: StreamEvent): Feed {
+  if (event.type === 'call.progressed') return progressed(feed, event);
+  if (!('seq' in event) || event.seq <= feed.seq) return feed;
+  return { items: itemsAfter(feed.items, event), seq: event.seq };
+}
+
+function itemsAfter(items: readonly FeedItem[], event: RecordedEvent): readonly FeedItem[] {
+  switch (event.type) {
+    case 'message.added': {
+      const { messageId, role, text } = event.data;
+      return [...items, { kind: 'message', id: messageId, seq: event.seq, role, text, at: event.at }];
+    }
+    case 'call.requested':
+      return [...items, newCall(event)];
+    case 'call.requeued':
+    case 'call.resumed':
+      return change(items, event.callId, { phase: 'queued', state: 'queued' });
+    case 'approval.requested':
+      return change(items, event.callId, {
+        phase: 'waiting',
+        state: 'awaiting_approval',
+        approvalId: event.data.approvalId,
+        args: event.data.args,
+      });
+    case 'approval.decided':
+      return change(items, event.callId, {
+        phase: event.data.approved ? 'queued' : 'denied',
+        decidedBy: event.data.by ?? '',
+        changed: event.data.changed ?? [],
+      });
+    case 'call.started':
+      return change(items, event.callId, {
+        phase: 'running',
+        state: 'running',
+        args: event.data.args,
+        summary: event.data.summary,
+        startedAt: event.at,
+        writes: event.data.access.some(({ kind }) => kind === 'fs.write' || kind === 'fs.delete'),
+      });
+    case 'call.finished': {
+      const { outcome, state, durationMs } = event.data;
+      return change(items, event.callId, {
+        phase: phaseOf(state),
+        state,
+        durationMs,
+        live: '',
+        text: outcome.ok ? outcome.text : (outcome.error?.message ?? outcome.text),
+        errorCode: outcome.error?.code ?? null,
+        cut: outcome.artifact !== undefined,
+      });
+    }
+    default:
+      return items;
+  }
+}
+
+function newCall(event: Extract<RecordedEvent, { type: 'call.requested' }>): CallItem {
+  return {
+    kind: 'call',
+    id: event.callId,
+    seq: event.seq,
+    tool: event.data.tool,
+    args: event.data.args,
+    summary: event.data.tool,
+    phase: 'queued',
+    state: 'requested',
+    requestedAt: event.at,
+    startedAt: null,
+    durationMs: null,
+    live: '',
+    text: '',
+    errorCode: null,
+    approvalId: null,
+    decidedBy: null,
+    changed: [],
+    cut: false,
+    writes: false,
+  };
+}
+
+function progressed(feed: Feed, event: Extract<StreamEvent, { type: 'call.progressed' }>): Feed {
+  const more = event.data.output ?? (event.data.message === undefined ? '' : `${event.data.message}\n`);
+  if (more === '') return feed;
+  const items = change(feed.items, event.callId, (call) =>
+    call.phase === 'running' ? { live: (call.live + more).slice(-LIVE_CHARS) } : {},
+  );
+  return items === feed.items ? feed : { ...feed, items };
+}
+
+/** Newest first: an event is about something recent. */
+function change(
+  items: readonly FeedItem[],
+  callId: string,
+  to: Partial<CallItem> | ((call: CallItem) => Partial<CallItem>),
+): readonly FeedItem[] {
+  const index = items.findLastIndex((item) => item.kind === 'call' && item.id === callId);
+  const call = items[index];
+  if (call?.kind !== 'call') return items;
+  return items.with(index, { ...call, ...(typeof to === 'function' ? to(call) : to) });
+}
+
+export function phaseOf(state: CallView['state']): Phase {
+  switch (state) {
+    case 'awaiting_approval':
+      return 'waiting';
+    case 'requested':
+    case 'queued':
+      return 'queued';
+    case 'running':
+      return 'running';
+    case 'succeeded':
+      return 'done';
+    case 'denied':
+    case 'expired':
+      return 'denied';
+    case 'cancelled':
+    case 'interrupted':
+      return 'cancelled';
+    case 'failed':
+    case 'timed_out':
+      return 'failed';
+  }
+}

@@ -1,0 +1,134 @@
+import type { ApprovalView } from '../../src/protocol/approvals.ts';
+import type { StreamEvent } from '../../src/protocol/events.ts';
+import type { Health } from '../../src/protocol/health.ts';
+import type { SessionView } from '../../src/protocol/sessions.ts';
+import type { ToolView } from '../../src/protocol/tools.ts';
+import { api } from '../api/api.ts';
+import { type Connection, followEvents } from '../api/stream.ts';
+import { applyEvent, EMPTY_FEED, type Feed } from './feed.ts';
+import { createStore } from './store.ts';
+
+/** What the page knows of the server. Filled once at the start, then by events. */
+export const connection = createStore<Connection>('connecting');
+export const health = createStore<Health | null>(null);
+export const sessions = createStore<readonly SessionView[]>([]);
+export const currentSession = createStore<string | null>(null);
+export const feeds = createStore<ReadonlyMap<string, Feed>>(new Map());
+export const approvals = createStore<readonly ApprovalView[]>([]);
+export const tools = createStore<readonly ToolView[]>([]);
+/** The newest changes of files, for whoever shows files. A new object for each. */
+export const fileChanges = createStore<FileChanges | null>(null);
+
+/** Which tool last said that it writes a path: so that an editor can say who changed its file. */
+export const writers = createStore<ReadonlyMap<string, { readonly tool: string; readonly at: number }>>(new Map());
+
+export interface FileChanges {
+  readonly paths: readonly string[];
+  /** False: too many to name. */
+  readonly complete: boolean;
+}
+
+const PAGE = 1000;
+
+/** Starts to follow; returns how to stop. */
+export function follow(): () => void {
+  const waiting: StreamEvent[] = [];
+  let scheduled = false;
+  const flush = () => {
+    scheduled = false;
+    takeAll(waiting.splice(0));
+  };
+  const stop = followEvents({
+    onState(state) {
+      const wasLost = connection.get() === 'lost';
+      connection.set(state);
+      if (state === 'open') void refresh(wasLost);
+    },
+    onEvent(event) {
+      waiting.push(event);
+      if (scheduled) return;
+      scheduled = true;
+      // A frame at a time: many events a second cost one rendering each frame, and none is lost.
+      setTimeout(flush, 30);
+    },
+  });
+  return stop;
+}
+
+async function refresh(again: boolean): Promise<void> {
+  health.set(await api('getHealth'));
+  await Promise.all([loadApprovals(), loadTools(), loadSessions()]);
+  const open = currentSession.get();
+  if (again && open !== null) await loadSession(open);
+}
+
+async function loadApprovals(): Promise<void> {
+  approvals.set((await api('listApprovals', { query: { state: 'pending' } })).items);
+}
+
+async function loadTools(): Promise<void> {
+  tools.set((await api('listTools')).items);
+}
+
+export async function loadSessions(): Promise<void> {
+  sessions.set((await api('listSessions', { query: { limit: 200 } })).items.filter(({ id }) => !id.startsWith('@')));
+}
+
+/** Opens a session; of a long one, its newest part first. */
+export async function openSession(id: string): Promise<void> {
+  currentSession.set(id);
+  if (!feeds.get().has(id)) await loadSession(id);
+}
+
+async function loadSession(id: string): Promise<void> {
+  const known = feeds.get().get(id)?.seq ?? 0;
+  const last = sessions.get().find((session) => session.id === id)?.lastSeq ?? 0;
+  let after = known > 0 ? known : Math.max(0, last - 20 * PAGE);
+  for (;;) {
+    const { items } = await api('listSessionEvents', { at: { id }, query: { after, limit: PAGE } });
+    feeds.set((now) => new Map(now).set(id, items.reduce(applyEvent, now.get(id) ?? EMPTY_FEED)));
+    after = items.at(-1)?.seq ?? after;
+    if (items.length < PAGE) return;
+  }
+}
+
+function takeAll(events: readonly StreamEvent[]): void {
+  const changed = new Map(feeds.get());
+  let asksChanged = false;
+  for (const event of events) {
+    if ('session' in event && changed.has(event.session)) {
+      changed.set(event.session, applyEvent(changed.get(event.session) ?? EMPTY_FEED, event));
+    }
+    asksChanged ||= event.type === 'approval.requested' || event.type === 'approval.decided';
+    asksChanged ||= event.type === 'call.finished';
+    takeOther(event);
+  }
+  feeds.set(changed);
+  if (asksChanged) void loadApprovals();
+}
+
+function takeOther(event: StreamEvent): void {
+  switch (event.type) {
+    case 'file.changed':
+      fileChanges.set({ paths: event.data.changes.map(({ path }) => path), complete: event.data.complete });
+      break;
+    case 'call.started': {
+      const written = event.data.access.flatMap((one) => ('path' in one && one.kind !== 'fs.read' ? [one.path] : []));
+      const by = { tool: event.data.tool, at: Date.now() };
+      if (written.length > 0) writers.set((now) => new Map([...now, ...written.map((path) => [path, by] as const)]));
+      break;
+    }
+    case 'tool.switched':
+      tools.set((now) =>
+        now.map((tool) => (tool.name === event.data.tool ? { ...tool, enabled: event.data.enabled } : tool)),
+      );
+      break;
+    case 'session.created':
+      void loadSessions();
+      break;
+    case 'stream.reset':
+      feeds.set(new Map());
+      void refresh(true);
+      break;
+  }
+}

@@ -1,0 +1,81 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import type { ToolView } from '../../src/protocol/tools.ts';
+import { messageOf } from '../api/api.ts';
+import { go } from '../shell/place.ts';
+import { duration } from '../show/format.ts';
+import { Trouble } from '../show/trouble.tsx';
+import { tools } from '../state/live.ts';
+import { useStore } from '../state/store.ts';
+import { useWords } from '../words/words.ts';
+import { loadFigures, type ToolFigures } from './tool-figures.ts';
+import { ToolPage } from './tool-page.tsx';
+import { ToolSwitch } from './tool-switch.tsx';
+
+/** Every tool: what it is, whether it is on, and how it has done. */
+export function ToolsScreen({ name }: { name: string | null }): ReactNode {
+  const say = useWords();
+  const all = useStore(tools);
+  const [figures, setFigures] = useState<ReadonlyMap<string, ToolFigures>>(new Map());
+  const [trouble, setTrouble] = useState<string | null>(null);
+  useEffect(() => {
+    loadFigures().then(setFigures, (error) => setTrouble(messageOf(error)));
+  }, []);
+  const chosen = all.find((tool) => tool.name === name);
+  if (chosen !== undefined) return <ToolPage tool={chosen} figures={figures.get(chosen.name)} />;
+  return (
+    <div className="h-full overflow-auto p-4">
+      <h1 className="mb-3 font-semibold text-xl">{say('tools')}</h1>
+      <Trouble text={trouble} />
+      <table className="w-full text-left text-sm">
+        <thead className="text-soft">
+          <tr>
+            <th className="py-1 pr-3">{say('toolName')}</th>
+            <th className="hidden pr-3 lg:table-cell">{say('description')}</th>
+            <th className="hidden pr-3 sm:table-cell">{say('category')}</th>
+            <th className="hidden pr-3 md:table-cell">{say('source')}</th>
+            <th className="pr-3 text-right">{say('calls')}</th>
+            <th className="hidden pr-3 text-right sm:table-cell">{say('errorRate')}</th>
+            <th className="hidden pr-3 text-right md:table-cell">p50 / p95</th>
+            <th>{say('status')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {all.map((tool) => (
+            <Line key={tool.name} tool={tool} figures={figures.get(tool.name)} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Line({ tool, figures }: { tool: ToolView; figures: ToolFigures | undefined }): ReactNode {
+  return (
+    <tr className="border-line border-t">
+      <td className="py-1 pr-3">
+        <button
+          type="button"
+          className="min-h-8 font-mono text-accent underline"
+          onClick={() => go('tools', tool.name)}
+        >
+          {tool.name}
+        </button>
+      </td>
+      <td className="hidden max-w-md truncate pr-3 text-soft lg:table-cell" title={tool.description}>
+        {tool.description}
+      </td>
+      <td className="hidden pr-3 sm:table-cell">{tool.category}</td>
+      <td className="hidden pr-3 md:table-cell">{tool.source}</td>
+      <td className="pr-3 text-right">{figures?.calls ?? 0}</td>
+      <td className="hidden pr-3 text-right sm:table-cell">
+        {figures === undefined ? '–' : `${Math.round((100 * figures.errors) / figures.calls)} %`}
+      </td>
+      <td className="hidden whitespace-nowrap pr-3 text-right md:table-cell">
+        {figures === undefined ? '–' : `${duration(figures.p50)} / ${duration(figures.p95)}`}
+      </td>
+      <td>
+        <ToolSwitch tool={tool} />
+      </td>
+    </tr>
+  );
+}
