@@ -7,10 +7,10 @@ import { webRunner } from './web-runner.ts';
 /** Which part of the product answers for which cases. A part that is new adds its line here; the rest is pending. */
 export const runners: Runners = {
   'run:run_code': runCodeRunner,
-  'netstub:web_fetch': webRunner,
-  'netstub:web_search': webRunner,
   'run:bash': commandsRunner,
   'policy:bash': decisionRunner,
+  'netstub:web_fetch': webRunner,
+  'netstub:web_search': webRunner,
   ...Object.fromEntries(
     ['run', 'race', 'fault'].flatMap((mode) => FILE_TOOLS.map((tool) => [`${mode}:${tool}`, fileToolsRunner])),
   ),
