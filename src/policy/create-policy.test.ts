@@ -197,6 +197,6 @@ test('explain names every part, its verdict and its rule', () => {
   expect(parts).toMatchObject([
     { what: 'ls', verdict: 'allow', rule: 'read-only command' },
     { what: 'npm test', verdict: 'allow', rule: 'bash(npm test)' },
-    { what: 'touch x', verdict: 'ask', reason: 'Touch is not known to only read.' },
+    { what: 'touch x', verdict: 'ask', reason: 'touch is not known to only read.' },
   ]);
 });
