@@ -90,7 +90,7 @@ const FLOWS: Readonly<Record<string, Flow>> = {
   },
 };
 
-/** A long command with a mark in its arguments, and then what ends it. */
+/** A long command with a mark in its environment, and then what ends it. */
 async function whileSleeping(
   client: RawClient,
   { values }: Fixture,
@@ -98,7 +98,7 @@ async function whileSleeping(
 ): Promise<Awaited<ReturnType<Flow>>> {
   if (!(await client.offers('bash'))) return undefined;
   const mark = values['MARK'] ?? '';
-  const command = `bash -c 'sleep 300; : ${mark}'`;
+  const command = `MARKED=${mark} sleep 300`;
   const id = client.start('tools/call', { name: 'bash', arguments: { command, timeout: 600 } });
   const begun = performance.now();
   while (markedProcesses(mark).length === 0 && performance.now() - begun < 30_000) await sleep(50);
