@@ -1,4 +1,9 @@
-import type { ContentBlock, MessageParam, Tool as AnthropicTool, ToolResultBlockParam } from '@anthropic-ai/sdk/resources';
+import type {
+  Tool as AnthropicTool,
+  ContentBlock,
+  MessageParam,
+  ToolResultBlockParam,
+} from '@anthropic-ai/sdk/resources';
 import { toAnthropicTool } from './formats.ts';
 import type { Context, ToolHost } from './invoke.ts';
 

@@ -1,4 +1,8 @@
-import type { ChatCompletionMessageToolCall, ChatCompletionTool, ChatCompletionToolMessageParam } from 'openai/resources';
+import type {
+  ChatCompletionMessageToolCall,
+  ChatCompletionTool,
+  ChatCompletionToolMessageParam,
+} from 'openai/resources';
 import type { FunctionTool, ResponseInputItem, ResponseOutputItem } from 'openai/resources/responses/responses';
 import { toOpenAIChatTool, toOpenAIResponsesTool } from './formats.ts';
 import { type Context, readArguments, type ToolHost } from './invoke.ts';

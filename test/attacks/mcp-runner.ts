@@ -232,7 +232,8 @@ async function overHttp(fixture: Fixture): Promise<Observation> {
   const { url, token, close } = started.value;
   const startedAt = performance.now();
   try {
-    const seen = attack.class === 'mcp.session-entropy' ? await manySessions(url, token) : await send(url, token, attack);
+    const seen =
+      attack.class === 'mcp.session-entropy' ? await manySessions(url, token) : await send(url, token, attack);
     return { ...seen, durationMs: performance.now() - startedAt };
   } finally {
     await close();
