@@ -162,7 +162,8 @@ class RawClient {
 
   async offers(tool: string): Promise<boolean> {
     const { result } = await this.request('tools/list', {});
-    return (result?.['tools'] as { name: string }[]).some(({ name }) => name === tool);
+    const tools = (result?.['tools'] ?? []) as { name: string }[];
+    return tools.some(({ name }) => name === tool);
   }
 
   notify(method: string, params: unknown): void {
