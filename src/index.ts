@@ -80,3 +80,4 @@ export type { OpenStore } from './storage/open-store.ts';
 export { keepUp, type UpkeepOptions } from './storage/upkeep.ts';
 export { builtInTools } from './tools/index.ts';
 export { openWorkspace, type Workspace, type WorkspaceOptions } from './workspace/open-workspace.ts';
+export type { FileEvent, FileNews, Watch } from './workspace/watch.ts';

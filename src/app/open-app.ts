@@ -14,6 +14,7 @@ import { createProcesses } from '../processes/create-processes.ts';
 import { builtInToolsets } from '../runtime/built-in-toolsets.ts';
 import { ToolExecutor } from '../runtime/executor.ts';
 import { type AnyTool, ToolRegistry } from '../runtime/registry.ts';
+import { FileBlobs } from '../storage/file-blobs.ts';
 import { openStore } from '../storage/open.ts';
 import type { OpenStore } from '../storage/open-store.ts';
 import { builtInTools } from '../tools/index.ts';
@@ -21,7 +22,7 @@ import { openWorkspace, type Workspace } from '../workspace/open-workspace.ts';
 import { chooseSandbox } from './choose-sandbox.ts';
 import { type LoadedConfig, loadConfig } from './config/load-config.ts';
 import type { Texts } from './config/texts.ts';
-import { followPolicy } from './follow-policy.ts';
+import { type FollowedPolicy, followPolicy } from './follow-policy.ts';
 import { followToolStates } from './follow-tool-states.ts';
 import { openRemoteTools } from './remote-tools.ts';
 import { VERSION } from './version.ts';
@@ -50,8 +51,7 @@ export interface App {
   readonly sandbox: Sandbox;
   readonly workspace: Workspace;
   readonly policy: ExplainingPolicy;
-  /** Rules that were saved hold from now on, not only soon. */
-  reloadRules(): Promise<void>;
+  readonly rules: Pick<FollowedPolicy, 'propose' | 'reload'>;
   readonly registry: ToolRegistry;
   readonly executor: ToolExecutor;
   /** The MCP servers whose tools are offered beside ours. */
@@ -98,7 +98,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   const workspace = await openWorkspace({
     root,
     policy: files,
-    journal: { folder: join(stateDir, 'journal'), blobs },
+    journal: { folder: join(stateDir, 'journal'), blobs: undoBlobs(stateDir) },
     sandbox: sandbox.value,
     ownFolders: [stateDir],
   });
@@ -128,7 +128,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     sandbox: sandbox.value,
     workspace,
     policy: policy.value.policy,
-    reloadRules: policy.value.reload,
+    rules: policy.value,
     registry,
     executor,
     servers: remote.servers,
@@ -139,6 +139,16 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     }),
     close: () => closeAll(closing),
   });
+}
+
+const UNDO_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+
+/** Not the store's: that one forgets what no call refers to, and undo needs what stood there before for longer. */
+function undoBlobs(stateDir: string): BlobStore {
+  const kept = new FileBlobs(join(stateDir, 'journal', 'blobs'));
+  // What cannot be removed now is tried again next time.
+  kept.sweep(new Set(), Date.now() - UNDO_KEPT_MS).catch(() => {});
+  return kept;
 }
 
 /** In the opposite order of opening, each of them even if one before it failed. */

@@ -20,7 +20,7 @@ import { loadConfig } from './config/load-config.ts';
 import type { Config } from './config/settings.ts';
 import { noRunner } from './no-runner.ts';
 import { type App, type AppOptions, openApp } from './open-app.ts';
-import { proposeFor } from './propose-for.ts';
+import { type Proposable, proposeFor } from './propose-for.ts';
 import { createSettings, reloadRules } from './settings-door.ts';
 import { takeOverCalls } from './take-over-calls.ts';
 import { VERSION } from './version.ts';
@@ -42,6 +42,9 @@ export interface RunnerParts {
   readonly ledger: Ledger;
   readonly live: LiveCalls;
   readonly appOf: (session: string) => Promise<App | undefined>;
+  readonly log: Logger;
+  /** Tells whoever listens now; nothing is recorded. */
+  tell(event: LiveStreamEvent): void;
 }
 
 /** Several workspaces over one store, and all that the doors need of them. */
@@ -75,10 +78,12 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
         .catch((error) => log.error({}, messageOf(error)));
     }
   };
-  const headlessly = createHeadless(async (request) => (await proposeFor(request))?.rule ?? null);
+  const apps = new Map<string, App>();
+  const appOf = async (session: string) => apps.get((await ledger.session(session))?.workspace ?? '');
+  const propose = async (call: Proposable) => proposeFor(await appOf(call.session), call);
+  const headlessly = createHeadless(async (request) => (await propose(request))?.rules ?? null);
   const mcpApprover = createMcpApprover(() => ({ way: config.mcpApprovals, inbox, headless: headlessly, inboxHint }));
   const approver = headless ? headlessly : mcpApprover;
-  const apps = new Map<string, App>();
   for (const workspace of folders) {
     const app = await openApp({ ...rest, workspace, store: opened.value, approver });
     if (!app.ok) return close().then(() => app);
@@ -98,7 +103,6 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     if (event.type === 'call.cancel_requested') live.cancel(event.callId);
   });
   closing.push(stopHearing);
-  const appOf = async (session: string) => apps.get((await ledger.session(session))?.workspace ?? '');
   if (takeOver) {
     closing.push(
       keepUp(ledger, { retention: () => retentionOf(config), onError: (error) => log.warn({}, messageOf(error)) }),
@@ -119,11 +123,11 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     answers: createAnswers({
       ledger,
       review: async (approval, args) => review(await appOf(approval.session), approval, args),
-      propose: proposeFor,
+      propose,
       ruleSaved: () => reloadRules(apps),
     }),
     settings: createSettings(apps, { ledger, config }),
-    runner: createRunner?.({ apps, ledger, live, appOf }) ?? noRunner,
+    runner: createRunner?.({ apps, ledger, live, appOf, log, tell }) ?? noRunner,
     cancel: (call, by) => cancelCall(ledger, live, call, by),
     onLive,
     close,
@@ -131,7 +135,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
 }
 
 /** A name that holds wherever the folder has this path, and that shows only the last part of it. */
-export function workspaceId(root: string): string {
+function workspaceId(root: string): string {
   const name = basename(root).replace(/[^A-Za-z0-9._-]+/g, '-') || 'root';
   return `${name}-${createHash('sha256').update(root).digest('hex').slice(0, 8)}`;
 }

@@ -55,7 +55,7 @@ export interface Answers {
   >;
   proposal(
     approval: ApprovalRecord,
-  ): Promise<{ readonly rule: string; readonly covers: readonly string[]; readonly refuses: readonly string[] } | null>;
+  ): Promise<{ readonly rules: readonly string[]; readonly covers: readonly string[] } | null>;
 }
 
 /** What drives an agent on a session. NOT_CONFIGURED where there is no model. */

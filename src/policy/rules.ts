@@ -58,13 +58,15 @@ function compile(text: string, verdict: RuleVerdict, tool: string, pattern: stri
     matchesCommand: () => true,
     matchesPath: () => true,
     matchesUrl: () => true,
+    hosts: '*',
   };
   if (pattern === undefined || pattern === '*') return ok(whole);
   if (pattern.startsWith('domain:')) {
-    const matchesUrl = domainMatcher(pattern.slice('domain:'.length));
+    const hosts = pattern.slice('domain:'.length).toLowerCase();
+    const matchesUrl = domainMatcher(hosts);
     if (matchesUrl === undefined)
       return wrong(text, 'a domain is a host name, or *. and a host name; no port, path or scheme');
-    return ok({ text, verdict, tool, whole: false, matchesCommand: never, matchesPath: never, matchesUrl });
+    return ok({ text, verdict, tool, whole: false, matchesCommand: never, matchesPath: never, matchesUrl, hosts });
   }
   const path = new RegExp(`^${globSource(pattern.replace(/^\.?\//, ''))}$`, 's');
   return ok({
@@ -75,6 +77,7 @@ function compile(text: string, verdict: RuleVerdict, tool: string, pattern: stri
     matchesCommand: commandMatcher(pattern),
     matchesPath: (given) => path.test(given),
     matchesUrl: never,
+    hosts: null,
   });
 }
 
@@ -101,8 +104,7 @@ function wordMatcher(word: string): (given: string) => boolean {
 }
 
 /** Exactly this host, or with `*.` every host below it. Whole labels: `*.example.org` is not `evilexample.org`. */
-function domainMatcher(domain: string): ((url: URL) => boolean) | undefined {
-  const host = domain.toLowerCase();
+function domainMatcher(host: string): ((url: URL) => boolean) | undefined {
   if (!/^(\*\.)?([a-z0-9_-]+\.)*[a-z0-9_-]+$/.test(host) && !/^\[[0-9a-f:]+\]$/.test(host)) return undefined;
   const below = host.startsWith('*.') ? host.slice(1) : undefined;
   return ({ hostname }) => {

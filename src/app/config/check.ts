@@ -58,7 +58,7 @@ function fromText(name: SettingName, text: string): unknown {
   const { fallback, schema } = SETTINGS[name];
   if (Array.isArray(fallback)) return listOf(text);
   if (text === 'null') return null;
-  if (typeof fallback === 'object' && fallback !== null) return jsonOf(text);
+  if (text.trim().startsWith('{') || (typeof fallback === 'object' && fallback !== null)) return jsonOf(text);
   const number = Number(text);
   return text.trim() !== '' && Number.isFinite(number) && schema.safeParse(number).success ? number : text;
 }

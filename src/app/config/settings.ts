@@ -125,6 +125,63 @@ export const SETTINGS = {
     neverFromWorkspace,
   ),
   port: setting(z.int().min(0).max(65_535), 8665, 'The port of the web app, on loopback.', neverFromWorkspace),
+  provider: setting(
+    z.enum(['auto', 'anthropic', 'openai', 'openai-chat']),
+    'auto',
+    'How the model is spoken to: Anthropic Messages, OpenAI Responses, or the chat format of Ollama, vLLM, DeepSeek and others. auto: by the key that is there.',
+    neverFromWorkspace,
+  ),
+  model: setting(
+    z.string().min(1).nullable(),
+    null,
+    "The model's name. null: the provider's usual one.",
+    neverFromWorkspace,
+  ),
+  modelBaseUrl: setting(
+    z
+      .url({ protocol: /^https?$/, error: 'it must be the address of an endpoint, such as http://localhost:11434/v1' })
+      .nullable(),
+    null,
+    "Where the model is. null: the provider's own address.",
+    neverFromWorkspace,
+  ),
+  modelKeyVariable: setting(
+    z.string().min(1).nullable(),
+    null,
+    'The environment variable that holds the key. null: ANTHROPIC_API_KEY or OPENAI_API_KEY.',
+    neverFromWorkspace,
+  ),
+  modelHeaders: setting(
+    z.array(z.string().regex(/^[\w-]+: .+$/, 'it must look like Name: value')),
+    [],
+    'Headers that the model is sent besides, each as Name: value.',
+    neverFromWorkspace,
+  ),
+  modelOptions: setting(
+    z.record(z.string(), z.unknown()),
+    {},
+    "Fields of the provider's own that go into each request, such as thinking.",
+    neverFromWorkspace,
+  ),
+  modelWindow: setting(z.int().min(4000), 200_000, 'Tokens that fit into a conversation with the model.', lower),
+  modelMaxTokens: setting(z.int().min(100), 16_000, 'Tokens of one answer of the model.', lower),
+  modelPrice: setting(
+    z
+      .strictObject({
+        input: z.number().min(0),
+        output: z.number().min(0),
+        cacheRead: z.number().min(0).optional(),
+        cacheWrite: z.number().min(0).optional(),
+      })
+      .nullable(),
+    null,
+    'What a million tokens cost, so that runs can be counted in money.',
+    neverFromWorkspace,
+  ),
+  maxTurns: setting(z.int().min(1), 100, 'Turns of the model in one run.', lower),
+  maxTokens: setting(z.number().positive().nullable(), null, 'Tokens that one run may use.', lower),
+  maxCost: setting(z.number().positive().nullable(), null, 'What one run may cost, counted with modelPrice.', lower),
+  maxMinutes: setting(z.number().positive().nullable(), null, 'Minutes that one run may take.', lower),
   host: setting(
     z.string().min(1),
     '127.0.0.1',

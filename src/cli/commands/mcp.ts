@@ -1,6 +1,7 @@
+import type { Command } from 'commander';
 import { serveMcp } from '../../app/serve-mcp.ts';
 import { EXIT, exitCodeOf } from '../exit-codes.ts';
-import { settingsFrom } from '../flags.ts';
+import { collect, settingsFrom } from '../flags.ts';
 
 interface McpOptions {
   workspace: string;
@@ -8,8 +9,16 @@ interface McpOptions {
   set: string[];
 }
 
+export function define(command: Command): void {
+  command
+    .option('-w, --workspace <folder>', 'the folder to work in', '.')
+    .option('--headless', 'nobody can be asked: refuse at once what needs a person')
+    .option('--set <name=value>', 'any setting of the configuration', collect, [])
+    .action(mcp);
+}
+
 /** Speaks MCP over stdin and stdout. Whatever else would be printed goes to stderr: a client reads every line. */
-export async function mcp({ workspace, headless = false, set }: McpOptions): Promise<void> {
+async function mcp({ workspace, headless = false, set }: McpOptions): Promise<void> {
   const { stdin: input, stderr: errors, env } = process;
   const output = stdoutForMessages();
   const served = await serveMcp({ workspace, env, flags: settingsFrom(set), headless, input, output, errors });
