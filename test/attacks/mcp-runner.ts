@@ -90,7 +90,7 @@ const FLOWS: Readonly<Record<string, Flow>> = {
   },
 };
 
-/** A long command with a mark in its arguments, and then what ends it. */
+/** A long command with a mark in its environment, and then what ends it. */
 async function whileSleeping(
   client: RawClient,
   { values }: Fixture,
@@ -98,7 +98,7 @@ async function whileSleeping(
 ): Promise<Awaited<ReturnType<Flow>>> {
   if (!(await client.offers('bash'))) return undefined;
   const mark = values['MARK'] ?? '';
-  const command = `bash -c 'sleep 300; : ${mark}'`;
+  const command = `MARKED=${mark} sleep 300`;
   const id = client.start('tools/call', { name: 'bash', arguments: { command, timeout: 600 } });
   const begun = performance.now();
   while (markedProcesses(mark).length === 0 && performance.now() - begun < 30_000) await sleep(50);
@@ -162,7 +162,8 @@ class RawClient {
 
   async offers(tool: string): Promise<boolean> {
     const { result } = await this.request('tools/list', {});
-    return (result?.['tools'] as { name: string }[]).some(({ name }) => name === tool);
+    const tools = (result?.['tools'] ?? []) as { name: string }[];
+    return tools.some(({ name }) => name === tool);
   }
 
   notify(method: string, params: unknown): void {
@@ -232,7 +233,8 @@ async function overHttp(fixture: Fixture): Promise<Observation> {
   const { url, token, close } = started.value;
   const startedAt = performance.now();
   try {
-    const seen = attack.class === 'mcp.session-entropy' ? await manySessions(url, token) : await send(url, token, attack);
+    const seen =
+      attack.class === 'mcp.session-entropy' ? await manySessions(url, token) : await send(url, token, attack);
     return { ...seen, durationMs: performance.now() - startedAt };
   } finally {
     await close();
