@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import iconv from 'iconv-lite';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createFilePolicy } from '../../kernel/file-policy.ts';
 import { createWeb, type WebOptions, withWeb } from '../../net/create-web.ts';
 import { createPolicy } from '../../policy/create-policy.ts';
@@ -9,7 +9,6 @@ import { parseRules, type RuleSet } from '../../policy/rules.ts';
 import { createToolwright, type ToolwrightOptions } from '../../runtime/create-toolwright.ts';
 import { createStubInternet } from '../../testing/stub-internet.ts';
 import { tempWorkspace } from '../../testing/temp-workspace.ts';
-import { toolContract } from '../../testing/tool-contract.ts';
 import { builtInTools } from '../index.ts';
 import { webFetch } from './web-fetch.ts';
 
@@ -51,7 +50,6 @@ async function setUp(answer: (request: IncomingMessage, response: ServerResponse
   return {
     internet,
     asked,
-    world,
     policy,
     toolwright,
     call: (args: Record<string, unknown>, tool = 'web_fetch') => toolwright.call(tool, args),
@@ -357,13 +355,6 @@ describe('policy', () => {
     expect(await strict.call({ url: 'http://pub.test/' })).toMatchObject({ error: { code: 'PERMISSION_DENIED' } });
     expect(strict.internet.dialled).toEqual([]);
   });
-});
-
-describe('the contract of every tool', async () => {
-  const web = await setUp((_request, response) => void setTimeout(() => response.end('<p>hello</p>'), 30));
-  afterAll(() => web[Symbol.asyncDispose]());
-  const options = { args: { url: 'http://pub.test/' }, runtime: { world: web.world }, workingDir: web.world.root };
-  for (const { title, run } of toolContract(webFetch, options)) test(title, run);
 });
 
 /** The smallest PDF with these pages. */
