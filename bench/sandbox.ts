@@ -143,14 +143,22 @@ function largeTree(root: string): string {
 function plainBubblewrap(root: string, host: { path: string; home: string }, workspace: string) {
   const user = { uid: process.getuid?.() || 1000, gid: process.getgid?.() || 1000 };
   const runtime = createRuntimeFolder(root, { ...user, seccomp: seccompFilter(process.arch) });
-  const given = { folder: runtime, workspace, alias: null, limits: DEFAULT_LIMITS, found: [], placeholders: [] };
+  const given = {
+    folder: runtime,
+    workspace,
+    alias: null,
+    limits: DEFAULT_LIMITS,
+    found: [],
+    placeholders: [],
+    toolchainSecrets: [],
+  };
   const args = [
     ...systemArguments({
       folder: runtime,
       ...user,
       cgroupNamespace: 'inside',
     }),
-    ...runArguments({ ...given, toolchains: findToolchains(host).folders, mode: 'read' }),
+    ...runArguments({ ...given, toolchains: findToolchains({ ...host, isSecret: () => false }).folders, mode: 'read' }),
     ...['--clearenv', '--chdir', workspace, ...(runtime.seccomp === null ? [] : ['--seccomp', '3'])],
     ...['--', '/bin/true'],
   ];

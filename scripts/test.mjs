@@ -6,9 +6,9 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './build.mjs';
 import { root } from './install.mjs';
+import { newerNode } from './newer-node.mjs';
 import { runAsNobody } from './test-as-user.mjs';
 
-const NEWER_NODE = '24.21.0';
 const MOST_TRIED_AGAIN = 5;
 const results = join(root, '.cache', 'test-results');
 
@@ -80,28 +80,4 @@ function counted(file, status, name) {
 /** Also of a copy of the repository elsewhere. */
 function fileOf(path) {
   return /\/((?:src|test|web)\/.*)$/.exec(path)?.[1] ?? path;
-}
-
-/** From the package registry, beside the project: as a dependency it would take the place of `node` in our scripts. */
-function newerNode() {
-  const prefix = join(root, '.cache', `node-${NEWER_NODE}`);
-  const binary = join(prefix, 'node_modules', 'node', 'bin', 'node');
-  if (!existsSync(binary)) {
-    console.log(`\nInstalling Node ${NEWER_NODE} beside the project …`);
-    mkdirSync(prefix, { recursive: true });
-    const args = [
-      'install',
-      '--prefix',
-      prefix,
-      '--no-save',
-      '--no-audit',
-      '--no-fund',
-      '--loglevel=error',
-      `node@${NEWER_NODE}`,
-    ];
-    spawnSync('npm', args, { cwd: prefix, stdio: ['ignore', 'ignore', 'inherit'] });
-  }
-  if (existsSync(binary)) return binary;
-  console.error(`Node ${NEWER_NODE} could not be installed from the package registry.`);
-  return undefined;
 }

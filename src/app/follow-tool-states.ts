@@ -15,9 +15,21 @@ export async function followToolStates(
     if (enabled && !disabled.includes(tool)) registry.enable(tool);
     else registry.disable(tool);
   };
-  for (const [tool, enabled] of await store.toolStates()) apply(tool, enabled);
-  for (const tool of disabled) apply(tool, false);
-  return store.follow((event) => {
-    if (event.type === 'tool.switched') apply(event.data.tool, event.data.enabled);
+  const states = new Map(await store.toolStates());
+  const applyAll = () => {
+    for (const [tool, enabled] of states) apply(tool, enabled);
+    for (const tool of disabled) apply(tool, false);
+  };
+  applyAll();
+  // A tool that comes later, from a server, may have been switched off before.
+  const unwatch = registry.onChange(applyAll);
+  const unfollow = store.follow((event) => {
+    if (event.type !== 'tool.switched') return;
+    states.set(event.data.tool, event.data.enabled);
+    apply(event.data.tool, event.data.enabled);
   });
+  return () => {
+    unwatch();
+    unfollow();
+  };
 }

@@ -1,17 +1,21 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { ExecutionContext } from '../kernel/execution-context.ts';
 import { createFilePolicy } from '../kernel/file-policy.ts';
 import type { Ledger } from '../kernel/ledger.ts';
 import type { Approver, BlobStore, Logger } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Sandbox } from '../kernel/sandbox.ts';
+import type { RemoteServer } from '../mcp/client/remote-server.ts';
+import { createWeb, withWeb } from '../net/create-web.ts';
 import type { ExplainingPolicy } from '../policy/create-policy.ts';
 import { createProcesses } from '../processes/create-processes.ts';
 import { builtInToolsets } from '../runtime/built-in-toolsets.ts';
 import { ToolExecutor } from '../runtime/executor.ts';
 import { type AnyTool, ToolRegistry } from '../runtime/registry.ts';
+import { FileBlobs } from '../storage/file-blobs.ts';
 import { openStore } from '../storage/open.ts';
 import type { OpenStore } from '../storage/open-store.ts';
 import { builtInTools } from '../tools/index.ts';
@@ -21,6 +25,9 @@ import { type LoadedConfig, loadConfig } from './config/load-config.ts';
 import type { Texts } from './config/texts.ts';
 import { type FollowedPolicy, followPolicy } from './follow-policy.ts';
 import { followToolStates } from './follow-tool-states.ts';
+import { ownPorts } from './own-ports.ts';
+import { openRemoteTools } from './remote-tools.ts';
+import { VERSION } from './version.ts';
 import { createWitness } from './witness.ts';
 
 export interface AppOptions {
@@ -49,6 +56,8 @@ export interface App {
   readonly rules: Pick<FollowedPolicy, 'propose' | 'reload'>;
   readonly registry: ToolRegistry;
   readonly executor: ToolExecutor;
+  /** The MCP servers whose tools are offered beside ours. */
+  readonly servers: readonly RemoteServer[];
   /** What calls run in unless they say otherwise. */
   readonly context: ExecutionContext;
   close(): Promise<void>;
@@ -82,12 +91,22 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   const { store, blobs } = opened.value;
 
   const closing: (() => unknown)[] = options.store === undefined ? [() => store.close()] : [];
-  const policy = await followPolicy(store, { config, files, home, tools: registry.offered() });
+  const log = options.logger ?? pino({ level: 'silent' });
+  const remote = await openRemoteTools(config.mcpServers, { registry, stateDir, version: VERSION, log });
+  closing.push(() => remote.close());
+  const known = { has: (name: string) => registry.exists(name) || remote.mayBeNamed(name) };
+  const web = createWeb({
+    allowedHosts: config.allowedHosts,
+    privateHosts: config.privateHosts,
+    search: loaded.value.search,
+    ownPorts: ownPorts(stateDir, config.port),
+  });
+  const policy = await followPolicy(store, { config, files, home, known, tools: registry.offered(), urls: web.urls });
   if (!policy.ok) return closeAll(closing).then(() => policy);
   const workspace = await openWorkspace({
     root,
     policy: files,
-    journal: { folder: join(stateDir, 'journal'), blobs },
+    journal: { folder: join(stateDir, 'journal'), blobs: undoBlobs(stateDir) },
     sandbox: sandbox.value,
     ownFolders: [stateDir],
   });
@@ -103,7 +122,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     policy: policy.value.policy,
     store,
     blobs,
-    world: processes.addTo(workspace),
+    world: withWeb(processes.addTo(workspace), web),
     witness: createWitness(workspace),
     ...(options.approver !== undefined && { approver: options.approver }),
     ...(config.approvalTimeout !== null && { approvalTimeout: config.approvalTimeout }),
@@ -120,6 +139,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     rules: policy.value,
     registry,
     executor,
+    servers: remote.servers,
     context: new ExecutionContext({
       workingDir: root,
       timeout: config.commandTimeout,
@@ -127,6 +147,16 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     }),
     close: () => closeAll(closing),
   });
+}
+
+const UNDO_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+
+/** Not the store's: that one forgets what no call refers to, and undo needs what stood there before for longer. */
+function undoBlobs(stateDir: string): BlobStore {
+  const kept = new FileBlobs(join(stateDir, 'journal', 'blobs'));
+  // What cannot be removed now is tried again next time.
+  kept.sweep(new Set(), Date.now() - UNDO_KEPT_MS).catch(() => {});
+  return kept;
 }
 
 /** In the opposite order of opening, each of them even if one before it failed. */

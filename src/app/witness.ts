@@ -32,6 +32,7 @@ function placesOf(access: Access): { path: string; deep: boolean }[] {
     case 'process.run':
       return operandsOf(access.command).map((path) => ({ path, deep: false }));
     case 'net.fetch':
+    case 'net.search':
     case 'unknown':
       return [];
   }

@@ -7,6 +7,8 @@ export const EXIT = {
   usage: 2,
   denied: 3,
   configuration: 4,
+  /** No model, or it did not answer. */
+  provider: 5,
   timeout: 124,
   interrupted: 130,
 } as const;

@@ -20,9 +20,22 @@ export type Access =
       /** The command is code in this language, which nobody asks about: the sandbox contains it. Left out: a command line. */
       readonly code?: 'bash' | 'python' | 'javascript';
     }
-  | { readonly kind: 'net.fetch'; readonly url: string; readonly method: 'GET' | 'POST' }
+  | {
+      readonly kind: 'net.fetch';
+      readonly url: string;
+      readonly method: 'GET' | 'POST';
+      /** Other hosts that redirects may lead to, as policy grants them. Left out: none but its own. */
+      readonly redirects?: HostPatterns;
+    }
+  | { readonly kind: 'net.search'; readonly query: string }
   /** A tool that does not say. It asks, is never run twice, and runs alone. */
   | { readonly kind: 'unknown' };
+
+/** `example.org`, `*.example.org`, or `*` for every host; what stands in `notTo` is taken out. */
+export interface HostPatterns {
+  readonly to: readonly string[];
+  readonly notTo: readonly string[];
+}
 
 export const UNKNOWN_ACCESS: readonly Access[] = Object.freeze([{ kind: 'unknown' } as const]);
 
@@ -33,11 +46,15 @@ export function conflicts(a: readonly Access[], b: readonly Access[]): boolean {
 
 function conflict(a: Access, b: Access): boolean {
   if (a.kind === 'unknown' || b.kind === 'unknown') return true;
-  if (a.kind === 'net.fetch' || b.kind === 'net.fetch') return false;
+  if (isNetwork(a) || isNetwork(b)) return false;
   if (a.kind === 'process.run') return writesWorkspace(a) && writesWorkspace(b);
   if (b.kind === 'process.run') return writesWorkspace(a) && writesWorkspace(b);
   if (a.kind === 'fs.read' && b.kind === 'fs.read') return false;
   return overlaps(a.path, b.path);
+}
+
+function isNetwork(access: Access): access is Extract<Access, { kind: `net.${string}` }> {
+  return access.kind === 'net.fetch' || access.kind === 'net.search';
 }
 
 function writesWorkspace(access: Access): boolean {

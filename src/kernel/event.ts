@@ -1,9 +1,10 @@
 import type { Access } from './access.ts';
 import type { Shown } from './approval.ts';
 import type { CallRecord, CallState, FinalState, Outcome } from './call.ts';
+import type { AssistantMessage, ResultPart, RunEnd, Usage } from './message.ts';
 
 /** What each event says. The same names in the store, on SSE and in the UI: `noun.past_verb`. */
-export interface EventData {
+export interface EventData extends SessionEventData {
   'call.requested': { tool: string; args: unknown; effect: CallRecord['effect']; agent: string | null };
   'approval.requested': {
     approvalId: string;
@@ -36,36 +37,47 @@ export interface EventData {
   'call.finished': { tool: string; state: FinalState; outcome: Outcome; durationMs: number | null };
   /** Live only: never recorded one by one. */
   'call.progressed': { tool: string; message?: string; percent?: number; output?: string };
+  /** Live only. What the model says while it says it; `restarted`: forget what was streamed of this message. */
+  'message.streamed': { kind: 'text' | 'thinking' | 'call' | 'restarted'; text: string };
 }
 
 export type EventType = keyof EventData;
-export type RecordedEventType = Exclude<EventType, 'call.progressed'>;
+export type LiveEventType = 'call.progressed' | 'message.streamed';
+export type RecordedEventType = Exclude<EventType, LiveEventType>;
 
 export type NewEvent<T extends RecordedEventType = RecordedEventType> = T extends RecordedEventType
-  ? { readonly type: T; readonly callId: string; readonly at: number; readonly data: EventData[T] }
+  ? { readonly type: T; readonly callId: CallIdOf<T>; readonly at: number; readonly data: EventData[T] }
   : never;
+
+type CallIdOf<T extends EventType> = T extends SessionEventType | 'message.streamed' ? null : string;
 
 /** A recorded event. `seq` counts from 1 without gaps in its session, `pos` grows over all sessions. */
 export type StoredEvent = NewEvent & { readonly session: string; readonly seq: number; readonly pos: number };
 
-/** Events of a session that belong to no call. */
+/** Events of a session that belong to none of its calls. */
 export interface SessionEventData {
   /** `workspace` is a name that holds on every machine, never a path. */
   'session.created': { workspace: string; title: string | null; agent: string | null; by: string | null };
+  /** An agent began to work on the session's last message. Until it finished, the run can be taken up again. */
+  'run.started': { model: string; scripted: boolean };
+  /** `notice` is a note of the runtime to the model, which a person may read too. */
   'message.added': {
     messageId: string;
     role: 'user' | 'assistant' | 'notice';
     text: string;
     callIds?: readonly string[];
     by?: string | null;
+    /** The model's turn, with its calls: all that goes back to it. */
+    turn?: AssistantMessage;
   };
+  /** What the model is told of the calls of its turn; people see the calls themselves. */
+  'results.added': { results: readonly ResultPart[] };
+  'run.finished': { reason: RunEnd; message: string; turns: number; usage: Usage };
 }
 
 export type SessionEventType = keyof SessionEventData;
 
-export type NewSessionEvent<T extends SessionEventType = SessionEventType> = T extends SessionEventType
-  ? { readonly type: T; readonly callId: null; readonly at: number; readonly data: SessionEventData[T] }
-  : never;
+export type NewSessionEvent<T extends SessionEventType = SessionEventType> = NewEvent<T>;
 
 export type StoredSessionEvent = NewSessionEvent & {
   readonly session: string;
@@ -98,13 +110,15 @@ export type StoredSystemEvent = NewSystemEvent & {
 /** Anything the log holds. */
 export type LogEvent = StoredEvent | StoredSessionEvent | StoredSystemEvent;
 
-export type LiveEvent = {
-  readonly type: 'call.progressed';
-  readonly session: string;
-  readonly callId: string;
-  readonly at: number;
-  readonly data: EventData['call.progressed'];
-};
+export type LiveEvent<T extends LiveEventType = LiveEventType> = T extends LiveEventType
+  ? {
+      readonly type: T;
+      readonly session: string;
+      readonly callId: CallIdOf<T>;
+      readonly at: number;
+      readonly data: EventData[T];
+    }
+  : never;
 
 /** What subscribers receive: recorded events after they were recorded, live ones as they come. */
 export type Event = StoredEvent | LiveEvent;

@@ -43,8 +43,11 @@ export const DEFAULT_LIMITS: Limits = {
   keepBytes: 32 * MB,
 };
 
-/** What ended a run before its command was done. `cancel` is the caller's signal, `closed` that the sandbox was. */
-export type RunEnd = 'time' | 'cpu' | 'memory' | 'processes' | 'write' | 'output' | 'cancel' | 'closed';
+/**
+ * What ended a run before its command was done. `exposed`: somebody replaced a hidden or blocked file on the host, which
+ * lifts what lay on it. `cancel` is the caller's signal, `closed` that the sandbox was.
+ */
+export type RunEnd = 'time' | 'cpu' | 'memory' | 'processes' | 'write' | 'output' | 'exposed' | 'cancel' | 'closed';
 
 /** Which hosts a run may reach. Without it there is no network at all, loopback of the machine included. */
 export interface NetworkAccess {
@@ -88,7 +91,10 @@ export interface RunRequest {
   readonly signal?: AbortSignal;
   /** The call's id: every process of the run carries it as TOOLWRIGHT_CALL. */
   readonly tag: string;
-  /** At most one call per stream and 50 ms, with at most its newest 64 KB; the log has the rest. Must not throw. */
+  /**
+   * At most one call in 50 ms, with at most the newest 64 KB of one stream; the log has the rest. When the run has ended,
+   * one more for each stream that has something left. Must not throw.
+   */
   onOutput?(chunk: OutputChunk): void;
   onNetwork?(use: NetworkUse): void;
   /** Called before the command runs, and again when its start had to be repeated. Must not throw. */

@@ -7,7 +7,7 @@ import { messageOf, ToolError } from './error.ts';
 import type { ExecutionContext } from './execution-context.ts';
 import type { InputSchema, JsonSchema, ParameterAliases } from './input-schema.ts';
 import type { BlobStore } from './ports.ts';
-import type { MaybePromise, Result } from './result.ts';
+import type { MaybePromise, Metadata, Result } from './result.ts';
 import type { Draft, ViewBlock } from './view.ts';
 import type { Web } from './web.ts';
 import type { Files, Search } from './workspace.ts';
@@ -64,7 +64,20 @@ export interface Tool<I = unknown, O = unknown> {
   render?(value: O): string;
   /** What a person sees of a value. Left out: what the model reads. */
   view?(value: O): readonly ViewBlock[];
+  /** What of a value is no text, for doors whose models can see or hear. */
+  attachments?(value: O, metadata: Metadata): readonly Attachment[];
 }
+
+/** `data` is base64. A resource has a text or data, or is only named. */
+export type Attachment =
+  | { readonly kind: 'image' | 'audio'; readonly mimeType: string; readonly data: string }
+  | {
+      readonly kind: 'resource';
+      readonly uri: string;
+      readonly mimeType?: string;
+      readonly text?: string;
+      readonly data?: string;
+    };
 
 export type OwnReason = string | { readonly reason: string; readonly always: true };
 
@@ -86,6 +99,7 @@ type Definition<I extends z.ZodType, O extends z.ZodType> = {
   run(input: z.output<I>, ctx: ToolContext): MaybePromise<Result<z.input<O>>>;
   render?(value: z.input<O>): string;
   view?(value: z.input<O>): readonly ViewBlock[];
+  attachments?(value: z.input<O>, metadata: Metadata): readonly Attachment[];
 } & Pick<Tool<z.output<I>, z.input<O>>, 'access' | 'approval' | 'preview' | 'draft' | 'seconds' | 'takesCommand'>;
 
 /** The object way to write a tool. Throws when the definition could not work: that is a bug to see at start. */

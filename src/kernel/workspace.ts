@@ -63,6 +63,8 @@ export interface WindowQuery {
   readonly maxBytes: number;
   /** Longer lines are cut, and say so. */
   readonly maxLineChars: number;
+  /** Also the version of a file above 16 MB, for which all of it is read. */
+  readonly withVersion?: boolean;
 }
 
 /** Some lines of a text file. Reading a window of a huge file costs no more memory than the window. */
@@ -77,7 +79,7 @@ export interface LineWindow extends FileInfo {
   readonly more: boolean;
   readonly cutLines: number;
   readonly encoding: string;
-  /** Null above 16 MB, where hashing would cost more than reading. */
+  /** Null above 16 MB, where hashing would cost more than reading, unless it was asked for. */
   readonly version: string | null;
 }
 
@@ -160,6 +162,8 @@ export interface Files {
   rehearse(changes: readonly Change[]): Promise<Result<readonly Applied[]>>;
   /** Up to five paths of the workspace that a misspelt one may have meant: same name first. */
   suggest(path: string): Promise<readonly string[]>;
+  /** A sensitive file of which a value stands in a text that is about to leave; null when none does. */
+  secretIn(text: string): Promise<string | null>;
 }
 
 export interface GlobQuery {

@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { connect as connectSocket, isIP, type Socket } from 'node:net';
-import type { Dialer } from '../kernel/dialer.ts';
+import { networkInterfaces } from 'node:os';
+import type { Dialer, Dialled } from '../kernel/dialer.ts';
 import { messageOf } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { NetworkAccess } from '../kernel/sandbox.ts';
@@ -13,42 +14,67 @@ export interface DialerOptions {
   /** Connects to an address, never to a name. Left out: TCP. */
   connect?(address: string, port: number): Socket;
   readonly connectTimeoutMs?: number;
+  /** Ports of this program's own servers: they are never dialled on this machine, whatever is listed. */
+  ownPorts?(): readonly number[];
+}
+
+export interface HostDialer extends Dialer {
+  /** For a host whose name was judged before: dials it if each of its addresses is public, or among `listed`. */
+  dialHost(
+    target: { host: string; port: number },
+    listed: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<Result<Dialled>>;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-export function createDialer(options: DialerOptions = {}): Dialer {
+export function createDialer(options: DialerOptions = {}): HostDialer {
   const resolve = options.resolve ?? resolveAll;
   const connect = options.connect ?? ((host, port) => connectSocket({ host, port, autoSelectFamily: false }));
   const timeoutMs = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
 
+  async function dialHost(
+    { host, port }: { host: string; port: number },
+    listed: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<Result<Dialled>> {
+    const name = normalHost(host);
+    const malformed = refuseTarget(name, port);
+    if (malformed !== null) return malformed;
+    const addresses = await addressesOf(name, resolve);
+    if (!addresses.ok) return addresses;
+    const refused =
+      refuseOwnPort(name, port, addresses.value, options.ownPorts?.() ?? []) ??
+      refuseAddresses(name, addresses.value, listed);
+    if (refused !== null) return refused;
+
+    let last: Result<never> = fail('NETWORK_ERROR', `${name} has no address: check its spelling.`);
+    for (const address of addresses.value) {
+      const connected = await established(connect(address, port), timeoutMs, signal);
+      if (!connected.ok) {
+        last = fail('NETWORK_ERROR', `${name}:${port} could not be reached: ${connected.error.message}`);
+        continue;
+      }
+      // The socket's own word for where it went: an address that was not judged is not used.
+      const remote = connected.value.remoteAddress;
+      const isOther = remote !== undefined && options.connect === undefined && !isSame(remote, address);
+      if (!isOther) return ok({ socket: connected.value, address });
+      connected.value.destroy();
+      last = fail('PERMISSION_DENIED', `${name}:${port} led to ${remote} and not to ${address}.`);
+    }
+    return last;
+  }
+
   return {
     check: checkAccess,
     async dial({ host, port }, access, signal) {
-      const name = normalHost(host);
-      const refused = refuseHost(name, port, access);
+      const refused = refuseTarget(normalHost(host), port) ?? refuseHost(normalHost(host), port, access);
       if (refused !== null) return refused;
-      const addresses = await addressesOf(name, resolve);
-      if (!addresses.ok) return addresses;
-      const special = refuseAddresses(name, addresses.value, access);
-      if (special !== null) return special;
-
-      let last: Result<never> = fail('NETWORK_ERROR', `${name} has no address: check its spelling.`);
-      for (const address of addresses.value) {
-        const connected = await established(connect(address, port), timeoutMs, signal);
-        if (!connected.ok) {
-          last = fail('NETWORK_ERROR', `${name}:${port} could not be reached: ${connected.error.message}`);
-          continue;
-        }
-        // The socket's own word for where it went: an address that was not judged is not used.
-        const remote = connected.value.remoteAddress;
-        const isOther = remote !== undefined && options.connect === undefined && !isSame(remote, address);
-        if (!isOther) return ok({ socket: connected.value, address });
-        connected.value.destroy();
-        last = fail('PERMISSION_DENIED', `${name}:${port} led to ${remote} and not to ${address}.`);
-      }
-      return last;
+      const listed = [...(access.privateAddresses ?? []), ...listedAddresses(access.hosts)];
+      return dialHost({ host, port }, listed, signal);
     },
+    dialHost,
   };
 }
 
@@ -65,21 +91,24 @@ function checkAccess({ hosts, privateAddresses }: NetworkAccess): Result<null> {
   return fail('INVALID_INPUT', `'${range}' is not an address: write one such as 10.0.0.5, or a range as 10.0.0.0/8.`);
 }
 
-function refuseHost(name: string, port: number, access: NetworkAccess): Result<never> | null {
+function refuseTarget(name: string, port: number): Result<never> | null {
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {
     return fail('INVALID_INPUT', `${port} is not a port: give one from 1 to 65535.`);
   }
   if (isIP(name) === 0 && !/^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/.test(name)) {
     return fail('INVALID_INPUT', 'That is not a host name: use letters, digits, dots and hyphens.');
   }
+  return null;
+}
+
+function refuseHost(name: string, port: number, access: NetworkAccess): Result<never> | null {
   if (isAllowedHost(name, port, access.hosts)) return null;
   const listed = access.hosts.length === 0 ? 'none is' : `allowed are ${access.hosts.join(', ')}`;
   return fail('PERMISSION_DENIED', `${name}:${port} is not an allowed host (${listed}). Ask for it to be allowed.`);
 }
 
 /** One address that is not public spoils the name: which of them is dialled must not be a matter of luck. */
-function refuseAddresses(name: string, addresses: readonly string[], access: NetworkAccess): Result<never> | null {
-  const listed = [...(access.privateAddresses ?? []), ...listedAddresses(access.hosts)];
+function refuseAddresses(name: string, addresses: readonly string[], listed: readonly string[]): Result<never> | null {
   for (const address of addresses) {
     const kind = specialKind(address);
     if (kind === null || isListed(address, listed)) continue;
@@ -87,6 +116,20 @@ function refuseAddresses(name: string, addresses: readonly string[], access: Net
     return fail('PERMISSION_DENIED', `${what} If that is intended, list the address in the configuration.`);
   }
   return null;
+}
+
+/** A call that reached our own server could answer the questions that are asked about it. */
+function refuseOwnPort(
+  name: string,
+  port: number,
+  addresses: readonly string[],
+  ownPorts: readonly number[],
+): Result<never> | null {
+  if (!ownPorts.includes(port)) return null;
+  const here = Object.values(networkInterfaces()).flatMap((each) => each?.map(({ address }) => address) ?? []);
+  const own = addresses.find((address) => specialKind(address) !== null || here.includes(address));
+  if (own === undefined) return null;
+  return fail('PERMISSION_DENIED', `${name}:${port} is Toolwright's own server, which tools cannot reach.`);
 }
 
 async function addressesOf(

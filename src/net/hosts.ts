@@ -21,6 +21,20 @@ export function isAllowedHost(host: string, port: number, entries: readonly stri
   });
 }
 
+/** Whether an entry names this very port of the host, and not only the host. */
+export function listsPort(host: string, port: number, entries: readonly string[]): boolean {
+  return isAllowedHost(
+    host,
+    port,
+    entries.filter((entry) => parseEntry(entry)?.port === port),
+  );
+}
+
+/** Whether a host is among patterns as a rule writes them: like entries without a port, and `*` for every host. */
+export function isAmong(host: string, patterns: readonly string[]): boolean {
+  return patterns.includes('*') || isAllowedHost(host, 0, patterns);
+}
+
 /** The first entry that means nothing, such as `*` or a whole address of a page. Null when all are understood. */
 export function malformedHost(entries: readonly string[]): string | null {
   return entries.find((entry) => parseEntry(entry) === null) ?? null;

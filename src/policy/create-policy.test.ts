@@ -131,9 +131,12 @@ describe('rules', () => {
       'https://a.example.org',
       'https://evilexample.org',
       'https://example.org.evil.test',
-      'https://x@evil.test/example.org',
+      'https://evil.test/example.org',
     ]) {
       expect(page('web_fetch(domain:example.org)', url)).toBe('ask');
+    }
+    for (const url of ['https://x@evil.test/', 'https://x:y@example.org/', 'ftp://example.org/', 'example.org']) {
+      expect(page('web_fetch(domain:example.org)', url)).toBe('deny');
     }
     expect(page('web_fetch(domain:*.example.org)', 'https://a.b.example.org')).toBe('allow');
     expect(page('web_fetch(domain:*.example.org)', 'https://example.org')).toBe('ask');
@@ -194,6 +197,6 @@ test('explain names every part, its verdict and its rule', () => {
   expect(parts).toMatchObject([
     { what: 'ls', verdict: 'allow', rule: 'read-only command' },
     { what: 'npm test', verdict: 'allow', rule: 'bash(npm test)' },
-    { what: 'touch x', verdict: 'ask', reason: 'Touch is not known to only read.' },
+    { what: 'touch x', verdict: 'ask', reason: 'touch is not known to only read.' },
   ]);
 });

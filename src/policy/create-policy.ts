@@ -3,8 +3,10 @@ import type { Access } from '../kernel/access.ts';
 import { isHarmlessVariable, isObeyedVariable } from '../kernel/environment.ts';
 import type { FilePolicy } from '../kernel/file-policy.ts';
 import type { Policy, Subject, Verdict } from '../kernel/ports.ts';
+import type { UrlJudge } from '../kernel/web.ts';
 import { type CommandJudgement, type CommandPart, judgeCommand, READ_ONLY } from './commands/judge-command.ts';
-import { judgeFile, judgeUrl, type Objection } from './judge-access.ts';
+import { judgeFile, type Objection } from './judge-access.ts';
+import { grantedRedirects, judgeSearch, judgeUrl } from './judge-web.ts';
 import type { Mode } from './modes.ts';
 import { inMode } from './modes.ts';
 import type { Rule } from './rule.ts';
@@ -15,6 +17,8 @@ export interface PolicyOptions {
   readonly files: FilePolicy;
   /** The user's home, which no command may touch. */
   readonly home: string;
+  /** Which URLs are never fetched, and which hosts are allowed: `createWeb` gives it. */
+  readonly urls?: UrlJudge;
 }
 
 /** A verdict with everything that led to it, for a person who wants to know why. */
@@ -69,7 +73,12 @@ function judgeAccess(access: Access, subject: Subject, options: PolicyOptions): 
     case 'fs.delete':
       return { access, parts: [inMode(mode, judgeFile(access, own, files, subject.context.workingDir))] };
     case 'net.fetch':
-      return { access, parts: [inMode(mode, judgeUrl(access, own))] };
+      return {
+        access: { ...access, redirects: grantedRedirects(own, options.urls) },
+        parts: [inMode(mode, judgeUrl(access, own, options.urls))],
+      };
+    case 'net.search':
+      return { access, parts: [inMode(mode, judgeSearch(access, own))] };
     case 'process.run': {
       const judgement = judgeRun(access, subject, own, options);
       if (access.code !== undefined) return { access, parts: judgeCode(access.code, judgement, subject, options) };

@@ -45,17 +45,3 @@ export function judgeFile(access: FileUse, rules: readonly Rule[], files: FilePo
     return { what, verdict, rule: by, reason, liftable, changes: access.kind !== 'fs.read' };
   }
 }
-
-export function judgeUrl(access: Extract<Access, { kind: 'net.fetch' }>, rules: readonly Rule[]): Objection {
-  const about = { what: `${access.method} ${access.url}`, liftable: false, changes: access.method !== 'GET' };
-  if (!URL.canParse(access.url)) {
-    return { ...about, verdict: 'deny', rule: 'not a URL', reason: `${access.url} is not a URL.` };
-  }
-  const url = new URL(access.url);
-  const rule = rules.find((one) => one.matchesUrl(url));
-  if (rule === undefined) {
-    const reason = `${url.host} is not on the list of allowed hosts.`;
-    return { ...about, verdict: 'ask', rule: 'not listed', reason };
-  }
-  return { ...about, verdict: rule.verdict, rule: rule.text, reason: `The rule ${rule.text} says so.` };
-}

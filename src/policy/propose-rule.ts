@@ -46,6 +46,8 @@ function simpleRule(access: Exclude<Access, { kind: 'process.run' }>, { tool }: 
       const { hostname } = new URL(access.url);
       return ok([{ rule: `${tool}(domain:${hostname})`, covers: `every page of ${hostname}` }]);
     }
+    case 'net.search':
+      return ok([{ rule: tool, covers: 'every search, whatever is searched for' }]);
     case 'unknown':
       return ok([{ rule: tool, covers: `every call of ${tool}, whatever its arguments` }]);
   }

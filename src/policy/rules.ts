@@ -19,8 +19,11 @@ export interface RuleSet {
   readonly deny?: readonly RuleSource[];
 }
 
+/** The names that a rule may speak of. */
+export type KnownTools = Pick<ReadonlySet<string>, 'has'>;
+
 /** All rules of a set, the strictest first; or what is wrong with the first wrong one. */
-export function parseRules(set: RuleSet, knownTools?: ReadonlySet<string>): Result<readonly Rule[]> {
+export function parseRules(set: RuleSet, knownTools?: KnownTools): Result<readonly Rule[]> {
   const rules: Rule[] = [];
   for (const verdict of ['deny', 'ask', 'allow'] as const) {
     for (const source of set[verdict] ?? []) {
@@ -32,7 +35,7 @@ export function parseRules(set: RuleSet, knownTools?: ReadonlySet<string>): Resu
   return ok(rules);
 }
 
-export function parseRule(source: RuleSource, verdict: RuleVerdict, knownTools?: ReadonlySet<string>): Result<Rule> {
+export function parseRule(source: RuleSource, verdict: RuleVerdict, knownTools?: KnownTools): Result<Rule> {
   const text = (typeof source === 'string' ? source : source.rule).trim();
   const parts = /^([A-Za-z0-9_-]{1,64})(?:\((.*)\))?$/s.exec(text);
   if (parts === null) return wrong(text, 'a rule is a tool, or a tool with a pattern in parentheses: bash(npm test *)');
@@ -55,13 +58,15 @@ function compile(text: string, verdict: RuleVerdict, tool: string, pattern: stri
     matchesCommand: () => true,
     matchesPath: () => true,
     matchesUrl: () => true,
+    hosts: '*',
   };
   if (pattern === undefined || pattern === '*') return ok(whole);
   if (pattern.startsWith('domain:')) {
-    const matchesUrl = domainMatcher(pattern.slice('domain:'.length));
+    const hosts = pattern.slice('domain:'.length).toLowerCase();
+    const matchesUrl = domainMatcher(hosts);
     if (matchesUrl === undefined)
       return wrong(text, 'a domain is a host name, or *. and a host name; no port, path or scheme');
-    return ok({ text, verdict, tool, whole: false, matchesCommand: never, matchesPath: never, matchesUrl });
+    return ok({ text, verdict, tool, whole: false, matchesCommand: never, matchesPath: never, matchesUrl, hosts });
   }
   const path = new RegExp(`^${globSource(pattern.replace(/^\.?\//, ''))}$`, 's');
   return ok({
@@ -72,6 +77,7 @@ function compile(text: string, verdict: RuleVerdict, tool: string, pattern: stri
     matchesCommand: commandMatcher(pattern),
     matchesPath: (given) => path.test(given),
     matchesUrl: never,
+    hosts: null,
   });
 }
 
@@ -98,8 +104,7 @@ function wordMatcher(word: string): (given: string) => boolean {
 }
 
 /** Exactly this host, or with `*.` every host below it. Whole labels: `*.example.org` is not `evilexample.org`. */
-function domainMatcher(domain: string): ((url: URL) => boolean) | undefined {
-  const host = domain.toLowerCase();
+function domainMatcher(host: string): ((url: URL) => boolean) | undefined {
   if (!/^(\*\.)?([a-z0-9_-]+\.)*[a-z0-9_-]+$/.test(host) && !/^\[[0-9a-f:]+\]$/.test(host)) return undefined;
   const below = host.startsWith('*.') ? host.slice(1) : undefined;
   return ({ hostname }) => {

@@ -75,7 +75,7 @@ async function run(
  * Programs that would open an editor, a pager or a question do without, since nobody sits in front of them. The
  * command's own variables win.
  */
-const NOBODY_THERE = {
+export const NOBODY_THERE = {
   CI: '1',
   PAGER: 'cat',
   GIT_PAGER: 'cat',

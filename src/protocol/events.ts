@@ -29,7 +29,7 @@ export const recordedEvent = z.discriminatedUnion('type', [
     summary: z.string(),
     access: z.array(access),
   }),
-  recorded('call.finished', ofCall, { tool: z.string(), state: callState, outcome, durationMs: z.number() }),
+  recorded('call.finished', ofCall, { tool: z.string(), state: callState, outcome, durationMs: z.number().nullable() }),
   recorded('call.cancel_requested', ofCall, { by: z.string().nullable() }),
   recorded('approval.requested', ofCall, {
     approvalId: z.string(),
@@ -59,6 +59,14 @@ export const recordedEvent = z.discriminatedUnion('type', [
     callIds: z.array(z.string()).optional(),
     by: z.string().nullable().optional(),
   }),
+  recorded('results.added', ofNone, { results: z.array(z.unknown()) }),
+  recorded('run.started', ofNone, { model: z.string(), scripted: z.boolean() }),
+  recorded('run.finished', ofNone, {
+    reason: z.enum(['done', 'stopped', 'budget', 'loop', 'refused', 'failed']),
+    message: z.string().describe("Why, where it was not the model's own end"),
+    turns: z.int(),
+    usage: z.object({ input: z.number(), output: z.number(), cacheRead: z.number(), cacheWrite: z.number() }),
+  }),
   recorded('rule.saved', ofNone, {
     ruleId: z.string(),
     rule: z.string(),
@@ -82,6 +90,13 @@ export const liveEvent = z.discriminatedUnion('type', [
       percent: z.number().optional(),
       output: z.string().optional(),
     }),
+  }),
+  z.object({
+    type: z.literal('message.streamed'),
+    session: z.string(),
+    callId: z.null(),
+    at: z.number(),
+    data: z.object({ kind: z.enum(['text', 'thinking', 'call', 'restarted']), text: z.string() }),
   }),
   z.object({
     type: z.literal('file.changed'),

@@ -90,7 +90,7 @@ export class MemoryStore implements Store {
     const seq = (this.#sequence.get(session) ?? 0) + 1;
     this.#sequence.set(session, seq);
     const { type, at, data } = event;
-    const callId = nameOf(event.callId);
+    const callId = event.callId === null ? null : nameOf(event.callId);
     // Spelt out: spreading costs a microsecond here, three times a call.
     const stored = { type, callId, at, data, session, seq, pos: ++this.#position } as StoredEvent;
     this.#events.add(stored);
@@ -125,7 +125,7 @@ export class MemoryStore implements Store {
       if (isFinal(row.record.state)) this.#forget(row);
     }
     this.#latest.replaceAll([...this.#calls.values()].filter(({ record }) => !this.#overdue.has(record.id)));
-    this.#events.replaceAll(this.#events.all().filter((event) => this.#calls.has(event.callId)));
+    this.#events.replaceAll(this.#events.all().filter(({ callId }) => callId === null || this.#calls.has(callId)));
   }
 
   #forget({ record, size }: Row): void {

@@ -22,6 +22,7 @@ const noFiles: Files = {
   apply: refuseLater,
   rehearse: refuseLater,
   suggest: async () => [],
+  secretIn: async () => null,
 };
 
 const noSearch: Search = { glob: refuseLater, grep: refuseLater };
@@ -47,4 +48,4 @@ const refuseWeb = async (): Promise<Result<never>> =>
   fail('NOT_CONFIGURED', 'This tool needs a way to the web: give the executor a world that has one.');
 
 /** For a world without a network. */
-export const noWeb: Web = { fetch: refuseWeb, search: refuseWeb };
+export const noWeb: Web = { fetch: refuseWeb, search: refuseWeb, pdfText: refuseWeb };

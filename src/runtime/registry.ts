@@ -43,6 +43,14 @@ export class ToolRegistry {
   readonly #entries = new Map<string, Entry>();
   readonly #aliases = new Map<string, string>();
   readonly #toolsets = new Map<string, Toolset>();
+  readonly #listeners = new Set<() => void>();
+
+  /** Told after every change of what `offered` gives. Returns how to stop. */
+  onChange(listener: () => void): () => void {
+    const entry = () => listener();
+    this.#listeners.add(entry);
+    return () => this.#listeners.delete(entry);
+  }
 
   register(given: AnyTool, { replace = false, source = 'custom' }: RegisterOptions = {}): void {
     const tool = compile(given);
@@ -52,6 +60,7 @@ export class ToolRegistry {
     }
     const enabled = this.#entries.get(tool.name)?.enabled ?? true;
     this.#entries.set(tool.name, { given, tool, enabled, source });
+    this.#changed();
   }
 
   /** All or none: a name that clashes leaves the registry as it was. */
@@ -85,7 +94,9 @@ export class ToolRegistry {
   /** By the tool's own name; its aliases go with it. */
   deregister(name: string): boolean {
     for (const [alias, target] of this.#aliases) if (target === name) this.#aliases.delete(alias);
-    return this.#entries.delete(name);
+    const removed = this.#entries.delete(name);
+    if (removed) this.#changed();
+    return removed;
   }
 
   count(): number {
@@ -118,6 +129,7 @@ export class ToolRegistry {
   clear(): void {
     this.#entries.clear();
     this.#aliases.clear();
+    this.#changed();
   }
 
   /** Takes effect on the next call and in the next schema list. False when there is no such tool. */
@@ -184,8 +196,15 @@ export class ToolRegistry {
 
   #switch(name: string, enabled: boolean): boolean {
     const entry = this.#entry(name);
-    if (entry !== undefined) entry.enabled = enabled;
-    return entry !== undefined;
+    if (entry === undefined) return false;
+    const changes = entry.enabled !== enabled;
+    entry.enabled = enabled;
+    if (changes) this.#changed();
+    return true;
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener();
   }
 
   #toolset(name: string): Toolset {

@@ -9,10 +9,11 @@ import type { Cgroup } from './cgroup.ts';
 import { explainFailure } from './detect.ts';
 import { changedFiles } from './disk-growth.ts';
 import { INSIDE_HOME, INSIDE_USER } from './etc.ts';
+import { type Exposure, watchExposure } from './exposure.ts';
 import { freshName, isExecutable } from './files.ts';
 import { createLiveInput, type LiveInput } from './input-pipe.ts';
 import { type Launcher, type LauncherPool, quoted } from './launcher.ts';
-import { type NamespaceTree, namespaceTree, readStatus } from './namespace-tree.ts';
+import { type NamespaceTree, namespaceTree, readNow, readStatus } from './namespace-tree.ts';
 import { DOOR_PROGRAM, openNetwork, PROXY_ENVIRONMENT, type SandboxNetwork } from './network.ts';
 import { OWNER } from './owner.ts';
 import type { PipePool } from './pipes.ts';
@@ -36,6 +37,9 @@ export interface ProcessPlan {
   /** Namespaces and the system, then the mounts of this run, of which the last makes the root read-only. */
   readonly system: readonly string[];
   readonly mounts: readonly string[];
+  /** Paths of the host that the mounts cover. */
+  readonly hidden: readonly string[];
+  readonly blocked: readonly string[];
   readonly signals: readonly AbortSignal[];
   readonly dialer: Dialer | undefined;
   /** Gets what is still being removed when the process has ended. */
@@ -49,6 +53,8 @@ export interface ProcessEnd {
   readonly endedBy: RunEnd | null;
   readonly cpuMs: number | null;
   readonly peakMemoryBytes: number | null;
+  /** Paths that were hidden or blocked, and then were not. */
+  readonly exposed: readonly string[];
   readonly network: RunResult['network'];
   /** Connections that are not in the list any more. */
   readonly networkDropped: number;
@@ -71,15 +77,12 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
     removeAll(files);
     return fail('SANDBOX_UNAVAILABLE', `The run could not be set up: ${messageOf(error)}. ${REPAIR}`);
   }
-  const { started, cgroup, status } = launcher;
+  const { started, cgroup, status, said } = launcher;
   const network = openWay(launcher, plan);
   try {
-    const tree = namespaceTree({
-      monitorPid: started.child.pid ?? 0,
-      status,
-      cgroup,
-      writable: plan.request.mounts === 'live' ? plan.workspace : null,
-    });
+    const exposure = watchExposure(plan);
+    const writable = plan.request.mounts === 'live' ? plan.workspace : null;
+    const tree = namespaceTree({ monitorPid: started.child.pid ?? 0, status, cgroup, writable, exposure });
     const startedAtMs = Date.now();
     const supervising = supervise(started, {
       limits: plan.limits,
@@ -90,11 +93,14 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
       tree: () => tree,
     });
     launcher.go();
-    return await outcome({ plan, supervised: await supervising, used: tree.used(), status, network, startedAtMs });
+    const supervised = await supervising;
+    const ended = { exitCode: readStatus(status).exitCode, said: readNow(said) };
+    return await outcome({ plan, supervised, used: tree.used(), ended, exposure, network, startedAtMs });
   } finally {
     network?.close();
     input?.end();
     closeSync(status);
+    closeSync(said);
     removeAll(files);
     if (cgroup !== null) plan.onRemoval(removeSoon(cgroup));
     plan.launchers.refill();
@@ -140,22 +146,25 @@ async function outcome(given: {
   plan: ProcessPlan;
   supervised: Supervised;
   used: ReturnType<NamespaceTree['used']>;
-  status: number;
+  ended: { readonly exitCode: number | null; readonly said: string };
+  exposure: Exposure;
   network: SandboxNetwork | null;
   startedAtMs: number;
 }): Promise<Result<ProcessEnd>> {
   const { plan, supervised, used, network } = given;
-  const { exitCode } = readStatus(given.status);
+  const { exitCode, said } = given.ended;
   const endedBy = supervised.endedBy ?? (exitCode === 0 ? null : used.passed);
   if (exitCode === null && endedBy === null) return whyNotStarted(supervised);
-  const signal = signalOf(exitCode);
+  const coded = signalOf(exitCode);
+  const signal = isSignal(coded, said) ? coded : null;
   return ok({
     supervised,
     exitCode: signal === null ? exitCode : null,
     signal,
-    endedBy: endedBy ?? (await endOfSignal(signal, plan, used.cpuMs, given.startedAtMs)),
+    endedBy: endedBy ?? (await endOfSignal(coded, plan, used.cpuMs, given.startedAtMs)),
     cpuMs: used.cpuMs,
     peakMemoryBytes: used.peakMemoryBytes,
+    exposed: given.exposure.lifted('now'),
     network: network?.uses() ?? [],
     networkDropped: network?.dropped() ?? 0,
   });
@@ -218,19 +227,21 @@ function outsideScript(limits: Limits, cgroup: Cgroup | null, words: readonly st
 
 /**
  * The first process inside: it waits for the command and for orphans, and when it ends so does all the rest. What it
- * says itself («Killed») is dropped. The limit of processes is set here, where the user namespace counts from zero;
+ * says itself is kept apart: «Killed» tells a signal from an exit code of the same number. The limit of processes is set here, where the user namespace counts from zero;
  * shells disagree about its letter.
  */
 function insideScript(limits: Limits, { cgroup, fds }: Launcher): string {
-  const { channel } = fds;
+  const { channel, said } = fds;
   const processes = withinHardLimit(limits.processes, 'Max processes');
   const door = `env -i NODE_CHANNEL_FD=${channel} ${quoted(process.execPath)} -e ${quoted(DOOR_PROGRAM)}`;
   return [
     ...(channel === null ? [] : [`${door} </dev/null || exit 126`, `exec ${channel}>&-`]),
-    'exec 3>&2 2>/dev/null',
-    ...(cgroup === null ? [`ulimit -u ${processes} || ulimit -p ${processes} || exit 126`] : []),
+    `exec 3>&2 2>&${said} ${said}>&-`,
+    ...(cgroup === null ? [`{ ulimit -u ${processes} || ulimit -p ${processes}; } 2>/dev/null || exit 126`] : []),
     '(exec "$@" 2>&3 3>&-)',
-    'exit $?',
+    'code=$?',
+    `echo ${DONE} >&2`,
+    'exit $code',
   ].join('\n');
 }
 
@@ -252,6 +263,17 @@ function environment({ request, path, cwd }: ProcessPlan, hasNetwork: boolean): 
   };
   const set = Object.entries(variables).flatMap(([name, value]) => ['--setenv', name, value]);
   return ['--chdir', cwd, '--clearenv', ...set];
+}
+
+const DONE = 'done';
+
+/**
+ * A shell says the name of the signal that ended what it waited for, but for two of them. When it did not come to its
+ * end, it was killed itself.
+ */
+function isSignal(coded: string | null, said: string): boolean {
+  if (coded === null) return false;
+  return coded === 'SIGINT' || coded === 'SIGPIPE' || said.trim() !== DONE;
 }
 
 /** The shell inside reports a signal as 128 and its number, as shells do. Null without an exit code: we killed it. */

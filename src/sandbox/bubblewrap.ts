@@ -1,5 +1,7 @@
 import { setMaxListeners } from 'node:events';
+import { relative } from 'node:path';
 import type { Dialer } from '../kernel/dialer.ts';
+import { messageOf } from '../kernel/error.ts';
 import type { FilePolicy } from '../kernel/file-policy.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import {
@@ -16,20 +18,20 @@ import { findChanges, type Names } from './changes.ts';
 import { explainFailure, findBubblewrap, noFilter, notInstalled, wrongPlatform } from './detect.ts';
 import { endMessage } from './end-message.ts';
 import type { Found } from './found.ts';
-import { remember } from './git-folders.ts';
 import { inheritedDescriptors } from './inherited.ts';
 import { createLauncherPool, entersNamespace, type LauncherPool } from './launcher.ts';
-import { countMounts, runArguments, systemArguments } from './mounts.ts';
+import { countMounts, isMasked, runArguments, systemArguments } from './mounts.ts';
 import { endOrphans } from './owner.ts';
 import { createPipePool, type PipePool } from './pipes.ts';
 import { blockedNames, createPlaceholders, isPlaceholder } from './placeholders.ts';
+import { disarmNewFiles } from './privileged-files.ts';
 import { createQueue } from './queue.ts';
 import { type CheckedRequest, checkRequest } from './request.ts';
 import { checkSize } from './request-size.ts';
 import { createRuntimeFolder, type RuntimeFolder } from './runtime-folder.ts';
 import { seccompFilter } from './seccomp.ts';
 import { CLOSED } from './supervise.ts';
-import { sweep } from './sweep.ts';
+import { type Memory, remember, type Swept, sweep } from './sweep.ts';
 import { findToolchains, type Toolchains } from './toolchains.ts';
 import { createTreeScan } from './tree-scan.ts';
 
@@ -83,7 +85,7 @@ const ATTEMPTS = 3;
 export function createBubblewrap(given: BubblewrapOptions): Sandbox {
   const options = { ...DEFAULTS, ...given };
   const queue = createQueue(options.maxRunning);
-  const scan = createTreeScan(options.filePolicy);
+  const scan = createTreeScan(options.filePolicy, options.home);
   const placeholders = createPlaceholders(blockedNames(options.filePolicy.rules));
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
@@ -92,7 +94,7 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
   let preparing: Promise<Result<Prepared>> | null = null;
 
   function prepare(): Promise<Result<Prepared>> {
-    preparing ??= setUp(options, (prepared) => tryOut(prepared));
+    preparing ??= setUp(options, (prepared) => tryOut(prepared)).catch(notSetUp);
     return preparing;
   }
 
@@ -137,25 +139,41 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
     for (let attempt = 1; ; attempt++) {
       const found = await findIn(workspace);
       if (countMounts(request.mounts, found) > MOST_MOUNTS) return tooManyFiles(workspace, found);
-      const before: Names = request.changes === 'report' ? scan.names(workspace) : new Map();
-      const memory = live ? remember(workspace, found) : new Map();
+      const unnameable = found.find(({ because }) => because === 'unnameable');
+      if (unnameable !== undefined) return noText(workspace, unnameable);
+      const before: Names = live ? scan.names(workspace) : new Map();
+      const memory: Memory = live ? remember(workspace, found) : new Map();
       const startedAtMs = Date.now();
       const ran = await start(prepared, request, checked, found);
       if (!ran.ok && attempt < ATTEMPTS && /No such file or directory/.test(ran.error.message)) continue;
       if (!ran.ok) return ran;
-      const quarantined = live ? sweep(workspace, found, await findIn(workspace), memory) : [];
-      const { supervised, networkDropped, ...end } = ran.value;
+      const swept = live ? await sweepAll({ workspace, found, memory, before }) : NOTHING_SWEPT;
+      const { supervised, networkDropped, exposed, ...end } = ran.value;
       return ok({
         ...end,
         endMessage: end.endedBy === null ? null : endMessage(end.endedBy, limits),
         durationMs: supervised.durationMs,
         output: supervised.output,
         changes: live && request.changes === 'report' ? await changesSince(workspace, before, startedAtMs) : null,
-        quarantined,
+        quarantined: swept.quarantined,
         sandbox: 'bubblewrap',
-        notes: networkDropped === 0 ? [] : [`${networkDropped} more connections are not in the network record.`],
+        notes: notesOn({ left: swept.left, exposed: exposed.map((each) => relative(workspace, each)), networkDropped }),
       });
     }
+  }
+
+  async function sweepAll(given: { workspace: string; found: Found[]; memory: Memory; before: Names }): Promise<Swept> {
+    const { workspace } = given;
+    const after = await findIn(workspace);
+    const first = sweep(workspace, given.found, after, given.memory);
+    // Under its new name there may be more to find in it.
+    const isRenamed = after.some(({ because }) => because === 'unnameable');
+    const second = isRenamed ? sweep(workspace, given.found, await findIn(workspace), given.memory) : NOTHING_SWEPT;
+    const disarmed = await disarmNewFiles(workspace, given.before, scan.names(workspace));
+    return {
+      quarantined: [first, second, disarmed].flatMap((each) => each.quarantined),
+      left: [first, second, disarmed].flatMap((each) => each.left),
+    };
   }
 
   function changesSince(workspace: string, before: Names, startedAtMs: number): Promise<FileChanges> {
@@ -180,14 +198,18 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
     const mounts = {
       ...{ folder, workspace, alias, mode: request.mounts, limits, found },
       toolchains: prepared.readOnlyFolders,
+      toolchainSecrets: prepared.toolchains.hidden,
       placeholders: held?.names ?? [],
     };
+    const absolute = (path: string): string => `${workspace}/${path}`;
     const ended = runProcess({
       ...{ bwrap: prepared.bwrap, launchers: prepared.launchers, pipes: prepared.pipes },
       ...{ folder: folder.path, path: prepared.toolchains.path },
       ...{ request, workspace, cwd, limits, dialer: options.dialer },
       system: prepared.systemArguments,
       mounts: runArguments(mounts),
+      hidden: found.filter(isMasked).map(({ path }) => absolute(path)),
+      blocked: mounts.placeholders.map(absolute),
       signals: request.signal === undefined ? [closing.signal] : [request.signal, closing.signal],
       onRemoval: waitFor,
     });
@@ -238,7 +260,8 @@ async function setUp(
   const user = { uid: process.getuid?.() || 1000, gid: process.getgid?.() || 1000 };
   endOrphans();
   const folder = createRuntimeFolder(options.stateFolder, { ...user, seccomp });
-  const toolchains = findToolchains(options);
+  const isSecret = (name: string): boolean => options.filePolicy.judgeEntry('', name).access === 'hidden';
+  const toolchains = findToolchains({ path: options.path, home: options.home, isSecret });
   const cgroups = options.cgroups === 'never' ? null : findCgroupHost();
   const pipes = createPipePool(folder.path);
   const inherited = inheritedDescriptors();
@@ -252,7 +275,7 @@ async function setUp(
     readOnlyFolders: [...toolchains.folders, ...(options.readOnlyFolders ?? [])],
     launchers: createLauncherPool(settings, options.warm),
     systemArguments: systemArguments({ folder, ...user, cgroupNamespace }),
-    status: { kind: 'bubblewrap', isolated: true, details: details(cgroups) },
+    status: { kind: 'bubblewrap', isolated: true, details: details(cgroups, toolchains) },
   };
   const tried = await tryOut(prepared);
   if (tried.ok) return ok(prepared);
@@ -266,6 +289,19 @@ async function tidy(prepared: Prepared): Promise<void> {
   prepared.folder.remove();
 }
 
+const NOTHING_SWEPT: Swept = { quarantined: [], left: [] };
+
+function notesOn(given: { left: readonly string[]; exposed: readonly string[]; networkDropped: number }): string[] {
+  const { left, exposed, networkDropped } = given;
+  const seen = `While it ran ${exposed.join(', ')} was replaced, and the run may have seen or written the new file.`;
+  const planted = `The run left ${left.join(', ')}, which the host might obey and which could not be put aside: look at it before you use git, an editor or a program there.`;
+  return [
+    ...(exposed.length === 0 ? [] : [seen]),
+    ...(left.length === 0 ? [] : [planted]),
+    ...(networkDropped === 0 ? [] : [`${networkDropped} more connections are not in the network record.`]),
+  ];
+}
+
 function tooManyFiles(workspace: string, found: readonly Found[]): Result<never> {
   const example = found.at(-1)?.path ?? '';
   return fail(
@@ -275,11 +311,23 @@ function tooManyFiles(workspace: string, found: readonly Found[]): Result<never>
   );
 }
 
+function noText(workspace: string, { path }: Found): Result<never> {
+  return fail(
+    'SANDBOX_UNAVAILABLE',
+    `${workspace}/${path} has a name that is not valid UTF-8, so that nothing in it can be hidden or protected: rename it.`,
+  );
+}
+
+function notSetUp(error: unknown): Result<never> {
+  const repair = 'See that the state folder exists and has room, and that its user may write there.';
+  return fail('SANDBOX_UNAVAILABLE', `The sandbox could not be set up: ${messageOf(error)}. ${repair}`, { repair });
+}
+
 function closedFailure(): Result<never> {
   return fail('SANDBOX_UNAVAILABLE', 'The sandbox was closed: Toolwright is shutting down.');
 }
 
-function details(cgroups: CgroupHost | null): Record<string, string> {
+function details(cgroups: CgroupHost | null, { leftOut }: Toolchains): Record<string, string> {
   const watched = process.getuid?.() === 0 ? 'watchdog' : 'rlimit and watchdog';
   return {
     memory: cgroups === null ? watched : `cgroup v${cgroups.version}`,
@@ -287,5 +335,6 @@ function details(cgroups: CgroupHost | null): Record<string, string> {
     seccomp: 'filter',
     files: 'mounts',
     network: 'own namespace',
+    ...(leftOut.length > 0 && { path: `without ${leftOut.join(', ')}: too many programs in a folder not called bin` }),
   };
 }

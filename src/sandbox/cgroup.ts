@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import type { Limits } from '../kernel/sandbox.ts';
-import { isGone } from './proc.ts';
+import { isOwnerGone, OWNED_NAME, OWNER_ID } from './owner.ts';
 
 /** One run's control group. Its limits bind everything that enters, root included. */
 export interface Cgroup {
@@ -26,15 +26,23 @@ export interface CgroupHost {
   create(): Cgroup;
 }
 
+/** What the kernel says about control groups: the text of /proc/self/cgroup and /proc/self/mounts. */
+export interface CgroupTexts {
+  readonly groups: string;
+  readonly mounts: string;
+}
+
 /** Where this machine lets us make control groups for memory and processes; null when nowhere. */
-export function findCgroupHost(): CgroupHost | null {
-  const own = ownGroups();
-  return version1(own) ?? version2(own);
+export function findCgroupHost(
+  texts: CgroupTexts = { groups: readText('/proc/self/cgroup'), mounts: readText('/proc/self/mounts') },
+): CgroupHost | null {
+  const own = ownGroups(texts.groups);
+  const mounts = cgroupMounts(texts.mounts);
+  return version1(own, mounts) ?? version2(own, mounts);
 }
 
 /** Under the group we are in ourselves: a run may never have more than we have. */
-function version1(own: ReadonlyMap<string, string>): CgroupHost | null {
-  const mounts = cgroupMounts();
+function version1(own: ReadonlyMap<string, string>, mounts: readonly CgroupMount[]): CgroupHost | null {
   const place = (controller: string): string | null => {
     const mount = mounts.find(({ type, options }) => type === 'cgroup' && options.includes(controller));
     const path = own.get(controller);
@@ -72,8 +80,8 @@ function version1(own: ReadonlyMap<string, string>): CgroupHost | null {
 }
 
 /** Under the nearest group above that hands the controllers down, as systemd does for a user's session. */
-function version2(own: ReadonlyMap<string, string>): CgroupHost | null {
-  const mount = cgroupMounts().find(({ type }) => type === 'cgroup2');
+function version2(own: ReadonlyMap<string, string>, mounts: readonly CgroupMount[]): CgroupHost | null {
+  const mount = mounts.find(({ type }) => type === 'cgroup2');
   const path = own.get('');
   if (mount === undefined || path === undefined) return null;
   for (let at = path; ; at = at.slice(0, at.lastIndexOf('/'))) {
@@ -124,14 +132,14 @@ const PREFIX = 'toolwright-';
 let counter = 0;
 
 function nextName(): string {
-  return `${PREFIX}${process.pid}-${++counter}`;
+  return `${PREFIX}${OWNER_ID}-${++counter}`;
 }
 
 /** Groups of processes that were killed before they could tidy up. One that is in use cannot be removed. */
 function removeLeftovers(parent: string): void {
   for (const name of readFolder(parent)) {
-    const owner = /^toolwright-(\d+)-/.exec(name)?.[1];
-    if (owner !== undefined && isGone(Number(owner))) tryRemove(join(parent, name));
+    const owner = name.startsWith(PREFIX) ? OWNED_NAME.exec(name.slice(PREFIX.length))?.[1] : undefined;
+    if (owner !== undefined && isOwnerGone(owner)) tryRemove(join(parent, name));
   }
 }
 
@@ -160,17 +168,23 @@ function canEnter(parent: string): boolean {
   }
 }
 
-function ownGroups(): Map<string, string> {
+function ownGroups(text: string): Map<string, string> {
   const groups = new Map<string, string>();
-  for (const line of readText('/proc/self/cgroup').split('\n')) {
+  for (const line of text.split('\n')) {
     const [, controllers, path] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
     for (const controller of controllers?.split(',') ?? []) groups.set(controller, path ?? '/');
   }
   return groups;
 }
 
-function cgroupMounts(): { path: string; type: string; options: string[] }[] {
-  return readText('/proc/self/mounts')
+interface CgroupMount {
+  readonly path: string;
+  readonly type: string;
+  readonly options: readonly string[];
+}
+
+function cgroupMounts(text: string): CgroupMount[] {
+  return text
     .split('\n')
     .map((line) => line.split(' '))
     .filter(([, , type]) => type === 'cgroup' || type === 'cgroup2')

@@ -1,6 +1,6 @@
-import { lstatSync } from 'node:fs';
 import { isWalked } from '../kernel/file-policy.ts';
 import type { FileChanges } from '../kernel/sandbox.ts';
+import { statOf } from './inside.ts';
 
 /** The entries of each folder, by its path. */
 export type Names = ReadonlyMap<string, readonly string[]>;
@@ -65,7 +65,7 @@ export async function findChanges(given: {
 
 /** Files only: a folder changes with its entries, which are listed themselves. */
 function changedSince(path: string, sinceMs: number): boolean {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
+  const stat = statOf(path);
   return stat !== undefined && !stat.isDirectory() && stat.ctimeMs >= sinceMs;
 }
 

@@ -1,7 +1,8 @@
-import { lstatSync, statfsSync, statSync } from 'node:fs';
+import { statfsSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { unnamedFiles } from './proc.ts';
+import { statOf } from './inside.ts';
+import { isOpaque, unnamedFiles } from './proc.ts';
 
 /**
  * Finds what a run takes of the disk by means that its count of written bytes does not show, such as reserving room for
@@ -26,11 +27,9 @@ export function createDiskGrowth(folder: string): DiskGrowth {
 
   async function look(pids: readonly number[]): Promise<void> {
     looking = true;
-    try {
-      held = unnamedBytes(folder, pids) + (await changedFiles(folder, sinceMs)).bytes;
-    } catch {
-      // The folder is going away; the next look tells.
-    }
+    const { bytes, complete } = await changedFiles(folder, sinceMs);
+    // What cannot be looked at may hold anything: then all that the disk lost counts as this run's.
+    held = complete && !pids.some(isOpaque) ? unnamedBytes(folder, pids) + bytes : freeBefore - freeBytes(folder);
     lookedAt = performance.now();
     looking = false;
   }
@@ -54,30 +53,44 @@ function freeBytes(folder: string): number {
   }
 }
 
+export interface ChangedFiles {
+  readonly bytes: number;
+  readonly largest: number;
+  /** False when there is a folder that may not be listed. */
+  readonly complete: boolean;
+}
+
 /** Of the files whose inode changed since then: the room they take, and the size of the largest. Links are not followed. */
-export async function changedFiles(folder: string, sinceMs: number): Promise<{ bytes: number; largest: number }> {
-  const { dev } = lstatSync(folder);
+export async function changedFiles(folder: string, sinceMs: number): Promise<ChangedFiles> {
+  const dev = statOf(folder)?.dev;
   const counted = new Set<number>();
   let [bytes, largest] = [0, 0];
+  let complete = true;
   const queue = [folder];
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
-    for (const entry of await readdir(path, { withFileTypes: true }).catch(() => [])) {
+    for (const entry of await readdir(path, { withFileTypes: true }).catch(ifGone)) {
       const full = join(path, entry.name);
       if (entry.isDirectory()) queue.push(full);
       if (!entry.isFile()) continue;
-      const stat = await lstat(full).catch(() => null);
-      if (stat === null || stat.dev !== dev || stat.ctimeMs < sinceMs - TICK_MS || counted.has(stat.ino)) continue;
+      const stat = await lstat(full).catch(ifGone);
+      if (Array.isArray(stat) || stat.dev !== dev || stat.ctimeMs < sinceMs - TICK_MS || counted.has(stat.ino))
+        continue;
       counted.add(stat.ino);
       bytes += stat.blocks * BLOCK_BYTES;
       largest = Math.max(largest, stat.size);
     }
   }
-  return { bytes, largest };
+  return { bytes, largest, complete };
+
+  function ifGone(error: NodeJS.ErrnoException): [] {
+    if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') complete = false;
+    return [];
+  }
 }
 
 /** Files that were deleted and are still open take their room until they are closed. */
 function unnamedBytes(folder: string, pids: readonly number[]): number {
-  const { dev } = statSync(folder);
+  const dev = statOf(folder)?.dev;
   return unnamedFiles(pids)
     .filter((file) => file.dev === dev)
     .reduce((sum, { bytes }) => sum + bytes, 0);

@@ -15,6 +15,8 @@ export function endMessage(end: RunEnd, limits: Limits): string {
       return `Stopped because it wrote more than its limit (${bytes(limits.writeBytes)} in all, ${bytes(limits.fileBytes)} in one file). Write less.`;
     case 'output':
       return `Stopped because it printed more than ${bytes(limits.outputBytes)}. Send the output to a file or filter it.`;
+    case 'exposed':
+      return 'Stopped because a file that is hidden from it was replaced while it ran, and the new one was not hidden. Run it again.';
     case 'cancel':
       return 'Cancelled while it ran; how far it came is not known.';
     case 'closed':

@@ -7,6 +7,9 @@ export interface Found {
   readonly kind: 'file' | 'folder' | 'link' | 'other';
   readonly access: 'hidden' | 'read-only';
   readonly rule: FileRule | null;
-  /** `alias`: another name of something listed. `unreadable`: nobody can look into it, so all of it is hidden. */
-  readonly because?: 'alias' | 'unreadable';
+  /**
+   * `alias`: another name of something listed. `unreadable`: nobody can look into it, so all of it is hidden.
+   * `unnameable`: its name is no text, so that nothing can be mounted there; `path` is only nearly right.
+   */
+  readonly because?: 'alias' | 'unreadable' | 'unnameable';
 }

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, relative, resolve } from 'node:path';
 import type { FileRule } from '../kernel/file-policy.ts';
 import type { Found } from './found.ts';
 import { namedPaths } from './git-config.ts';
-import { inFolder, readInside, statOf } from './inside.ts';
+import { inFolder, readInside, readTextInside, statOf } from './inside.ts';
 
 /**
  * Where git on the host finds programs to run. Not only below a folder called `.git`: any folder of the right shape is
@@ -36,22 +36,43 @@ export function isRepository(names: readonly string[]): boolean {
 }
 
 /** Folders and files in the workspace that the configurations found there send git to. */
-export function namedByConfig(workspace: string, found: readonly Found[]): Found[] {
+export function namedByConfig(workspace: string, found: readonly Found[], home: string): Found[] {
   const known = new Set(found.map(({ path }) => path));
-  return found.filter(isGitConfig).flatMap((config) => {
-    const text = readInside(workspace, config.path);
-    if (text === null) return [];
+  const configs = found.filter(isGitConfig);
+  const everywhere = configs.length === 0 ? [] : hooksOfUser(home);
+  const at = (folder: string, path: string): string => resolve(folder, path.replace(/^~(?=\/)/, home));
+  return configs.flatMap((config) => {
+    const text = readTextInside(workspace, config.path) ?? '';
     const { hooks, includes, worktree } = namedPaths(text);
     const folder = resolve(workspace, dirname(config.path));
-    const tops = [dirname(folder), ...(worktree === null ? [] : [resolve(folder, worktree)])];
+    // Hooks are named from the top of the working tree, which a bare repository is itself.
+    const tops = [folder, dirname(folder), ...(worktree === null ? [] : [resolve(folder, worktree)])];
     const paths = [
-      ...includes.map((path) => resolve(folder, path)),
-      ...tops.flatMap((top) => hooks.map((path) => resolve(top, path))),
+      ...includes.map((path) => at(folder, path)),
+      ...tops.flatMap((top) => [...hooks, ...everywhere].map((path) => at(top, path))),
     ];
     return paths
       .flatMap((path) => entryAt(workspace, relative(workspace, path)))
       .filter(({ path }) => !known.has(path));
   });
+}
+
+/** Where the user's own configuration and the system's send git for hooks, in any repository. One level of includes. */
+function hooksOfUser(home: string): string[] {
+  const files = ['/etc/gitconfig', `${home}/.gitconfig`, `${home}/.config/git/config`];
+  return files.flatMap((file) => {
+    const { hooks, includes } = namedPaths(readText(file));
+    const included = includes.map((path) => resolve(dirname(file), path.replace(/^~(?=\/)/, home)));
+    return [...hooks, ...included.flatMap((each) => namedPaths(readText(each)).hooks)];
+  });
+}
+
+function readText(path: string): string {
+  try {
+    return statSync(path).isFile() ? readFileSync(path, 'utf8') : '';
+  } catch {
+    return '';
+  }
 }
 
 function entryAt(workspace: string, path: string): Found[] {
@@ -62,29 +83,24 @@ function entryAt(workspace: string, path: string): Found[] {
   return [{ path, kind, access: 'read-only', rule: NAMED }];
 }
 
-/** State by path of what git obeys, as of before a run. */
-export type GitMemory = ReadonlyMap<string, string>;
-
-export function remember(workspace: string, found: readonly Found[]): GitMemory {
-  const memory = new Map<string, string>();
-  for (const each of found) {
-    const state = stateOf(workspace, each);
-    if (state !== undefined) memory.set(each.path, state);
-  }
-  return memory;
-}
-
+/** What a protected file or folder says, for telling whether it was changed. Undefined where only its identity counts. */
 export function stateOf(workspace: string, found: Found): string | undefined {
   const { path } = found;
-  if (isGitConfig(found)) return readInside(workspace, path) ?? undefined;
+  if (isGitConfig(found)) return readTextInside(workspace, path) ?? undefined;
   if (isGitHooks(found)) {
-    const hooks = hooksIn(workspace, path);
-    return hooks.map(({ state }) => state).join('\n');
+    const names = hookNames(workspace, path);
+    return names.map((name) => hookState(workspace, path, name)).join('\n');
   }
   if (found.kind === 'link') return linkAt(`${workspace}/${path}`);
-  if (found.rule !== GIT_FILE) return undefined;
-  const text = readInside(workspace, path) ?? '';
+  if (found.kind !== 'file') return undefined;
+  if (found.rule !== GIT_FILE) return digest(workspace, path);
+  const text = readTextInside(workspace, path) ?? '';
   return `${text} ${realPath(resolve(workspace, dirname(path), gitdirIn(text) ?? '.'))}`;
+}
+
+/** A file that means nothing to git. */
+export function isPlain(found: Found): boolean {
+  return found.kind === 'file' && found.rule !== GIT_FILE && !isGitConfig(found);
 }
 
 export function isGitConfig({ path, kind, rule }: Found): boolean {
@@ -96,17 +112,18 @@ export function isGitHooks({ path, kind, rule }: Found): boolean {
 }
 
 /** The samples that `git init` brings do nothing. */
-export function hooksIn(workspace: string, path: string): { name: string; state: string }[] {
-  const names = inFolder(workspace, path, (folder) => readdirSync(folder));
-  return names
-    .filter((name) => !name.endsWith('.sample'))
-    .map((name) => ({ name, state: `${JSON.stringify(name)} ${digest(`${workspace}/${path}`, name)}` }));
+export function hookNames(workspace: string, path: string): string[] {
+  return inFolder(workspace, path, (folder) => readdirSync(folder)).filter((name) => !name.endsWith('.sample'));
+}
+
+export function hookState(workspace: string, path: string, name: string): string {
+  return `${JSON.stringify(name)} ${digest(workspace, `${path}/${name}`)}`;
 }
 
 /** Submodules and worktrees of this workspace's own repository keep their settings where they are looked after. */
 export function isOwnGitFile(workspace: string, { path, kind, rule }: Found): boolean {
   if (kind !== 'file') return false;
-  const text = readInside(workspace, path) ?? '';
+  const text = readTextInside(workspace, path) ?? '';
   // What `git worktree add` writes: the settings are those of the repository it lies in.
   if (/(^|\/)\.git\/worktrees\/[^/]+\/commondir$/i.test(path)) return text.trimEnd() === '../..';
   const target = rule === GIT_FILE ? gitdirIn(text) : null;
@@ -125,17 +142,13 @@ function isOfGit(path: string, rule: FileRule | null): boolean {
   return rule === IN_GIT || /(^|\/)\.git\//i.test(path);
 }
 
-function digest(folder: string, name: string): string {
-  const stat = statOf(`${folder}/${name}`);
-  if (stat?.isSymbolicLink()) return linkAt(`${folder}/${name}`) ?? '';
+function digest(workspace: string, path: string): string {
+  const stat = statOf(`${workspace}/${path}`);
+  if (stat?.isSymbolicLink()) return linkAt(`${workspace}/${path}`) ?? '';
   if (!stat?.isFile()) return String(stat?.ino);
-  try {
-    return `${stat.mode} ${createHash('sha256')
-      .update(readFileSync(`${folder}/${name}`))
-      .digest('hex')}`;
-  } catch {
-    return `${stat.mode} ${stat.ino}`;
-  }
+  const content = readInside(workspace, path);
+  if (content === null) return `${stat.mode} ${stat.ino} ${stat.size} ${stat.mtimeMs}`;
+  return `${stat.mode} ${createHash('sha256').update(content).digest('hex')}`;
 }
 
 function linkAt(path: string): string | undefined {

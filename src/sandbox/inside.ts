@@ -1,24 +1,33 @@
-import { closeSync, constants, lstatSync, openSync, readFileSync, type Stats } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
-/** Reads a file of the workspace without following a link anywhere on the way; null when that is not possible. */
-export function readInside(workspace: string, path: string): string | null {
-  const text = inFolder(workspace, dirname(path), (folder) => {
-    const file = openSync(
-      `${folder}/${basename(path)}`,
-      constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
-    );
+/** More than a person writes into a file of settings or a hook; what a run planted may be as large as the disk. */
+const MOST_BYTES = 1024 * 1024;
+
+/**
+ * Reads a file of the workspace without following a link anywhere on the way. Null when that is not possible, and for
+ * what is no plain file or is too large to be read into memory.
+ */
+export function readInside(workspace: string, path: string): Buffer | null {
+  const content = inFolder(workspace, dirname(path), (folder) => {
+    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+    const file = openSync(`${folder}/${basename(path)}`, flags);
     try {
-      return [readFileSync(file, 'utf8')];
+      const stat = fstatSync(file);
+      return stat.isFile() && stat.size <= MOST_BYTES ? [readFileSync(file)] : [];
     } finally {
       closeSync(file);
     }
   });
-  return text[0] ?? null;
+  return content[0] ?? null;
+}
+
+export function readTextInside(workspace: string, path: string): string | null {
+  return readInside(workspace, path)?.toString('utf8') ?? null;
 }
 
 /** Calls `use` with a path that stays this very folder whatever happens to its name. Empty when it cannot be reached. */
-export function inFolder(workspace: string, path: string, use: (folder: string) => string[]): string[] {
+export function inFolder<T>(workspace: string, path: string, use: (folder: string) => T[]): T[] {
   const open: number[] = [];
   try {
     open.push(openSync(workspace, constants.O_RDONLY | constants.O_DIRECTORY));
@@ -32,6 +41,13 @@ export function inFolder(workspace: string, path: string, use: (folder: string) 
   } finally {
     for (const fd of open) closeSync(fd);
   }
+}
+
+/** Stays the same when a file is written or renamed, and not when another one takes its name. */
+export function identityOf(path: string): string | undefined {
+  const stat = statOf(path);
+  // Numbers of deleted files are used again; the time of birth tells.
+  return stat === undefined ? undefined : `${stat.dev}:${stat.ino}:${stat.birthtimeMs}`;
 }
 
 /** Undefined when there is nothing, or nothing that we may look at. */

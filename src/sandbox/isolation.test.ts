@@ -67,6 +67,40 @@ test('of an application on the path only its programs and libraries are there', 
   expect((await other.sh('app-tool')).stdout).toBe('from lib');
 });
 
+test('of a folder on the path that is not called bin only its programs are there', async () => {
+  const scripts = join(at.root, 'scripts');
+  mkdirSync(join(scripts, 'notes'), { recursive: true });
+  for (const name of ['.env', 'diary.txt', 'notes/a.txt']) writeFileSync(join(scripts, name), 'CANARY-APP');
+  for (const name of ['my-tool', 'deploy.key']) {
+    writeFileSync(join(scripts, name), `#!/bin/sh\ncat ${scripts}/.env ${scripts}/*.txt ${scripts}/*/*; echo ran\n`);
+    chmodSync(join(scripts, name), 0o755);
+  }
+  symlinkSync('my-tool', join(scripts, 'my-link'));
+  await using other = trySandbox({ path: `${scripts}:${path}` });
+  const { stdout } = await other.sh(`my-tool; my-link; ls -A ${scripts}`);
+  expect(stdout).toBe('ran\nran\nmy-link\nmy-tool\n');
+});
+
+test('of a folder on the path that has too many programs nothing is there, and the status says so', async () => {
+  const many = join(at.root, 'many');
+  mkdirSync(many);
+  for (let i = 0; i < 60; i++) writeFileSync(join(many, `tool-${i}`), '#!/bin/sh\n', { mode: 0o755 });
+  await using other = trySandbox({ path: `${many}:${path}` });
+  expect((await other.sh('tool-1')).exitCode).toBe(127);
+  const status = await other.sandbox.status();
+  expect(status.ok && status.value.details['path']).toContain(many);
+});
+
+test('secrets beside the programs of a folder called bin are hidden', async () => {
+  const bin = join(at.home, 'bin');
+  mkdirSync(bin);
+  writeFileSync(join(bin, '.env'), 'CANARY-BIN');
+  writeFileSync(join(bin, 'home-tool'), `#!/bin/sh\ncat ${bin}/.env; echo ran\n`, { mode: 0o755 });
+  await using other = trySandbox({ path: `${bin}:${path}`, home: at.home });
+  const { stdout, stderr } = await other.sh('home-tool');
+  expect([stdout, stderr]).toEqual(['ran\n', `cat: ${bin}/.env: Permission denied\n`]);
+});
+
 test('a workspace that is given by a link is there under both paths', async () => {
   const link = join(at.root, 'link');
   symlinkSync('ws', link);
@@ -109,6 +143,29 @@ print('looked')`;
     ['a root of its own', 'chroot / true'],
   ])('it is refused %s', async (_what, script) => {
     expect((await at.sh(script)).exitCode).not.toBe(0);
+  });
+
+  test('it makes no file that runs with the rights of its owner or group, by whatever call', async () => {
+    const program = `
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+open('armed', 'w').close()
+os.mkdir('unmarked', 0o6755)
+tries = {
+  'chmod': lambda: os.chmod('armed', 0o4755),
+  'fchmod': lambda: os.chmod(os.open('armed', os.O_RDONLY), 0o2755),
+  'fchmodat2': lambda: libc.syscall(452, -100, b'armed', 0o4755, 0) and 1 / 0,
+  'open': lambda: os.open('made', os.O_CREAT | os.O_WRONLY, 0o4755),
+  'tmpfile': lambda: os.open('.', os.O_TMPFILE | os.O_WRONLY, 0o4755),
+  'mknod': lambda: os.mknod('made', 0o104755),
+  'device': lambda: os.mknod('made', 0o020666, os.makedev(1, 5)),
+}
+for name, attempt in tries.items():
+  try: attempt(); print(name, 'worked')
+  except (OSError, ZeroDivisionError): pass
+print(oct(os.stat('armed').st_mode), os.path.exists('made'), oct(os.stat('unmarked').st_mode))`;
+    const { stdout } = await at.sh('umask 022; python3 -; rm -rf armed unmarked', { stdin: program });
+    expect(stdout).toBe('0o100644 False 0o40755\n');
   });
 
   test('it has descriptors 0, 1 and 2 and no terminal', async () => {

@@ -14,10 +14,11 @@ import { type Started, start } from './start.ts';
 export interface Launcher {
   readonly started: Started;
   readonly cgroup: Cgroup | null;
-  /** Where bubblewrap reports. Closed by whoever ends the run. */
+  /** Where bubblewrap reports, and the shell inside it. Closed by whoever ends the run. */
   readonly status: number;
+  readonly said: number;
   /** Numbers of descriptors in the child. */
-  readonly fds: Readonly<{ options: number; status: number; seccomp: number | null; channel: number | null }>;
+  readonly fds: Readonly<Record<'options' | 'status' | 'said', number> & Record<'seccomp' | 'channel', number | null>>;
   /** What it will become: `script` is what the shell does then, `options` what bubblewrap reads. Throws on a full disk. */
   load(given: { script: string; options: string }): void;
   /** Becomes the run it was loaded with. */
@@ -36,7 +37,8 @@ export interface LauncherSettings {
 }
 
 const BASH = '/bin/bash --posix';
-const [SCRIPT, GO, OPTIONS, STATUS, SECCOMP] = [3, 4, 5, 6, 7];
+/** A channel comes last, as 9: small shells cannot name more. */
+const [SCRIPT, GO, OPTIONS, STATUS, SAID, SECCOMP] = [3, 4, 5, 6, 7, 8];
 
 function createLauncher(settings: LauncherSettings, kind: 'plain' | 'with-channel' = 'plain'): Launcher {
   const cgroup = settings.cgroups?.create() ?? null;
@@ -51,10 +53,13 @@ function createLauncher(settings: LauncherSettings, kind: 'plain' | 'with-channe
 function withGroup(settings: LauncherSettings, kind: 'plain' | 'with-channel', cgroup: Cgroup | null): Launcher {
   const { folder, pipes, inherited } = settings;
   const [script, options, status] = [namelessFile(folder), namelessFile(folder), namelessFile(folder)];
+  // A pipe and no file: a run can reach what the shell inside has open, and could fill a disk through it.
+  const said = pipes.take();
   const passed = [again(script, constants.O_RDONLY), 'pipe', again(options, constants.O_RDONLY)] as const;
   const seccomp = settings.seccomp === null ? [] : [openSync(settings.seccomp, 'r')];
   const channel = kind === 'plain' ? [] : (['ipc'] as const);
-  const all = [...passed, again(status, constants.O_WRONLY), ...seccomp, ...channel];
+  const reports = [again(status, constants.O_WRONLY), said.writeEnd];
+  const all = [...passed, ...reports, ...seccomp, ...channel];
   const unwanted = inherited.filter((fd) => fd > 2 + all.length);
   const needsBash = unwanted.some((fd) => fd > 9);
   const started = start(
@@ -91,9 +96,11 @@ function withGroup(settings: LauncherSettings, kind: 'plain' | 'with-channel', c
     started,
     cgroup,
     status,
+    said: said.readEnd,
     fds: {
       options: OPTIONS,
       status: STATUS,
+      said: SAID,
       seccomp: settings.seccomp === null ? null : SECCOMP,
       channel: kind === 'plain' ? null : 2 + all.length,
     },
@@ -111,6 +118,7 @@ function withGroup(settings: LauncherSettings, kind: 'plain' | 'with-channel', c
       signal?.destroy();
       closeFiles();
       closeSync(status);
+      closeSync(said.readEnd);
       closeSync(started.stdout);
       closeSync(started.stderr);
       child.kill('SIGKILL');

@@ -32,6 +32,8 @@ export function runArguments(given: {
   folder: RuntimeFolder;
   /** Folders and files of the host to show read-only. */
   toolchains: readonly string[];
+  /** Files in those to hide. */
+  toolchainSecrets: readonly string[];
   workspace: string;
   /** Another path under which the workspace is known, so that commands which name it work. */
   alias: string | null;
@@ -47,6 +49,7 @@ export function runArguments(given: {
     ...['--size', size, '--perms', '1777', '--tmpfs', '/tmp', '--symlink', '/tmp', '/var/tmp'],
     ...['--size', size, '--tmpfs', INSIDE_HOME],
     ...given.toolchains.flatMap(bindReadOnly),
+    ...given.toolchainSecrets.flatMap((path) => ['--ro-bind', folder.maskFile, path]),
     ...[mode === 'live' ? '--bind' : '--ro-bind', workspace, workspace],
     ...aliasLink(given),
     ...(mode === 'live' ? protection(workspace, given.found) : []),
@@ -98,9 +101,13 @@ function protection(workspace: string, found: readonly Found[]): string[] {
 }
 
 /** A link is not masked but its target, which the scan lists as well. */
+export function isMasked({ access, kind }: Found): boolean {
+  return access === 'hidden' && kind !== 'link';
+}
+
 function masks(folder: RuntimeFolder, workspace: string, found: readonly Found[]): string[] {
   return found
-    .filter(({ access, kind }) => access === 'hidden' && kind !== 'link')
+    .filter(isMasked)
     .flatMap(({ path, kind }) => [
       '--ro-bind',
       kind === 'folder' ? folder.maskFolder : folder.maskFile,

@@ -2,7 +2,16 @@ import { readSync } from 'node:fs';
 import type { Limits, RunEnd } from '../kernel/sandbox.ts';
 import type { Cgroup } from './cgroup.ts';
 import { createDiskGrowth } from './disk-growth.ts';
-import { descendants, isGone, memoryOf, samplesOf, threadsOfMachine } from './proc.ts';
+import type { Exposure } from './exposure.ts';
+import {
+  descendants,
+  isGone,
+  memoryOf,
+  type ProcessSample,
+  samplesOf,
+  sharedMemoryOfMachine,
+  threadsOfMachine,
+} from './proc.ts';
 import type { Tree } from './supervise.ts';
 import { createTally, type Tally } from './tally.ts';
 
@@ -21,6 +30,17 @@ export function readStatus(file: number): BubblewrapStatus {
     firstPid: Number(/"child-pid": (\d+)/.exec(text)?.[1] ?? 0) || null,
     exitCode: toNumber(/"exit-code": (\d+)/.exec(text)?.[1]),
   };
+}
+
+/** What there is to read from a pipe now. */
+export function readNow(pipe: number): string {
+  const bytes = Buffer.alloc(4096);
+  try {
+    return bytes.toString('latin1', 0, readSync(pipe, bytes, 0, bytes.length, null));
+  } catch {
+    // Nothing, and somebody could still write.
+    return '';
+  }
 }
 
 function toNumber(text: string | undefined): number | null {
@@ -43,12 +63,14 @@ export function namespaceTree(given: {
   cgroup: Cgroup | null;
   /** The folder of the host it may write, if any. */
   writable: string | null;
+  exposure: Exposure;
 }): NamespaceTree {
   const { monitorPid, cgroup } = given;
   let first: number | null = null;
   let [peakMemoryBytes, cpuMs] = [0, 0];
   let sampled = false;
   let tally: Tally | null = null;
+  const sharedBefore = cgroup === null ? sharedMemoryOfMachine() : 0;
   const disk = given.writable === null ? null : createDiskGrowth(given.writable);
   const quick = cgroup === null && process.getuid?.() === 0 ? createGrowth() : null;
 
@@ -69,6 +91,7 @@ export function namespaceTree(given: {
   return {
     ...(quick !== null && { pauseMs: QUICK_MS }),
     check(limits) {
+      if (given.exposure.lifted().length > 0) return 'exposed';
       const root = firstPid();
       if (root === null || quick?.isCalm(limits.processes)) return null;
       const pids = [root, ...descendants(root, limits.processes + 1)];
@@ -77,7 +100,8 @@ export function namespaceTree(given: {
       const samples = samplesOf(pids);
       tally ??= createTally(root);
       const sum = tally.add(samples);
-      const memoryBytes = cgroup === null ? memoryOf(samples, limits.memoryBytes) : 0;
+      if (cgroup === null && threadsOf(samples) > limits.processes + OUR_PROCESSES) return 'processes';
+      const memoryBytes = cgroup === null ? memoryOf(samples, limits.memoryBytes, sharedBefore) : 0;
       sampled = true;
       peakMemoryBytes = Math.max(peakMemoryBytes, memoryBytes);
       cpuMs = sum.cpuMs;
@@ -114,6 +138,14 @@ export function namespaceTree(given: {
       };
     },
   };
+}
+
+/** The shell inside, and the subshell that becomes the command. */
+const OUR_PROCESSES = 2;
+
+/** A thread takes as much of the machine as a process does, and control groups count them alike. */
+function threadsOf(samples: readonly ProcessSample[]): number {
+  return samples.reduce((sum, { threads }) => sum + threads, 0);
 }
 
 function groupExists(group: number): boolean {

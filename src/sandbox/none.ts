@@ -1,17 +1,18 @@
 import { setMaxListeners } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import { LIVE_INPUT, type RunEnd, type RunRequest, type RunResult, type Sandbox } from '../kernel/sandbox.ts';
 import { endMessage } from './end-message.ts';
 import { freshName, isExecutable, namelessFile } from './files.ts';
-import { createLiveInput, readEndOf } from './input-pipe.ts';
+import { createLiveInput, type LiveInput, readEndOf } from './input-pipe.ts';
 import { createPipePool, type PipePool } from './pipes.ts';
-import { allPids, isGone, memoryOf, pidsWithEnvironment, samplesOf } from './proc.ts';
+import { allPids, isGone, memoryOf, pidsWithEnvironment, samplesOf, sharedMemoryOfMachine } from './proc.ts';
 import { createQueue } from './queue.ts';
-import { checkRequest, resolveProgram } from './request.ts';
+import { type CheckedRequest, checkRequest, resolveProgram } from './request.ts';
 import { checkSize } from './request-size.ts';
-import { start } from './start.ts';
+import { type Started, start } from './start.ts';
 import { CLOSED, supervise, type Tree } from './supervise.ts';
 import { createTally } from './tally.ts';
 
@@ -69,29 +70,12 @@ export function createNone(options: NoneOptions): Sandbox {
     }
   }
 
-  async function runChecked(request: RunRequest, checked: { cwd: string; limits: Parameters<typeof endMessage>[1] }) {
-    const { folder, pipes } = prepare();
-    const { limits, cwd } = checked;
+  async function runChecked(request: RunRequest, { cwd, limits }: CheckedRequest): Promise<Result<RunResult>> {
     const mark = `${process.pid}-${++counter}`;
-    const path = options.path.split(':');
-    const script = join(folder, freshName('script'));
-    if ('script' in request.command) writeFileSync(script, request.command.script, { mode: 0o600 });
-    const argv = 'script' in request.command ? ['/bin/bash', script] : request.command;
-    const program = resolveProgram(argv[0] ?? '', path, isExecutable);
+    const set = setUp(request, cwd, mark);
+    if (!set.ok) return set;
+    const { started, input, script, program, folder } = set.value;
     const used = { cpuMs: 0, peakMemoryBytes: 0, sampled: false };
-    const input = request.stdin === LIVE_INPUT ? createLiveInput(pipes) : null;
-    const started = start(
-      {
-        // A shell in between, so that a program that does not exist is an exit code as it is everywhere else.
-        program: '/bin/sh',
-        args: ['-c', 'ulimit -c 0; exec "$@"', 'sh', program, ...argv.slice(1)],
-        cwd,
-        env: { ...environment(options, request), [MARK]: mark },
-        stdin: input === null ? stdinOf(request, folder) : readEndOf(input),
-        passed: [],
-      },
-      pipes,
-    );
     const supervised = await supervise(started, {
       limits,
       folder,
@@ -127,6 +111,30 @@ export function createNone(options: NoneOptions): Sandbox {
     });
   }
 
+  function setUp(request: RunRequest, cwd: string, mark: string): Result<NoneRun> {
+    try {
+      const { folder, pipes } = prepare();
+      const script = join(folder, freshName('script'));
+      if ('script' in request.command) writeFileSync(script, request.command.script, { mode: 0o600 });
+      const argv = 'script' in request.command ? ['/bin/bash', script] : request.command;
+      const program = resolveProgram(argv[0] ?? '', options.path.split(':'), isExecutable);
+      const input = request.stdin === LIVE_INPUT ? createLiveInput(pipes) : null;
+      const launch = {
+        // A shell in between, so that a program that does not exist is an exit code as it is everywhere else.
+        program: '/bin/sh',
+        args: ['-c', 'ulimit -c 0; exec "$@"', 'sh', program, ...argv.slice(1)],
+        cwd,
+        env: { ...environment(options, request), [MARK]: mark },
+        stdin: input === null ? stdinOf(request, folder) : readEndOf(input),
+        passed: [],
+      };
+      return ok({ started: start(launch, pipes), input, script, program, folder });
+    } catch (error) {
+      const repair = 'See that the state folder has room, and that not too many files and processes are open.';
+      return fail('SANDBOX_UNAVAILABLE', `The run could not be set up: ${messageOf(error)}. ${repair}`);
+    }
+  }
+
   return {
     kind: 'none',
     async status() {
@@ -154,6 +162,14 @@ function stdinOf({ stdin }: RunRequest, folder: string): number | 'ignore' {
   return stdin === undefined || stdin === LIVE_INPUT ? 'ignore' : namelessFile(folder, stdin);
 }
 
+interface NoneRun {
+  readonly started: Started;
+  readonly input: LiveInput | null;
+  readonly script: string;
+  readonly program: string;
+  readonly folder: string;
+}
+
 const MARK = 'TOOLWRIGHT_RUN';
 
 /** A process has no environment for a moment when it becomes another program: only a lasting silence is an end. */
@@ -166,6 +182,7 @@ function markedTree(
   used: { cpuMs: number; peakMemoryBytes: number; sampled: boolean },
 ): Tree {
   const tally = createTally(pid);
+  const sharedBefore = sharedMemoryOfMachine();
   let quietSince: number | undefined;
   const members = (): number[] => {
     const marked = pidsWithEnvironment(mark);
@@ -179,14 +196,14 @@ function markedTree(
     check(limits): RunEnd | null {
       const samples = samplesOf(members());
       const { cpuMs, writtenBytes } = tally.add(samples);
-      const memoryBytes = memoryOf(samples, limits.memoryBytes);
+      const memoryBytes = memoryOf(samples, limits.memoryBytes, sharedBefore);
       used.sampled = true;
       used.cpuMs = cpuMs;
       used.peakMemoryBytes = Math.max(used.peakMemoryBytes, memoryBytes);
       if (cpuMs > limits.cpuMs) return 'cpu';
       if (memoryBytes > limits.memoryBytes) return 'memory';
       if (writtenBytes > limits.writeBytes) return 'write';
-      return samples.length > limits.processes ? 'processes' : null;
+      return samples.reduce((sum, { threads }) => sum + threads, 0) > limits.processes ? 'processes' : null;
     },
     signal: send,
     kill: () => send('SIGKILL'),

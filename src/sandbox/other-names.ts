@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
+import { accessSync, constants, lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
 import { isWalked } from '../kernel/file-policy.ts';
 import type { Found } from './found.ts';
 import { statOf } from './inside.ts';
@@ -76,14 +76,25 @@ function hardLinks(workspace: string, shared: SharedFiles, names: ReadonlyMap<st
     }
   }
   const isComplete = [...shared.values()].every(({ known, links }) => known.size >= links);
-  if (!isComplete) for (const folder of unwalked) eachFile(workspace, folder, look);
+  // What cannot be listed now can be once its owner, which the run is, allows it.
+  const hide = (path: string): void => {
+    result.push({ path, kind: 'folder', access: 'hidden', rule: null, because: 'unreadable' });
+  };
+  if (!isComplete) for (const folder of unwalked) eachFile(workspace, folder, look, hide);
   return result;
 }
 
-function eachFile(workspace: string, folder: string, use: (path: string, stat: Stats) => void): void {
+function eachFile(
+  workspace: string,
+  folder: string,
+  use: (path: string, stat: Stats) => void,
+  onUnreadable: (path: string) => void = () => {},
+): void {
   const queue = [folder];
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
-    for (const name of namesIn(`${workspace}/${path}`)) {
+    const names = namesIn(`${workspace}/${path}`);
+    if (names === null) onUnreadable(path);
+    for (const name of names ?? []) {
       const stat = statOf(`${workspace}/${path}/${name}`);
       if (stat?.isDirectory()) queue.push(`${path}/${name}`);
       else if (stat?.isFile()) use(`${path}/${name}`, stat);
@@ -91,11 +102,13 @@ function eachFile(workspace: string, folder: string, use: (path: string, stat: S
   }
 }
 
-function namesIn(folder: string): string[] {
+/** Null when its entries may not be seen: without the right to search it, their names could, but nothing more. */
+function namesIn(folder: string): string[] | null {
   try {
+    accessSync(folder, constants.R_OK | constants.X_OK);
     return readdirSync(folder);
-  } catch {
-    return [];
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? [] : null;
   }
 }
 

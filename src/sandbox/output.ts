@@ -246,31 +246,42 @@ function startOf(starts: readonly number[], offset: number): number {
 }
 
 /**
- * Holds back what comes within 50 ms, and sends it as one event for each stream, however often the two took turns.
- * Nothing is copied meanwhile: the newest bytes are taken from what is kept anyway.
+ * Holds back what comes within 50 ms, and sends it as one event, however many pieces it came in; when both streams have
+ * something, the other one 50 ms later. Nothing is copied meanwhile: the newest bytes are taken from what is kept anyway.
  */
 function createEvents(
   onOutput: ((chunk: OutputChunk) => void) | undefined,
   newest: (stream: Stream, most: number) => Buffer,
 ) {
   const waiting = { stdout: createWaiting(), stderr: createWaiting() };
+  /** Whose turn it is comes first. */
+  let streams: [Stream, Stream] = ['stdout', 'stderr'];
   let timer: NodeJS.Timeout | null = null;
 
-  function flush(): void {
-    if (timer !== null) clearTimeout(timer);
-    timer = null;
-    for (const stream of ['stdout', 'stderr'] as const) {
-      const { offset, length } = waiting[stream].take();
-      if (length > 0) onOutput?.({ stream, offset, bytes: newest(stream, length) });
-    }
+  /** False when there was nothing to send. */
+  function send(): boolean {
+    const stream = streams.find((each) => waiting[each].isWaiting());
+    if (stream === undefined) return false;
+    if (stream === streams[0]) streams = [streams[1], streams[0]];
+    const { offset, length } = waiting[stream].take();
+    onOutput?.({ stream, offset, bytes: newest(stream, length) });
+    return true;
+  }
+
+  function sendInTime(): void {
+    timer = send() ? setTimeout(sendInTime, EVENT_MS) : null;
   }
 
   return {
-    flush,
+    flush(): void {
+      if (timer !== null) clearTimeout(timer);
+      timer = null;
+      while (send());
+    },
     add(stream: Stream, offset: number, length: number): void {
       if (onOutput === undefined || length === 0) return;
       waiting[stream].add(offset, length);
-      timer ??= setTimeout(flush, EVENT_MS);
+      timer ??= setTimeout(sendInTime, EVENT_MS);
     },
   };
 }
@@ -290,6 +301,7 @@ function createWaiting() {
         pieces.shift();
       }
     },
+    isWaiting: () => total > 0,
     take(): { offset: number; length: number } {
       const length = Math.min(total, EVENT_BYTES);
       const offset = (pieces[0]?.offset ?? 0) + total - length;

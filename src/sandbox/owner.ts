@@ -1,9 +1,28 @@
-import { isGone, pidsByVariable } from './proc.ts';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { isGone, pidsByVariable, startTimeOf } from './proc.ts';
 
-const NAME = 'TOOLWRIGHT_OWNER';
+/**
+ * Who something on this machine belongs to: a process by its number and the time it began, in a PID namespace, since
+ * the machine was started. The number alone is used again, and every container has a process 1.
+ */
+export const OWNER_ID = `${process.pid}-${startTimeOf(process.pid) ?? 0}-${pidNamespace()}-${bootId()}`;
+const ID = /^(\d+)-(\d+)-(\d+)-([0-9a-f]+)$/;
+/** An id at the start of a name. */
+export const OWNED_NAME = /^(\d+-\d+-\d+-[0-9a-f]+)-/;
 
-/** Every process of a sandbox carries the number of the process it belongs to, from its first moment on. */
-export const OWNER: Readonly<Record<string, string>> = { [NAME]: String(process.pid) };
+const NAME = 'TOOLWRIGHT_OWNED_BY';
+
+/** Every process of a sandbox carries the process it belongs to, from its first moment on. */
+export const OWNER: Readonly<Record<string, string>> = { [NAME]: OWNER_ID };
+
+/** False also where it cannot be told, as for a process of another container. */
+export function isOwnerGone(id: string): boolean {
+  const [, pid, startTime, namespace, boot] = ID.exec(id) ?? [];
+  if (pid === undefined) return false;
+  if (boot !== bootId()) return true;
+  if (namespace !== pidNamespace()) return false;
+  return isGone(Number(pid)) || startTimeOf(Number(pid)) !== startTime;
+}
 
 /**
  * Ends what a killed process left behind. There is hardly ever any: bubblewrap ends with its parent, but for the few
@@ -11,7 +30,23 @@ export const OWNER: Readonly<Record<string, string>> = { [NAME]: String(process.
  */
 export function endOrphans(): void {
   for (const [pid, owner] of pidsByVariable(NAME)) {
-    if (pid !== process.pid && isGone(Number(owner))) tryKill(pid);
+    if (pid !== process.pid && isOwnerGone(owner)) tryKill(pid);
+  }
+}
+
+function pidNamespace(): string {
+  try {
+    return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
+  } catch {
+    return '0';
+  }
+}
+
+function bootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').slice(0, 8);
+  } catch {
+    return '0';
   }
 }
 

@@ -104,6 +104,17 @@ describe('git on the host runs nothing that a run planted', () => {
     expect(existsSync(join(at.workspace, '.githooks/pre-commit'))).toBe(false);
   });
 
+  test('in a folder of hooks that the configuration of the user names', async () => {
+    writeFileSync(join(at.home, '.gitconfig'), '[include]\n\tpath = ~/more\n[core]\n\thooksPath = .shared-hooks\n');
+    writeFileSync(join(at.home, 'more'), '[core]\n\thooksPath = ".other-hooks"\n');
+    at.write('.shared-hooks/pre-push', '#!/bin/sh\n');
+    await at.sh('echo x > .shared-hooks/pre-commit; mkdir .other-hooks; echo x > .other-hooks/pre-commit');
+    for (const name of ['.shared-hooks', '.other-hooks']) {
+      expect(existsSync(join(at.workspace, name, 'pre-commit'))).toBe(false);
+    }
+    expect(existsSync(join(at.workspace, '.shared-hooks/pre-push'))).toBe(true);
+  });
+
   test('in a configuration whose protection a rename on the host lifted', async () => {
     git('.', 'config', 'alias.mine', '!true');
     const config = join(at.workspace, '.git/config');

@@ -9,6 +9,7 @@ export interface ProcessSample {
   readonly cpuMs: number;
   /** Its own memory and what it shares, without pages of files on disk. */
   readonly memoryBytes: number;
+  readonly threads: number;
   /** Zero where the process has made itself unreadable; the growth of the disk is watched as well. */
   readonly writtenBytes: number;
 }
@@ -38,12 +39,15 @@ export function samplesOf(pids: readonly number[]): ProcessSample[] {
 /**
  * Memory of a tree. Pages that several processes share are in the figures of each; only when the plain sum is above
  * `enough` is it worth the price of dividing them. Files in memory that no process has mapped are counted where they
- * are open.
+ * are open; where a process hides what it has open, by what the machine's shared memory has grown since `sharedBefore`.
  */
-export function memoryOf(samples: readonly ProcessSample[], enough: number): number {
-  const unmapped = unnamedFiles(samples.map(({ pid }) => pid))
+export function memoryOf(samples: readonly ProcessSample[], enough: number, sharedBefore: number): number {
+  const pids = samples.map(({ pid }) => pid);
+  const hidden = pids.some(isOpaque) ? Math.max(0, sharedMemoryOfMachine() - sharedBefore) : 0;
+  const seen = unnamedFiles(pids)
     .filter(({ inMemory }) => inMemory)
     .reduce((sum, { bytes }) => sum + bytes, 0);
+  const unmapped = Math.max(hidden, seen);
   const plain = samples.reduce((sum, { memoryBytes }) => sum + memoryBytes, 0);
   if (plain + unmapped <= enough) return plain + unmapped;
   return unmapped + samples.reduce((sum, sample) => sum + (dividedMemory(sample.pid) ?? sample.memoryBytes), 0);
@@ -65,6 +69,21 @@ export function unnamedFiles(pids: readonly number[]): { dev: number; bytes: num
   return [...found.values()];
 }
 
+/** Whether a process keeps us from seeing what it holds open, as one does that was started from an unreadable program. */
+export function isOpaque(pid: number): boolean {
+  try {
+    readdirSync(`/proc/${pid}/fd`);
+    return false;
+  } catch (error) {
+    return ['EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '');
+  }
+}
+
+/** Shared memory of the whole machine: files in memory and private temporary folders included. */
+export function sharedMemoryOfMachine(): number {
+  return kilobytes(readText('/proc/meminfo') ?? '', 'Shmem');
+}
+
 export function threadsOfMachine(): number {
   return Number(/\/(\d+)/.exec(readText('/proc/loadavg') ?? '')?.[1] ?? 0);
 }
@@ -73,6 +92,12 @@ export function threadsOfMachine(): number {
 export function isGone(pid: number): boolean {
   const stat = readText(`/proc/${pid}/stat`);
   return stat === null || afterName(stat)[0] === 'Z';
+}
+
+/** When a process began, in ticks since the machine did; null when there is none. */
+export function startTimeOf(pid: number): string | null {
+  const stat = readText(`/proc/${pid}/stat`);
+  return stat === null ? null : (afterName(stat)[19] ?? null);
 }
 
 function sampleOf(pid: number): ProcessSample | null {
@@ -87,6 +112,7 @@ function sampleOf(pid: number): ProcessSample | null {
     startTime: fields[19] ?? '',
     cpuMs: ticks * TICK_MS,
     memoryBytes: kilobytes(status, 'RssAnon') + kilobytes(status, 'RssShmem'),
+    threads: Number(fields[17] ?? 1),
     writtenBytes: Number(/^write_bytes: (\d+)/m.exec(readText(`/proc/${pid}/io`) ?? '')?.[1] ?? 0),
   };
 }

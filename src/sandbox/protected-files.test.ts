@@ -4,6 +4,7 @@ import {
   existsSync,
   linkSync,
   lstatSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   symlinkSync,
@@ -117,6 +118,16 @@ describe('sensitive files', () => {
     chmodSync(join(at.workspace, 'listed'), 0o644);
     const { stdout } = await at.sh('chmod 755 d listed; cat d/.env listed/sub/.env');
     for (const name of ['d', 'listed']) chmodSync(join(at.workspace, name), 0o755);
+    expect(stdout).not.toContain('CANARY');
+  });
+
+  test('cannot be read by a hard link in a folder below node_modules that cannot be listed', async () => {
+    at.write('.env', 'CANARY');
+    at.write('node_modules/p/closed/a.js', '');
+    linkSync(join(at.workspace, '.env'), join(at.workspace, 'node_modules/p/closed/env.txt'));
+    chmodSync(join(at.workspace, 'node_modules/p/closed'), 0o311);
+    const { stdout } = await at.sh('chmod 755 node_modules/p/closed; cat node_modules/p/closed/env.txt');
+    chmodSync(join(at.workspace, 'node_modules/p/closed'), 0o755);
     expect(stdout).not.toContain('CANARY');
   });
 
@@ -235,6 +246,46 @@ describe('the sweep after a live run', () => {
     for (const name of readdirSync(at.workspace)) chmodSync(join(at.workspace, name), 0o755);
     expect(quarantined).toHaveLength(1);
     expect(existsSync(join(at.workspace, 'd/.git/hooks/pre-commit'))).toBe(false);
+  });
+
+  test.each([
+    ['the folder may not be written', "mkdir .vscode; echo '{}' > .vscode/tasks.json; chmod 555 .vscode", 1],
+    ['its name is as long as a name may be', `echo '{}' > ${'x'.repeat(240)}.code-workspace`, 1],
+    [
+      'every name to put it aside is taken',
+      "mkdir .vscode; for n in '' -2 -3 -4 -5; do echo x > .vscode/tasks.json.quarantined$n; done; echo '{}' > .vscode/tasks.json",
+      1,
+    ],
+    [
+      'it lies in a folder that looks put aside',
+      'git init -q x.quarantined; echo x > x.quarantined/.git/hooks/pre-commit',
+      1,
+    ],
+    ['it is too large to be read', 'git init -q n; head -c 3000000 /dev/zero > n/.git/config', 1],
+  ])('finds what was planted when %s', async (_how, script, count) => {
+    const { quarantined, notes } = await at.sh(script);
+    if (existsSync(join(at.workspace, '.vscode'))) chmodSync(join(at.workspace, '.vscode'), 0o755);
+    expect([quarantined.length, notes]).toEqual([count, []]);
+    for (const { path: planted } of quarantined) expect(existsSync(join(at.workspace, planted))).toBe(false);
+    expect(readdirSync(at.workspace).some((name) => name.endsWith('.code-workspace'))).toBe(false);
+  });
+
+  test('finds what was planted where names are no text, and runs nothing while there is such a folder', async () => {
+    const script = String.raw`d=$(printf 'caf\351'); git init -q "$d" && echo x > "$d/.git/hooks/pre-commit"`;
+    const { quarantined } = await at.sh(script);
+    expect(quarantined.map(({ movedTo }) => movedTo)).toEqual([
+      'caf\uFFFD.quarantined',
+      'caf\uFFFD.quarantined/.git/hooks/pre-commit.quarantined',
+    ]);
+    mkdirSync(Buffer.concat([Buffer.from(join(at.workspace, 'caf')), Buffer.from([0xe9])]));
+    await expect(at.sh('true')).rejects.toThrow('not valid UTF-8');
+  });
+
+  test('is not held up by what is planted in folders too deep to be named', async () => {
+    const name = 'd'.repeat(200);
+    const code = `import os\nfor i in range(30): os.mkdir('${name}'); os.chdir('${name}')\nopen('.env', 'w')`;
+    expect((await at.sh('', { command: ['python3', '-c', code] })).exitCode).toBe(0);
+    expect((await at.sh('echo runs; rm -r d*')).stdout).toBe('runs\n');
   });
 
   test('leaves what was there before alone', async () => {

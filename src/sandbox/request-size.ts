@@ -52,11 +52,13 @@ export function withinHardLimit(value: number, name: string, unitBytes = 1): str
   return String(BigInt(hard === null ? units : Math.min(units, Math.floor(hard / unitBytes))));
 }
 
+let ownLimits: string[] | undefined;
+
 /** Null when there is none. */
 function hardLimit(name: string): number | null {
-  const line = readFileSync('/proc/self/limits', 'latin1')
-    .split('\n')
-    .find((each) => each.startsWith(`${name} `));
+  // Once: whoever started us sets them, and each run would ask five times.
+  ownLimits ??= readFileSync('/proc/self/limits', 'latin1').split('\n');
+  const line = ownLimits.find((each) => each.startsWith(`${name} `));
   const hard = line?.slice(name.length).trim().split(/\s+/)[1];
   return hard === undefined || hard === 'unlimited' ? null : Number(hard);
 }

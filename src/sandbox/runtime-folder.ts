@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeEtc } from './etc.ts';
-import { removeRecorded } from './placeholders.ts';
-import { isGone } from './proc.ts';
+import { isOwnerGone, OWNED_NAME, OWNER_ID } from './owner.ts';
+import { RUNTIME_PREFIX as PREFIX, removeRecorded } from './placeholders.ts';
 
 /** The few files a sandbox needs on the host, in a folder of its own that only its user can enter. */
 export interface RuntimeFolder {
@@ -16,14 +16,12 @@ export interface RuntimeFolder {
   remove(): void;
 }
 
-const PREFIX = 'toolwright-sandbox-';
-
 export function createRuntimeFolder(
   parent: string,
   given: { uid: number; gid: number; seccomp: Uint8Array | null },
 ): RuntimeFolder {
   removeLeftovers(parent);
-  const path = mkdtempSync(join(parent, `${PREFIX}${process.pid}-`));
+  const path = mkdtempSync(join(parent, `${PREFIX}${OWNER_ID}-`));
   const write = (name: string, content: string | Uint8Array): string => {
     writeFileSync(join(path, name), content, { mode: 0o600 });
     return join(path, name);
@@ -49,8 +47,8 @@ export function createRuntimeFolder(
 /** Folders of processes that were killed before they could tidy up. */
 function removeLeftovers(parent: string): void {
   for (const name of readdirSync(parent)) {
-    const owner = new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1];
-    if (owner === undefined || !isGone(Number(owner))) continue;
+    const owner = name.startsWith(PREFIX) ? OWNED_NAME.exec(name.slice(PREFIX.length))?.[1] : undefined;
+    if (owner === undefined || !isOwnerGone(owner)) continue;
     try {
       removeRecorded(join(parent, name));
       rmSync(join(parent, name), { recursive: true, force: true });

@@ -8,6 +8,12 @@ export interface Machine {
   readonly unshare: number;
   readonly socket: number;
   readonly ioctl: number;
+  /** Calls that give a file its mode, and which argument is the mode. */
+  readonly modes: Readonly<Record<string, { readonly number: number; readonly mode: number }>>;
+  /** Calls that may make a file, where their flags say so. */
+  readonly opens: Readonly<Record<string, { readonly number: number; readonly flags: number; readonly mode: number }>>;
+  readonly openat2: number;
+  readonly shmget: number;
   readonly denied: Readonly<Record<string, number>>;
 }
 
@@ -37,6 +43,21 @@ export const MACHINES: Readonly<Partial<Record<string, Machine>>> = {
     unshare: 272,
     socket: 41,
     ioctl: 16,
+    modes: {
+      creat: { number: 85, mode: 1 },
+      chmod: { number: 90, mode: 1 },
+      fchmod: { number: 91, mode: 1 },
+      mknod: { number: 133, mode: 1 },
+      mknodat: { number: 259, mode: 2 },
+      fchmodat: { number: 268, mode: 2 },
+      fchmodat2: { number: 452, mode: 2 },
+    },
+    opens: {
+      open: { number: 2, flags: 1, mode: 2 },
+      openat: { number: 257, flags: 2, mode: 3 },
+    },
+    openat2: 437,
+    shmget: 29,
     denied: {
       ptrace: 101,
       syslog: 103,
@@ -92,6 +113,15 @@ export const MACHINES: Readonly<Partial<Record<string, Machine>>> = {
     unshare: 97,
     socket: 198,
     ioctl: 29,
+    modes: {
+      mknodat: { number: 33, mode: 2 },
+      fchmod: { number: 52, mode: 1 },
+      fchmodat: { number: 53, mode: 2 },
+      fchmodat2: { number: 452, mode: 2 },
+    },
+    opens: { openat: { number: 56, flags: 2, mode: 3 } },
+    openat2: 437,
+    shmget: 194,
     denied: {
       lookup_dcookie: 18,
       umount2: 39,

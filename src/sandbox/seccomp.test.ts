@@ -6,12 +6,13 @@ const ALLOW = 'allow';
 const EPERM = 'errno 1';
 
 /** Runs the program as the kernel would, so that both processors are tested on either. */
-function judge(processor: string, call: { number: number; audit?: number; args?: number[] }): string {
+function judge(processor: string, call: { number: number; audit?: number; args?: number[]; high?: number[] }): string {
   const filter = Buffer.from(seccompFilter(processor) ?? []);
   const data = Buffer.alloc(64);
   data.writeUInt32LE(call.number >>> 0, 0);
   data.writeUInt32LE((call.audit ?? MACHINES[processor]?.audit ?? 0) >>> 0, 4);
   for (const [i, value] of (call.args ?? []).entries()) data.writeUInt32LE(value >>> 0, 16 + i * 8);
+  for (const [i, value] of (call.high ?? []).entries()) data.writeUInt32LE(value, 20 + i * 8);
   let loaded = 0;
   for (let at = 0; ; at++) {
     const code = filter.readUInt16LE(at * 8);
@@ -56,6 +57,43 @@ describe.each(['x64', 'arm64'])('the seccomp filter for %s', (processor) => {
     expect(judge(processor, { number: machine.ioctl, args: [0, 0x5412] })).toBe(EPERM);
     expect(judge(processor, { number: machine.ioctl, args: [0, 0x541c] })).toBe(EPERM);
     expect(judge(processor, { number: machine.ioctl, args: [0, 0x5413] })).toBe(ALLOW);
+  });
+
+  test.each(Object.entries(machine.modes))(
+    '%s makes no file with the rights of its owner, and no device',
+    (_name, call) => {
+      const args = (mode: number) => Array.from({ length: 4 }, (_, i) => (i === call.mode ? mode : 0o7777777));
+      for (const mode of [0o644, 0o1777, 0o100755, 0o010600]) {
+        expect(judge(processor, { number: call.number, args: args(mode) })).toBe(ALLOW);
+      }
+      for (const mode of [0o4755, 0o2755, 0o104111, 0o020666, 0o060666]) {
+        expect(judge(processor, { number: call.number, args: args(mode) })).toBe(EPERM);
+      }
+    },
+  );
+
+  test.each(Object.entries(machine.opens))('%s makes none either, and its mode counts only then', (_name, call) => {
+    const judged = (flags: number, mode: number) => {
+      const args = [0, 0, 0, 0];
+      args[call.flags] = flags;
+      args[call.mode] = mode;
+      return judge(processor, { number: call.number, args });
+    };
+    expect(judged(0o2, 0o7777)).toBe(ALLOW);
+    expect(judged(0o200000, 0o7777)).toBe(ALLOW);
+    expect(judged(0o102, 0o644)).toBe(ALLOW);
+    expect(judged(0o102, 0o4755)).toBe(EPERM);
+    expect(judged(0o20200002, 0o2755)).toBe(EPERM);
+    expect(judge(processor, { number: machine.openat2 })).toBe('errno 38');
+  });
+
+  test('gives out only small segments of shared memory', () => {
+    const judged = (size: number) => {
+      const args = [0, size % 2 ** 32];
+      return judge(processor, { number: machine.shmget, args, high: [0, Math.floor(size / 2 ** 32)] });
+    };
+    for (const size of [0, 56, 64 * 1024]) expect(judged(size)).toBe(ALLOW);
+    for (const size of [64 * 1024 + 1, 2 ** 31, 2 ** 32, 2 ** 32 + 56]) expect(judged(size)).toBe('errno 22');
   });
 
   test('kills a program of another processor', () => {

@@ -2,9 +2,11 @@ import { MACHINES, type Machine } from './seccomp-calls.ts';
 
 const [LOAD, JUMP_EQUAL, JUMP_FROM, JUMP_BITS, RETURN] = [0x20, 0x15, 0x35, 0x45, 0x06];
 const [ALLOW, KILL, ERRNO] = [0x7fff0000, 0x80000000, 0x00050000];
-const [EPERM, ENOSYS, EAFNOSUPPORT] = [1, 38, 97];
-/** Offsets in what the kernel shows the filter; low words of the arguments, both processors being little-endian. */
-const [NUMBER, AUDIT, FIRST_ARGUMENT, SECOND_ARGUMENT] = [0, 4, 16, 24];
+const [EPERM, EINVAL, ENOSYS, EAFNOSUPPORT] = [1, 22, 38, 97];
+/** Offsets in what the kernel shows the filter. */
+const [NUMBER, AUDIT] = [0, 4];
+/** Low words, both processors being little-endian. */
+const argument = (index: number): number => 16 + 8 * index;
 
 /** mount, cgroup, uts, ipc, user, pid and net; `unshare` also knows time. */
 const NEW_NAMESPACES = 0x7e020000;
@@ -24,6 +26,21 @@ export function seccompFilter(processor: string): Uint8Array | null {
   return machine === undefined ? null : assemble(instructions(machine));
 }
 
+/**
+ * A file that runs with its owner's rights, or its group's: what a run of root makes belongs to root on the host, and
+ * any user of the machine could start it. The last bit is in the two kinds of device and in no other kind of file.
+ */
+const PRIVILEGED = 0o4000 | 0o2000;
+const DEVICE = 0o020000;
+/** Makes a file, with a name or without one. Only then there is a mode among the arguments. */
+const CREATES = 0o100 | 0o20000000;
+
+/**
+ * A segment of shared memory belongs to no process, so only a control group could count it. There may be 4,096 of them;
+ * databases take a small one as a lock.
+ */
+const LARGEST_SEGMENT = 64 * 1024;
+
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
 
 function instructions(machine: Machine): Instruction[] {
@@ -35,11 +52,17 @@ function instructions(machine: Machine): Instruction[] {
     [JUMP_EQUAL, 0, body.length, number],
     ...body,
   ];
-  const failOnBits = (bits: number): Instruction[] => [
-    load(FIRST_ARGUMENT),
+  const failOnBits = (index: number, bits: number): Instruction[] => [
+    load(argument(index)),
     [JUMP_BITS, 0, 1, bits],
     fail(EPERM),
     allow,
+  ];
+  const makesNoPrivileged = (flags: number, mode: number): Instruction[] => [
+    load(argument(flags)),
+    [JUMP_BITS, 1, 0, CREATES],
+    allow,
+    ...failOnBits(mode, PRIVILEGED),
   ];
 
   return [
@@ -48,18 +71,35 @@ function instructions(machine: Machine): Instruction[] {
     [RETURN, 0, 0, KILL],
     load(NUMBER),
     ...(machine.foreignFrom === null ? [] : [[JUMP_FROM, 0, 1, machine.foreignFrom] as const, fail(ENOSYS)]),
+    // First, being called most.
+    ...Object.values(machine.opens).flatMap(({ number, flags, mode }) =>
+      forCall(number, makesNoPrivileged(flags, mode)),
+    ),
+    ...Object.values(machine.modes).flatMap(({ number, mode }) =>
+      forCall(number, failOnBits(mode, PRIVILEGED | DEVICE)),
+    ),
+    ...forCall(machine.openat2, [fail(ENOSYS)]),
+    ...forCall(machine.shmget, [
+      load(argument(1) + 4),
+      [JUMP_EQUAL, 1, 0, 0],
+      fail(EINVAL),
+      load(argument(1)),
+      [JUMP_FROM, 0, 1, LARGEST_SEGMENT + 1],
+      fail(EINVAL),
+      allow,
+    ]),
     ...Object.values(machine.denied).flatMap((number) => forCall(number, [fail(EPERM)])),
-    // Its flags are behind a pointer that a filter cannot follow; the C library falls back to clone.
+    // Its flags, like those of openat2, are behind a pointer that a filter cannot follow; C libraries fall back to clone.
     ...forCall(machine.clone3, [fail(ENOSYS)]),
-    ...forCall(machine.clone, failOnBits(NEW_NAMESPACES)),
-    ...forCall(machine.unshare, failOnBits(NEW_NAMESPACES | NEW_TIME_NAMESPACE)),
+    ...forCall(machine.clone, failOnBits(0, NEW_NAMESPACES)),
+    ...forCall(machine.unshare, failOnBits(0, NEW_NAMESPACES | NEW_TIME_NAMESPACE)),
     ...forCall(machine.socket, [
-      load(FIRST_ARGUMENT),
+      load(argument(0)),
       ...SOCKET_FAMILIES.flatMap((family): Instruction[] => [[JUMP_EQUAL, 0, 1, family], allow]),
       fail(EAFNOSUPPORT),
     ]),
     ...forCall(machine.ioctl, [
-      load(SECOND_ARGUMENT),
+      load(argument(1)),
       ...[TIOCSTI, TIOCLINUX].flatMap((request): Instruction[] => [[JUMP_EQUAL, 0, 1, request], fail(EPERM)]),
       allow,
     ]),

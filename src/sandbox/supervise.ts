@@ -70,10 +70,14 @@ export async function supervise(started: Started, options: SuperviseOptions): Pr
   const stopWatching = watch({ tree, limits, ending, signals: options.signals });
 
   const exit = await started.exit;
-  stopWatching();
+  const bug = stopWatching();
   await waitUntilGone(tree);
   ending.done();
   await drained(readers);
+  if (bug !== null) {
+    output.finish().log.dispose();
+    throw bug.error;
+  }
 
   return {
     exitCode: exit.code,
@@ -125,7 +129,8 @@ function createEnding(tree: Tree, graceMs: number): Ending {
   };
 }
 
-function watch(given: { tree: Tree; limits: Limits; ending: Ending; signals: readonly AbortSignal[] }): () => void {
+/** Returns how to stop it, which tells whether a check threw. */
+function watch(given: WatchOptions): () => { error: unknown } | null {
   const { tree, limits, ending, signals } = given;
   const cancel = (event: { target: unknown }) =>
     ending.gently((event.target as AbortSignal).reason === CLOSED ? 'closed' : 'cancel');
@@ -137,9 +142,16 @@ function watch(given: { tree: Tree; limits: Limits; ending: Ending; signals: rea
 
   let pause = tree.pauseMs ?? FIRST_CHECK_MS;
   let timer = setTimeout(check, pause);
+  let bug: { error: unknown } | null = null;
   function check(): void {
-    const passed = tree.check(limits);
-    if (passed !== null) ending.atOnce(passed);
+    try {
+      const passed = tree.check(limits);
+      if (passed !== null) ending.atOnce(passed);
+    } catch (error) {
+      // From a timer it would end our whole process. A run that cannot be watched does not go on.
+      bug ??= { error };
+      tree.kill();
+    }
     pause = tree.pauseMs ?? Math.min(SLOWEST_CHECK_MS, pause * 1.5);
     timer = setTimeout(check, pause);
   }
@@ -148,7 +160,15 @@ function watch(given: { tree: Tree; limits: Limits; ending: Ending; signals: rea
     clearTimeout(deadline);
     clearTimeout(timer);
     for (const signal of signals) signal.removeEventListener('abort', cancel);
+    return bug;
   };
+}
+
+interface WatchOptions {
+  readonly tree: Tree;
+  readonly limits: Limits;
+  readonly ending: Ending;
+  readonly signals: readonly AbortSignal[];
 }
 
 /** The reason of the signal that tells a run that its sandbox was closed. */
@@ -186,7 +206,8 @@ function read(fd: number, onBytes: (bytes: Uint8Array) => void): Socket {
 async function drained(readers: readonly Socket[]): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, DRAIN_MS);
+    // After one more look at the pipes: when the machine is busy, this may come before what was written long ago.
+    timer = setTimeout(() => setImmediate(resolve), DRAIN_MS);
   });
   await Promise.race([Promise.all(readers.map(closed)), late]);
   clearTimeout(timer);

@@ -1,67 +1,135 @@
-import { existsSync, renameSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, lstatSync, readdirSync, renameSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { failpoint } from '../kernel/failpoint.ts';
 import type { Quarantined } from '../kernel/sandbox.ts';
 import type { Found } from './found.ts';
 import { addsNoRisk, isHarmlessGitConfig } from './git-config.ts';
-import { type GitMemory, hooksIn, isGitConfig, isGitHooks, isOwnGitFile, stateOf } from './git-folders.ts';
-import { inFolder, readInside } from './inside.ts';
+import { hookNames, hookState, isGitConfig, isGitHooks, isOwnGitFile, isPlain, stateOf } from './git-folders.ts';
+import { identityOf, inFolder, readTextInside, statOf } from './inside.ts';
+
+interface Remembered {
+  readonly state: string | undefined;
+  readonly identity: string | undefined;
+}
+
+/** What protected places were like before a run, by path. */
+export type Memory = ReadonlyMap<string, Remembered>;
+
+export interface Swept {
+  readonly quarantined: readonly Quarantined[];
+  /** What the host would obey and what could not be renamed. */
+  readonly left: readonly string[];
+}
+
+export function remember(workspace: string, found: readonly Found[]): Memory {
+  return new Map(
+    found.filter(isSwept).map((each) => {
+      const state = each.access === 'read-only' ? stateOf(workspace, each) : undefined;
+      return [each.path, { state, identity: identityOf(`${workspace}/${each.path}`) }];
+    }),
+  );
+}
+
+function isSwept({ access, because }: Found): boolean {
+  return (access === 'read-only' && because !== 'alias') || because === 'unreadable' || because === 'unnameable';
+}
 
 /**
  * After a live run: what it created where the host would execute or obey it is renamed, so that nothing is lost and
- * nothing happens. So is what changed in a protected place of git, since a rename on the host lifts its protection.
- * Every path is walked over open folders without following links, since a process that still runs could put one there.
+ * nothing happens. So is what changed in a protected place, since whoever replaces a file on the host lifts its
+ * protection. Every path is walked over open folders without following links, since a process that still runs could put
+ * one there.
  */
-export function sweep(
-  workspace: string,
-  before: readonly Found[],
-  after: readonly Found[],
-  memory: GitMemory,
-): Quarantined[] {
+export function sweep(workspace: string, before: readonly Found[], after: readonly Found[], memory: Memory): Swept {
   const known = new Map(before.map((found) => [found.path, found.kind]));
   const isChanged = (found: Found): boolean =>
-    known.get(found.path) !== found.kind || memory.get(found.path) !== stateOf(workspace, found);
-  return after
-    .filter(({ access, because }) => (access === 'read-only' && because !== 'alias') || because === 'unreadable')
-    .filter(({ path }) => !path.includes(SUFFIX))
+    known.get(found.path) !== found.kind || isOther(workspace, found, memory.get(found.path));
+  const planted = after
+    .filter(isSwept)
     .filter(isChanged)
-    .flatMap((found) => judge(workspace, found, memory.get(found.path)));
+    .flatMap((found) => judge(workspace, found, memory.get(found.path)?.state));
+  const moved = planted.map(({ path, reason }) => ({ path, reason, movedTo: moveAside(workspace, path) }));
+  return {
+    quarantined: moved.flatMap(({ path, reason, movedTo }) => (movedTo === null ? [] : [{ path, movedTo, reason }])),
+    left: moved
+      .filter(({ path, movedTo }) => movedTo === null && statOf(`${workspace}/${path}`))
+      .map((each) => each.path),
+  };
+}
+
+/**
+ * Git's files and links are compared by what they say. Others were mounted on, so that only whoever replaced them on the
+ * host could lift the protection: a file that is still the same one was written by nobody inside.
+ */
+function isOther(workspace: string, found: Found, before: Remembered | undefined): boolean {
+  if (before === undefined) return true;
+  const isSame = before.state === stateOf(workspace, found);
+  if (before.state !== undefined && (isSame || !isPlain(found))) return !isSame;
+  return before.identity !== identityOf(`${workspace}/${found.path}`);
+}
+
+interface Planted {
+  readonly path: string;
+  readonly reason: string;
+}
+
+function judge(workspace: string, found: Found, before: string | undefined): Planted[] {
+  const { path } = found;
+  const reason = found.rule?.reason ?? 'the host would obey it';
+  if (found.because === 'unreadable') return [{ path, reason: 'nobody can look into it' }];
+  if (found.because === 'unnameable')
+    return [{ path, reason: 'its name is no text, so that nothing can be hidden in it' }];
+  if (isGitHooks(found)) {
+    const known = new Set(before?.split('\n'));
+    const isKnown = (name: string): boolean => known.size > 0 && known.has(hookState(workspace, path, name));
+    return hookNames(workspace, path)
+      .filter((name) => !PUT_ASIDE.test(name) && !isKnown(name))
+      .map((name) => ({ path: `${path}/${name}`, reason }));
+  }
+  if (isGitConfig(found)) {
+    const text = readTextInside(workspace, path);
+    if (isHarmlessGitConfig(text)) return [];
+    return text !== null && before !== undefined && addsNoRisk(before, text) ? [] : [{ path, reason }];
+  }
+  return isOwnGitFile(workspace, found) ? [] : [{ path, reason }];
 }
 
 const SUFFIX = '.quarantined';
+const PUT_ASIDE = /\.quarantined(-\d)?$/;
 
-function judge(workspace: string, found: Found, before: string | undefined): Quarantined[] {
-  const { path } = found;
-  const reason = found.rule?.reason ?? 'the host would obey it';
-  const quarantine = (each: string): Quarantined[] => moveAside(workspace, each, reason);
-  if (found.because === 'unreadable') return moveAside(workspace, path, 'nobody can look into it');
-  if (isGitHooks(found)) {
-    const known = new Set(before?.split('\n'));
-    return hooksIn(workspace, path)
-      .filter(({ name, state }) => !known.has(state) && !name.includes(SUFFIX))
-      .flatMap(({ name }) => quarantine(`${path}/${name}`));
-  }
-  if (isGitConfig(found)) {
-    const text = readInside(workspace, path);
-    if (isHarmlessGitConfig(text)) return [];
-    return text !== null && before !== undefined && addsNoRisk(before, text) ? [] : quarantine(path);
-  }
-  return isOwnGitFile(workspace, found) ? [] : quarantine(path);
-}
-
-function moveAside(workspace: string, path: string, reason: string): Quarantined[] {
+/** The new path, or null when it could not be renamed. */
+function moveAside(workspace: string, path: string): string | null {
   const name = basename(path);
   const movedTo = inFolder(workspace, dirname(path), (folder) => {
-    for (let i = 1; i < 1000; i++) {
-      const candidate = `${name}${SUFFIX}${i === 1 ? '' : `-${i}`}`;
-      if (existsSync(`${folder}/${candidate}`)) continue;
-      failpoint('sandbox.before_rename');
-      renameSync(`${folder}/${name}`, `${folder}/${candidate}`);
-      failpoint('sandbox.after_rename');
-      return [candidate];
-    }
-    return [];
+    const candidates = [1, 2, 3, 4, 5].map((i) => `${name}${SUFFIX}${i === 1 ? '' : `-${i}`}`);
+    // What was planted may have a name of full length, or names that stand in the way.
+    const free = candidates.find((each) => each.length < 200 && statOf(`${folder}/${each}`) === undefined);
+    const target = free ?? `${randomBytes(8).toString('hex')}${SUFFIX}`;
+    failpoint('sandbox.before_rename');
+    whileWritable(folder, () => renameSync(bytesOf(folder, name), `${folder}/${target}`));
+    failpoint('sandbox.after_rename');
+    return [target];
   })[0];
-  if (movedTo === undefined) return [];
-  return [{ path, movedTo: dirname(path) === '.' ? movedTo : `${dirname(path)}/${movedTo}`, reason }];
+  if (movedTo === undefined) return null;
+  return dirname(path) === '.' ? movedTo : `${dirname(path)}/${movedTo}`;
+}
+
+/** The path of an entry, also of one whose name is no text and was only read as nearly this. */
+function bytesOf(folder: string, name: string): Buffer {
+  const path = Buffer.from(`${folder}/${name}`);
+  if (statOf(`${folder}/${name}`) !== undefined) return path;
+  const found = readdirSync(folder, { encoding: 'buffer' }).find((each) => each.toString('utf8') === name);
+  return found === undefined ? path : Buffer.concat([Buffer.from(`${folder}/`), found]);
+}
+
+/** A run may take the right to write in a folder away from us; what is ours can be given back. */
+function whileWritable(folder: string, rename: () => void): void {
+  const { mode } = lstatSync(`${folder}/.`);
+  if ((mode & 0o300) !== 0o300) chmodSync(`${folder}/.`, (mode & 0o7777) | 0o300);
+  try {
+    rename();
+  } finally {
+    if ((mode & 0o300) !== 0o300) chmodSync(`${folder}/.`, mode & 0o7777);
+  }
 }

@@ -7,6 +7,7 @@ import { createFilePolicy } from '../kernel/file-policy.ts';
 import { processesTagged } from '../testing/sandbox-contract.ts';
 import { trySandbox } from '../testing/try-sandbox.ts';
 import { createBubblewrap } from './bubblewrap.ts';
+import { OWNER_ID } from './owner.ts';
 import { pidsByVariable } from './proc.ts';
 
 const path = process.env['PATH'] ?? '';
@@ -16,8 +17,8 @@ function traces(): Record<string, unknown> {
   return {
     descriptors: readdirSync('/proc/self/fd').length,
     mounts: readFileSync('/proc/self/mounts', 'utf8').match(/.*(sandbox|toolwright).*/g) ?? [],
-    cgroups: cgroupFolders().filter((name) => name.startsWith(`toolwright-${process.pid}-`)),
-    processes: pidsByVariable('TOOLWRIGHT_OWNER').filter(([, owner]) => owner === String(process.pid)),
+    cgroups: cgroupFolders().filter((name) => name.startsWith(`toolwright-${OWNER_ID}-`)),
+    processes: pidsByVariable('TOOLWRIGHT_OWNED_BY').filter(([, owner]) => owner === OWNER_ID),
     children: readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim(),
   };
 }

@@ -1,5 +1,7 @@
-import { accessSync, constants, existsSync, realpathSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { isExecutable } from './files.ts';
+import { statOf } from './inside.ts';
 
 /** The system as a run sees it, read-only. Everything else of the host is not there. */
 export const SYSTEM_FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'] as const;
@@ -52,27 +54,55 @@ const KINDS = [
 export interface Toolchains {
   /** Folders and files of the host to mount read-only so that the programs on the path work. */
   readonly folders: readonly string[];
+  /** Files in those folders that a mask lies on. */
+  readonly hidden: readonly string[];
   /** The search path inside: what of the host's leads somewhere there. */
   readonly path: readonly string[];
+  /** Entries of the host's path that are not there, for whoever wonders. */
+  readonly leftOut: readonly string[];
 }
 
+/** Each takes a mount. */
+const MOST_PROGRAMS = 50;
+
 /** Interpreters often live in the home, which is hidden: finds the folders that the search path leads to. */
-export function findToolchains(given: { path: string; home: string; workspace?: string }): Toolchains {
+export function findToolchains(given: {
+  path: string;
+  home: string;
+  /** Whether a file of this name is a secret. */
+  isSecret(name: string): boolean;
+}): Toolchains {
   const folders = new Set<string>();
+  const hidden = new Set<string>();
   const path = new Set<string>();
+  const leftOut = new Set<string>();
   // Our own Node must be there wherever it lies; other programs of a project are not the system's.
   const onPath = given.path.split(':').filter((entry) => entry.startsWith('/') && !entry.includes('/node_modules/'));
   for (const entry of [...onPath, dirname(process.execPath)]) {
     if (!isReadable(entry)) continue;
     if (isSystem(entry)) path.add(entry);
-    else for (const root of rootsOf(entry, given.home)) addTool(root, entry);
+    else addTools(entry);
   }
   for (const entry of ['/usr/local/bin', '/usr/bin', '/bin']) path.add(entry);
-  return { folders: [...folders], path: [...path] };
+  return { folders: [...folders], hidden: [...hidden], path: [...path], leftOut: [...leftOut] };
 
-  function addTool(root: string, entry: string): void {
-    folders.add(root);
-    path.add(entry);
+  function addTools(entry: string): void {
+    const roots = rootsOf(entry, given.home) ?? programsIn(entry, given.isSecret);
+    if (roots.length > MOST_PROGRAMS) {
+      leftOut.add(entry);
+      return;
+    }
+    for (const root of roots) folders.add(root);
+    // A link on the way is not there inside.
+    const real = realpathSync(entry);
+    for (const each of [entry, real]) path.add(each);
+    for (const folder of [entry, real].filter((each) => roots.includes(each))) {
+      for (const name of namesIn(folder).filter(
+        (each) => given.isSecret(each) && statOf(`${folder}/${each}`)?.isFile(),
+      )) {
+        hidden.add(`${folder}/${name}`);
+      }
+    }
   }
 }
 
@@ -84,7 +114,8 @@ export function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`);
 }
 
-function rootsOf(entry: string, home: string): string[] {
+/** What goes with the programs of a folder. Null when nothing tells that it is a folder of programs. */
+function rootsOf(entry: string, home: string): string[] | null {
   const manager = MANAGERS.find((name) => `${entry}/`.includes(`/${name}/`));
   if (manager !== undefined) {
     const above = entry.slice(0, `${entry}/`.indexOf(`/${manager}/`));
@@ -92,14 +123,39 @@ function rootsOf(entry: string, home: string): string[] {
   }
   if (isWithin(entry, '/nix')) return ['/nix'];
   const real = realpathSync(entry);
-  const prefix = basename(real) === 'bin' || basename(real) === 'sbin' ? dirname(real) : real;
+  if (basename(real) !== 'bin' && basename(real) !== 'sbin') return null;
+  const prefix = dirname(real);
   const homes = [home, isReadable(home) ? realpathSync(home) : home, '/home', '/root', '/Users'];
   const isHome = homes.some((folder) => isWithin(prefix, folder));
-  if (isHome || prefix === real || prefix.split('/').length < 3) return [entry];
+  if (isHome || prefix.split('/').length < 3) return [entry];
   const also = KINDS.filter(({ marker }) => existsSync(`${prefix}/${marker}`)).flatMap((kind) => kind.parts);
   return [...new Set([basename(real), ...PARTS, ...also])]
     .map((name) => `${prefix}/${name}`)
     .filter((path) => existsSync(path));
+}
+
+/** Of a folder that may hold anything besides, such as a home: its programs and libraries, one by one. */
+function programsIn(folder: string, isSecret: (name: string) => boolean): string[] {
+  return namesIn(folder)
+    .filter((name) => !isSecret(name))
+    .map((name) => `${folder}/${name}`)
+    .filter((path) => isExecutable(path) || (/\.so(\.\d+)*$/.test(path) && isFile(path)));
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 function isReadable(path: string): boolean {

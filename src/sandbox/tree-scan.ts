@@ -23,9 +23,13 @@ interface Folder {
 
 /** Let other work run after so long: a first scan of a large tree takes longer than one turn may. */
 const SLICE_MS = 8;
+/** What bytes that are no text are read as. */
+const NO_TEXT = '\uFFFD';
 /** A change within the clock's granularity after a folder was read would not show; such a folder is read again. */
 const CLOCK_MS = 50;
-export function createTreeScan(policy: FilePolicy): TreeScan {
+
+/** `home` is where the user's own git configuration is. */
+export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
   const workspaces = new Map<string, Map<string, Folder>>();
   const targets = new Map<string, Map<string, Found>>();
 
@@ -52,7 +56,7 @@ export function createTreeScan(policy: FilePolicy): TreeScan {
     }
     workspaces.set(workspace, after);
     const names = new Map([...after].map(([path, folder]) => [path, folder.names]));
-    const all = [...found, ...namedByConfig(workspace, found)];
+    const all = [...found, ...namedByConfig(workspace, found, home)];
     const others = otherNames(workspace, all, names);
     return [...all, ...others, ...stillHidden(workspace, [...all, ...others])];
   }
@@ -80,7 +84,8 @@ export function createTreeScan(policy: FilePolicy): TreeScan {
       return { ...judgeEntries(path, absolute), changedMs: ctimeMs, inode: ino, readAtMs };
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      return code === 'ENOENT' || code === 'ENOTDIR' ? 'gone' : 'unreadable';
+      // One that is too deep to be named can be neither mounted on nor reached by anybody's path.
+      return ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(code ?? '') ? 'gone' : 'unreadable';
     }
   }
 
@@ -98,6 +103,11 @@ export function createTreeScan(policy: FilePolicy): TreeScan {
       const verdict = policy.judgeEntry(path, name);
       const ofGit = verdict.rule === null ? gitRule(name, kind, repository) : null;
       const { access, rule } = ofGit === null ? verdict : { access: 'read-only' as const, rule: ofGit };
+      const matters = kind === 'folder' || access !== 'writable';
+      if (matters && name.includes(NO_TEXT) && statOf(`${absolute}/${name}`) === undefined) {
+        found.push({ path: full, kind, access: 'hidden', rule: null, because: 'unnameable' });
+        continue;
+      }
       if (access !== 'writable') found.push({ path: full, kind, access, rule });
       // A socket is a door to whatever process of the host listens on it.
       else if (entry.isSocket()) found.push({ path: full, kind: 'other', access: 'hidden', rule: null });

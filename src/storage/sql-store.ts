@@ -88,7 +88,8 @@ export class SqlStore implements Ledger {
   async append(session: string, events: readonly NewEvent[]): Promise<readonly StoredEvent[]> {
     const prepared = await Promise.all(
       events.map(async (event) => {
-        return { event, callId: nameOf(event.callId), payload: await toPayload(this.#engine.blobs, event.data) };
+        const callId = event.callId === null ? null : nameOf(event.callId);
+        return { event, callId, payload: await toPayload(this.#engine.blobs, event.data) };
       }),
     );
     const stored = await this.#engine.write(appendUnit(nameOf(session), prepared));

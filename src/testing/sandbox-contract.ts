@@ -169,6 +169,15 @@ export function sandboxContract(subject: SandboxSubject): SandboxCheck[] {
       }
       output.log.dispose();
     }),
+    check('tells an exit code from a signal of the same number', async () => {
+      const ends = [];
+      for (const command of ['exit 137', 'kill -KILL $$', 'exit 143', 'kill -TERM $$', 'kill -SEGV $$']) {
+        const { exitCode, signal, output } = await run(['/bin/sh', '-c', command]);
+        output.log.dispose();
+        ends.push(exitCode ?? signal);
+      }
+      assert.deepEqual(ends, [137, 'SIGKILL', 143, 'SIGTERM', 'SIGSEGV']);
+    }),
     check('ends a run at its time limit and keeps what it printed', async () => {
       const result = await script('echo before; sleep 30', { limits: { timeMs: 300 } });
       assert.equal(result.endedBy, 'time');

@@ -120,6 +120,16 @@ export function storeContract(open: Open): Check[] {
       assert.equal(new Set(all).size, 90);
     },
 
+    async 'a session keeps what was said in it beside its calls'(store) {
+      const call = requestedCall();
+      await store.submit(call);
+      const data = { messageId: 'm1', role: 'user', text: 'hello ü' } as const;
+      const added = { type: 'message.added', callId: null, at: AT, data } as const;
+      const [stored] = await store.append('s1', [added]);
+      assert.deepEqual([stored?.seq, stored?.callId], [2, null]);
+      assert.deepEqual((await store.events('s1', 1))[0]?.data, data);
+    },
+
     async 'events come back as they were recorded, after a seq and up to a limit'(store) {
       const call = requestedCall();
       await store.submit(call);

@@ -15,6 +15,8 @@ import { processInput } from './shell/process-input.ts';
 import { processList } from './shell/process-list.ts';
 import { processOutput } from './shell/process-output.ts';
 import { processStop } from './shell/process-stop.ts';
+import { webFetch } from './web/web-fetch.ts';
+import { webSearch } from './web/web-search.ts';
 
 /** Every built-in tool: a tool is one file and one line here. */
 export const builtInTools: readonly Tool[] = [
@@ -34,4 +36,6 @@ export const builtInTools: readonly Tool[] = [
   processInput,
   processStop,
   readOutput,
+  webFetch,
+  webSearch,
 ];

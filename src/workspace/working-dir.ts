@@ -32,6 +32,7 @@ export function elsewhere(workingDir: string, { names }: Place): { files: Files;
       apply: later,
       rehearse: later,
       suggest: async () => [],
+      secretIn: async () => null,
     },
     search: { glob: later, grep: later },
   };

@@ -42,7 +42,12 @@ export function checkAssert(assertion: string, seen: Observation, before: Before
     case 'no-leak':
       return seen.text.includes(rest) ? `${rest} was shown` : null;
     case 'within':
-      return seen.durationMs <= Number.parseInt(rest, 10) ? null : `it took ${Math.round(seen.durationMs)} ms`;
+      return seen.durationMs <= within(rest, seen) ? null : `it took ${Math.round(seen.durationMs)} ms`;
+    case 'no-dial': {
+      if (seen.dialled === undefined) return undefined;
+      const reached = seen.dialled.find((each) => rest === '*' || each === rest);
+      return reached === undefined ? null : `${reached} was dialled`;
+    }
     case 'rss<': {
       const grown = (process.memoryUsage().rss - before.rss) / (1024 * 1024);
       return grown < Number(rest) ? null : `memory grew by ${Math.round(grown)} MB`;
@@ -55,6 +60,12 @@ export function checkAssert(assertion: string, seen: Observation, before: Before
     default:
       return undefined;
   }
+}
+
+/** Milliseconds, or `configured total deadline + 1 s`. */
+function within(rest: string, { deadlineMs = Number.NaN }: Observation): number {
+  const more = /deadline \+ (\d+) s/.exec(rest)?.[1];
+  return more === undefined ? Number.parseInt(rest, 10) : deadlineMs + Number(more) * 1000;
 }
 
 /** Processes other than this one whose environment holds the mark. */

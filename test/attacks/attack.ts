@@ -29,6 +29,10 @@ export interface Observation {
   readonly durationMs: number;
   /** Whether an ordinary call after the attack was answered, where the runner has tried one. */
   readonly answersAfter?: boolean;
+  /** How long the call was allowed to take, where that is for the case to know. */
+  readonly deadlineMs?: number;
+  /** Names and addresses that were connected to, where the runner has seen them. */
+  readonly dialled?: readonly string[];
   /** For checks that know the runner: the result as it came. */
   readonly detail: unknown;
 }

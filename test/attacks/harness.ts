@@ -120,7 +120,7 @@ async function checkText(
 }
 
 function isChecked(assertion: string): boolean {
-  return /^(absent|exists|same|eq|no-leak|within|rss<|no-proc|alive)(:|$)/.test(assertion);
+  return /^(absent|exists|same|eq|no-leak|no-dial|within|rss<|no-proc|alive)(:|$)/.test(assertion);
 }
 
 function pending(attack: Attack): CaseReport {

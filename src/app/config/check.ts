@@ -39,9 +39,10 @@ export function checkText(source: string, name: SettingName, text: string): Chec
   return checkObject(source, { [name]: fromText(name, text) });
 }
 
-/** A database's address that does not fit may have its password anywhere. */
+/** A database's address, or a server's environment, that does not fit may have its password anywhere. */
 function orHidden(name: SettingName, value: unknown): string {
-  return name === 'databaseUrl' ? 'what it is (not shown, it may hold a password)' : shown(value);
+  const secret = name === 'databaseUrl' || name === 'mcpServers';
+  return secret ? 'what it is (not shown, it may hold a password)' : shown(value);
 }
 
 function isSetting(name: string): name is SettingName {
@@ -57,23 +58,26 @@ function fromText(name: SettingName, text: string): unknown {
   const { fallback, schema } = SETTINGS[name];
   if (Array.isArray(fallback)) return listOf(text);
   if (text === 'null') return null;
+  if (text.trim().startsWith('{') || (typeof fallback === 'object' && fallback !== null)) return jsonOf(text);
   const number = Number(text);
   return text.trim() !== '' && Number.isFinite(number) && schema.safeParse(number).success ? number : text;
 }
 
 /** A list with commas, where those in parentheses belong to a rule; JSON for what that does not fit. */
 function listOf(text: string): unknown {
-  if (text.trim().startsWith('[')) {
-    try {
-      return JSON.parse(text);
-    } catch {
-      return text;
-    }
-  }
+  if (text.trim().startsWith('[')) return jsonOf(text);
   return text
     .split(/,(?![^(]*\))/)
     .map((item) => item.trim())
     .filter((item) => item !== '');
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 function reasonOf(error: { issues: readonly { message: string; path: readonly PropertyKey[] }[] }): string {

@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Checked, checkObject } from './check.ts';
+import { withoutComments } from './comments.ts';
 
 const LARGEST_FILE = 1_000_000;
 
@@ -38,7 +39,7 @@ async function checkFile(path: string, flags: number): Promise<Checked> {
   if (text === undefined) return problem(`${path} is no plain file of at most 1 MB.`);
   let given: unknown;
   try {
-    given = JSON.parse(text.replace(/^\ufeff/, ''));
+    given = JSON.parse(withoutComments(text.replace(/^\ufeff/, '')));
   } catch (error) {
     return problem(`${path} is not JSON${placeOf(error as Error, text)}. It must hold an object: { "mode": "ask" }.`);
   }

@@ -318,14 +318,34 @@ const CASES: Record<SettingName, { users: unknown; tighter?: [unknown, unknown];
   toolset: { users: 'full', looser: ['standard', 'full'] },
   sandbox: { users: 'auto', tighter: ['bubblewrap', 'bubblewrap'], looser: ['none'] },
   allowedHosts: { users: ['a.org', 'b.org'], tighter: [['a.org'], ['a.org']], looser: [['c.org'], ['a.org', 'c.org']] },
+  privateHosts: {
+    users: ['a.org', '10.0.0.0/8'],
+    tighter: [['a.org'], ['a.org']],
+    looser: [['10.0.0.0/9'], ['b.org']],
+  },
   commandTimeout: { users: 100, tighter: [50, 50], looser: [101] },
   outputLimit: { users: 5000, tighter: [4000, 4000], looser: [6000] },
   approvalTimeout: { users: 60, tighter: [30, 30], looser: [61, null] },
+  mcpApprovals: { users: 'inbox', looser: ['any', 'inbox'] },
+  mcpServers: { users: {}, looser: [] },
   stateDir: { users: '/a', looser: ['/b', null] },
   databaseUrl: { users: null, looser: ['postgres://evil/db'] },
   retentionDays: { users: null, looser: [1] },
   retentionMegabytes: { users: 100, looser: [1, null] },
   port: { users: 1, looser: [2] },
+  provider: { users: 'auto', looser: ['openai-chat', 'auto'] },
+  model: { users: 'a', looser: ['b', null] },
+  modelBaseUrl: { users: null, looser: ['http://127.0.0.1:9/'] },
+  modelKeyVariable: { users: null, looser: ['HOME'] },
+  modelHeaders: { users: [], looser: [['x-evil: 1']] },
+  modelOptions: { users: {}, looser: [{ system: 'evil' }] },
+  modelWindow: { users: 100_000, tighter: [50_000, 50_000], looser: [200_000] },
+  modelMaxTokens: { users: 1000, tighter: [500, 500], looser: [2000] },
+  modelPrice: { users: null, looser: [{ input: 0, output: 0 }] },
+  maxTurns: { users: 50, tighter: [10, 10], looser: [51] },
+  maxTokens: { users: 5000, tighter: [4000, 4000], looser: [6000, null] },
+  maxCost: { users: 5, tighter: [4, 4], looser: [6, null] },
+  maxMinutes: { users: null, tighter: [4, 4], looser: [] },
   host: { users: '127.0.0.1', looser: ['0.0.0.0'] },
   publicUrl: { users: null, looser: ['https://evil.example'] },
   tlsCert: { users: null, looser: ['/tmp/cert.pem'] },
@@ -365,6 +385,15 @@ describe('a workspace can only tighten', () => {
   test('no limit may be given one, and one may not be lifted', async () => {
     workspaceFile({ approvalTimeout: 10 });
     expect((await config()).config.approvalTimeout).toBe(10);
+  });
+
+  test('an MCP server is only proposed: the user has to add it', async () => {
+    userFile({ mcpServers: { mine: { command: 'mine' } } });
+    workspaceFile({ mcpServers: { theirs: { command: 'sh', args: ['-c', 'evil'] } } });
+    const { config: found, sources, proposedServers } = await config();
+    expect(found.mcpServers).toEqual({ mine: { command: 'mine' } });
+    expect(sources.mcpServers).toBe('user file');
+    expect(proposedServers).toEqual({ theirs: { command: 'sh', args: ['-c', 'evil'] } });
   });
 
   test('its unknown settings are refused too', async () => {

@@ -1,7 +1,9 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { addTo, lower, neverFromWorkspace, oneOf, subsetOf, type Tighten } from './tighten.ts';
+import { malformedHost } from '../../net/hosts.ts';
+import { malformedPrivateHost } from '../../net/url-guard.ts';
+import { addTo, lower, neverFromWorkspace, oneOf, onlyProposes, subsetOf, type Tighten } from './tighten.ts';
 
 /** One setting: what it may be, what it is if nobody says, what it is for, and how far a workspace may change it. */
 export interface Setting<T = unknown> {
@@ -22,6 +24,24 @@ function setting<T>(schema: z.ZodType<T>, fallback: NoInfer<T>, about: string, t
 }
 
 const names = z.array(z.string().min(1));
+const HOST = 'a host is written example.org, *.example.org or example.org:8443';
+
+const protocol = z.enum(['auto', '2025', '2026']).describe('The revision to speak. Left out: what fits the transport.');
+
+const server = z.union([
+  z.strictObject({
+    command: z.string().min(1),
+    args: z.array(z.string()).optional(),
+    env: z.record(z.string(), z.string()).optional(),
+    cwd: z.string().min(1).optional(),
+    protocol: protocol.optional(),
+  }),
+  z.strictObject({
+    url: z.url({ protocol: /^https?$/ }),
+    headers: z.record(z.string(), z.string()).optional(),
+    protocol: protocol.optional(),
+  }),
+]);
 
 /**
  * Every setting there is. Its name in the environment follows from its name here: `commandTimeout` is
@@ -51,7 +71,25 @@ export const SETTINGS = {
     'What keeps commands in. none runs them unprotected.',
     oneOf({ none: ['auto', 'bubblewrap', 'seatbelt'], auto: ['bubblewrap', 'seatbelt'], bubblewrap: [], seatbelt: [] }),
   ),
-  allowedHosts: setting(names, [], 'Hosts that may be reached without a question.', subsetOf),
+  allowedHosts: setting(
+    z.array(
+      z
+        .string()
+        .min(1)
+        .refine((entry) => malformedHost([entry]) === null, HOST),
+    ),
+    [],
+    'Hosts that may be reached without a question: example.org, *.example.org, example.org:8443.',
+    subsetOf,
+  ),
+  privateHosts: setting(
+    z.array(
+      z.string().refine((entry) => malformedPrivateHost([entry]) === null, `${HOST}, or an address or a range of them`),
+    ),
+    [],
+    'Hosts, addresses and ranges that web tools may reach although they are not on the public internet.',
+    subsetOf,
+  ),
   commandTimeout: setting(
     z.number().positive().max(600),
     120,
@@ -64,6 +102,18 @@ export const SETTINGS = {
     null,
     'Seconds a question waits for a person. null waits as long as it takes.',
     lower,
+  ),
+  mcpApprovals: setting(
+    z.enum(['any', 'destructive-inbox', 'inbox', 'client', 'nobody']),
+    'any',
+    "Whose answer counts when a call through MCP must be asked about: any, the client's form or our own inbox; destructive-inbox, only the inbox for what cannot be undone; inbox; client; nobody, it is refused.",
+    neverFromWorkspace,
+  ),
+  mcpServers: setting(
+    z.record(z.string().regex(/^[A-Za-z0-9_-]{1,32}$/, 'a server is named by 1 to 32 letters, digits, _ or -'), server),
+    {},
+    'MCP servers whose tools are offered beside ours: a command to start, or a url. A workspace can propose one; it is not started.',
+    onlyProposes,
   ),
   stateDir: setting(
     z
@@ -96,6 +146,63 @@ export const SETTINGS = {
     neverFromWorkspace,
   ),
   port: setting(z.int().min(0).max(65_535), 8665, 'The port of the web app, on loopback.', neverFromWorkspace),
+  provider: setting(
+    z.enum(['auto', 'anthropic', 'openai', 'openai-chat']),
+    'auto',
+    'How the model is spoken to: Anthropic Messages, OpenAI Responses, or the chat format of Ollama, vLLM, DeepSeek and others. auto: by the key that is there.',
+    neverFromWorkspace,
+  ),
+  model: setting(
+    z.string().min(1).nullable(),
+    null,
+    "The model's name. null: the provider's usual one.",
+    neverFromWorkspace,
+  ),
+  modelBaseUrl: setting(
+    z
+      .url({ protocol: /^https?$/, error: 'it must be the address of an endpoint, such as http://localhost:11434/v1' })
+      .nullable(),
+    null,
+    "Where the model is. null: the provider's own address.",
+    neverFromWorkspace,
+  ),
+  modelKeyVariable: setting(
+    z.string().min(1).nullable(),
+    null,
+    'The environment variable that holds the key. null: ANTHROPIC_API_KEY or OPENAI_API_KEY.',
+    neverFromWorkspace,
+  ),
+  modelHeaders: setting(
+    z.array(z.string().regex(/^[\w-]+: .+$/, 'it must look like Name: value')),
+    [],
+    'Headers that the model is sent besides, each as Name: value.',
+    neverFromWorkspace,
+  ),
+  modelOptions: setting(
+    z.record(z.string(), z.unknown()),
+    {},
+    "Fields of the provider's own that go into each request, such as thinking.",
+    neverFromWorkspace,
+  ),
+  modelWindow: setting(z.int().min(4000), 200_000, 'Tokens that fit into a conversation with the model.', lower),
+  modelMaxTokens: setting(z.int().min(100), 16_000, 'Tokens of one answer of the model.', lower),
+  modelPrice: setting(
+    z
+      .strictObject({
+        input: z.number().min(0),
+        output: z.number().min(0),
+        cacheRead: z.number().min(0).optional(),
+        cacheWrite: z.number().min(0).optional(),
+      })
+      .nullable(),
+    null,
+    'What a million tokens cost, so that runs can be counted in money.',
+    neverFromWorkspace,
+  ),
+  maxTurns: setting(z.int().min(1), 100, 'Turns of the model in one run.', lower),
+  maxTokens: setting(z.number().positive().nullable(), null, 'Tokens that one run may use.', lower),
+  maxCost: setting(z.number().positive().nullable(), null, 'What one run may cost, counted with modelPrice.', lower),
+  maxMinutes: setting(z.number().positive().nullable(), null, 'Minutes that one run may take.', lower),
   host: setting(
     z.string().min(1),
     '127.0.0.1',

@@ -7,7 +7,7 @@ export type Texts = Readonly<Record<string, string | undefined>>;
 const PREFIX = 'TOOLWRIGHT_';
 
 /** What sandboxed commands carry: a Toolwright that is started by one finds them in its environment. */
-const MARKS = new Set(['TOOLWRIGHT_CALL', 'TOOLWRIGHT_OWNER', 'TOOLWRIGHT_RUN']);
+const MARKS = new Set(['TOOLWRIGHT_CALL', 'TOOLWRIGHT_OWNED_BY', 'TOOLWRIGHT_RUN']);
 
 /**
  * TOOLWRIGHT_*. An empty variable counts as none. Inside a sandboxed command TOOLWRIGHT_SANDBOX says what keeps that

@@ -9,6 +9,9 @@ export const neverFromWorkspace = (): { refused: string } => ({
   refused: "only the user can set it, with a flag, in the environment or in the user's own file",
 });
 
+/** What a workspace says is shown to the user, and changes nothing. */
+export const onlyProposes = <T>(users: T): { value: T } => ({ value: users });
+
 /** Lists of what is forbidden or asked about grow. */
 export const addTo: Tighten<string[]> = (users, workspaces) => ({ value: [...new Set([...users, ...workspaces])] });
 

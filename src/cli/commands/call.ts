@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
+import type { Command } from 'commander';
 import { type Host, openHost } from '../../app/open-host.ts';
 import { ExecutionContext } from '../../kernel/execution-context.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import { EXIT, exitCodeOf } from '../exit-codes.ts';
-import { settingsFrom } from '../flags.ts';
+import { collect, settingsFrom } from '../flags.ts';
 import { toolArguments } from '../tool-arguments.ts';
 
 interface CallOptions {
@@ -16,8 +17,22 @@ interface CallOptions {
   json?: boolean;
 }
 
+export function define(command: Command): void {
+  command
+    .argument('<tool>', 'its name')
+    .argument('[arguments...]', 'its parameters as --name value, or one JSON object with --args')
+    .option('-w, --workspace <folder>', 'the folder to work in', '.')
+    .option('--args <json>', 'all parameters as one JSON object')
+    .option('--headless', 'nobody can be asked: refuse at once what needs a person')
+    .option('--dry-run', 'say what would happen, and do nothing')
+    .option('--set <name=value>', 'any setting of the configuration', collect, [])
+    .option('--json', 'print one JSON object instead of text')
+    .allowUnknownOption()
+    .action(call);
+}
+
 /** One call in a session of its own. Who is asked: the person at this terminal, or anybody at another door. */
-export async function call(tool: string, words: readonly string[], options: CallOptions): Promise<void> {
+async function call(tool: string, words: readonly string[], options: CallOptions): Promise<void> {
   const { workspace, headless = false, json } = options;
   const opened = await openHost({
     workspaces: [workspace],

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import { createSessionRunner } from '../../app/session-runner.ts';
 import { startServer } from '../../app/start-server.ts';
 import { EXIT, exitCodeOf } from '../exit-codes.ts';
-import { settingsFrom } from '../flags.ts';
+import { collect, settingsFrom } from '../flags.ts';
 
 interface StartOptions {
   workspace: string[];
@@ -12,13 +14,25 @@ interface StartOptions {
   json?: boolean;
 }
 
-export async function start({ workspace, port, host, headless = false, set, json }: StartOptions): Promise<void> {
+export function define(command: Command): void {
+  command
+    .option('-w, --workspace <folder>', 'a folder to work in; several may be given', collect, [])
+    .option('-p, --port <number>', 'the port; the next free one if it is taken')
+    .option('--host <address>', 'the address to listen on')
+    .option('--headless', 'nobody can be asked: refuse at once what needs a person')
+    .option('--set <name=value>', 'any setting of the configuration', collect, [])
+    .option('--json', 'print one JSON object instead of sentences')
+    .action(start);
+}
+
+async function start({ workspace, port, host, headless = false, set, json }: StartOptions): Promise<void> {
   const flags = { ...settingsFrom(set), ...(port !== undefined && { port }), ...(host !== undefined && { host }) };
   const started = await startServer({
     workspaces: workspace.length > 0 ? workspace : ['.'],
     env: process.env,
     flags,
     headless,
+    runner: (parts) => createSessionRunner(parts, process.env),
     pages: builtPages(),
   });
   if (!started.ok) {

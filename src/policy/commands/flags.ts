@@ -12,6 +12,8 @@ export interface FlagTable {
   readonly digits?: boolean;
   /** Its options only change what it prints, so it does not matter that a computed word may be one. */
   readonly harmless?: boolean;
+  /** No option of it writes, runs or fetches anything, so it does not matter that a pattern may match a file named like one. */
+  readonly tame?: boolean;
   /** Options are words with one dash, as `find` has them. */
   readonly longWithOneDash?: boolean;
 }
@@ -38,6 +40,8 @@ export function parseFlags(args: readonly ShellWord[], table: FlagTable): Parsed
   const known = knownOf(table);
   const options: { name: string; value: ShellWord | undefined }[] = [];
   const operands: ShellWord[] = [];
+  const lure = table.harmless || table.tame ? undefined : maybeOption(args);
+  if (lure !== undefined) return { unknown: lure.text };
   const queue = [...args];
   for (let word = queue.shift(); word !== undefined; word = queue.shift()) {
     const { value } = word;
@@ -88,6 +92,12 @@ export function parseFlags(args: readonly ShellWord[], table: FlagTable): Parsed
     }
     return undefined;
   }
+}
+
+/** `*` also matches a file named `--output=x`; a pattern that begins with a letter or `./` does not. */
+function maybeOption(args: readonly ShellWord[]): ShellWord | undefined {
+  const end = args.findIndex(({ value }) => value === '--');
+  return (end === -1 ? args : args.slice(0, end)).find(({ pattern, text }) => pattern && !/^["'\\]?[\w./]/.test(text));
 }
 
 function knownOf(table: FlagTable): Known {

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { catastrophe, catastrophicScript, catastrophicTarget } from './catastrophes.ts';
+import { catastrophe, catastrophicScript, catastrophicTarget, scriptsGiven } from './catastrophes.ts';
 import { riskyAssignment } from './environment.ts';
 import { placesOf, type Surroundings, sensitive } from './places.ts';
 import { readOnlyUse } from './read-only.ts';
@@ -50,6 +50,7 @@ export function judgeCommand(
   const parts: CommandPart[] = [];
   let readOnly = true;
   let cwds = [where.cwd ?? where.root];
+  let values: readonly ShellWord[] = [];
   judgeScript(source, 0);
   const worst = worstOf(parts);
   if (worst === undefined)
@@ -64,10 +65,14 @@ export function judgeCommand(
 
   function judgeScript(text: string, depth: number): void {
     const script = parseScript(text);
-    const whole = catastrophicScript(script);
+    const whole = catastrophicScript(script, where);
     if (whole !== undefined) add(text, null, 'deny', CATASTROPHE, refusal(whole));
     for (const problem of script.problems) add(text, null, 'ask', 'not understood', `It cannot be judged: ${problem}.`);
+    for (const given of depth < DEEPEST ? scriptsGiven(script) : []) judgeScript(given, depth + 1);
+    const outer = values;
+    values = [...values, ...script.values];
     for (const command of script.commands) judgeSimple(command, depth);
+    values = outer;
   }
 
   function judgeSimple(command: SimpleCommand, depth: number): void {
@@ -89,7 +94,7 @@ export function judgeCommand(
       return;
     }
     const argv = argvOf(name, args);
-    const danger = catastrophe(name, args, cwds, where);
+    const danger = catastrophe(name, args, cwds, where, values);
     if (danger !== undefined) {
       add(text, argv, 'deny', CATASTROPHE, refusal(danger));
       return;

@@ -39,8 +39,9 @@ const SYSTEM =
 
 /** A place whose loss nobody wants: the system, a home, the workspace's own parents. Patterns count as what is in front. */
 export function isPrecious(word: ShellWord, cwds: readonly string[], where: Surroundings): boolean {
-  if (word.home) return true;
-  if (word.value === null) return false;
+  if (word.home || /^~/.test(word.text)) return true;
+  // `/$X` and `/{bin,usr}`: what is in front of the computed part is what is lost when that part is empty.
+  if (word.value === null) return /^["']?\/+["']?[{$`]/.test(word.text) || /\$\{\w+:?[-=][/~]/.test(word.text);
   const { root, home } = where;
   return cwds.some((cwd) => {
     const before = word.pattern ? (word.value ?? '').replace(/[^/]*[*?[].*$/, '') : (word.value ?? '');

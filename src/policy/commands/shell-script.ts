@@ -21,6 +21,8 @@ export interface SimpleCommand {
   readonly words: readonly ShellWord[];
   readonly assignments: readonly Assignment[];
   readonly redirections: readonly Redirection[];
+  /** What a heredoc or a here-string gives it to read, as written; undefined without one. */
+  readonly input: string | undefined;
 }
 
 export interface ShellScript {
@@ -31,6 +33,8 @@ export interface ShellScript {
   readonly problems: readonly string[];
   /** A function that calls itself in the background. */
   readonly forkBomb: boolean;
+  /** Words that variables get their text from: `X=/`, `for d in /`. */
+  readonly values: readonly ShellWord[];
 }
 
 /** Longer ones are never judged: nobody reads them in an approval either. */
@@ -39,13 +43,20 @@ const MOST_CHARACTERS = 100_000;
 /** Every simple command of a script, in pipelines, lists, loops, functions, substitutions and heredocs alike. */
 export function parseScript(source: string): ShellScript {
   if (source.length > MOST_CHARACTERS) {
-    return { commands: [], pipelines: [], problems: ['it is longer than 100,000 characters'], forkBomb: false };
+    return {
+      commands: [],
+      pipelines: [],
+      problems: ['it is longer than 100,000 characters'],
+      forkBomb: false,
+      values: [],
+    };
   }
   const hiddenCharacter = HIDDEN_CHARACTERS.exec(source);
   const problems =
     hiddenCharacter === null ? [] : [`it holds the invisible character ${codePoint(hiddenCharacter[0])}`];
   const commands: SimpleCommand[] = [];
   const pipelines: SimpleCommand[][] = [];
+  const values: ShellWord[] = [];
   let forkBomb = false;
   let arithmetic = 0;
   try {
@@ -53,9 +64,11 @@ export function parseScript(source: string): ShellScript {
   } catch {
     problems.push('it cannot be parsed');
   }
+  // The old way to compute, which the grammar takes for text.
+  if (source.includes('$[')) problems.push(COMPUTES);
   // Two parentheses in a row are arithmetic to one shell and nested commands to another.
   if ((source.match(/\(\(/g)?.length ?? 0) > arithmetic) problems.push('it has double parentheses');
-  return { commands, pipelines, problems: [...new Set(problems)], forkBomb };
+  return { commands, pipelines, problems: [...new Set(problems)], forkBomb, values };
 
   function visit(node: SyntaxNode, text: string): void {
     const own = node.type === 'Script' ? (node.source ?? text) : text;
@@ -64,13 +77,21 @@ export function parseScript(source: string): ShellScript {
     if (node.type === 'ArithmeticExpansion' || node.type === 'ArithmeticCommand') arithmetic++;
     if (node.type === 'Command') commands.push(simpleCommand(node, own));
     if (node.type === 'Function' && callsItself(node)) forkBomb = true;
+    if (node.type === 'Assignment' && node.value.type === 'Word') values.push(shellWord(node.value));
+    if (node.type === 'For') values.push(...(node.wordlist ?? []).map(shellWord));
     if (node.type === 'Pipeline') {
       pipelines.push(node.commands.flatMap((part) => (part.type === 'Command' ? [simpleCommand(part, own)] : [])));
     }
     if (node.type === 'Redirected') {
       const redirections = node.redirects.flatMap((redirect) => toRedirection(redirect, own));
       if (redirections.length > 0)
-        commands.push({ text: own.slice(node.pos, node.end), words: [], assignments: [], redirections });
+        commands.push({
+          text: own.slice(node.pos, node.end),
+          words: [],
+          assignments: [],
+          redirections,
+          input: undefined,
+        });
     }
     forEachChild(node, (child) => visit(child, own));
   }
@@ -96,7 +117,12 @@ function problemOf(node: SyntaxNode): string | undefined {
     case 'Transform':
       return 'it expands a variable as a prompt or as code (@)';
     case 'ParameterExpansion':
-      return node.prefix === '!' ? 'it expands a variable named by another (!)' : undefined;
+      if (node.prefix === '!') return 'it expands a variable named by another (!)';
+      return isPlainIndex(node.index) && isPlainSlice(node.operation) ? undefined : COMPUTES;
+    case 'TestBinary':
+      return !NUMERIC_TESTS.has(node.operator) || [node.left, node.right].every(isNumber) ? undefined : COMPUTES;
+    case 'TestUnary':
+      return node.operator === '-v' && !/^\w+$/.test(node.operand.text) ? COMPUTES : undefined;
     case 'Assignment':
       return node.index === undefined ? undefined : 'it assigns to a computed index';
     default:
@@ -104,9 +130,30 @@ function problemOf(node: SyntaxNode): string | undefined {
   }
 }
 
-/** A shell may take `$((ls a))` for a command in parentheses: only numbers, names and operators are arithmetic to us. */
+/**
+ * Wherever a shell computes, the text of a variable is computed too, and `a[$(…)]` in it runs a command. So only numbers
+ * and operators are arithmetic to us. A shell may also take `$((ls a))` for a command in parentheses.
+ */
 function isArithmetic(text: string): boolean {
-  return /^[\w\s+\-*/%()<>=!&|^?:,$]*$/.test(text) && !/\w\s+[\w$]|[<>]\s*[/&]/.test(text);
+  return /^[\d\s+\-*/%()<>=!&|^?:,]*$/.test(text) && !/\d\s+\d|[<>]\s*[/&]/.test(text);
+}
+
+const COMPUTES = 'it computes with a variable, whose text may be code';
+const NUMERIC_TESTS = new Set(['-eq', '-ne', '-lt', '-le', '-gt', '-ge']);
+
+function isNumber({ text }: Word): boolean {
+  return /^\s*-?\d+$/.test(text);
+}
+
+function isPlainIndex(index: Word | undefined): boolean {
+  return index === undefined || index.text === '@' || index.text === '*' || isNumber(index);
+}
+
+type Operation = Extract<SyntaxNode, { type: 'ParameterExpansion' }>['operation'];
+
+function isPlainSlice(operation: Operation): boolean {
+  if (operation?.type !== 'Slice') return true;
+  return isNumber(operation.offset) && (operation.length === undefined || isNumber(operation.length));
 }
 
 function callsItself(definition: Extract<SyntaxNode, { type: 'Function' }>): boolean {
@@ -138,7 +185,16 @@ function simpleCommand(node: Command, source: string): SimpleCommand {
       computed: value.type !== 'Word' || shellWord(value).value === null,
     })),
     redirections: node.redirects.flatMap((redirect) => toRedirection(redirect, source)),
+    input: inputOf(node),
   };
+}
+
+function inputOf({ redirects }: Command): string | undefined {
+  for (const redirect of redirects) {
+    if (redirect.type === 'HereDoc') return redirect.body.text;
+    if (redirect.type === 'HereString' && redirect.target !== undefined) return redirect.target.value;
+  }
+  return undefined;
 }
 
 type Word = NonNullable<Command['name']>;

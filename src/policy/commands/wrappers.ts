@@ -41,7 +41,7 @@ const PREFIXES: Readonly<Record<string, Prefix>> = {
   taskset: { alone: '-c', operands: 1 },
   timeout: { alone: '-v --foreground --preserve-status --verbose', takes: '-k -s --kill-after --signal', operands: 1 },
   stdbuf: { takes: '-i -o -e --input --output --error' },
-  time: { alone: '-p -v -a --portability --verbose --append', takes: '-f -o --format --output' },
+  time: { alone: '-p -v --portability --verbose', takes: '-f --format' },
   command: { alone: '-p' },
   builtin: {},
   exec: { alone: '-c -l', takes: '-a' },
@@ -61,7 +61,7 @@ const PREFIXES: Readonly<Record<string, Prefix>> = {
   rtk: {},
 };
 
-const SHELLS = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'ash', 'fish', 'rbash']);
+export const SHELLS: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'ash', 'fish', 'rbash']);
 
 /** The commands that this command runs, besides itself. Empty for one that runs nothing else. */
 export function innerCommands(name: string, args: readonly ShellWord[]): readonly Inner[] {

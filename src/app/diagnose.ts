@@ -1,0 +1,80 @@
+import type { Texts } from './config/texts.ts';
+import type { App } from './open-app.ts';
+import { openModel } from './open-model.ts';
+
+export interface Finding {
+  readonly what: string;
+  /** `limited`: it works, with less. */
+  readonly state: 'fine' | 'limited' | 'broken';
+  readonly detail: string;
+  /** What to do, where something is to be done. */
+  readonly repair?: string;
+}
+
+const OLDEST_NODE = [20, 19];
+
+/** Tries what Toolwright needs, for real, and says how to repair what does not work. */
+export async function diagnose(app: App, env: Texts): Promise<Finding[]> {
+  return [node(), await sandbox(app), await search(app), model(app, env), await record(app)];
+}
+
+function node(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const [oldestMajor = 0, oldestMinor = 0] = OLDEST_NODE;
+  const fine = major > oldestMajor || (major === oldestMajor && minor >= oldestMinor);
+  const found = { what: 'node', detail: process.version };
+  return fine ? { ...found, state: 'fine' } : { ...found, state: 'broken', repair: 'Install Node 20.19 or newer.' };
+}
+
+async function sandbox({ sandbox, loaded }: App): Promise<Finding> {
+  const status = await sandbox.status();
+  if (!status.ok) {
+    const { message, details } = status.error;
+    return { what: 'sandbox', state: 'broken', detail: message, repair: String(details?.repair ?? message) };
+  }
+  const { kind, isolated } = status.value;
+  if (isolated) return { what: 'sandbox', state: 'fine', detail: kind };
+  const source = loaded.sources.sandbox;
+  const repair = `Remove «sandbox: none» (${source}) to run commands isolated.`;
+  return { what: 'sandbox', state: 'limited', detail: 'commands run unprotected', repair };
+}
+
+/** Search as a tool does it, in the workspace. */
+async function search(app: App): Promise<Finding> {
+  const signal = AbortSignal.timeout(10_000);
+  const caller = {
+    callId: 'doctor',
+    session: 'doctor',
+    workingDir: app.context.workingDir,
+    timeout: 10,
+    signal,
+    admitted: null,
+  };
+  const query = { pattern: '*', path: '.', includeHidden: false, includeIgnored: false, limit: 1 };
+  const found = await app.workspace.open(caller).search.glob(query);
+  if (found.ok) return { what: 'ripgrep', state: 'fine', detail: 'search works' };
+  return {
+    what: 'ripgrep',
+    state: 'broken',
+    detail: found.error.message,
+    repair: 'Run `npm ci` again in the installation.',
+  };
+}
+
+function model({ loaded }: App, env: Texts): Finding {
+  const opened = openModel(loaded.config, env);
+  if (opened.ok) return { what: 'model', state: 'fine', detail: opened.value.name };
+  const repair = 'Without one, `toolwright chat` is in manual mode and `toolwright demo` plays a script.';
+  return { what: 'model', state: 'limited', detail: opened.error.message, repair };
+}
+
+async function record({ store, loaded }: App): Promise<Finding> {
+  const { problems, events } = await store.verify();
+  if (problems.length === 0) return { what: 'record', state: 'fine', detail: `${events} events in ${loaded.stateDir}` };
+  return {
+    what: 'record',
+    state: 'broken',
+    detail: problems[0] ?? '',
+    repair: 'Run `toolwright verify` for all of it.',
+  };
+}

@@ -1,0 +1,84 @@
+import { fail, ok, type Result } from '../kernel/result.ts';
+import { anthropicModel } from '../models/anthropic.ts';
+import type { Model } from '../models/model.ts';
+import type { ModelOptions } from '../models/model-options.ts';
+import { openaiChatModel } from '../models/openai-chat.ts';
+import { openaiResponsesModel } from '../models/openai-responses.ts';
+import type { Config } from './config/settings.ts';
+import type { Texts } from './config/texts.ts';
+
+type Provider = Exclude<Config['provider'], 'auto'>;
+
+interface Preset {
+  readonly create: (options: ModelOptions) => Model;
+  readonly baseUrl: string | null;
+  readonly keyVariable: string;
+  readonly model: string | null;
+}
+
+const PRESETS: Record<Provider, Preset> = {
+  anthropic: {
+    create: anthropicModel,
+    baseUrl: 'https://api.anthropic.com',
+    keyVariable: 'ANTHROPIC_API_KEY',
+    model: 'claude-sonnet-5-5',
+  },
+  openai: {
+    create: openaiResponsesModel,
+    baseUrl: 'https://api.openai.com/v1',
+    keyVariable: 'OPENAI_API_KEY',
+    model: 'gpt-5.4',
+  },
+  'openai-chat': { create: openaiChatModel, baseUrl: null, keyVariable: 'OPENAI_API_KEY', model: null },
+};
+
+/** The model that the user configured. NOT_CONFIGURED says what is missing; nothing is asked of the network yet. */
+export function openModel(config: Config, env: Texts): Result<Model> {
+  const provider = config.provider === 'auto' ? guess(config, env) : config.provider;
+  if (provider === undefined) {
+    const next = 'Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or modelBaseUrl and model for one of your own.';
+    return fail('NOT_CONFIGURED', `No model is configured. ${next}`);
+  }
+  const preset = PRESETS[provider];
+  const [baseUrl, model] = [config.modelBaseUrl ?? preset.baseUrl, config.model ?? preset.model];
+  if (baseUrl === null) return missing('modelBaseUrl', 'http://localhost:11434/v1');
+  if (model === null) return missing('model', 'qwen3-coder');
+  const variable = config.modelKeyVariable ?? preset.keyVariable;
+  const key = env[variable] || undefined;
+  if (key === undefined && baseUrl === preset.baseUrl) {
+    return fail('NOT_CONFIGURED', `${new URL(baseUrl).host} needs a key: set ${variable}.`);
+  }
+  if (key !== undefined && isReadableOnTheWay(baseUrl)) {
+    const next = 'use https, or a local address';
+    return fail('NOT_CONFIGURED', `The key in ${variable} would go to ${baseUrl} for everybody to read: ${next}.`);
+  }
+  const { modelMaxTokens: maxTokens, modelWindow: window, modelOptions: extra, modelPrice: price } = config;
+  const headers = Object.fromEntries(config.modelHeaders.map((line) => splitOnce(line)));
+  const more = { ...(key !== undefined && { key }), ...(price !== null && { price: withoutUndefined(price) }) };
+  return ok(preset.create({ model, baseUrl, headers, maxTokens, window, extra, ...more }));
+}
+
+function guess({ modelBaseUrl, modelKeyVariable }: Config, env: Texts): Provider | undefined {
+  if (modelBaseUrl !== null) return 'openai-chat';
+  const has = (provider: Provider) => !!env[modelKeyVariable ?? PRESETS[provider].keyVariable];
+  return (['anthropic', 'openai'] as const).find(has);
+}
+
+function missing(setting: string, example: string): Result<never> {
+  return fail('NOT_CONFIGURED', `This provider needs ${setting}, such as ${example}.`);
+}
+
+function isReadableOnTheWay(baseUrl: string): boolean {
+  const { protocol, hostname } = new URL(baseUrl);
+  return protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+}
+
+function splitOnce(line: string): [string, string] {
+  const colon = line.indexOf(':');
+  return [line.slice(0, colon), line.slice(colon + 1).trim()];
+}
+
+/** What Zod leaves as undefined is left out. */
+function withoutUndefined(price: NonNullable<Config['modelPrice']>): NonNullable<Model['price']> {
+  return JSON.parse(JSON.stringify(price));
+}

@@ -1,0 +1,82 @@
+import { join } from 'node:path';
+import type { Tool as ListedTool } from '@modelcontextprotocol/client';
+import { messageOf } from '../kernel/error.ts';
+import type { Logger } from '../kernel/ports.ts';
+import type { Tool } from '../kernel/tool.ts';
+import { type AnswerForm, RemoteServer } from '../mcp/client/remote-server.ts';
+import { remoteTool } from '../mcp/client/remote-tool.ts';
+import type { ServerConfig } from '../mcp/client/server-config.ts';
+import { fingerprintOf, openToolPins } from '../mcp/client/tool-pins.ts';
+import type { ToolRegistry } from '../runtime/registry.ts';
+import { foreignInput } from '../schema/foreign-input.ts';
+
+export interface RemoteTools {
+  readonly servers: readonly RemoteServer[];
+  /** Whether a name can be that of a server's tool, also while that server is down: so that a rule may speak of it. */
+  mayBeNamed(tool: string): boolean;
+  close(): Promise<void>;
+}
+
+export interface RemoteToolsParts {
+  readonly registry: ToolRegistry;
+  readonly stateDir: string;
+  readonly version: string;
+  readonly log: Logger;
+  /** Left out: servers are told that nobody fills in forms here. */
+  readonly answerForm?: AnswerForm;
+}
+
+/** Connects the configured servers and keeps their tools in the registry as they come, change and go. */
+export async function openRemoteTools(
+  configs: Readonly<Record<string, ServerConfig>>,
+  { registry, stateDir, version, log, answerForm }: RemoteToolsParts,
+): Promise<RemoteTools> {
+  const pins = openToolPins(join(stateDir, 'mcp-tools.json'));
+  const registered = new Map<string, Set<string>>();
+  const servers = Object.entries(configs).map(([name, config]) => {
+    const server: RemoteServer = new RemoteServer(name, config, {
+      version,
+      log,
+      onTools: (listed) => update(server, listed),
+      ...(answerForm !== undefined && { answerForm }),
+    });
+    return server;
+  });
+  await Promise.all(servers.map((server) => server.open()));
+  return {
+    servers,
+    mayBeNamed: (tool) => servers.some(({ name }) => tool.startsWith(`${name}__`)),
+    close: async () => void (await Promise.all(servers.map((server) => server.close()))),
+  };
+
+  function update(server: RemoteServer, listed: readonly ListedTool[]): void {
+    // Who adds a server agrees to it as it is then; what changes later is asked about.
+    if (pins.known(server.name) === undefined) {
+      pins.keep(
+        server.name,
+        listed.map((tool) => [tool.name, fingerprintOf(tool)]),
+      );
+    }
+    const before = registered.get(server.name) ?? new Set();
+    const now = new Set<string>();
+    for (const tool of listed.flatMap((each) => converted(server, each))) {
+      if (registry.exists(tool.name) && !before.has(tool.name)) {
+        log.warn({ server: server.name }, `There is a tool ${tool.name} already: that of ${server.name} is left out.`);
+        continue;
+      }
+      registry.register(tool, { replace: true, source: `mcp:${server.name}` });
+      now.add(tool.name);
+    }
+    for (const gone of before) if (!now.has(gone)) registry.deregister(gone);
+    registered.set(server.name, now);
+  }
+
+  function converted(server: RemoteServer, listed: ListedTool): Tool[] {
+    try {
+      return [remoteTool(listed, { server, pins, toInput: foreignInput })];
+    } catch (error) {
+      log.warn({ server: server.name }, `${listed.name} of ${server.name} cannot be offered: ${messageOf(error)}`);
+      return [];
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto';
+import type { RuleRecord } from '../kernel/ledger.ts';
+import { fail, ok, type Result } from '../kernel/result.ts';
+import { parseRule } from '../policy/rules.ts';
+import type { App } from './open-app.ts';
+
+export interface ListedRule {
+  /** Null for a rule of the configuration: it is changed there. */
+  readonly id: string | null;
+  readonly rule: string;
+  readonly verdict: RuleRecord['verdict'];
+}
+
+/** The configuration's rules and the saved ones, the strictest first. */
+export async function listRules({ loaded, store }: App): Promise<ListedRule[]> {
+  const { config } = loaded;
+  const saved = await store.rules();
+  return (['deny', 'ask', 'allow'] as const).flatMap((verdict) => [
+    ...config[verdict].map((rule) => ({ id: null, rule, verdict })),
+    ...saved.filter((one) => one.verdict === verdict).map(({ id, rule }) => ({ id, rule, verdict })),
+  ]);
+}
+
+/** Every process that uses the store follows it at once. INVALID_INPUT when it would do nothing. */
+export async function saveRule(
+  app: App,
+  rule: string,
+  verdict: RuleRecord['verdict'],
+  by: string,
+): Promise<Result<ListedRule>> {
+  const parsed = parseRule(rule, verdict, new Set(app.registry.listNames()));
+  if (!parsed.ok) return parsed;
+  const ruleId = randomBytes(4).toString('hex');
+  const { text } = parsed.value;
+  await app.store.record({ type: 'rule.saved', at: Date.now(), data: { ruleId, rule: text, verdict, by } });
+  return ok({ id: ruleId, rule: text, verdict });
+}
+
+export async function removeRule({ store }: App, ruleId: string, by: string): Promise<Result<null>> {
+  const known = (await store.rules()).some(({ id }) => id === ruleId);
+  if (!known)
+    return fail('INVALID_INPUT', `There is no saved rule ${ruleId}. Those of the configuration are removed there.`);
+  await store.record({ type: 'rule.removed', at: Date.now(), data: { ruleId, by } });
+  return ok(null);
+}

@@ -1,0 +1,51 @@
+import { isPlainObject } from '../kernel/check-arguments.ts';
+import type { ApprovalRequest, ApprovalResponse, Approver } from '../kernel/ports.ts';
+import type { Cli } from './cli.ts';
+import type { Prompter } from './prompter.ts';
+import { harmless } from './style.ts';
+
+/** Asks the person at the terminal about a call, where the call is shown. No answer is a no. */
+export function askInPlace(cli: Cli, prompter: () => Prompter): Approver {
+  return {
+    async ask(request, signal): Promise<ApprovalResponse> {
+      const { words, style } = cli;
+      cli.print(`\n${style.yellow('?')} ${style.bold(words.ask(request.tool))} ${style.line(request.summary, 30)}`);
+      cli.print(`  ${harmless(request.reason)}`);
+      for (;;) {
+        const answer = await prompter().ask(`  ${words.askKeys}`, { signal });
+        const key = (answer ?? 'n').trim().toLowerCase();
+        if (['y', 'yes', '是'].includes(key)) return { approved: true, by: 'terminal' };
+        if (key === 'e') {
+          const modifiedArgs = await edited(cli, prompter(), request, signal);
+          if (modifiedArgs !== undefined) return { approved: true, modifiedArgs, by: 'terminal' };
+        } else if (key === '?')
+          cli.print(harmless(JSON.stringify({ args: request.args, access: request.access }, null, 2)));
+        else if (answer === undefined) return { approved: false, by: 'terminal' };
+        else if (['n', 'no', '否'].includes(key)) {
+          const message = (await prompter().ask(`  ${words.askWhy}`, { signal }))?.trim();
+          return message ? { approved: false, message, by: 'terminal' } : { approved: false, by: 'terminal' };
+        }
+      }
+    },
+  };
+}
+
+/** The arguments as JSON, to be changed in the line; undefined when the person went back. */
+async function edited(
+  { words, note }: Cli,
+  prompter: Prompter,
+  { args }: ApprovalRequest,
+  signal: AbortSignal,
+): Promise<Record<string, unknown> | undefined> {
+  for (;;) {
+    const line = await prompter.ask(`  ${words.askEdit}`, { prefill: JSON.stringify(args), signal });
+    if (line === undefined || line.trim() === '') return undefined;
+    try {
+      const value: unknown = JSON.parse(line);
+      if (isPlainObject(value)) return value;
+    } catch {
+      // Said below.
+    }
+    note(`  ${words.notJson}`);
+  }
+}

@@ -1,0 +1,141 @@
+import type { Command } from 'commander';
+import { openAgent } from '../../app/open-agent.ts';
+import type { App } from '../../app/open-app.ts';
+import { openModel } from '../../app/open-model.ts';
+import { ExecutionContext } from '../../kernel/execution-context.ts';
+import { askInPlace } from '../ask-in-place.ts';
+import type { Cli } from '../cli.ts';
+import { EXIT } from '../exit-codes.ts';
+import { playRun } from '../play-run.ts';
+import { Prompter } from '../prompter.ts';
+import { RunView } from '../run-view.ts';
+import { newSessionId } from '../session-id.ts';
+import { harmless } from '../style.ts';
+import { readToolLine } from '../tool-line.ts';
+import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
+
+interface ChatOptions extends CommonOptions {
+  readonly session?: string;
+}
+
+export function define(command: Command, cli: Cli): void {
+  addAppOptions(command, cli)
+    .option('--session <id>', cli.words.sessionOption)
+    .action(async (options: ChatOptions) => {
+      const chat = new Chat(cli, options.session ?? newSessionId('chat'));
+      try {
+        await withApp(cli, options, (app) => chat.talk(app), { approver: askInPlace(cli, () => chat.prompter) });
+      } finally {
+        chat.prompter.close();
+      }
+    });
+}
+
+/** A talk in a terminal: what is typed goes to the model, what begins with a slash is done at once. */
+class Chat {
+  readonly prompter: Prompter;
+  readonly #cli: Cli;
+  readonly #session: string;
+  #running: AbortController | undefined;
+  #leaving = false;
+
+  constructor(cli: Cli, session: string) {
+    this.#cli = cli;
+    this.#session = session;
+    this.prompter = new Prompter(cli.io, { onInterrupt: () => this.#interrupt() });
+    if (!cli.io.stdin.isTTY) cli.io.onInterrupt(() => this.#interrupt());
+  }
+
+  async talk(app: App): Promise<void> {
+    const { words, style, io } = this.#cli;
+    const model = openModel(app.loaded.config, io.env);
+    const agent = model.ok ? openAgent(app, model.value) : undefined;
+    this.#cli.print(style.dim(words.session(this.#session)));
+    this.#cli.print(model.ok ? words.withModel(model.value.name) : `${model.error.message}\n${words.manual}`);
+    const play = { app, session: this.#session, json: false };
+    if (agent !== undefined && (await this.#isOpen(app))) {
+      this.#cli.print(words.resuming(this.#session));
+      await this.#stoppable((signal) => playRun(this.#cli, { ...play, agent, task: null, signal }));
+    }
+    for (;;) {
+      const line = (await this.prompter.ask(style.bold(words.prompt)))?.trim();
+      if (line === undefined || line === '/quit' || this.#leaving) break;
+      if (line === '') continue;
+      await this.#stoppable(async (signal) => {
+        if (line.startsWith('/')) await this.#do(app, line.slice(1), signal);
+        else if (agent === undefined) this.#cli.print(words.manual);
+        else await playRun(this.#cli, { ...play, agent, task: line, signal });
+      });
+    }
+    this.#cli.exitCode = EXIT.ok;
+  }
+
+  async #do(app: App, line: string, signal: AbortSignal): Promise<void> {
+    const { words, style, print } = this.#cli;
+    const [name = '', ...rest] = line.split(/\s+/);
+    const text = line.slice(name.length);
+    if (name === 'help') return print(words.help);
+    if (name === 'tools') {
+      for (const tool of app.executor.offered())
+        print(`${style.bold(tool.name)} ${style.line(tool.description, tool.name.length + 1)}`);
+      return;
+    }
+    if (name === 'undo') return this.#undo(app, rest[0]);
+    const tool = app.executor.offered().find((offered) => offered.name === name);
+    if (tool === undefined) return print(words.noSuchTool(harmless(name)));
+    const view = new RunView(this.#cli);
+    const stop = app.executor.on((event) => (event.session === this.#session ? view.show(event) : undefined));
+    const context = new ExecutionContext({ ...app.context, sessionId: this.#session });
+    const result = await app.executor.execute(tool.name, context, readToolLine(text, tool.input.json), { signal });
+    stop();
+    const lines = result.text.split('\n');
+    if (result.ok && lines.length > 8) print(harmless(result.text));
+  }
+
+  async #undo(app: App, callId: string | undefined): Promise<void> {
+    const { words, print, note } = this.#cli;
+    const latest = await app.store.history({
+      session: this.#session,
+      newestFirst: true,
+      states: ['succeeded'],
+      limit: 50,
+    });
+    for (const id of callId === undefined ? latest.items.map((call) => call.id) : [callId]) {
+      const undone = await app.workspace.undo(id);
+      if (undone.ok) return print(words.undone(undone.value.restored.join(', ')));
+      const isNone = undone.error.code === 'FILE_NOT_FOUND' || undone.error.message.includes('already');
+      if (callId !== undefined || !isNone) return note(undone.error.message);
+    }
+    print(words.nothing);
+  }
+
+  async #isOpen({ store }: App): Promise<boolean> {
+    const runs = (await store.events(this.#session)).filter(
+      ({ type }) => type === 'run.started' || type === 'run.finished',
+    );
+    return runs.at(-1)?.type === 'run.started';
+  }
+
+  async #stoppable(work: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
+    this.#running = new AbortController();
+    try {
+      await work(this.#running.signal);
+    } finally {
+      this.#running = undefined;
+      this.#leaving = false;
+    }
+  }
+
+  /** First stops what runs; when nothing runs, the second one leaves. */
+  #interrupt(): void {
+    const { words, note } = this.#cli;
+    if (this.#running !== undefined && !this.#running.signal.aborted) {
+      note(`\n${words.stopping}`);
+      this.#running.abort();
+    } else if (this.#leaving) this.prompter.close();
+    else {
+      this.#leaving = true;
+      note(`\n${words.pressAgain}`);
+    }
+  }
+}

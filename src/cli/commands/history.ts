@@ -1,0 +1,58 @@
+import type { Command } from 'commander';
+import type { App } from '../../app/open-app.ts';
+import type { Cli } from '../cli.ts';
+import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
+
+interface HistoryOptions extends CommonOptions {
+  readonly session?: string;
+  readonly tool?: string;
+  readonly limit: string;
+  readonly sessions?: string;
+}
+
+export function define(command: Command, cli: Cli): void {
+  addAppOptions(command, cli)
+    .option('--session <id>', 'only this session')
+    .option('--tool <name>', 'only this tool')
+    .option('--sessions', 'sessions instead of calls')
+    .option('--limit <count>', 'how many, the newest first', '20')
+    .action((options: HistoryOptions) =>
+      withApp(cli, options, (app) => (options.sessions ? sessions(cli, app, options) : calls(cli, app, options))),
+    );
+}
+
+async function calls(cli: Cli, { store }: App, { session, tool, limit, json }: HistoryOptions): Promise<void> {
+  const { style } = cli;
+  const where = { ...(session !== undefined && { session }), ...(tool !== undefined && { tool }) };
+  const { items } = await store.history({ ...where, newestFirst: true, limit: Number(limit) || 20 });
+  if (items.length === 0 && !json) cli.print(cli.words.nothing);
+  for (const call of items) {
+    if (json) cli.print(JSON.stringify(call));
+    else {
+      const mark = call.state === 'succeeded' ? style.green('✓') : style.red('✗');
+      const took = call.durationMs === null ? '' : `${Math.round(call.durationMs)} ms`;
+      const args = style.line(JSON.stringify(call.args) ?? '', 70);
+      cli.print(
+        `${mark} ${at(call.requestedAt)} ${call.id} ${style.bold(call.tool)} ${call.state} ${took} ${style.dim(args)}`,
+      );
+    }
+  }
+}
+
+async function sessions(cli: Cli, { store }: App, { limit, json }: HistoryOptions): Promise<void> {
+  const all = [];
+  for (let after: string | null | undefined; after !== null; ) {
+    const page = await store.sessions(after === undefined ? { limit: 500 } : { after, limit: 500 });
+    all.push(...page.items);
+    after = page.next;
+  }
+  const newest = all.sort((a, b) => b.updatedAt - a.updatedAt).slice(0, Number(limit) || 20);
+  for (const session of newest) {
+    const { id, updatedAt, lastSeq } = session;
+    cli.print(json ? JSON.stringify(session) : `${at(updatedAt)} ${cli.style.bold(id)} ${lastSeq}`);
+  }
+}
+
+function at(time: number): string {
+  return new Date(time).toISOString().replace('T', ' ').slice(0, 19);
+}

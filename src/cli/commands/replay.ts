@@ -1,0 +1,32 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
+import type { Cli } from '../cli.ts';
+import { EXIT } from '../exit-codes.ts';
+import { RunView } from '../run-view.ts';
+import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
+
+interface ReplayOptions extends CommonOptions {
+  readonly delay: string;
+}
+
+export function define(command: Command, cli: Cli): void {
+  addAppOptions(command.argument('<session>'), cli)
+    .option('--delay <ms>', 'wait between the steps', '0')
+    .action((session: string, options: ReplayOptions) =>
+      withApp(cli, options, async ({ store }) => {
+        const events = await store.events(session);
+        if (events.length === 0) {
+          cli.note(cli.words.noSession(session));
+          cli.exitCode = EXIT.usage;
+          return;
+        }
+        if (!options.json) cli.print(cli.style.yellow(cli.words.replaying));
+        const view = new RunView(cli).replay();
+        for (const event of events) {
+          if (options.json) cli.print(JSON.stringify(event));
+          else view.show(event);
+          if (Number(options.delay) > 0) await sleep(Number(options.delay));
+        }
+      }),
+    );
+}

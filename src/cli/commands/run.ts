@@ -1,0 +1,61 @@
+import type { Command } from 'commander';
+import { openAgent } from '../../app/open-agent.ts';
+import { openModel } from '../../app/open-model.ts';
+import { askInPlace } from '../ask-in-place.ts';
+import { type Cli, failWith } from '../cli.ts';
+import { EXIT } from '../exit-codes.ts';
+import { playRun } from '../play-run.ts';
+import { Prompter } from '../prompter.ts';
+import { newSessionId } from '../session-id.ts';
+import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
+
+interface RunOptions extends CommonOptions {
+  readonly session?: string;
+  readonly resume?: string;
+}
+
+export function define(command: Command, cli: Cli): void {
+  addAppOptions(command.argument('[task...]'), cli)
+    .option('--session <id>', cli.words.sessionOption)
+    .option('--resume <id>', cli.words.resumeOption)
+    .action((task: string[], options: RunOptions) => runTask(cli, task.join(' ').trim(), options));
+}
+
+async function runTask(cli: Cli, task: string, options: RunOptions): Promise<void> {
+  const { io, words } = cli;
+  if (task === '' && options.resume === undefined) {
+    cli.note(words.sayWhat);
+    cli.exitCode = EXIT.usage;
+    return;
+  }
+  const stopper = new AbortController();
+  const stop = () => {
+    if (!stopper.signal.aborted) cli.note(words.stopping);
+    stopper.abort();
+  };
+  const unlisten = io.onInterrupt(stop);
+  let prompter: Prompter | undefined;
+  // Without a terminal nobody can be asked, and what must be asked about is refused.
+  const approver = askInPlace(cli, () => (prompter ??= new Prompter(io, { onInterrupt: stop })));
+  try {
+    await withApp(cli, options, work, io.stdin.isTTY && !options.json ? { approver } : {});
+  } finally {
+    unlisten();
+    prompter?.close();
+  }
+
+  async function work(app: Parameters<Parameters<typeof withApp>[2]>[0]): Promise<void> {
+    const model = openModel(app.loaded.config, io.env);
+    if (!model.ok) {
+      failWith(cli, model.error);
+      cli.exitCode = EXIT.provider;
+      return;
+    }
+    const session = options.resume ?? options.session ?? newSessionId('run');
+    if (!options.json) cli.note(cli.style.dim(words.session(session)));
+    const resumed = options.resume !== undefined && task === '';
+    const play = { app, agent: openAgent(app, model.value), session, signal: stopper.signal, json: !!options.json };
+    const played = await playRun(cli, { ...play, task: resumed ? null : task });
+    if (!played) cli.note(words.nothingToResume(session));
+  }
+}

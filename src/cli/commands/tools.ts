@@ -1,0 +1,72 @@
+import type { Command } from 'commander';
+import type { App } from '../../app/open-app.ts';
+import { type Cli, failWith } from '../cli.ts';
+import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
+
+const FORMATS = ['openai', 'openai-responses', 'anthropic', 'json-schema'] as const;
+type Format = (typeof FORMATS)[number];
+
+export function define(command: Command, cli: Cli): void {
+  const sub = (text: string, work: (app: App, name: string | undefined, options: CommonOptions) => unknown) =>
+    addAppOptions(text === '' ? command : command.command(text).copyInheritedSettings(command), cli).action(
+      (...given: unknown[]) => {
+        const name = typeof given[0] === 'string' ? given[0] : undefined;
+        const options = given.find((one) => typeof one === 'object' && one !== null) as CommonOptions;
+        return withApp(cli, options, async (app) => {
+          await work(app, name, options);
+        });
+      },
+    );
+  sub('', (app, _, { json }) => list(cli, app, json));
+  sub('list', (app, _, { json }) => list(cli, app, json));
+  sub('show <tool>', (app, name) => show(cli, app, name));
+  sub('schema [tool]', (app, name, { format }) => schema(cli, app, name, format)).option(
+    '--format <format>',
+    FORMATS.join(', '),
+    'openai',
+  );
+  sub('enable <tool>', (app, name) => switchTool(cli, app, name, true));
+  sub('disable <tool>', (app, name) => switchTool(cli, app, name, false));
+}
+
+/** All of them, also those that are off. */
+function list(cli: Cli, { registry }: App, json: string | undefined): void {
+  const { style } = cli;
+  for (const { name, description } of registry.listAll()) {
+    const enabled = registry.isEnabled(name);
+    if (json) cli.print(JSON.stringify({ name, enabled, description }));
+    else
+      cli.print(
+        `${enabled ? style.green('●') : style.dim('○')} ${style.bold(name)} ${style.line(description, name.length + 3)}`,
+      );
+  }
+}
+
+function show(cli: Cli, { executor }: App, name = '') {
+  const tool = executor.offered().find((one) => one.name === name);
+  if (tool === undefined) return failWith(cli, unknown(cli, name));
+  const { description, category, effect, input } = tool;
+  cli.print(`${cli.style.bold(name)} (${category}, ${effect})\n${description}`);
+  cli.print(JSON.stringify(input.json, null, 2));
+}
+
+function schema(cli: Cli, { executor }: App, name: string | undefined, format = 'openai') {
+  if (!FORMATS.includes(format as Format)) {
+    failWith(cli, { code: 'INVALID_INPUT', message: `There is no format ${format}: use ${FORMATS.join(', ')}.` });
+    return;
+  }
+  const at = executor.offered().findIndex((one) => one.name === name);
+  if (name !== undefined && at === -1) return failWith(cli, unknown(cli, name));
+  const schemas = executor.getAllSchemas(format as Format);
+  cli.print(JSON.stringify(name === undefined ? schemas : schemas[at], null, 2));
+}
+
+async function switchTool(cli: Cli, { store, registry }: App, tool = '', enabled: boolean): Promise<void> {
+  if (!registry.exists(tool)) return failWith(cli, unknown(cli, tool));
+  await store.record({ type: 'tool.switched', at: Date.now(), data: { tool, enabled, by: 'terminal' } });
+  cli.print(cli.words.switched(tool, enabled));
+}
+
+function unknown({ words }: Cli, name: string) {
+  return { code: 'UNKNOWN_TOOL', message: words.noSuchTool(name) } as const;
+}

@@ -1,0 +1,13 @@
+import type { Command } from 'commander';
+import { type Cli, failWith } from '../cli.ts';
+import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
+
+export function define(command: Command, cli: Cli): void {
+  addAppOptions(command.argument('<call>'), cli).action((callId: string, options: CommonOptions) =>
+    withApp(cli, options, async ({ workspace }) => {
+      const undone = await workspace.undo(callId);
+      if (!undone.ok) return failWith(cli, undone.error);
+      cli.print(options.json ? JSON.stringify(undone.value) : cli.words.undone(undone.value.restored.join(', ')));
+    }),
+  );
+}

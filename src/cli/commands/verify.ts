@@ -1,0 +1,18 @@
+import type { Command } from 'commander';
+import type { Cli } from '../cli.ts';
+import { EXIT } from '../exit-codes.ts';
+import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
+
+export function define(command: Command, cli: Cli): void {
+  addAppOptions(command.argument('[session]'), cli).action((session: string | undefined, options: CommonOptions) =>
+    withApp(cli, options, async ({ store }) => {
+      const found = await store.verify(session);
+      const { problems, events, sessions } = found;
+      if (problems.length > 0) cli.exitCode = EXIT.failed;
+      if (options.json) return cli.print(JSON.stringify(found));
+      if (problems.length === 0) return cli.print(`${cli.style.green('✓')} ${cli.words.whole(events, sessions)}`);
+      cli.print(`${cli.style.red('✗')} ${cli.words.notWhole}`);
+      for (const problem of problems) cli.print(`  ${problem}`);
+    }),
+  );
+}

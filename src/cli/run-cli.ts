@@ -1,0 +1,73 @@
+import { Command, CommanderError } from 'commander';
+import { messageOf } from '../kernel/error.ts';
+import type { Cli, CommandModule } from './cli.ts';
+import { EXIT } from './exit-codes.ts';
+import type { Io } from './io.ts';
+import { styleFor } from './style.ts';
+import { type Words, wordsFor } from './words.ts';
+
+type Name = keyof Words['commands'];
+
+/** Every command, in the order of `--help`. Each is loaded when it is called and not before: most of the start is loading. */
+const COMMANDS: Partial<Record<Name, () => Promise<CommandModule>>> = {
+  start: () => import('./commands/start.ts'),
+  chat: () => import('./commands/chat.ts'),
+  run: () => import('./commands/run.ts'),
+  demo: () => import('./commands/demo.ts'),
+  call: () => import('./commands/call.ts'),
+  tools: () => import('./commands/tools.ts'),
+  explain: () => import('./commands/explain.ts'),
+  rules: () => import('./commands/rules.ts'),
+  approvals: () => import('./commands/approvals.ts'),
+  history: () => import('./commands/history.ts'),
+  undo: () => import('./commands/undo.ts'),
+  replay: () => import('./commands/replay.ts'),
+  verify: () => import('./commands/verify.ts'),
+  doctor: () => import('./commands/doctor.ts'),
+  completion: () => import('./commands/completion.ts'),
+  init: () => import('./commands/init.ts'),
+  mcp: () => import('./commands/mcp.ts'),
+  token: () => import('./commands/token.ts'),
+};
+
+/** Runs one command line and says what the process should end with. */
+export async function runCli(argv: readonly string[], io: Io, version: string): Promise<number> {
+  const words = wordsFor(io.env, langOf(argv));
+  const cli: Cli = {
+    io,
+    words,
+    style: styleFor(io),
+    exitCode: EXIT.ok,
+    print: (line) => io.stdout.write(`${line}\n`),
+    note: (line) => io.stderr.write(`${line}\n`),
+  };
+  const program = new Command('toolwright')
+    .description(words.about)
+    .version(version)
+    .option('--lang <language>', words.langOption)
+    .addHelpText('after', `\n${words.settingsHint}`)
+    .configureOutput({ writeOut: (text) => io.stdout.write(text), writeErr: (text) => io.stderr.write(text) })
+    .enablePositionalOptions()
+    .showSuggestionAfterError()
+    .exitOverride();
+  const wanted = argv.find((word) => !word.startsWith('-'));
+  for (const [name, load] of Object.entries(COMMANDS) as [Name, () => Promise<CommandModule>][]) {
+    const command = program.command(name).description(words.commands[name]).copyInheritedSettings(program);
+    if (name === wanted) (await load()).define(command, cli);
+  }
+  try {
+    if (argv.length === 0) program.outputHelp();
+    else await program.parseAsync(argv, { from: 'user' });
+    return cli.exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    cli.note(`${cli.style.red('✗')} ${messageOf(error)}`);
+    return EXIT.failed;
+  }
+}
+
+/** Needed before anything is parsed: the help is in that language too. */
+function langOf(argv: readonly string[]): string | undefined {
+  const at = argv.findIndex((word) => word === '--lang' || word.startsWith('--lang='));
+  return at === -1 ? undefined : (argv[at]?.split('=')[1] ?? argv[at + 1]);
+}

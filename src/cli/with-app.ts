@@ -1,0 +1,43 @@
+import { type Command, Option } from 'commander';
+import { SETTING_NAMES } from '../app/config/settings.ts';
+import type { Texts } from '../app/config/texts.ts';
+import { type App, type AppOptions, openApp } from '../app/open-app.ts';
+import { type Cli, failWith } from './cli.ts';
+import { EXIT } from './exit-codes.ts';
+
+export interface CommonOptions extends Texts {
+  readonly workspace?: string;
+}
+
+/** The options of every command that works on a workspace: where, for whom, and each setting by its name. */
+export function addAppOptions(command: Command, cli: Cli): Command {
+  command.option('-w, --workspace <folder>', cli.words.workspaceOption).option('--json', cli.words.jsonOption);
+  for (const name of SETTING_NAMES) command.addOption(new Option(`--${dashed(name)} <value>`).hideHelp());
+  return command;
+}
+
+/** Opens the app, does the work and closes it again, whatever happened. */
+export async function withApp(
+  cli: Cli,
+  options: CommonOptions,
+  work: (app: App) => Promise<void>,
+  more: Pick<AppOptions, 'approver'> = {},
+): Promise<void> {
+  const flags = Object.fromEntries(SETTING_NAMES.map((name) => [name, options[name]]).filter(([, text]) => text));
+  const { env, cwd } = cli.io;
+  const opened = await openApp({ workspace: options.workspace ?? cwd, env, flags, ...more });
+  if (!opened.ok) {
+    failWith(cli, opened.error);
+    cli.exitCode = EXIT.configuration;
+    return;
+  }
+  try {
+    await work(opened.value);
+  } finally {
+    await opened.value.close();
+  }
+}
+
+function dashed(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}

@@ -1,0 +1,223 @@
+import {
+  Client,
+  type Tool as ListedTool,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  StreamableHTTPClientTransport,
+  type Transport,
+  type VersionNegotiationOptions,
+} from '@modelcontextprotocol/client';
+import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { messageOf } from '../../kernel/error.ts';
+import type { Logger } from '../../kernel/ports.ts';
+import { fail, type Result } from '../../kernel/result.ts';
+import type { ToolContext } from '../../kernel/tool.ts';
+import { remoteAnswer } from './remote-answer.ts';
+import type { ServerConfig } from './server-config.ts';
+
+/** Answers a form that a server asks our user to fill in. */
+export type AnswerForm = (request: { message: string; schema: unknown }) => Promise<{
+  action: 'accept' | 'decline' | 'cancel';
+  content?: Record<string, string | number | boolean | string[]>;
+}>;
+
+export interface RemoteServerParts {
+  readonly version: string;
+  readonly log: Logger;
+  /** Told what the server offers, whenever that may have changed. */
+  onTools(tools: readonly ListedTool[]): void;
+  /** Left out: servers are told that nobody fills in forms here. */
+  readonly answerForm?: AnswerForm;
+  /** The waits before the next try, the last one for all further. */
+  readonly backoffMs?: readonly number[];
+}
+
+const BACKOFF_MS = [500, 1000, 2000, 5000, 15_000, 60_000];
+const STABLE_MS = 60_000;
+const CONNECT_MS = 20_000;
+
+export type ServerState = 'starting' | 'up' | 'down' | 'closed';
+
+/** One server of the user's configuration: started, listened to, and started again when it ends. */
+export class RemoteServer {
+  readonly name: string;
+  readonly #config: ServerConfig;
+  readonly #parts: RemoteServerParts;
+  #client: Client | undefined;
+  #state: ServerState = 'starting';
+  #trouble = '';
+  #failures = 0;
+  #upSince = 0;
+  #again: NodeJS.Timeout | undefined;
+
+  constructor(name: string, config: ServerConfig, parts: RemoteServerParts) {
+    this.name = name;
+    this.#config = config;
+    this.#parts = parts;
+  }
+
+  get state(): ServerState {
+    return this.#state;
+  }
+
+  /** What is wrong, while it is down. */
+  get trouble(): string {
+    return this.#trouble;
+  }
+
+  /** Resolves after the first try, however it went: a server that is down does not keep the others waiting. */
+  async open(): Promise<void> {
+    const client = this.#newClient();
+    try {
+      await client.connect(this.#newTransport(), { timeout: CONNECT_MS });
+      if (this.#isClosed()) return await client.close();
+      client.onclose = () => this.#ended(client, 'it ended');
+      this.#client = client;
+      this.#state = 'up';
+      this.#upSince = performance.now();
+      await this.#list(client);
+    } catch (error) {
+      await client.close().catch(() => {});
+      this.#ended(client, messageOf(error));
+    }
+  }
+
+  async call(
+    tool: string,
+    args: Record<string, unknown>,
+    { ctx, structured }: { ctx: ToolContext; structured: boolean },
+  ): Promise<Result<unknown>> {
+    const client = this.#client;
+    if (client === undefined) return this.#notUp();
+    try {
+      const answer = await client.callTool(
+        { name: tool, arguments: args },
+        {
+          signal: ctx.signal,
+          timeout: ctx.timeout * 1000,
+          onprogress: ({ progress, total, message }) =>
+            ctx.progress({
+              ...(message !== undefined && { message }),
+              ...(total !== undefined && total > 0 && { percent: (100 * progress) / total }),
+            }),
+        },
+      );
+      return remoteAnswer(this.name, answer, structured);
+    } catch (error) {
+      return this.#explain(client, tool, ctx, error);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#state = 'closed';
+    clearTimeout(this.#again);
+    await this.#client?.close().catch(() => {});
+    this.#client = undefined;
+  }
+
+  #isClosed(): boolean {
+    return this.#state === 'closed';
+  }
+
+  #newClient(): Client {
+    const { version, answerForm, log } = this.#parts;
+    const client = new Client(
+      { name: 'toolwright', version },
+      {
+        versionNegotiation: { mode: modeOf(this.#config) },
+        capabilities: answerForm === undefined ? {} : { elicitation: { form: { applyDefaults: true } } },
+        listChanged: { tools: { autoRefresh: false, onChanged: () => void this.#list(client) } },
+      },
+    );
+    client.onerror = (error) => log.debug({ server: this.name }, `MCP server ${this.name}: ${error.message}`);
+    if (answerForm !== undefined) {
+      client.setRequestHandler('elicitation/create', async ({ params }) => {
+        if (params.mode === 'url') return { action: 'decline' };
+        return answerForm({ message: params.message, schema: params.requestedSchema });
+      });
+    }
+    return client;
+  }
+
+  #newTransport(): Transport {
+    const config = this.#config;
+    if ('url' in config) {
+      return new StreamableHTTPClientTransport(new URL(config.url), {
+        requestInit: { headers: { ...config.headers } },
+      });
+    }
+    const transport = new StdioClientTransport({
+      command: config.command,
+      args: [...(config.args ?? [])],
+      env: { ...getDefaultEnvironment(), ...config.env },
+      stderr: 'pipe',
+      ...(config.cwd !== undefined && { cwd: config.cwd }),
+    });
+    transport.stderr?.on('data', (chunk: Buffer) => {
+      const text = chunk.toString('utf8').trimEnd();
+      this.#parts.log.debug({ server: this.name }, `MCP server ${this.name} says: ${text}`);
+    });
+    return transport;
+  }
+
+  async #list(client: Client): Promise<void> {
+    try {
+      const { tools } = await client.listTools(undefined, { timeout: CONNECT_MS });
+      if (client === this.#client) this.#parts.onTools(tools);
+    } catch (error) {
+      this.#parts.log.warn({ server: this.name }, `MCP server ${this.name} lists no tools: ${messageOf(error)}`);
+    }
+  }
+
+  #ended(client: Client, why: string): void {
+    if (this.#isClosed() || (this.#client !== undefined && this.#client !== client)) return;
+    const waits = this.#parts.backoffMs ?? BACKOFF_MS;
+    const wasStable = this.#client !== undefined && performance.now() - this.#upSince > STABLE_MS;
+    this.#failures = wasStable ? 0 : this.#failures;
+    const wait = waits[Math.min(this.#failures, waits.length - 1)] ?? 0;
+    this.#failures += 1;
+    this.#client = undefined;
+    this.#state = 'down';
+    this.#trouble = why;
+    this.#parts.log.warn({ server: this.name }, `MCP server ${this.name}: ${why}. The next try is in ${wait} ms.`);
+    clearTimeout(this.#again);
+    this.#again = setTimeout(() => void this.open(), wait);
+    this.#again.unref();
+  }
+
+  #notUp(): Result<never> {
+    const why = this.#state === 'starting' ? 'is starting' : `is not running (${this.#trouble}) and is started again`;
+    return fail('EXECUTION_ERROR', `The MCP server ${this.name} ${why}. Nothing ran; try again in a moment.`);
+  }
+
+  #explain(client: Client, tool: string, ctx: ToolContext, error: unknown): Result<never> {
+    const why = messageOf(error);
+    if (ctx.signal.aborted) return fail('CANCELLED', `${tool} was told to stop.`);
+    if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) {
+      return fail('TIMEOUT', `The MCP server ${this.name} did not answer within ${ctx.timeout} s.`);
+    }
+    if (!isLost(error)) return fail('EXECUTION_ERROR', `The MCP server ${this.name} answered: ${why}`);
+    this.#ended(client, why);
+    const unknown = 'What it did until then is not known.';
+    return fail('EXECUTION_ERROR', `The MCP server ${this.name} was lost during ${tool}: ${why}. ${unknown}`);
+  }
+}
+
+function modeOf({ protocol, ...config }: ServerConfig): NonNullable<VersionNegotiationOptions['mode']> {
+  if (protocol === '2025') return 'legacy';
+  if (protocol === '2026') return { pin: '2026-07-28' };
+  return protocol === 'auto' || 'url' in config ? 'auto' : 'legacy';
+}
+
+/** Of an HTTP server the transport does not tell that it is gone: a call finds out. */
+function isLost(error: unknown): boolean {
+  if (error instanceof SdkHttpError || error instanceof TypeError) return true;
+  return error instanceof SdkError && LOST.has(error.code);
+}
+
+const LOST: ReadonlySet<SdkErrorCode> = new Set([
+  SdkErrorCode.NotConnected,
+  SdkErrorCode.ConnectionClosed,
+  SdkErrorCode.SendFailed,
+]);

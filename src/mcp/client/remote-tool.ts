@@ -1,0 +1,65 @@
+import type { Tool as ListedTool } from '@modelcontextprotocol/client';
+import { ToolCategory } from '../../kernel/category.ts';
+import type { InputSchema, JsonSchema } from '../../kernel/input-schema.ts';
+import type { Attachment, OwnReason, Tool } from '../../kernel/tool.ts';
+import type { RemoteServer } from './remote-server.ts';
+import { toolName } from './tool-name.ts';
+import { fingerprintOf, type ToolPins } from './tool-pins.ts';
+
+export interface RemoteToolParts {
+  readonly server: Pick<RemoteServer, 'name' | 'call'>;
+  readonly pins: ToolPins;
+  /** Makes our validator of a foreign schema. */
+  toInput(json: JsonSchema): InputSchema;
+}
+
+/**
+ * A server's tool as one of ours. What it touches nobody knows, and what it says of itself nobody has checked: so it
+ * asks, runs alone and never twice, unless a rule of the user says otherwise.
+ */
+export function remoteTool(listed: ListedTool, { server, pins, toInput }: RemoteToolParts): Tool {
+  const name = toolName(server.name, listed.name);
+  const fingerprint = fingerprintOf(listed);
+  const structured = listed.outputSchema?.['type'] === 'object';
+  return {
+    name,
+    description: describe(server.name, listed),
+    category: ToolCategory.MCP,
+    effect: 'once',
+    input: toInput(listed.inputSchema as JsonSchema),
+    ...(structured && { outputJson: listed.outputSchema as JsonSchema }),
+    summary: () => `${listed.name} of the MCP server ${server.name}`,
+    approval: () => changeSince(pins.known(server.name)?.get(listed.name)),
+    async run(input, ctx) {
+      // Whoever let it run has seen it as it is now.
+      if (pins.known(server.name)?.get(listed.name) !== fingerprint) {
+        pins.keep(server.name, [[listed.name, fingerprint]]);
+      }
+      return server.call(listed.name, input as Record<string, unknown>, { ctx, structured });
+    },
+    render: (value) => (typeof value === 'string' ? value : JSON.stringify(value, null, 2)),
+    attachments: (_value, metadata) => (metadata['attachments'] ?? []) as readonly Attachment[],
+  };
+
+  function changeSince(pinned: string | undefined): OwnReason | undefined {
+    if (pinned === fingerprint) return undefined;
+    const what = pinned === undefined ? 'is new on' : 'was changed by';
+    const reason =
+      `${listed.name} ${what} the MCP server ${server.name} since you agreed to its tools. ` +
+      `It now says of itself: ${describe(server.name, listed).slice(0, 500)}`;
+    return { reason, always: true };
+  }
+}
+
+const LONGEST_DESCRIPTION = 4000;
+
+/** A model reads it as said by a server, and nothing in it that a person would not see. */
+function describe(server: string, { description, title }: ListedTool): string {
+  const text = visible(description ?? title ?? 'It does not say what it does.').slice(0, LONGEST_DESCRIPTION);
+  return `(MCP server ${server}) ${text}`;
+}
+
+/** Without control characters, and without those that hide or reorder text. */
+function visible(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}]/gu, (char) => (char === '\n' || char === '\t' ? char : ''));
+}

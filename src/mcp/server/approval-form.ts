@@ -1,0 +1,97 @@
+import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
+import type { ApprovalRequest, ApprovalResponse } from '../../kernel/ports.ts';
+
+type Schema = ElicitRequestFormParams['requestedSchema'];
+type Fields = Schema['properties'];
+
+/** A form for the client's user: yes or no, a reason, and those arguments that fit into a form's fields. */
+export function approvalForm(request: ApprovalRequest): ElicitRequestFormParams {
+  const properties: Fields = {
+    [DECISION]: {
+      type: 'string',
+      title: 'Decision',
+      description: 'deny: it does not run, and the model is told your reason',
+      enum: ['allow', 'deny'],
+      enumNames: ['Allow this call', 'Deny it'],
+    },
+  };
+  for (const [name, value] of editable(request.args)) properties[`${ARGUMENT}${name}`] = fieldFor(name, value);
+  properties[REASON] = { type: 'string', title: 'Reason', description: 'On a refusal, words for the model' };
+  return {
+    mode: 'form',
+    message: messageFor(request),
+    requestedSchema: { type: 'object', properties, required: [DECISION] },
+  };
+}
+
+const DECISION = 'decision';
+const REASON = 'reason';
+/** Arguments stand apart from our own fields, whatever they are called. */
+const ARGUMENT = 'argument_';
+
+/** What the form came back with. Only «allow» in so many words is a yes. */
+export function approvalAnswer(request: ApprovalRequest, answer: unknown, by: string): ApprovalResponse {
+  const { action, content } = (answer ?? {}) as { action?: unknown; content?: unknown };
+  const fields = (typeof content === 'object' && content !== null ? content : {}) as Record<string, unknown>;
+  const reason = fields[REASON];
+  const message = typeof reason === 'string' && reason.trim() !== '' ? reason : undefined;
+  if (action !== 'accept' || fields[DECISION] !== 'allow') {
+    const why = message ?? (action === 'cancel' ? 'the question was dismissed without an answer.' : undefined);
+    return { approved: false, by, ...(why !== undefined && { message: why }) };
+  }
+  const edits = editsIn(request.args, fields);
+  if (!edits.ok) return { approved: false, by, message: edits.problem };
+  return { approved: true, by, ...(edits.args !== undefined && { modifiedArgs: edits.args }) };
+}
+
+const LONGEST_FIELD = 500;
+
+/**
+ * Long texts and those of several lines are left out: a form of one line would give them back changed, and what was
+ * not meant as an edit would run.
+ */
+function editable(args: Record<string, unknown>): [string, unknown][] {
+  return Object.entries(args).filter(([, value]) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    return text !== undefined && value !== null && text.length <= LONGEST_FIELD && !/[\n\r]/.test(text);
+  });
+}
+
+function fieldFor(name: string, value: unknown): Fields[string] {
+  if (typeof value === 'boolean') return { type: 'boolean', title: name, default: value };
+  if (typeof value === 'number') return { type: 'number', title: name, default: value };
+  if (typeof value === 'string') return { type: 'string', title: name, default: value };
+  return { type: 'string', title: `${name} (JSON)`, default: JSON.stringify(value) };
+}
+
+type Edits = { ok: true; args: Record<string, unknown> | undefined } | { ok: false; problem: string };
+
+function editsIn(args: Record<string, unknown>, fields: Record<string, unknown>): Edits {
+  const edited: Record<string, unknown> = {};
+  for (const [name, before] of editable(args)) {
+    const given = fields[`${ARGUMENT}${name}`];
+    if (given === undefined || given === null) continue;
+    const isJson = typeof before === 'object';
+    if (given === (isJson ? JSON.stringify(before) : before)) continue;
+    if (!isJson) {
+      edited[name] = given;
+      continue;
+    }
+    try {
+      edited[name] = JSON.parse(String(given));
+    } catch {
+      return { ok: false, problem: `the edited ${name} is not JSON, so the call did not run. Ask again.` };
+    }
+  }
+  return { ok: true, args: Object.keys(edited).length === 0 ? undefined : { ...args, ...edited } };
+}
+
+const LONGEST_SHOWN = 4000;
+
+function messageFor({ tool, summary, reason, args }: ApprovalRequest): string {
+  const shown = Object.entries(args).map(([name, value]) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    return `${name}: ${text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)} … (${text.length} characters)` : text}`;
+  });
+  return [`Allow ${tool}? ${summary}`, reason, ...shown].join('\n');
+}

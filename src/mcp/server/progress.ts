@@ -1,0 +1,58 @@
+import type { ServerContext } from '@modelcontextprotocol/server';
+import type { Progress } from './run.ts';
+
+const OUTPUT_EVERY_MS = 100;
+const LONGEST_LINE = 200;
+
+/** Tells the client how far a call is, if it wants to know: live output by its last line, and not at every byte. */
+export function progressSink({ mcpReq }: ServerContext): (progress: Progress) => void {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return () => {};
+  let last = -1;
+  let nextOutputAt = 0;
+  let pending: NodeJS.Timeout | undefined;
+  let line = '';
+
+  return ({ message, percent, output }) => {
+    if (output !== undefined) later(output);
+    if (message !== undefined || percent !== undefined) send(message, percent);
+  };
+
+  function later(output: string): void {
+    line = lastLine(output) || line;
+    if (pending !== undefined || line === '') return;
+    pending = setTimeout(
+      () => {
+        pending = undefined;
+        nextOutputAt = performance.now() + OUTPUT_EVERY_MS;
+        send(line);
+      },
+      Math.max(0, nextOutputAt - performance.now()),
+    );
+    pending.unref();
+  }
+
+  /** What is told must grow, whatever the tool says. */
+  function send(message: string | undefined, percent?: number): void {
+    const grows = percent !== undefined && percent > last;
+    last = grows ? percent : last + (last < 100 ? 0.001 : 1);
+    const params = {
+      progressToken,
+      progress: Math.max(0, last),
+      ...(grows && { total: 100 }),
+      ...(message !== undefined && { message }),
+    };
+    mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {
+      // The client is gone; the call learns it by its signal.
+    });
+  }
+}
+
+function lastLine(output: string): string {
+  const line =
+    output
+      .trimEnd()
+      .split(/[\n\r]/)
+      .at(-1) ?? '';
+  return line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)} …` : line;
+}

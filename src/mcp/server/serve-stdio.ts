@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto';
+import type { Readable, Writable } from 'node:stream';
+import { serveStdio as serveOverPipe } from '@modelcontextprotocol/server/stdio';
+import type { Logger } from '../../kernel/ports.ts';
+import { connect, follow } from './connect.ts';
+import type { Door } from './door.ts';
+import { LineTransport } from './line-transport.ts';
+
+export interface StdioOptions {
+  readonly input: Readable;
+  readonly output: Writable;
+  readonly log: Logger;
+}
+
+/** Serves the client at the other end of a pipe. Resolves when it has gone, and everything it had asked for ended. */
+export function serveStdio(door: Door, { input, output, log }: StdioOptions): Promise<void> {
+  return new Promise((resolve) => {
+    const transport = new LineTransport(input, output);
+    const session = `mcp-${randomBytes(12).toString('hex')}`;
+    const serve = (era: 'legacy' | 'modern') => {
+      const connection = connect(door, era, session);
+      follow(door, connection);
+      return connection.server;
+    };
+    serveOverPipe(({ era }) => serve(era), {
+      transport,
+      onerror: (error) => log.warn({}, `MCP over stdio: ${error.message}`),
+    });
+    // The SDK has set its own: the connection is over when that is done.
+    const closed = transport.onclose;
+    transport.onclose = () => {
+      closed?.();
+      resolve();
+    };
+  });
+}

@@ -1,0 +1,87 @@
+import { type CallToolResult, type ContentBlock, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import type { Access } from '../../kernel/access.ts';
+import type { ErrorCode } from '../../kernel/error.ts';
+import type { Attachment, Tool } from '../../kernel/tool.ts';
+import type { ToolResult } from '../../kernel/tool-result.ts';
+import { fileUri, outputUri } from './resource-uri.ts';
+
+/** What a failure is to a client: an answer its model reads, or an error of the protocol. */
+const ANSWERS: Readonly<Record<ErrorCode, 'result' | ProtocolErrorCode>> = {
+  INVALID_INPUT: 'result',
+  UNKNOWN_TOOL: ProtocolErrorCode.InvalidParams,
+  TOOL_DISABLED: 'result',
+  INVALID_PATH: 'result',
+  FILE_NOT_FOUND: 'result',
+  PERMISSION_DENIED: 'result',
+  CONFLICT: 'result',
+  TOO_LARGE: 'result',
+  APPROVAL_DENIED: 'result',
+  APPROVAL_EXPIRED: 'result',
+  TIMEOUT: 'result',
+  CANCELLED: 'result',
+  EXECUTION_ERROR: 'result',
+  NETWORK_ERROR: 'result',
+  NOT_CONFIGURED: 'result',
+  SANDBOX_UNAVAILABLE: 'result',
+  INTERNAL: 'result',
+};
+
+/** What the client gets of a call: the text the model reads, the value programs read, and links to what is larger. */
+export function toolAnswer(
+  tool: Tool | undefined,
+  result: ToolResult,
+  { access, root }: { readonly access: readonly Access[]; readonly root: string },
+): CallToolResult {
+  if (!result.ok) return failureAnswer(result);
+  const links = [...changedFiles(access, root), ...wholeOutput(result)];
+  const attached = tool?.attachments?.(result.value, result.metadata) ?? [];
+  const structured = tool?.outputJson === undefined ? {} : { structuredContent: result.value as Structured };
+  const text: ContentBlock[] = result.text === '' && attached.length > 0 ? [] : [{ type: 'text', text: result.text }];
+  return {
+    content: [...text, ...attached.map(toBlock), ...links],
+    ...structured,
+    _meta: { 'toolwright/call': result.callId },
+  };
+}
+
+type Structured = NonNullable<CallToolResult['structuredContent']>;
+
+/** Its code is in `_meta`: structured content would be checked against the tool's schema for success. */
+function failureAnswer(result: Extract<ToolResult, { ok: false }>): CallToolResult {
+  const { code, message, details } = result.error;
+  const answer = ANSWERS[code];
+  if (answer !== 'result') throw new ProtocolError(answer, result.text, details);
+  return {
+    isError: true,
+    content: [{ type: 'text', text: result.text }, ...wholeOutput(result)],
+    _meta: { 'toolwright/call': result.callId, 'toolwright/error': { code, message, ...(details && { details }) } },
+  };
+}
+
+function changedFiles(access: readonly Access[], root: string): ContentBlock[] {
+  return access.flatMap((each) => {
+    if (each.kind !== 'fs.write') return [];
+    const path = each.path.startsWith(`${root}/`) ? each.path.slice(root.length + 1) : each.path;
+    return [{ type: 'resource_link' as const, uri: fileUri(path), name: path, description: 'The changed file' }];
+  });
+}
+
+function wholeOutput({ metadata }: ToolResult): ContentBlock[] {
+  const { artifact } = metadata;
+  if (typeof artifact !== 'string') return [];
+  const description = 'The whole output, of which the text shows a part';
+  return [
+    { type: 'resource_link', uri: outputUri(artifact), name: 'whole output', mimeType: 'text/plain', description },
+  ];
+}
+
+function toBlock(attachment: Attachment): ContentBlock {
+  if (attachment.kind !== 'resource') {
+    return { type: attachment.kind, mimeType: attachment.mimeType, data: attachment.data };
+  }
+  const { uri, mimeType, text, data } = attachment;
+  const known = { uri, ...(mimeType !== undefined && { mimeType }) };
+  if (text !== undefined) return { type: 'resource', resource: { ...known, text } };
+  if (data !== undefined) return { type: 'resource', resource: { ...known, blob: data } };
+  return { type: 'resource_link', ...known, name: uri };
+}

@@ -1,0 +1,248 @@
+import type { AssistantMessage, Message, MessagePart, Stop, Usage } from '../kernel/message.ts';
+import { ArgumentText } from './call-arguments.ts';
+import { readData, streamTurn, type TurnReader } from './endpoint.ts';
+import type { Heard, Model, ModelRequest, OfferedTool } from './model.ts';
+import type { ModelOptions } from './model-options.ts';
+import type { ServerEvent } from './sse.ts';
+import { type Trouble, trouble, troubleOfEvent } from './trouble.ts';
+
+const WIRE = 'anthropic';
+const VERSION = '2023-06-01';
+
+/** Anthropic Messages, and every endpoint that speaks it. */
+export function anthropicModel(options: ModelOptions): Model {
+  const { model, baseUrl, key, headers, window, price, ...tuning } = options;
+  const who = `The Messages endpoint ${new URL(baseUrl).host}`;
+  const endpoint = {
+    ...tuning,
+    ...(key !== undefined && { key }),
+    who,
+    url: `${baseUrl.replace(/\/+$/, '')}/v1/messages`,
+    headers: { 'anthropic-version': VERSION, ...keyHeaders(baseUrl, key), ...headers },
+  };
+  return {
+    name: model,
+    scripted: false,
+    window,
+    ...(price && { price }),
+    turn: (request, turnOptions = {}) =>
+      streamTurn(
+        endpoint,
+        JSON.stringify(toBody(options, request)),
+        (tell) => new Reader(who, model, tell),
+        turnOptions,
+      ),
+  };
+}
+
+/** Others that speak the format want the key in one place or the other; Anthropic wants it in one only. */
+function keyHeaders(baseUrl: string, key: string | undefined): Record<string, string> {
+  if (key === undefined) return {};
+  const own = new URL(baseUrl).hostname.endsWith('anthropic.com');
+  return own ? { 'x-api-key': key } : { 'x-api-key': key, authorization: `Bearer ${key}` };
+}
+
+const CACHED = { cache_control: { type: 'ephemeral' } };
+
+/** What is stable comes first and is marked, so that the next turn reads it from the cache: tools, system, history. */
+function toBody({ model, maxTokens, extra }: ModelOptions, { system, tools, messages }: ModelRequest): object {
+  const turns = toTurns(messages);
+  const last = turns.at(-1)?.content;
+  const lastBlock = last?.at(-1);
+  if (last && lastBlock) last[last.length - 1] = { ...lastBlock, ...CACHED };
+  return {
+    model,
+    max_tokens: maxTokens,
+    stream: true,
+    ...(system !== '' && { system: [{ type: 'text', text: system, ...CACHED }] }),
+    ...(tools.length > 0 && { tools: tools.map((tool, index) => toTool(tool, index === tools.length - 1)) }),
+    messages: turns,
+    ...extra,
+  };
+}
+
+function toTool({ name, description, schema }: OfferedTool, isLast: boolean): object {
+  return { name, description, input_schema: schema, ...(isLast && CACHED) };
+}
+
+interface Turn {
+  role: 'user' | 'assistant';
+  content: object[];
+}
+
+/** Neighbours of one role become one turn, so results stand before what a person says after them, in one message. */
+function toTurns(messages: readonly Message[]): Turn[] {
+  const turns: Turn[] = [];
+  for (const message of messages) {
+    const role = message.role === 'assistant' ? 'assistant' : 'user';
+    const content = toBlocks(message);
+    if (content.length === 0) continue;
+    const before = turns.at(-1);
+    if (before?.role === role) before.content.push(...content);
+    else turns.push({ role, content });
+  }
+  return turns;
+}
+
+function toBlocks(message: Message): object[] {
+  if (message.role === 'user') return toText(message.text);
+  if (message.role === 'results')
+    return message.results.map(({ id, text, isError }) => ({
+      type: 'tool_result',
+      tool_use_id: id,
+      content: text,
+      ...(isError && { is_error: true }),
+    }));
+  return message.parts.flatMap((part) => {
+    if (part.type === 'text') return toText(part.text);
+    if (part.type === 'call') return [{ type: 'tool_use', id: part.id, name: part.name, input: part.args }];
+    return part.wire === WIRE ? [part.block as object] : [];
+  });
+}
+
+/** The API refuses a text of nothing but white space. */
+function toText(text: string): object[] {
+  return text.trim() === '' ? [] : [{ type: 'text', text }];
+}
+
+interface Block {
+  readonly start: Record<string, unknown>;
+  readonly text: string[];
+  readonly args: ArgumentText;
+  signature: string;
+  stopped: boolean;
+}
+
+class Reader implements TurnReader {
+  readonly #who: string;
+  readonly #model: string;
+  readonly #tell: (heard: Heard) => void;
+  readonly #blocks = new Map<number, Block>();
+  #usage: Record<string, unknown> = {};
+  #stop: string | null = null;
+  #whole = false;
+
+  constructor(who: string, model: string, tell: (heard: Heard) => void) {
+    this.#who = who;
+    this.#model = model;
+    this.#tell = tell;
+  }
+
+  push({ data }: ServerEvent): Trouble | undefined {
+    const read = readData(this.#who, data);
+    if (!('value' in read)) return read;
+    const event = read.value;
+    switch (event.type) {
+      case 'message_start':
+        this.#count((event.message as { usage?: unknown } | undefined)?.usage);
+        return undefined;
+      case 'content_block_start':
+        return this.#start(event);
+      case 'content_block_delta':
+        return this.#delta(event);
+      case 'content_block_stop': {
+        const block = this.#blocks.get(event.index as number);
+        if (block !== undefined) block.stopped = true;
+        return undefined;
+      }
+      case 'message_delta': {
+        const { stop_reason: stop } = (event.delta ?? {}) as { stop_reason?: unknown };
+        if (typeof stop === 'string') this.#stop = stop;
+        this.#count(event.usage);
+        return undefined;
+      }
+      case 'message_stop':
+        this.#whole = true;
+        return undefined;
+      case 'error':
+        return troubleOfEvent(this.#who, event.error);
+      default:
+        // ping, and what future versions add.
+        return undefined;
+    }
+  }
+
+  finish(): AssistantMessage | undefined {
+    if (!this.#whole || this.#stop === null) return undefined;
+    const blocks = [...this.#blocks.entries()].sort(([a], [b]) => a - b).map(([, block]) => block);
+    const cut = this.#stop === 'max_tokens' || this.#stop === 'model_context_window_exceeded';
+    const parts = blocks.flatMap((block, index) => toPart(block, cut && index === blocks.length - 1));
+    return { role: 'assistant', parts, model: this.#model, stop: toStop(this.#stop), usage: toUsage(this.#usage) };
+  }
+
+  #start({ index, content_block: start }: Record<string, unknown>): Trouble | undefined {
+    if (typeof index !== 'number' || typeof start !== 'object' || start === null) return this.#malformed();
+    const block: Block = {
+      start: start as Record<string, unknown>,
+      text: [],
+      args: new ArgumentText(),
+      signature: '',
+      stopped: false,
+    };
+    this.#blocks.set(index, block);
+    const { type, name, text, thinking } = block.start;
+    if (type === 'tool_use') this.#tell({ kind: 'call', text: String(name) });
+    for (const begun of [text, thinking]) if (typeof begun === 'string') block.text.push(begun);
+    return undefined;
+  }
+
+  #delta({ index, delta }: Record<string, unknown>): Trouble | undefined {
+    const block = this.#blocks.get(index as number);
+    if (block === undefined || block.stopped || typeof delta !== 'object' || delta === null) return this.#malformed();
+    const { type, text, thinking, partial_json: json, signature } = delta as Record<string, unknown>;
+    if (type === 'text_delta' && typeof text === 'string') {
+      block.text.push(text);
+      this.#tell({ kind: 'text', text });
+    } else if (type === 'thinking_delta' && typeof thinking === 'string') {
+      block.text.push(thinking);
+      this.#tell({ kind: 'thinking', text: thinking });
+    } else if (type === 'input_json_delta' && typeof json === 'string') block.args.add(json);
+    else if (type === 'signature_delta' && typeof signature === 'string') block.signature += signature;
+    return undefined;
+  }
+
+  #count(usage: unknown): void {
+    if (typeof usage === 'object' && usage !== null) this.#usage = { ...this.#usage, ...usage };
+  }
+
+  #malformed(): Trouble {
+    return trouble('NETWORK_ERROR', `${this.#who} sent events that do not fit together`, { retry: true });
+  }
+}
+
+/** Blocks that are neither text nor a call are kept as they came: thinking must go back unchanged. */
+function toPart({ start, text, args, signature, stopped }: Block, cut: boolean): MessagePart[] {
+  const said = text.join('');
+  if (start.type === 'text') return said === '' ? [] : [{ type: 'text', text: said }];
+  if (start.type === 'tool_use') return [args.toCall(String(start.id), String(start.name), { cut: cut || !stopped })];
+  if (start.type === 'thinking') {
+    const block = { ...start, thinking: said, signature: signature || (start.signature ?? '') };
+    return [{ type: 'thinking', text: said, wire: WIRE, block }];
+  }
+  return [{ type: 'thinking', text: '', wire: WIRE, block: start }];
+}
+
+const STOPS: Record<string, Stop['reason']> = {
+  end_turn: 'end',
+  stop_sequence: 'end',
+  tool_use: 'calls',
+  max_tokens: 'length',
+  pause_turn: 'paused',
+  refusal: 'refused',
+  model_context_window_exceeded: 'window',
+};
+
+function toStop(word: string): Stop {
+  const reason = STOPS[word];
+  return reason === undefined ? { reason: 'unknown', detail: word } : { reason };
+}
+
+function toUsage(usage: Record<string, unknown>): Usage {
+  const count = (name: string) => (typeof usage[name] === 'number' ? (usage[name] as number) : 0);
+  return {
+    input: count('input_tokens'),
+    output: count('output_tokens'),
+    cacheRead: count('cache_read_input_tokens'),
+    cacheWrite: count('cache_creation_input_tokens'),
+  };
+}

@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Failure, messageOf } from '../kernel/error.ts';
+import type { AssistantMessage } from '../kernel/message.ts';
+import { fail, ok, type Result } from '../kernel/result.ts';
+import type { Heard, TurnOptions } from './model.ts';
+import { EventParser, type ServerEvent } from './sse.ts';
+import { type Trouble, trouble, troubleOfStatus } from './trouble.ts';
+
+export interface EndpointOptions {
+  /** As a sentence begins: «The Anthropic API». */
+  readonly who: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Never to be seen in a message, whatever the endpoint says. */
+  readonly key?: string;
+  /** How often it is tried in all. Default 4. */
+  readonly tries?: number;
+  /** The wait before the second try; it doubles, up to 30 s. Default 500. */
+  readonly retryDelayMs?: number;
+  /** Silence after which a stream counts as dead. Default 120 s. */
+  readonly stallMs?: number;
+}
+
+/** Reads one wire format. Made anew for every try. */
+export interface TurnReader {
+  push(event: ServerEvent): Trouble | undefined;
+  /** Undefined when the stream ended before the turn was whole. */
+  finish(): AssistantMessage | undefined;
+}
+
+const LONGEST_WAIT_MS = 60_000;
+const LONGEST_BACKOFF_MS = 30_000;
+const MOST_ERROR_BYTES = 16 * 1024;
+
+/** Asks an endpoint for one turn, as a stream. Nothing is executed on the way, so a turn that broke is asked for anew. */
+export async function streamTurn(
+  endpoint: EndpointOptions,
+  body: string,
+  createReader: (tell: (heard: Heard) => void) => TurnReader,
+  { signal, onHeard }: TurnOptions,
+): Promise<Result<AssistantMessage>> {
+  const { who, tries = 4, retryDelayMs = 500 } = endpoint;
+  for (let tried = 1; ; tried++) {
+    const answer = await once(
+      endpoint,
+      body,
+      createReader((heard) => onHeard?.(heard)),
+      signal,
+    );
+    if ('role' in answer) return ok(answer);
+    if (signal?.aborted) return fail('CANCELLED', 'The model was told to stop.');
+    const { retry, afterMs } = answer;
+    const failure = withoutKey(answer.failure, endpoint.key);
+    const waitMs = afterMs ?? backoff(retryDelayMs, tried);
+    if (!retry) return { ok: false, error: failure };
+    if (tried >= tries) return fail(failure.code, `${failure.message}. It was tried ${tried} times; try again later.`);
+    if (waitMs > LONGEST_WAIT_MS) {
+      return fail(failure.code, `${failure.message}. ${who} wants a wait of ${Math.ceil(waitMs / 1000)} s.`);
+    }
+    const next = `Trying again in ${(waitMs / 1000).toFixed(1)} s (${tried + 1} of ${tries}).`;
+    onHeard?.({ kind: 'restarted', text: `${failure.message}. ${next}` });
+    await sleep(waitMs, undefined, signal === undefined ? {} : { signal }).catch(() => {});
+    if (signal?.aborted) return fail('CANCELLED', 'The model was told to stop.');
+  }
+}
+
+function withoutKey(failure: Failure, key: string | undefined): Failure {
+  return key ? { ...failure, message: failure.message.replaceAll(key, '[key]') } : failure;
+}
+
+function backoff(delayMs: number, tried: number): number {
+  const most = Math.min(LONGEST_BACKOFF_MS, delayMs * 2 ** (tried - 1));
+  return most * (0.75 + Math.random() / 4);
+}
+
+async function once(
+  endpoint: EndpointOptions,
+  body: string,
+  reader: TurnReader,
+  signal: AbortSignal | undefined,
+): Promise<AssistantMessage | Trouble> {
+  const { who, url, headers, stallMs = 120_000 } = endpoint;
+  const dead = new AbortController();
+  const stalled = () => dead.abort(new Error(`nothing came for ${stallMs / 1000} s`));
+  const timer = setTimeout(stalled, stallMs);
+  const stop = () => dead.abort(signal?.reason);
+  signal?.addEventListener('abort', stop, { once: true });
+  if (signal?.aborted) stop();
+  try {
+    const request = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body } as const;
+    // A redirect would carry the key to wherever the answer points.
+    const response = await fetch(url, { ...request, redirect: 'manual', signal: dead.signal });
+    if (!response.ok) return troubleOfStatus(who, response, await beginning(response));
+    const type = response.headers.get('content-type') ?? 'nothing';
+    if (!type.includes('event-stream') || response.body === null) return noStream(who, type, await beginning(response));
+    const parser = new EventParser();
+    for await (const chunk of response.body) {
+      timer.refresh();
+      for (const event of parser.push(chunk)) {
+        const found = reader.push(event);
+        if (found !== undefined) return found;
+      }
+    }
+    return reader.finish() ?? trouble('NETWORK_ERROR', `${who} broke off before its answer was whole`, { retry: true });
+  } catch (error) {
+    const why = dead.signal.aborted ? messageOf(dead.signal.reason) : causeOf(error);
+    return trouble('NETWORK_ERROR', `${who} cannot be reached or broke off: ${why}`, { retry: true });
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', stop);
+    // Whatever is left of the stream is nobody's any more.
+    dead.abort();
+  }
+}
+
+function noStream(who: string, type: string, said: string): Trouble {
+  const began = said.replace(/\s+/g, ' ').slice(0, 100);
+  return trouble('NOT_CONFIGURED', `${who} answered ${type} instead of a stream («${began}»). Check modelBaseUrl.`);
+}
+
+async function beginning(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > MOST_ERROR_BYTES) break;
+  }
+  return Buffer.concat(chunks).subarray(0, MOST_ERROR_BYTES).toString('utf8');
+}
+
+/** fetch says only «fetch failed»; what failed is in its cause. */
+function causeOf(error: unknown): string {
+  const { cause } = (error ?? {}) as { cause?: unknown };
+  return messageOf(cause ?? error);
+}
+
+/** Undefined, and trouble, when it is no JSON: a stream like that is asked for again. */
+export function readData(who: string, data: string): { value: Record<string, unknown> } | Trouble {
+  try {
+    const value: unknown = JSON.parse(data);
+    if (typeof value === 'object' && value !== null) return { value: value as Record<string, unknown> };
+  } catch {
+    // Said below.
+  }
+  return trouble('NETWORK_ERROR', `${who} sent something that is not JSON («${data.slice(0, 60)}»)`, { retry: true });
+}

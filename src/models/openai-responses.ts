@@ -1,0 +1,209 @@
+import type { AssistantMessage, Message, MessagePart, Stop, Usage } from '../kernel/message.ts';
+import { ArgumentText } from './call-arguments.ts';
+import { readData, streamTurn, type TurnReader } from './endpoint.ts';
+import type { Heard, Model, ModelRequest } from './model.ts';
+import type { ModelOptions } from './model-options.ts';
+import type { ServerEvent } from './sse.ts';
+import { type Trouble, troubleOfEvent } from './trouble.ts';
+
+const WIRE = 'openai-responses';
+
+/** OpenAI Responses, without the server keeping anything: every item goes back, reasoning as its encrypted content. */
+export function openaiResponsesModel(options: ModelOptions): Model {
+  const { model, baseUrl, key, headers, window, price, ...tuning } = options;
+  const who = `The Responses endpoint ${new URL(baseUrl).host}`;
+  const endpoint = {
+    ...tuning,
+    ...(key !== undefined && { key }),
+    who,
+    url: `${baseUrl.replace(/\/+$/, '')}/responses`,
+    headers: { ...(key !== undefined && { authorization: `Bearer ${key}` }), ...headers },
+  };
+  return {
+    name: model,
+    scripted: false,
+    window,
+    ...(price && { price }),
+    turn: (request, turnOptions = {}) =>
+      streamTurn(
+        endpoint,
+        JSON.stringify(toBody(options, request)),
+        (tell) => new Reader(who, model, tell),
+        turnOptions,
+      ),
+  };
+}
+
+function toBody({ model, maxTokens, extra }: ModelOptions, { system, tools, messages }: ModelRequest): object {
+  return {
+    model,
+    max_output_tokens: maxTokens,
+    stream: true,
+    store: false,
+    include: ['reasoning.encrypted_content'],
+    ...(system !== '' && { instructions: system }),
+    input: messages.flatMap(toItems),
+    ...(tools.length > 0 && {
+      // Strict mode would make every optional parameter a required one; our own check is strict for it.
+      tools: tools.map(({ name, description, schema }) => ({
+        type: 'function',
+        name,
+        description,
+        parameters: schema,
+        strict: false,
+      })),
+    }),
+    ...extra,
+  };
+}
+
+function toItems(message: Message): object[] {
+  if (message.role === 'user') return [{ role: 'user', content: [{ type: 'input_text', text: message.text }] }];
+  if (message.role === 'results')
+    return message.results.map(({ id, text }) => ({ type: 'function_call_output', call_id: id, output: text }));
+  return message.parts.flatMap((part): object[] => {
+    if (part.type === 'text') return [{ role: 'assistant', content: [{ type: 'output_text', text: part.text }] }];
+    if (part.type === 'thinking') return part.wire === WIRE ? [part.block as object] : [];
+    const { id, name, args } = part;
+    return [{ type: 'function_call', call_id: id, name, arguments: JSON.stringify(args) }];
+  });
+}
+
+type Fields = Record<string, unknown>;
+
+interface Item {
+  readonly fields: Fields;
+  readonly text: string[];
+  readonly args: ArgumentText;
+  done: boolean;
+}
+
+class Reader implements TurnReader {
+  readonly #who: string;
+  readonly #model: string;
+  readonly #tell: (heard: Heard) => void;
+  readonly #items = new Map<number, Item>();
+  #end: { status: string; why: string | undefined; usage: Usage } | undefined;
+
+  constructor(who: string, model: string, tell: (heard: Heard) => void) {
+    this.#who = who;
+    this.#model = model;
+    this.#tell = tell;
+  }
+
+  push({ data }: ServerEvent): Trouble | undefined {
+    if (data === '[DONE]') return undefined;
+    const read = readData(this.#who, data);
+    if (!('value' in read)) return read;
+    const event = read.value;
+    const at = event.output_index as number;
+    switch (event.type) {
+      case 'response.output_item.added':
+        this.#items.set(at, { fields: fieldsOf(event.item), text: [], args: new ArgumentText(), done: false });
+        this.#told(fieldsOf(event.item));
+        return undefined;
+      case 'response.output_item.done': {
+        const item = this.#items.get(at) ?? { text: [], args: new ArgumentText() };
+        this.#items.set(at, { ...item, fields: fieldsOf(event.item), done: true });
+        return undefined;
+      }
+      case 'response.output_text.delta':
+      case 'response.refusal.delta':
+        this.#items.get(at)?.text.push(String(event.delta));
+        this.#tell({ kind: 'text', text: String(event.delta) });
+        return undefined;
+      case 'response.reasoning_summary_text.delta':
+      case 'response.reasoning_text.delta':
+        this.#tell({ kind: 'thinking', text: String(event.delta) });
+        return undefined;
+      case 'response.function_call_arguments.delta':
+        this.#items.get(at)?.args.add(String(event.delta));
+        return undefined;
+      case 'response.completed':
+      case 'response.incomplete':
+        this.#end = toEnd(fieldsOf(event.response));
+        return undefined;
+      case 'response.failed':
+        return troubleOfEvent(this.#who, fieldsOf(event.response).error);
+      case 'error':
+        return troubleOfEvent(this.#who, event.error ?? event);
+      default:
+        return undefined;
+    }
+  }
+
+  finish(): AssistantMessage | undefined {
+    if (this.#end === undefined) return undefined;
+    const { status, why, usage } = this.#end;
+    const items = [...this.#items.entries()].sort(([a], [b]) => a - b).map(([, item]) => item);
+    const cut = status === 'incomplete';
+    const parts = items.flatMap((item, index) => toParts(item, !item.done || (cut && index === items.length - 1)));
+    const stop = toStop({ cut, why, parts, refused: items.some(isRefusal) });
+    return { role: 'assistant', parts, model: this.#model, stop, usage };
+  }
+
+  #told({ type, name }: Fields): void {
+    if (type === 'function_call') this.#tell({ kind: 'call', text: String(name) });
+  }
+}
+
+function toParts({ fields, text, args }: Item, cut: boolean): MessagePart[] {
+  const { type, call_id: id, name, arguments: whole } = fields;
+  if (type === 'function_call') {
+    if (typeof whole === 'string' && whole !== '') args.replace(whole);
+    return [args.toCall(String(id), String(name), { cut })];
+  }
+  if (type === 'message') {
+    const said = contentOf(fields).map(({ text, refusal }) => String(text ?? refusal ?? ''));
+    const all = (said.length > 0 ? said : text).join('');
+    return all === '' ? [] : [{ type: 'text', text: all }];
+  }
+  const summary = (Array.isArray(fields.summary) ? fields.summary : []) as { text?: unknown }[];
+  const thought = summary.map(({ text }) => String(text ?? '')).join('\n');
+  return [{ type: 'thinking', text: thought, wire: WIRE, block: withoutStatus(fields) }];
+}
+
+/** An item goes back as input, and as input it has no status. */
+function withoutStatus({ status: _, ...block }: Fields): Fields {
+  return block;
+}
+
+function isRefusal({ fields }: Item): boolean {
+  return contentOf(fields).some(({ type }) => type === 'refusal');
+}
+
+function contentOf({ content }: Fields): Fields[] {
+  return (Array.isArray(content) ? content : []) as Fields[];
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {};
+}
+
+function toEnd({ status, incomplete_details: details, usage }: Fields) {
+  const { reason } = fieldsOf(details);
+  return {
+    status: String(status ?? 'completed'),
+    why: typeof reason === 'string' ? reason : undefined,
+    usage: toUsage(fieldsOf(usage)),
+  };
+}
+
+function toStop(end: { cut: boolean; why: string | undefined; parts: MessagePart[]; refused: boolean }): Stop {
+  if (end.why === 'content_filter') return { reason: 'refused', detail: end.why };
+  if (end.cut)
+    return end.why === 'max_output_tokens' ? { reason: 'length' } : { reason: 'unknown', detail: end.why ?? '' };
+  if (end.parts.some(({ type }) => type === 'call')) return { reason: 'calls' };
+  return { reason: end.refused ? 'refused' : 'end' };
+}
+
+function toUsage(usage: Fields): Usage {
+  const count = (value: unknown) => (typeof value === 'number' ? value : 0);
+  const cached = count(fieldsOf(usage.input_tokens_details).cached_tokens);
+  return {
+    input: Math.max(0, count(usage.input_tokens) - cached),
+    output: count(usage.output_tokens),
+    cacheRead: cached,
+    cacheWrite: 0,
+  };
+}

@@ -1,0 +1,95 @@
+import { messageOf } from '../kernel/error.ts';
+import { fail, type Result } from '../kernel/result.ts';
+import type { UrlJudge, Web, WebRequest, WebResponse } from '../kernel/web.ts';
+import type { Caller, World } from '../kernel/workspace.ts';
+import { createDialer, type DialerOptions } from './dialer.ts';
+import { type FetchAccess, type FetchParts, fetchPage } from './fetch-page.ts';
+import { isAllowedHost } from './hosts.ts';
+import { PageCache } from './page-cache.ts';
+import { pdfText } from './pdf-text.ts';
+import { createSearch } from './search/create-search.ts';
+import type { SearchSettings } from './search/settings.ts';
+import { createUrlGuard, portOf, type UrlGuardOptions } from './url-guard.ts';
+
+export interface WebOptions extends UrlGuardOptions {
+  /** Which search providers there are. Left out: none, and a search says how to configure one. */
+  readonly search?: SearchSettings;
+  /** How names are looked up and addresses are connected to. Left out: by the system. */
+  readonly dialer?: DialerOptions;
+  now?(): number;
+  /** Certificates to trust besides those of the system. */
+  readonly ca?: string;
+}
+
+export interface WebAccess {
+  /** What policy asks before anything is looked up; give it to `createPolicy`. */
+  readonly urls: UrlJudge;
+  open(caller: Caller): Web;
+}
+
+/** The way to the web that all calls share: one guard, one cache. Throws when a list of hosts makes no sense. */
+export function createWeb(options: WebOptions = {}): WebAccess {
+  const { allowedHosts = [] } = options;
+  const guard = createUrlGuard(options);
+  const ownPorts = options.ownPorts?.bind(options) ?? (() => []);
+  const dialer = createDialer({ ownPorts, ...options.dialer });
+  const now = options.now ?? Date.now;
+  const parts: FetchParts = {
+    guard,
+    now,
+    cache: new PageCache(),
+    dial: (url, signal) => dialer.dialHost({ host: url.hostname, port: portOf(url) }, guard.listedFor(url), signal),
+    ...(options.ca !== undefined && { ca: options.ca }),
+  };
+  const search = createSearch(options.search ?? {}, dialer);
+
+  return {
+    urls: {
+      check: guard.check,
+      allowedHosts,
+      isAllowed: (url) => isAllowedHost(url.hostname, portOf(url), allowedHosts),
+    },
+    open: (caller) => ({
+      async fetch(request) {
+        const access = admitted(request, caller);
+        if (!access.ok) return access;
+        return within(request.timeoutMs, caller.signal, request.url, (signal) =>
+          fetchPage(parts, request, access.value, signal),
+        );
+      },
+      search: (query) => search(query, caller.signal),
+      pdfText: (bytes) => pdfText(bytes, caller.signal),
+    }),
+  };
+}
+
+/** The same world, with a way to the web. */
+export function withWeb<W extends World>(world: W, web: WebAccess): W {
+  return { ...world, open: (caller: Caller) => ({ ...world.open(caller), web: web.open(caller) }) };
+}
+
+/** A call fetches what it said it would, and what policy granted with it. */
+function admitted({ url, method }: WebRequest, { admitted: access }: Caller): Result<FetchAccess> {
+  for (const each of access ?? []) {
+    if (each.kind === 'unknown') return { ok: true, value: { kind: 'net.fetch', url, method } };
+    if (each.kind === 'net.fetch' && each.url === url && each.method === method) return { ok: true, value: each };
+  }
+  return fail('INTERNAL', `The tool fetches ${url.slice(0, 200)}, which it did not declare in access.`);
+}
+
+async function within(
+  timeoutMs: number,
+  cancelled: AbortSignal,
+  url: string,
+  work: (signal: AbortSignal) => Promise<Result<WebResponse>>,
+): Promise<Result<WebResponse>> {
+  const deadline = AbortSignal.timeout(timeoutMs);
+  try {
+    return await work(AbortSignal.any([deadline, cancelled]));
+  } catch (error) {
+    if (cancelled.aborted) return fail('CANCELLED', 'The fetch was cancelled.');
+    if (!deadline.aborted) return fail('NETWORK_ERROR', `The fetch failed: ${messageOf(error)}.`);
+    const what = `${url.slice(0, 200)} did not answer completely within ${timeoutMs / 1000} s.`;
+    return fail('TIMEOUT', `${what} Try again, give it a longer timeout, or fetch something else.`, { timeoutMs });
+  }
+}

@@ -1,0 +1,61 @@
+import { pipeline, type Readable, type Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { messageOf } from '../kernel/error.ts';
+import { fail, ok, type Result } from '../kernel/result.ts';
+
+export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
+
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/** The decoded bytes, counted while they come: the connection is not read further than the bound. */
+export async function readBody(
+  body: Readable,
+  headers: Readonly<Record<string, string>>,
+  maxBytes: number,
+): Promise<Result<Uint8Array>> {
+  const decoder = decoderFor(headers);
+  if (!decoder.ok) return decoder;
+  const source = decoder.value === null ? body : pipeline(body, decoder.value, () => {});
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of source as AsyncIterable<Buffer>) {
+      length += chunk.length;
+      if (length > maxBytes) return tooLarge(maxBytes, headers);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    return fail('NETWORK_ERROR', `The answer broke off after ${length} bytes: ${messageOf(error)}. Try again.`);
+  } finally {
+    body.destroy();
+  }
+  return ok(Buffer.concat(chunks, length));
+}
+
+/** One encoding at most: nobody needs two, and each multiplies what a few bytes can become. */
+function decoderFor(headers: Readonly<Record<string, string>>): Result<Transform | null> {
+  const encodings = (headers['content-encoding'] ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '' && each !== 'identity');
+  const [encoding] = encodings;
+  if (encoding === undefined || headers['content-length'] === '0') return ok(null);
+  const create = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
+  if (encodings.length > 1 || create === undefined) {
+    const what = encodings.length > 1 ? `${encodings.length} times` : `as ${encoding.slice(0, 40)}`;
+    return fail('NETWORK_ERROR', `The answer is encoded ${what}, which is not read: only ${ACCEPTED_ENCODINGS} once.`);
+  }
+  return ok(create());
+}
+
+function tooLarge(maxBytes: number, headers: Readonly<Record<string, string>>): Result<never> {
+  const type = headers['content-type'] ?? 'no content type';
+  const what = `The answer is larger than ${Math.round(maxBytes / 1024)} KB when decoded (${type}).`;
+  return fail('TOO_LARGE', `${what} Fetch a smaller page, or a part of it if the site offers one.`, { maxBytes });
+}

@@ -1,0 +1,18 @@
+import { listAt, type SearchProvider } from './provider.ts';
+import type { Keyed } from './settings.ts';
+
+const MOST = 20;
+
+export function tavily({ key, endpoint }: Keyed, query: string, limit: number): SearchProvider {
+  return {
+    name: 'Tavily',
+    variable: 'TAVILY_API_KEY',
+    request: {
+      url: new URL(endpoint ?? 'https://api.tavily.com/search'),
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      body: JSON.stringify({ query, max_results: Math.min(limit, MOST) }),
+    },
+    hits: (answer) => listAt(answer, 'results')?.map(({ title, url, content }) => ({ title, url, snippet: content })),
+  };
+}

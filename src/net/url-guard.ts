@@ -1,0 +1,96 @@
+import { isIP } from 'node:net';
+import { fail, ok, type Result } from '../kernel/result.ts';
+import { isListed, isRange, specialKind } from './address.ts';
+import { isAllowedHost, listsPort, malformedHost, normalHost } from './hosts.ts';
+
+export interface UrlGuardOptions {
+  /** `example.org`, `*.example.org`, `example.org:8443`: only what names a port opens one besides 80 and 443. */
+  readonly allowedHosts?: readonly string[];
+  /**
+   * What may be reached although it is not on the public internet: a host (its private addresses), an address (also
+   * loopback), a range. A host or an address may name a port.
+   */
+  readonly privateHosts?: readonly string[];
+  ownPorts?(): readonly number[];
+}
+
+/** What can be said about a URL before any name is looked up. The same word for policy and for every hop of a fetch. */
+export interface UrlGuard {
+  /** INVALID_INPUT for what is no URL, PERMISSION_DENIED for one that is never fetched. */
+  check(url: string | URL): Result<URL>;
+  /** Addresses that this URL's host may have besides public ones. */
+  listedFor(url: URL): readonly string[];
+}
+
+/** What a company's own network uses. Loopback and link-local addresses are reached only where they are listed. */
+export const ANY_PRIVATE: readonly string[] = [
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '100.64.0.0/10',
+  'fc00::/7',
+];
+const LOCAL_NAME = /(^|\.)(localhost|local|internal|home\.arpa)$/;
+
+/** Throws for an entry that means nothing: a list that was mistyped must not be relied on. */
+export function createUrlGuard(options: UrlGuardOptions = {}): UrlGuard {
+  const { allowedHosts = [], privateHosts = [] } = options;
+  const wrong = malformedHost(allowedHosts) ?? malformedPrivateHost(privateHosts);
+  if (wrong !== null)
+    throw new TypeError(`'${wrong}' cannot be a host: write example.org, *.example.org or host:port.`);
+  const ranges = privateHosts.filter(isRange);
+  const hosts = privateHosts.filter((entry) => !isRange(entry) || isIP(entry) !== 0);
+
+  function listedFor(url: URL): readonly string[] {
+    const [host, port] = [normalHost(url.hostname), portOf(url)];
+    if (!isAllowedHost(host, port, hosts)) return ranges;
+    return isIP(host) === 0 ? [...ranges, ...ANY_PRIVATE] : [...ranges, host];
+  }
+
+  function refusal(url: URL): string | null {
+    const [host, port] = [normalHost(url.hostname), portOf(url)];
+    if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+      return `Only http and https are fetched, not ${url.protocol.slice(0, 40)}`;
+    }
+    if (url.username !== '' || url.password !== '') {
+      return 'A URL with a name or a password in it is not fetched: remove what stands before the @.';
+    }
+    if (host === '') return 'The URL has no host.';
+    const listed = listedFor(url);
+    if (LOCAL_NAME.test(host) && !isAllowedHost(host, port, hosts)) {
+      return `${host} is a name of this machine or network, not of the public internet. ${LIST_IT}`;
+    }
+    const kind = isIP(host) === 0 ? null : specialKind(host);
+    if (kind !== null && (options.ownPorts?.() ?? []).includes(port)) {
+      return `${host}:${port} is Toolwright's own server, which tools cannot reach.`;
+    }
+    if (kind !== null && !isListed(host, listed)) return `${host} is not on the public internet (${kind}). ${LIST_IT}`;
+    if (port !== 80 && port !== 443 && !listsPort(host, port, [...allowedHosts, ...hosts])) {
+      return `Port ${port} is not fetched: only 80 and 443 are, unless allowedHosts or privateHosts names ${host}:${port}.`;
+    }
+    return null;
+  }
+
+  return {
+    listedFor,
+    check(given) {
+      const text = String(given);
+      if (!URL.canParse(text)) return fail('INVALID_INPUT', `That is not a URL: ${text.slice(0, 200)}`);
+      const url = new URL(text);
+      const why = refusal(url);
+      return why === null ? ok(url) : fail('PERMISSION_DENIED', why, { url: url.href.slice(0, 500) });
+    },
+  };
+}
+
+const LIST_IT = 'If the user wants it reached, they can name it in the setting privateHosts.';
+
+/** The first entry that is neither a host nor an address nor a range. */
+export function malformedPrivateHost(entries: readonly string[]): string | null {
+  return entries.find((entry) => !isRange(entry) && malformedHost([entry]) !== null) ?? null;
+}
+
+export function portOf(url: URL): number {
+  if (url.port !== '') return Number(url.port);
+  return url.protocol === 'https:' ? 443 : 80;
+}

@@ -1,0 +1,34 @@
+import type { FlagTable, ParsedFlags } from './flags.ts';
+
+/** The program texts of sed, awk and jq: the options that give one, else the first operand. */
+export function scriptsOf({ options, operands }: ParsedFlags, ...names: string[]): (string | null)[] {
+  const given = options.filter(({ name }) => names.includes(name)).map(({ value }) => value?.value ?? null);
+  return given.length > 0 ? given : [operands[0]?.value ?? null];
+}
+
+export function each(
+  scripts: readonly (string | null)[],
+  check: (script: string) => string | undefined,
+): string | undefined {
+  for (const script of scripts) {
+    const reason = script === null ? 'its program is computed at run time' : check(script);
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
+}
+
+export function atMostOne(why: string): (flags: ParsedFlags) => string | undefined {
+  return ({ operands }) => (operands.length > 1 || operands.some(({ pattern }) => pattern) ? why : undefined);
+}
+
+export function testFlags(): FlagTable {
+  return {
+    alone: '-a -b -c -d -e -f -g -h -k -L -n -N -o -O -p -r -s -S -t -u -w -x -z -eq -ne -gt -ge -lt -le -nt -ot -ef',
+    longWithOneDash: true,
+  };
+}
+
+/** `test -v 'a[$(…)]'` and arithmetic comparisons evaluate their operands as expressions. */
+export function testOperands({ operands }: ParsedFlags): string | undefined {
+  return operands.some(({ value }) => value?.includes('[') && value !== '[') ? 'test evaluates an index' : undefined;
+}

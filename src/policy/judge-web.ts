@@ -1,0 +1,55 @@
+import type { Access, HostPatterns } from '../kernel/access.ts';
+import type { UrlJudge } from '../kernel/web.ts';
+import type { Objection } from './judge-access.ts';
+import type { Rule } from './rule.ts';
+
+/** What is never fetched, then the user's rules, then the list of allowed hosts; anything else is asked about. */
+export function judgeUrl(
+  access: Extract<Access, { kind: 'net.fetch' }>,
+  rules: readonly Rule[],
+  urls: UrlJudge | undefined,
+): Objection {
+  const about = { what: `${access.method} ${access.url}`, liftable: false, changes: access.method !== 'GET' };
+  if (!URL.canParse(access.url)) {
+    return { ...about, verdict: 'deny', rule: 'not a URL', reason: `${access.url.slice(0, 200)} is not a URL.` };
+  }
+  const url = new URL(access.url);
+  const never = refusal(url, urls);
+  if (never !== null) return { ...about, verdict: 'deny', rule: 'never fetched', reason: never };
+  const rule = rules.find((one) => one.matchesUrl(url));
+  if (rule !== undefined) {
+    return { ...about, verdict: rule.verdict, rule: rule.text, reason: `The rule ${rule.text} says so.` };
+  }
+  if (urls?.isAllowed(url)) {
+    return { ...about, verdict: 'allow', rule: 'allowedHosts', reason: `${url.host} is on the list of allowed hosts.` };
+  }
+  return { ...about, verdict: 'ask', rule: 'not listed', reason: `${url.host} is not on the list of allowed hosts.` };
+}
+
+/** A search says nothing but its words, and to the provider that the user chose. */
+export function judgeSearch(access: Extract<Access, { kind: 'net.search' }>, rules: readonly Rule[]): Objection {
+  const about = { what: `search ${access.query}`, liftable: false, changes: false };
+  const rule = rules.find(({ whole }) => whole);
+  if (rule === undefined) {
+    return { ...about, verdict: 'allow', rule: 'searching', reason: 'Searching the web is allowed.' };
+  }
+  return { ...about, verdict: rule.verdict, rule: rule.text, reason: `The rule ${rule.text} says so.` };
+}
+
+/** A redirect may lead to hosts that the call could have fetched unasked. */
+export function grantedRedirects(rules: readonly Rule[], urls: UrlJudge | undefined): HostPatterns {
+  const hostsOf = (wanted: (rule: Rule) => boolean) =>
+    rules.filter(wanted).flatMap(({ hosts }) => (hosts === null ? [] : [hosts]));
+  return {
+    to: [...hostsOf(({ verdict }) => verdict === 'allow'), ...(urls?.allowedHosts ?? [])],
+    notTo: hostsOf(({ verdict }) => verdict !== 'allow'),
+  };
+}
+
+function refusal(url: URL, urls: UrlJudge | undefined): string | null {
+  const checked = urls?.check(url.href);
+  if (checked !== undefined && !checked.ok) return checked.error.message;
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'Only http and https are fetched.';
+  if (url.username !== '' || url.password !== '') return 'A URL with a name or a password in it is not fetched.';
+  return null;
+}

@@ -1,0 +1,96 @@
+/**
+ * What is wrong with the conversation in a request, by the rules the providers document. A mock that accepts anything
+ * would hide it. Only the order and the pairing are checked; whether the words are good is another matter.
+ */
+export function historyProblems(path: string, body: unknown): string[] {
+  const fields = body as Fields;
+  if (path.endsWith('/messages')) return anthropicProblems(fields);
+  if (path.endsWith('/chat/completions')) return chatProblems(fields);
+  return responsesProblems(fields);
+}
+
+type Fields = Record<string, unknown>;
+
+function anthropicProblems({ messages }: Fields): string[] {
+  const problems: string[] = [];
+  const turns = messages as { role: string; content: string | Fields[] }[];
+  const ids = new Set<string>();
+  let open: string[] = [];
+  if (turns[0]?.role !== 'user') problems.push('the first message must be from the user');
+  for (const [at, { role, content }] of turns.entries()) {
+    const say = (problem: string) => problems.push(`messages.${at}: ${problem}`);
+    if (role === turns[at - 1]?.role) say(`two messages of role ${role} in a row`);
+    const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+    if (blocks.length === 0) say('content is empty');
+    for (const block of blocks) if (block.type === 'text' && String(block.text).trim() === '') say('a text is empty');
+    if (role === 'user') {
+      const results = blocks.filter(({ type }) => type === 'tool_result').map(({ tool_use_id: id }) => String(id));
+      if (blocks.slice(0, results.length).some(({ type }) => type !== 'tool_result')) say('results must come first');
+      if (results.join() !== open.join())
+        say(`results of ${open.join() || 'nothing'} are due, found ${results.join() || 'none'}`);
+      open = [];
+      continue;
+    }
+    const calls = blocks.filter(({ type }) => type === 'tool_use');
+    for (const { id, input } of calls) {
+      if (ids.has(String(id)) || id === '') say(`the id ${id} is not unique`);
+      ids.add(String(id));
+      if (typeof input !== 'object' || input === null || Array.isArray(input)) say(`the input of ${id} is no object`);
+    }
+    const thinking = blocks.findLastIndex(({ type }) => type === 'thinking');
+    if (thinking > blocks.findIndex(({ type }) => type === 'tool_use') && calls.length > 0)
+      say('thinking after a call');
+    for (const block of blocks)
+      if (block.type === 'thinking' && !block.signature) say('thinking without its signature');
+    open = calls.map(({ id }) => String(id));
+  }
+  return problems;
+}
+
+function chatProblems({ messages }: Fields): string[] {
+  const problems: string[] = [];
+  const ids = new Set<string>();
+  let open: string[] = [];
+  for (const [at, message] of (messages as Fields[]).entries()) {
+    const say = (problem: string) => problems.push(`messages.${at}: ${problem}`);
+    if (message.role === 'tool') {
+      if (message.tool_call_id !== open.shift()) say(`a result of ${message.tool_call_id} is not due here`);
+      if (typeof message.content !== 'string') say('a result must be text');
+      continue;
+    }
+    if (open.length > 0) say(`results of ${open.join()} are missing`);
+    const calls = (message.tool_calls ?? []) as { id: string; function: { arguments: string } }[];
+    for (const { id, function: named } of calls) {
+      if (ids.has(id) || id === '') say(`the id ${id} is not unique`);
+      ids.add(id);
+      JSON.parse(named.arguments);
+    }
+    open = calls.map(({ id }) => id);
+  }
+  if (open.length > 0) problems.push(`results of ${open.join()} are missing at the end`);
+  return problems;
+}
+
+function responsesProblems({ input }: Fields): string[] {
+  const problems: string[] = [];
+  const open = new Set<string>();
+  const ids = new Set<string>();
+  let answering = false;
+  for (const [at, item] of (input as Fields[]).entries()) {
+    const say = (problem: string) => problems.push(`input.${at}: ${problem}`);
+    const id = String(item.call_id);
+    if (item.type === 'function_call') {
+      if (ids.has(id)) say(`the id ${id} is not unique`);
+      if (answering && open.size > 0) say(`outputs of ${[...open].join()} are missing`);
+      JSON.parse(String(item.arguments));
+      ids.add(id);
+      open.add(id);
+      answering = false;
+    } else if (item.type === 'function_call_output') {
+      if (!open.delete(id)) say(`an output of ${id} is not due`);
+      answering = true;
+    } else if (item.role === 'user' && open.size > 0) say(`outputs of ${[...open].join()} are missing`);
+  }
+  if (open.size > 0) problems.push(`outputs of ${[...open].join()} are missing at the end`);
+  return problems;
+}

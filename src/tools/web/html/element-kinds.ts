@@ -1,0 +1,82 @@
+import type { Attributes } from './parse-html.ts';
+
+const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+
+/** Nothing in them is text of the page. */
+const SKIPPED = words(
+  'script style noscript template svg canvas iframe object embed video audio map datalist select textarea button input ' +
+    'dialog frame frameset noframes',
+);
+export const BLOCKS = words(
+  'address article aside blockquote body center dd details div dl dt fieldset figcaption figure footer form header hgroup ' +
+    'html li main menu nav ol p pre section summary table tbody td tfoot th thead tr ul',
+);
+const AROUND_NAMES = words('nav footer aside menu');
+const AROUND_ROLES = words(
+  'navigation banner contentinfo complementary search menu menubar dialog alertdialog toolbar',
+);
+const AROUND_WORDS =
+  /(^|[\s_-])(nav|navbar|navigation|menu|sidebar|side-bar|breadcrumbs?|footer|cookies?|consent|gdpr|advert\w*|ads?|sponsor\w*|promo\w*|share|sharing|social|related|recommended|newsletter|subscribe|signup|pagination|pager|popup|modal|skip-link|editsection|headerlink|navbox|noprint|toolbar|site-header|masthead)([\s_-]|$)/i;
+const NOT_AROUND = /(^|[\s_-])(article|main|content|body|post|entry)([\s_-]|$)/i;
+
+const HIDING_STYLE =
+  /display\s*:\s*none|visibility\s*:\s*(hidden|collapse)|opacity\s*:\s*0(\.0+)?\s*(;|!|$)|font-size\s*:\s*0(\.0+)?(px|em|rem|pt|%)?\s*(;|!|$)|(text-indent|left|top|right|margin-left)\s*:\s*-\d{3,}|clip\s*:\s*rect\(\s*0|(^|;)\s*(max-)?(height|width)\s*:\s*[01](px)?\s*(;|!|$)[\s\S]*overflow\s*:\s*hidden/i;
+const HIDING_CLASS = /(^|\s)(sr-only|visually-?hidden|screen-reader(-text)?|d-none|hidden|is-hidden|invisible)(\s|$)/i;
+/** Hidden on small screens only, or the other way round: somebody sees it. */
+const SHOWN_SOMEWHERE = /(^|\s)((sm|md|lg|xl|2xl):(block|flex|grid|inline\S*|table\S*)|d-(sm|md|lg|xl|xxl)-\S+)(\s|$)/;
+
+export function isSkipped(name: string): boolean {
+  return SKIPPED.has(name);
+}
+
+/** What a reader does not see must not be what a model reads. */
+export function isHidden(attributes: Attributes, hiddenBySheet: ReadonlySet<string>): boolean {
+  const { hidden, style, class: classes = '', id, 'aria-hidden': aria } = attributes;
+  if (hidden !== undefined && hidden !== 'until-found') return true;
+  if (aria === 'true' || (style !== undefined && HIDING_STYLE.test(style))) return true;
+  if (classes !== '' && HIDING_CLASS.test(classes) && !SHOWN_SOMEWHERE.test(classes)) return true;
+  if (hiddenBySheet.size === 0) return false;
+  if (id !== undefined && hiddenBySheet.has(`#${id}`)) return true;
+  return classes.split(/\s+/).some((each) => each !== '' && hiddenBySheet.has(`.${each}`));
+}
+
+/** What stands around the content of a page rather than in it. `inContent`: inside <main> or <article>. */
+export function isAround(
+  name: string,
+  { role = '', class: classes = '', id = '' }: Attributes,
+  inContent: boolean,
+): boolean {
+  if (AROUND_NAMES.has(name) || AROUND_ROLES.has(role)) return true;
+  if (name === 'header' && !inContent) return true;
+  if (name === 'body' || name === 'html' || name === 'main' || name === 'article') return false;
+  const named = `${classes} ${id}`;
+  return named.length > 1 && AROUND_WORDS.test(named) && !NOT_AROUND.test(named);
+}
+
+/** Classes and ids that a page's own style sheet hides. Only plain selectors outside of @-rules: the rest is guesswork. */
+export function hiddenSelectors(sheet: string): string[] {
+  const plain = sheet.slice(0, 100_000).replace(/\/\*[\s\S]*?\*\//g, '');
+  const found: string[] = [];
+  let depth = 0;
+  let start = 0;
+  for (let at = 0; at < plain.length; at++) {
+    const character = plain[at];
+    if (character === '{' && depth++ === 0) {
+      const end = plain.indexOf('}', at);
+      const selectors = plain.slice(start, at).trim();
+      const body = plain.slice(at + 1, end === -1 ? undefined : end);
+      if (!selectors.startsWith('@') && HIDING_STYLE.test(body)) {
+        found.push(
+          ...selectors
+            .split(',')
+            .map((each) => each.trim())
+            .filter((each) => /^[.#][\w-]+$/.test(each)),
+        );
+      }
+    } else if (character === '}') {
+      depth = Math.max(0, depth - 1);
+      if (depth === 0) start = at + 1;
+    }
+  }
+  return found;
+}

@@ -1,0 +1,92 @@
+import { hiddenSelectors, isHidden, isSkipped } from './element-kinds.ts';
+import type { Style } from './inline-text.ts';
+import { PageWriter } from './page-writer.ts';
+import { type Attributes, type HtmlEvents, parseHtml } from './parse-html.ts';
+
+export interface HtmlOptions {
+  /** Where the page came from, so that links can be made absolute. */
+  readonly url: string;
+  readonly style: Style;
+  /** Asked now and then; throws to end the conversion. */
+  goOn?(): void;
+}
+
+export interface ReadablePage {
+  readonly title: string | null;
+  readonly text: string;
+}
+
+/** What a reader of the page would read, as markdown or as plain text. Takes turns with other work. */
+export async function htmlToMarkdown(html: string, options: HtmlOptions): Promise<ReadablePage> {
+  const reader = new PageReader(options);
+  await parseHtml(html, reader, options.goOn ?? (() => {}));
+  return reader.page();
+}
+
+const LONGEST_TITLE = 500;
+const LONGEST_SHEET = 200_000;
+
+/** Leaves out what is not seen, and hands the rest on. */
+class PageReader implements HtmlEvents {
+  readonly #writer: PageWriter;
+  readonly #hidden = new Set<string>();
+  #skipped = 0;
+  #collecting: 'title' | 'style' | null = null;
+  #titleDone = false;
+  #title = '';
+  #socialTitle = '';
+  #sheet = '';
+
+  constructor({ url, style }: HtmlOptions) {
+    this.#writer = new PageWriter(url, style);
+  }
+
+  open(name: string, attributes: Attributes): void {
+    if (name === 'style') this.#collecting = 'style';
+    if (this.#skipped > 0 || isSkipped(name)) {
+      this.#skipped++;
+      return;
+    }
+    if (name === 'title') {
+      this.#collecting = this.#titleDone ? null : 'title';
+      this.#skipped++;
+      return;
+    }
+    if (name === 'meta') this.#meta(attributes);
+    if (name === 'base') this.#writer.rebase(attributes['href'] ?? '');
+    if (IN_HEAD.has(name)) return;
+    if (name !== 'body' && name !== 'html' && isHidden(attributes, this.#hidden)) {
+      this.#skipped++;
+      return;
+    }
+    this.#writer.open(name, attributes);
+  }
+
+  text(text: string): void {
+    if (this.#collecting === 'title' && this.#title.length < LONGEST_TITLE) this.#title += text;
+    else if (this.#collecting === 'style' && this.#sheet.length < LONGEST_SHEET) this.#sheet += text;
+    if (this.#skipped === 0) this.#writer.text(text);
+  }
+
+  close(name: string): void {
+    if (name === 'style') {
+      for (const selector of hiddenSelectors(this.#sheet)) this.#hidden.add(selector);
+      this.#sheet = '';
+    }
+    if (name === 'title') this.#titleDone = true;
+    if (name === 'style' || name === 'title') this.#collecting = null;
+    if (this.#skipped > 0) this.#skipped--;
+    else if (!IN_HEAD.has(name)) this.#writer.close(name);
+  }
+
+  page(): ReadablePage {
+    const title = (this.#title || this.#socialTitle).replace(/\s+/g, ' ').trim().slice(0, LONGEST_TITLE);
+    return { title: title === '' ? null : title, text: this.#writer.finish() };
+  }
+
+  #meta({ property, content }: Attributes): void {
+    if (property === 'og:title' && content !== undefined) this.#socialTitle = content;
+  }
+}
+
+const IN_HEAD = new Set(['head', 'link', 'meta', 'base']);

@@ -1,0 +1,166 @@
+import { type QuoteType, Tokenizer, type TokenizerCallbacks } from 'htmlparser2';
+
+export type Attributes = Readonly<Record<string, string>>;
+
+/** Told in order; every `open` has exactly one `close`, whatever the page left out. */
+export interface HtmlEvents {
+  open(name: string, attributes: Attributes): void;
+  text(text: string): void;
+  close(name: string): void;
+}
+
+const CHUNK = 32 * 1024;
+/** Let other work run after so long. */
+const SLICE_MS = 8;
+/** Deeper elements count as part of the one at this depth, so no page makes a walk over its ancestors expensive. */
+const DEEPEST = 200;
+const LONGEST_VALUE = 4096;
+
+/**
+ * Reads a page in slices, in time that grows with its length alone: the stack is bounded and there is no recursion.
+ * `goOn` is asked between slices; it may throw to end the reading.
+ */
+export async function parseHtml(html: string, events: HtmlEvents, goOn: () => void): Promise<void> {
+  const parser = new HtmlStack(html, events);
+  const tokenizer = new Tokenizer({ decodeEntities: true }, parser);
+  let sliceStart = performance.now();
+  for (let at = 0; at < html.length; at += CHUNK) {
+    tokenizer.write(html.slice(at, at + CHUNK));
+    if (performance.now() - sliceStart < SLICE_MS) continue;
+    await new Promise((resolve) => setImmediate(resolve));
+    goOn();
+    sliceStart = performance.now();
+  }
+  tokenizer.end();
+  parser.closeAll();
+}
+
+const VOID = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '));
+const KEPT = new Set(
+  'href src alt title class id role hidden style aria-hidden colspan rowspan type name property content start lang data-lang data-language'.split(
+    ' ',
+  ),
+);
+const CELLS = new Set(['td', 'th', 'table']);
+const BLOCKS = new Set(
+  (
+    'address article aside blockquote body center dd details dialog dir div dl dt fieldset figcaption figure footer form ' +
+    'h1 h2 h3 h4 h5 h6 header hgroup hr html li main menu nav ol p pre section summary table tbody td tfoot th thead tr ul'
+  ).split(' '),
+);
+const HEADINGS = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'];
+const NOT_P = new Set([...BLOCKS].filter((name) => name !== 'p'));
+
+/** What an opening tag closes first, as far as none of the second set stands between. */
+const CLOSES = new Map<string, readonly [targets: ReadonlySet<string>, barriers: ReadonlySet<string>]>([
+  ...[...BLOCKS].map((name) => [name, [new Set(['p']), NOT_P]] as const),
+  ...HEADINGS.map(
+    (name) => [name, [new Set(['p', ...HEADINGS]), new Set([...NOT_P].filter((n) => n[0] !== 'h'))]] as const,
+  ),
+  ['li', [new Set(['li']), new Set(['ul', 'ol', 'menu', 'dir', ...CELLS])]],
+  ['dt', [new Set(['dt', 'dd']), new Set(['dl', ...CELLS])]],
+  ['dd', [new Set(['dt', 'dd']), new Set(['dl', ...CELLS])]],
+  ['td', [new Set(['td', 'th']), new Set(['tr', 'table'])]],
+  ['th', [new Set(['td', 'th']), new Set(['tr', 'table'])]],
+  ['tr', [new Set(['tr']), new Set(['table'])]],
+  ...['thead', 'tbody', 'tfoot'].map((n) => [n, [new Set(['thead', 'tbody', 'tfoot']), new Set(['table'])]] as const),
+  ['a', [new Set(['a']), CELLS]],
+]);
+
+class HtmlStack implements TokenizerCallbacks {
+  readonly #html: string;
+  readonly #events: HtmlEvents;
+  readonly #stack: string[] = [];
+  /** Elements beyond the deepest, which still have closing tags to come. */
+  readonly #beyond = new Map<string, number>();
+  #name = '';
+  #attributes: Record<string, string> = {};
+  #attribute = '';
+  #value = '';
+
+  constructor(html: string, events: HtmlEvents) {
+    this.#html = html;
+    this.#events = events;
+  }
+
+  onopentagname(start: number, end: number): void {
+    this.#name = this.#html.slice(start, end).toLowerCase();
+    this.#attributes = {};
+  }
+  onattribname(start: number, end: number): void {
+    const name = end - start > 20 ? '' : this.#html.slice(start, end).toLowerCase();
+    this.#attribute = KEPT.has(name) ? name : '';
+    this.#value = '';
+  }
+  onattribdata(start: number, end: number): void {
+    if (this.#attribute !== '' && this.#value.length < LONGEST_VALUE) this.#value += this.#html.slice(start, end);
+  }
+  onattribentity(codepoint: number): void {
+    if (this.#attribute !== '') this.#value += String.fromCodePoint(codepoint);
+  }
+  onattribend(_quote: QuoteType): void {
+    if (this.#attribute !== '') this.#attributes[this.#attribute] ??= this.#value;
+  }
+  onopentagend(): void {
+    this.#open(this.#name, this.#attributes);
+  }
+  onselfclosingtag(): void {
+    this.#open(this.#name, this.#attributes);
+  }
+  onclosetag(start: number, end: number): void {
+    this.#close(this.#html.slice(start, end).toLowerCase());
+  }
+  ontext(start: number, end: number): void {
+    this.#events.text(this.#html.slice(start, end));
+  }
+  ontextentity(codepoint: number): void {
+    this.#events.text(String.fromCodePoint(codepoint));
+  }
+  oncdata(): void {}
+  oncomment(): void {}
+  ondeclaration(): void {}
+  onprocessinginstruction(): void {}
+  onend(): void {}
+
+  closeAll(): void {
+    this.#popTo(0);
+  }
+
+  #open(name: string, attributes: Attributes): void {
+    const closes = CLOSES.get(name);
+    if (closes !== undefined) this.#closeImplied(closes[0], closes[1]);
+    if (VOID.has(name)) {
+      this.#events.open(name, attributes);
+      this.#events.close(name);
+    } else if (this.#stack.length < DEEPEST) {
+      this.#stack.push(name);
+      this.#events.open(name, attributes);
+    } else {
+      this.#beyond.set(name, (this.#beyond.get(name) ?? 0) + 1);
+    }
+  }
+
+  #close(name: string): void {
+    const beyond = this.#beyond.get(name) ?? 0;
+    if (beyond > 0) {
+      this.#beyond.set(name, beyond - 1);
+      return;
+    }
+    const at = this.#stack.lastIndexOf(name);
+    // A stray end tag in a cell does not end the table around it.
+    if (at === -1 || (!BLOCKS.has(name) && this.#stack.slice(at).some((each) => CELLS.has(each)))) return;
+    this.#popTo(at);
+  }
+
+  #closeImplied(targets: ReadonlySet<string>, barriers: ReadonlySet<string>): void {
+    for (let at = this.#stack.length - 1; at >= 0; at--) {
+      const name = this.#stack[at] ?? '';
+      if (targets.has(name)) this.#popTo(at);
+      if (targets.has(name) || barriers.has(name)) return;
+    }
+  }
+
+  #popTo(length: number): void {
+    while (this.#stack.length > length) this.#events.close(this.#stack.pop() ?? '');
+  }
+}

@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { ToolCategory } from '../../kernel/category.ts';
+import { fail, ok, type Result } from '../../kernel/result.ts';
+import { defineTool } from '../../kernel/tool.ts';
+import type { WebResponse } from '../../kernel/web.ts';
+import { pageSection } from './page-section.ts';
+import { type ReadableBody, readableBody } from './readable-body.ts';
+import { secretReason } from './secret-reason.ts';
+import { untrusted } from './untrusted.ts';
+
+const MAX_BYTES = 5 * 1024 * 1024;
+
+const output = z.object({
+  status: z.int(),
+  url: z.string().describe('Where it came from, after redirects'),
+  headers: z.record(z.string(), z.string()),
+  contentType: z.string(),
+  charset: z.string().nullable(),
+  title: z.string().nullable(),
+  body: z.string().describe('The text, as format asked for it: the window from offset'),
+  bytes: z.int(),
+  offset: z.int(),
+  totalChars: z.int(),
+  nextOffset: z.int().nullable(),
+  cachedAt: z.string().nullable().describe('When it was fetched, if it comes from the cache'),
+  notice: z.string().optional(),
+});
+
+export const webFetch = defineTool({
+  name: 'web_fetch',
+  category: ToolCategory.WEB,
+  description:
+    'Fetch a page or an API from the web. HTML comes as readable markdown with absolute links, JSON indented, PDF as text. ' +
+    'Page through long content with offset, or ask for one section by its heading. Status 4xx and 5xx are answers too.',
+  input: z.object({
+    url: z.string().min(1).max(8000).describe('An http or https URL'),
+    method: z.enum(['GET', 'POST']).default('GET').describe('The HTTP method'),
+    headers: z.record(z.string(), z.string()).optional().describe('Headers to send'),
+    body: z.string().max(1_000_000).optional().describe('What to send with POST'),
+    timeout: z.number().min(1).max(120).default(30).describe('Seconds for the whole fetch'),
+    format: z
+      .enum(['markdown', 'text', 'html', 'raw'])
+      .default('markdown')
+      .describe('markdown or text: made readable; html: the source of a page; raw: the body as it came'),
+    section: z.string().min(1).optional().describe('Only the part of a page under this heading'),
+    offset: z.int().min(0).default(0).describe('The first character to return'),
+    maxChars: z.int().min(1).max(500_000).default(50_000).describe('Most characters to return'),
+  }),
+  output,
+  aliases: { maxChars: ['max_chars', 'max_length', 'maxLength'], offset: ['start_index'] },
+
+  summary: ({ url, method }) => `${method === 'GET' ? 'Fetch' : 'Send to'} ${url.replace(/\s+/g, ' ')}`,
+  access: ({ url, method }) => [{ kind: 'net.fetch', url, method }],
+  approval: ({ url, headers = {}, body = '' }, ctx) => secretReason([url, ...Object.values(headers), body], ctx),
+
+  async run({ url, method, headers, body, timeout, format, section, offset, maxChars }, ctx) {
+    if (body !== undefined && method === 'GET') {
+      return fail('INVALID_INPUT', 'A body can only be sent with POST: set method to POST, or leave body out.');
+    }
+    const request = { url, method, ...(headers && { headers }), ...(body !== undefined && { body }) };
+    const fetched = await ctx.web.fetch({ ...request, timeoutMs: timeout * 1000, maxBytes: MAX_BYTES });
+    if (!fetched.ok) return fetched;
+    const readable = await readableBody(fetched.value, format, ctx);
+    if (!readable.ok) return readable;
+    const text = section === undefined ? ok(readable.value.text) : pageSection(readable.value.text, section);
+    return text.ok ? windowOf(fetched.value, { ...readable.value, text: text.value }, offset, maxChars) : text;
+  },
+
+  render({ status, url, contentType, title, body, notice, offset, totalChars, nextOffset, cachedAt }) {
+    const about = [String(status), contentType, title === null ? '' : JSON.stringify(title)].filter(Boolean);
+    const cached = cachedAt === null ? '' : ` · from the cache, fetched at ${cachedAt}`;
+    const head = `${url} → ${about.join(' · ')}${cached}`;
+    if (notice !== undefined) return `${head}\n[${notice}]`;
+    if (body === '') return `${head}\n[The answer has no text.]`;
+    const shown = `Characters ${offset}-${offset + body.length} of ${totalChars}.`;
+    const more = nextOffset === null ? '' : `\n[${shown} Continue with offset=${nextOffset}.]`;
+    return `${head}\n${untrusted(body)}${more}`;
+  },
+});
+
+function windowOf(
+  { status, url, headers, bytes, cachedAt }: WebResponse,
+  { text, title, charset, notice }: ReadableBody,
+  offset: number,
+  maxChars: number,
+): Result<z.input<typeof output>> {
+  if (offset > 0 && offset >= text.length) {
+    return fail('INVALID_INPUT', `The content has only ${text.length} characters; use an offset below that.`);
+  }
+  const body = text.slice(offset, offset + maxChars);
+  const end = offset + body.length;
+  return ok({
+    status,
+    url,
+    headers: 'set-cookie' in headers ? { ...headers, 'set-cookie': '[not kept]' } : headers,
+    contentType: headers['content-type'] ?? '',
+    charset,
+    title,
+    body,
+    bytes: bytes.length,
+    offset,
+    totalChars: text.length,
+    nextOffset: end < text.length ? end : null,
+    cachedAt: cachedAt === null ? null : new Date(cachedAt).toISOString(),
+    ...(notice !== undefined && { notice }),
+  });
+}

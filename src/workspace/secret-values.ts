@@ -1,0 +1,92 @@
+import { closeSync } from 'node:fs';
+import { errnoOf } from './errno.ts';
+import type { Folder } from './folder.ts';
+import { openFile, readWhole } from './open-file.ts';
+import type { Place } from './place.ts';
+import { visitTree } from './tree.ts';
+
+const FRESH_MS = 2000;
+const MAX_FILE_BYTES = 64 * 1024;
+const MOST_FILES = 100;
+const MOST_VALUES = 2000;
+const SHORTEST = 8;
+
+/** The values that stand in sensitive files, to notice one on its way out. They never leave this object. */
+export class SecretValues {
+  readonly #place: Place;
+  #known: { at: number; values: Promise<ReadonlyMap<string, string>> } | undefined;
+
+  constructor(place: Place) {
+    this.#place = place;
+  }
+
+  /** The sensitive file of which a value stands in the text: as it is, percent-encoded, in base64 or in hex. */
+  async foundIn(text: string): Promise<string | null> {
+    if (this.#known === undefined || performance.now() - this.#known.at > FRESH_MS) {
+      this.#known = { at: performance.now(), values: this.#find() };
+    }
+    const values = await this.#known.values;
+    if (values.size === 0) return null;
+    const texts = [text, unescaped(text)].map((each) => each.toLowerCase());
+    for (const [value, path] of values) {
+      if (spellings(value).some((spelling) => texts.some((each) => each.includes(spelling)))) return path;
+    }
+    return null;
+  }
+
+  async #find(): Promise<ReadonlyMap<string, string>> {
+    const { policy, root } = this.#place;
+    const values = new Map<string, string>();
+    let files = 0;
+    await visitTree(root, ({ folder, name, type }) => {
+      if (type !== 'file' || policy.judgeEntry(folder.path, name).access !== 'hidden') return 'enter';
+      for (const value of valuesIn(contentOf(folder, name))) values.set(value, folder.pathOf(name));
+      return ++files < MOST_FILES && values.size < MOST_VALUES ? 'enter' : 'stop';
+    });
+    return values;
+  }
+}
+
+/** Values after = or :, without what is no secret: words, numbers, paths, addresses of pages. */
+function valuesIn(text: string): string[] {
+  return text.split('\n').flatMap((line) => {
+    const found = /^\s*(?:export\s+)?["']?[\w.-]+["']?\s*[=:]\s*(?:"([^"]*)"|'([^']*)'|([^\s#,]+))/.exec(line);
+    const value = (found?.[1] ?? found?.[2] ?? found?.[3] ?? '').trim();
+    return value.length >= SHORTEST && !isOrdinary(value) ? [value] : [];
+  });
+}
+
+function isOrdinary(value: string): boolean {
+  return /^[a-z]+$/i.test(value) || /^[\d.,:-]+$/.test(value) || /^(\.{0,2}\/|https?:\/\/[^@]*$)/.test(value);
+}
+
+function spellings(value: string): string[] {
+  const bytes = Buffer.from(value, 'utf8');
+  // The last characters of base64 depend on what follows the value.
+  const base64 = bytes.toString('base64').replace(/=+$/, '').slice(0, -1);
+  const url = base64.replaceAll('+', '-').replaceAll('/', '_');
+  return [value, base64, url, bytes.toString('hex')].map((each) => each.toLowerCase());
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
+  }
+}
+
+function contentOf(folder: Folder, name: string): string {
+  try {
+    const opened = openFile({ folder, name, path: folder.pathOf(name), stat: folder.stat(name), via: [], made: [] });
+    if (!opened.ok) return '';
+    try {
+      return readWhole(opened.value, MAX_FILE_BYTES).toString('utf8');
+    } finally {
+      closeSync(opened.value.fd);
+    }
+  } catch (thrown) {
+    if (errnoOf(thrown) === undefined) throw thrown;
+    return '';
+  }
+}

@@ -1,0 +1,66 @@
+import { createServer, type Server as HttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { toNodeHandler } from '@modelcontextprotocol/node';
+import { pino } from 'pino';
+import type { Approver } from '../../src/kernel/ports.ts';
+import { type ApprovalWay, createMcpApprover, type McpApprover } from '../../src/mcp/server/approver.ts';
+import { Door, type DoorOptions } from '../../src/mcp/server/door.ts';
+import { type Principal, serveHttp } from '../../src/mcp/server/serve-http.ts';
+import { serveStdio } from '../../src/mcp/server/serve-stdio.ts';
+import { createToolwright, type Toolwright, type ToolwrightOptions } from '../../src/runtime/create-toolwright.ts';
+
+type NodeRequest = Parameters<ReturnType<typeof toNodeHandler>>[0];
+
+const log = pino({ level: 'silent' });
+
+export interface DoorUnderTest extends Toolwright {
+  readonly door: Door;
+  readonly approver: McpApprover;
+}
+
+/** Tools behind an MCP door, with whoever may be asked. */
+export function openDoor(
+  options: ToolwrightOptions & {
+    way?: ApprovalWay;
+    inbox?: Approver;
+    more?: Partial<Pick<DoorOptions, 'resources' | 'extend' | 'name' | 'instructions'>>;
+  },
+): DoorUnderTest {
+  const { way = 'any', inbox, more, ...rest } = options;
+  const approver = createMcpApprover(() => ({ way, inbox }));
+  const toolwright = createToolwright({ approver, ...rest });
+  const { executor, context } = toolwright;
+  return { ...toolwright, approver, door: new Door({ executor, context, approver, version: '0.0.0', ...more }) };
+}
+
+/** The door at a free port of this machine. */
+export async function overHttp(
+  door: Door,
+  who: (request: Request) => Principal | null = () => ({ id: 'me', mayApprove: true }),
+): Promise<{ url: URL; close(): Promise<void> }> {
+  const http = serveHttp(door, { log });
+  const node = toNodeHandler({
+    fetch: async (request: Request) => {
+      const principal = who(request);
+      return principal === null ? new Response(null, { status: 401 }) : http.handle(request, principal);
+    },
+  });
+  const server: HttpServer = createServer((req, res) => void node(req as NodeRequest, res));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
+  return {
+    url,
+    async close() {
+      await http.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** The door at the end of a pipe in this process; `gone` resolves when it has seen the client go. */
+export function overPipe(door: Door): { input: PassThrough; output: PassThrough; gone: Promise<void> } {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  return { input, output, gone: serveStdio(door, { input, output, log }) };
+}

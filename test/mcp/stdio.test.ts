@@ -1,0 +1,130 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+const root = new URL('../../', import.meta.url).pathname;
+const program = [join(root, 'node_modules/tsx/dist/cli.mjs'), join(root, 'src/cli/main.ts'), 'mcp'];
+
+let folder: string;
+let workspace: string;
+const closing: (() => unknown)[] = [];
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'toolwright-stdio-')));
+  workspace = join(folder, 'ws');
+  mkdirSync(join(workspace, 'src'), { recursive: true });
+  writeFileSync(join(workspace, 'src/a b.ts'), 'export const a = 1;\n');
+  writeFileSync(join(workspace, '.env'), 'SECRET=1\n');
+});
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function environment(): Record<string, string> {
+  return { PATH: process.env['PATH'] ?? '', HOME: folder, XDG_STATE_HOME: join(folder, 'state'), TMPDIR: tmpdir() };
+}
+
+async function connect(mode: 'legacy' | 'auto', settings: string[] = []): Promise<Client> {
+  const client = new Client(
+    { name: 'tester', version: '1' },
+    { versionNegotiation: { mode }, capabilities: { elicitation: { form: {} } } },
+  );
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [...program, '-w', workspace, ...settings],
+      env: environment(),
+    }),
+  );
+  closing.push(() => client.close());
+  return client;
+}
+
+function start(): { child: ChildProcessWithoutNullStreams; next(): Promise<Record<string, unknown>> } {
+  const child = spawn(process.execPath, [...program, '-w', workspace], { env: environment() });
+  closing.push(() => child.kill('SIGKILL'));
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  return { child, next: async () => JSON.parse((await lines.next()).value as string) };
+}
+
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 'init',
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+};
+
+describe.each(['legacy', 'auto'] as const)('a client over pipes, %s', (mode) => {
+  test('[E20] works in the workspace: reads, is refused with codes, asks, writes, and finds resources', async () => {
+    const client = await connect(mode);
+    expect(client.getServerVersion()?.name).toBe('toolwright');
+    const call = (name: string, args: Record<string, unknown>) => client.callTool({ name, arguments: args });
+    const codeOf = async (name: string, args: Record<string, unknown>) =>
+      ((await call(name, args))._meta?.['toolwright/error'] as { code: string } | undefined)?.code;
+
+    const read = await call('read_file', { path: 'src/a b.ts' });
+    expect(read.content).toEqual([{ type: 'text', text: 'export const a = 1;\n' }]);
+    expect(read.structuredContent).toMatchObject({ path: 'src/a b.ts', totalLines: 1 });
+    expect(await codeOf('read_file', { path: 'nowhere' })).toBe('FILE_NOT_FOUND');
+    expect(await codeOf('read_file', { path: '../outside' })).toBe('INVALID_PATH');
+    expect(await codeOf('read_file', { path: '.env' })).toBe('PERMISSION_DENIED');
+
+    client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { decision: 'allow' } }));
+    const written = await call('write_file', { path: 'src/a b.ts', content: 'changed\n' });
+    expect(written.content[1]).toMatchObject({ type: 'resource_link', uri: 'workspace:///src/a%20b.ts' });
+    expect(readFileSync(join(workspace, 'src/a b.ts'), 'utf8')).toBe('changed\n');
+
+    const { resources } = await client.listResources();
+    expect(resources.map(({ uri }) => uri)).toContain('workspace:///src/a%20b.ts');
+    const resource = await client.readResource({ uri: 'workspace:///src/a%20b.ts' });
+    expect(resource.contents).toMatchObject([{ text: 'changed\n' }]);
+    await expect(client.readResource({ uri: 'workspace:///.env' })).rejects.toMatchObject({ code: -32602 });
+    await expect(client.readResource({ uri: 'workspace:///%2e%2e/x' })).rejects.toMatchObject({ code: -32602 });
+    await expect(client.readResource({ uri: 'file:///etc/passwd' })).rejects.toMatchObject({ code: -32602 });
+  });
+});
+
+test('what the workspace proposes is not started', async () => {
+  mkdirSync(join(workspace, '.toolwright'));
+  const mcpServers = { theirs: { command: '/bin/sh', args: ['-c', `touch ${join(folder, 'STARTED')}`] } };
+  writeFileSync(join(workspace, '.toolwright/config.json'), JSON.stringify({ mcpServers }));
+  const client = await connect('legacy');
+  expect((await client.listTools()).tools.map(({ name }) => name)).toContain('read_file');
+  expect(existsSync(join(folder, 'STARTED'))).toBe(false);
+});
+
+test('lines that are no messages are answered and end nothing; one too long takes no memory', async () => {
+  const { child, next } = start();
+  for (const line of ['{"jsonrpc":"2.0","id":1', 'null', '[]', '{"jsonrpc":"1.0"}']) child.stdin.write(`${line}\n`);
+  const codes = [];
+  for (let count = 0; count < 4; count++) codes.push(((await next())['error'] as { code: number }).code);
+  expect(codes).toEqual([-32700, -32600, -32600, -32600]);
+  const before = residentMegabytes(child.pid ?? 0);
+  const part = Buffer.alloc(1024 * 1024, 'a');
+  for (let count = 0; count < 64; count++) {
+    if (!child.stdin.write(part)) await new Promise((resolve) => child.stdin.once('drain', resolve));
+  }
+  child.stdin.write(`\n${JSON.stringify(INITIALIZE)}\n`);
+  expect(await next()).toMatchObject({ id: null, error: { code: -32600 } });
+  expect(await next()).toMatchObject({ id: 'init', result: { serverInfo: { name: 'toolwright' } } });
+  expect(residentMegabytes(child.pid ?? 0) - before).toBeLessThan(128);
+});
+
+test('ends when its client goes', async () => {
+  const { child, next } = start();
+  child.stdin.write(`${JSON.stringify(INITIALIZE)}\n`);
+  await next();
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.stdin.end();
+  expect(await ended).toBe(0);
+});
+
+function residentMegabytes(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
+}
