@@ -23,7 +23,7 @@ import { openWorkspace, type Workspace } from '../workspace/open-workspace.ts';
 import { chooseSandbox } from './choose-sandbox.ts';
 import { type LoadedConfig, loadConfig } from './config/load-config.ts';
 import type { Texts } from './config/texts.ts';
-import { followPolicy } from './follow-policy.ts';
+import { type FollowedPolicy, followPolicy } from './follow-policy.ts';
 import { followToolStates } from './follow-tool-states.ts';
 import { ownPorts } from './own-ports.ts';
 import { openRemoteTools } from './remote-tools.ts';
@@ -53,8 +53,7 @@ export interface App {
   readonly sandbox: Sandbox;
   readonly workspace: Workspace;
   readonly policy: ExplainingPolicy;
-  /** Rules that were saved hold from now on, not only soon. */
-  reloadRules(): Promise<void>;
+  readonly rules: Pick<FollowedPolicy, 'propose' | 'reload'>;
   readonly registry: ToolRegistry;
   readonly executor: ToolExecutor;
   /** The MCP servers whose tools are offered beside ours. */
@@ -137,7 +136,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     sandbox: sandbox.value,
     workspace,
     policy: policy.value.policy,
-    reloadRules: policy.value.reload,
+    rules: policy.value,
     registry,
     executor,
     servers: remote.servers,
