@@ -9,7 +9,7 @@ import { ExecutionContext } from '../../src/kernel/execution-context.ts';
 import { ok } from '../../src/kernel/result.ts';
 import { defineTool } from '../../src/kernel/tool.ts';
 
-const STEPS = 10_000;
+const STEPS = Number(process.env.STEPS ?? 10_000);
 
 /** A small generator, so that a run that fails can be repeated. */
 function numbers(seed: number): () => number {

@@ -94,6 +94,13 @@ describe('a hostile page', () => {
     'a sheet of nothing but braces': `<style>${'.a{'.repeat(1_000_000)}`,
     spaces: '<p>a'.concat(' \n'.repeat(2_000_000)),
     entities: '&amp;&lt;'.repeat(400_000),
+    'spaces in code': `<pre>${' '.repeat(3_000_000)}x`,
+    'breaks in a heading': `<h1>x${'<br>'.repeat(700_000)}y`,
+    'blocks in a cell': `<table><td>x${'<p>'.repeat(700_000)}y`,
+    'comments in a sheet': `<style>${'/*'.repeat(1_000_000)}</style>x`,
+    'heights in a sheet': `<style>a{${';height:0'.repeat(300_000)}}</style>x`,
+    'styles that hide nothing': `<p style="${';width:0'.repeat(500)}">x`.repeat(800),
+    'classes of words': `<p class="${'nav_ '.repeat(700)}">x`.repeat(800),
   };
 
   test.each(Object.entries(HOSTILE))(
