@@ -9,7 +9,7 @@ import { ExecutionContext } from '../../src/kernel/execution-context.ts';
 import { ok } from '../../src/kernel/result.ts';
 import { defineTool } from '../../src/kernel/tool.ts';
 
-const STEPS = Number(process.env.STEPS ?? 10_000);
+const STEPS = 10_000;
 
 /** A small generator, so that a run that fails can be repeated. */
 function numbers(seed: number): () => number {
@@ -70,12 +70,9 @@ test('ten thousand random steps of two clients with restarts: nothing runs witho
     else if (dice < 0.95) await Promise.all(['approve', 'deny'].map((way) => answer(either(), way, waiting[0])));
     else if (dice < 0.952) await restart();
     else await cancel(either());
-    if (step % 20 === 0) waiting = await questions();
+    await new Promise((resolve) => setImmediate(resolve));
+    if (step % 20 === 0 || waiting.length === 0) waiting = await questions();
   }
-  for (const approval of await either().ledger.approvals({ state: 'pending' }))
-    await either().answers.deny(approval.id, 'end');
-  for (let tries = 0; tries < 300 && (await unfinished()) > 0; tries++) await delay(50);
-
   const wrong: string[] = [];
   for (const approval of await either().ledger.approvals({})) {
     const runs = ran.get(approval.callId) ?? [];
