@@ -34,6 +34,7 @@ import { andThen, both, together, toPayload } from './payload.ts';
 import { preparedCall, preparedMove } from './prepare.ts';
 import { clearLog, pruneLog } from './prune.ts';
 import { recoverUnit, suspects } from './recovery.ts';
+import { SharedFollower } from './shared-follower.ts';
 import { first, rows, type Work } from './statement.ts';
 import { describedPage } from './statements/log.ts';
 import type { ApprovalTable, CallTable, EventTable } from './tables.ts';
@@ -48,7 +49,12 @@ export class SqlStore implements Ledger {
   readonly onGivenUp?: (listener: () => void) => () => void;
   readonly #engine: Engine;
   readonly #queries: CallQueries;
+  readonly #source: ConstructorParameters<typeof Follower>[0] = {
+    log: (from, limit) => this.log(from, limit),
+    watch: (changed) => this.#engine.watch(changed),
+  };
   readonly #followers = new Set<Follower>();
+  readonly #shared = new SharedFollower(this.#source);
   readonly #onClose: () => void;
   /** The newest position this process has seen. */
   #known: number;
@@ -223,12 +229,9 @@ export class SqlStore implements Ledger {
     );
   }
 
-  follow(listener: (event: LogEvent) => void, after = this.#newest()): () => void {
-    const source = {
-      log: (from: number, limit: number) => this.log(from, limit),
-      watch: (changed: () => void) => this.#engine.watch(changed),
-    };
-    const follower = new Follower(source, listener, after);
+  follow(listener: (event: LogEvent) => void, after?: number): () => void {
+    if (after === undefined) return this.#shared.add(listener, this.#newest());
+    const follower = new Follower(this.#source, listener, after);
     this.#followers.add(follower);
     return () => {
       this.#followers.delete(follower);
@@ -259,6 +262,7 @@ export class SqlStore implements Ledger {
   async close(): Promise<void> {
     for (const follower of this.#followers) follower.stop();
     this.#followers.clear();
+    this.#shared.stop();
     await this.#engine.close();
     this.#onClose();
   }
@@ -290,7 +294,9 @@ export class SqlStore implements Ledger {
   #tell(events: readonly LogEvent[]): void {
     const newest = events.at(-1)?.pos ?? 0;
     if (newest > this.#known) this.#known = newest;
-    if (events.length > 0) for (const follower of this.#followers) follower.look();
+    if (events.length === 0) return;
+    this.#shared.look();
+    for (const follower of this.#followers) follower.look();
   }
 }
 
