@@ -30,12 +30,12 @@ describe('the chat', () => {
     await good.getByRole('button', { expanded: false }).click();
     await good.getByText('a.txt', { exact: true }).first().waitFor();
     await good.getByText('one', { exact: true }).waitFor();
-    const green = await good.locator('[data-phase=done]').evaluate<string>(COLOUR);
+    const green = await good.locator('[data-phase=done]').evaluate(COLOUR);
     await callTool(page, 'read_file', { path: 'missing.txt' });
     const bad = callCard(page, 'missing.txt');
     await bad.getByText('Failed', { exact: true }).waitFor();
     await bad.getByText(/FILE_NOT_FOUND/).waitFor();
-    const red = await bad.locator('[data-phase=failed]').evaluate<string>(COLOUR);
+    const red = await bad.locator('[data-phase=failed]').evaluate(COLOUR);
     expect(green).not.toBe(red);
     await app.shot(page, 'chat-results');
   });

@@ -110,6 +110,7 @@ export const en = {
   moreEntries: 'There are more entries than shown.',
   touched: 'Changed in this session',
   folder: 'Folder',
+  openFiles: 'Open files',
   openFile: 'Open a file from the tree.',
   save: 'Save',
   saved: 'Saved',

@@ -111,6 +111,7 @@ export const zh: Words = {
   moreEntries: '还有更多条目未显示。',
   touched: '本次会话中有改动',
   folder: '文件夹',
+  openFiles: '已打开的文件',
   openFile: '从左侧打开一个文件。',
   save: '保存',
   saved: '已保存',
