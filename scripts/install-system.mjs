@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
 /** Program → Debian package. */
-const NEEDED = { bwrap: 'bubblewrap', git: 'git', strace: 'strace', chromium: 'chromium' };
+const NEEDED = { bwrap: 'bubblewrap', git: 'git', strace: 'strace', chromium: 'chromium', tmux: 'tmux' };
 const FOR_THE_PEER = { socat: 'socat', rg: 'ripgrep' };
 const PLACES = ['/usr/bin', '/usr/local/bin', '/bin', '/usr/sbin'];
 

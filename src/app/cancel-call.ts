@@ -24,12 +24,13 @@ export async function cancelCall(ledger: Ledger, live: LiveCalls, call: CallReco
   return true;
 }
 
-async function endWaiting(ledger: Ledger, { id: callId, tool, requestedAt }: CallRecord): Promise<void> {
+async function endWaiting(ledger: Ledger, { id: callId, tool }: CallRecord): Promise<void> {
   const at = Date.now();
   const message = `${tool} was cancelled before it started; nothing ran.`;
   const error = { code: 'CANCELLED', message, details: { phase: 'not_started' } } as const;
   const outcome = { ok: false, text: `Error: ${message}`, error };
-  const durationMs = Math.max(0, at - requestedAt);
+  // The clock that could have measured it ended with its process.
+  const durationMs = null;
   const move = {
     from: ['awaiting_approval', 'queued'],
     to: 'cancelled',

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -88,4 +88,15 @@ test('what is wrong with the configuration is said before anything runs', async 
   expect(!rule.ok && rule.error.message).toContain('there is no tool wirte_file');
   const inside = await tryOpen({ workspace: home });
   expect(!inside.ok && inside.error.message).toContain("contains Toolwright's own state");
+});
+
+test('what undo needs outlasts the pruning of the store', async () => {
+  const app = await open({ approver: () => ({ approved: true }) });
+  const kept = readdirSync(join(app.loaded.stateDir, 'journal')).includes('blobs');
+  expect(kept).toBe(true);
+  const result = await app.executor.execute('write_file', app.context, { path: 'a.txt', content: 'other\n' });
+  expect(result.ok).toBe(true);
+  await app.store.prune({ before: Date.now() + 1000, maxBytes: 1 });
+  expect((await app.workspace.undo(result.callId ?? '')).ok).toBe(true);
+  expect(readFileSync(join(workspace, 'a.txt'), 'utf8')).toBe('needle\n');
 });

@@ -13,6 +13,7 @@ const COMMANDS: Partial<Record<Name, () => Promise<CommandModule>>> = {
   start: () => import('./commands/start.ts'),
   chat: () => import('./commands/chat.ts'),
   run: () => import('./commands/run.ts'),
+  demo: () => import('./commands/demo.ts'),
   call: () => import('./commands/call.ts'),
   tools: () => import('./commands/tools.ts'),
   explain: () => import('./commands/explain.ts'),
@@ -25,6 +26,7 @@ const COMMANDS: Partial<Record<Name, () => Promise<CommandModule>>> = {
   doctor: () => import('./commands/doctor.ts'),
   completion: () => import('./commands/completion.ts'),
   init: () => import('./commands/init.ts'),
+  mcp: () => import('./commands/mcp.ts'),
   token: () => import('./commands/token.ts'),
 };
 

@@ -63,6 +63,8 @@ export interface WindowQuery {
   readonly maxBytes: number;
   /** Longer lines are cut, and say so. */
   readonly maxLineChars: number;
+  /** Also the version of a file above 16 MB, for which all of it is read. */
+  readonly withVersion?: boolean;
 }
 
 /** Some lines of a text file. Reading a window of a huge file costs no more memory than the window. */
@@ -77,7 +79,7 @@ export interface LineWindow extends FileInfo {
   readonly more: boolean;
   readonly cutLines: number;
   readonly encoding: string;
-  /** Null above 16 MB, where hashing would cost more than reading. */
+  /** Null above 16 MB, where hashing would cost more than reading, unless it was asked for. */
   readonly version: string | null;
 }
 

@@ -29,7 +29,7 @@ export const recordedEvent = z.discriminatedUnion('type', [
     summary: z.string(),
     access: z.array(access),
   }),
-  recorded('call.finished', ofCall, { tool: z.string(), state: callState, outcome, durationMs: z.number() }),
+  recorded('call.finished', ofCall, { tool: z.string(), state: callState, outcome, durationMs: z.number().nullable() }),
   recorded('call.cancel_requested', ofCall, { by: z.string().nullable() }),
   recorded('approval.requested', ofCall, {
     approvalId: z.string(),

@@ -164,11 +164,15 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
 
   async function sweepAll(given: { workspace: string; found: Found[]; memory: Memory; before: Names }): Promise<Swept> {
     const { workspace } = given;
-    const swept = sweep(workspace, given.found, await findIn(workspace), given.memory);
+    const after = await findIn(workspace);
+    const first = sweep(workspace, given.found, after, given.memory);
+    // Under its new name there may be more to find in it.
+    const isRenamed = after.some(({ because }) => because === 'unnameable');
+    const second = isRenamed ? sweep(workspace, given.found, await findIn(workspace), given.memory) : NOTHING_SWEPT;
     const disarmed = await disarmNewFiles(workspace, given.before, scan.names(workspace));
     return {
-      quarantined: [...swept.quarantined, ...disarmed.quarantined],
-      left: [...swept.left, ...disarmed.left],
+      quarantined: [first, second, disarmed].flatMap((each) => each.quarantined),
+      left: [first, second, disarmed].flatMap((each) => each.left),
     };
   }
 

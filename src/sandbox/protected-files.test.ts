@@ -4,6 +4,7 @@ import {
   existsSync,
   linkSync,
   lstatSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   symlinkSync,
@@ -263,9 +264,28 @@ describe('the sweep after a live run', () => {
     ['it is too large to be read', 'git init -q n; head -c 3000000 /dev/zero > n/.git/config', 1],
   ])('finds what was planted when %s', async (_how, script, count) => {
     const { quarantined, notes } = await at.sh(script);
+    if (existsSync(join(at.workspace, '.vscode'))) chmodSync(join(at.workspace, '.vscode'), 0o755);
     expect([quarantined.length, notes]).toEqual([count, []]);
     for (const { path: planted } of quarantined) expect(existsSync(join(at.workspace, planted))).toBe(false);
     expect(readdirSync(at.workspace).some((name) => name.endsWith('.code-workspace'))).toBe(false);
+  });
+
+  test('finds what was planted where names are no text, and runs nothing while there is such a folder', async () => {
+    const script = String.raw`d=$(printf 'caf\351'); git init -q "$d" && echo x > "$d/.git/hooks/pre-commit"`;
+    const { quarantined } = await at.sh(script);
+    expect(quarantined.map(({ movedTo }) => movedTo)).toEqual([
+      'caf\uFFFD.quarantined',
+      'caf\uFFFD.quarantined/.git/hooks/pre-commit.quarantined',
+    ]);
+    mkdirSync(Buffer.concat([Buffer.from(join(at.workspace, 'caf')), Buffer.from([0xe9])]));
+    await expect(at.sh('true')).rejects.toThrow('not valid UTF-8');
+  });
+
+  test('is not held up by what is planted in folders too deep to be named', async () => {
+    const name = 'd'.repeat(200);
+    const code = `import os\nfor i in range(30): os.mkdir('${name}'); os.chdir('${name}')\nopen('.env', 'w')`;
+    expect((await at.sh('', { command: ['python3', '-c', code] })).exitCode).toBe(0);
+    expect((await at.sh('echo runs; rm -r d*')).stdout).toBe('runs\n');
   });
 
   test('leaves what was there before alone', async () => {

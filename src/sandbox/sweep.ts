@@ -24,13 +24,15 @@ export interface Swept {
 
 export function remember(workspace: string, found: readonly Found[]): Memory {
   return new Map(
-    found
-      .filter(({ access }) => access === 'read-only')
-      .map((each) => [
-        each.path,
-        { state: stateOf(workspace, each), identity: identityOf(`${workspace}/${each.path}`) },
-      ]),
+    found.filter(isSwept).map((each) => {
+      const state = each.access === 'read-only' ? stateOf(workspace, each) : undefined;
+      return [each.path, { state, identity: identityOf(`${workspace}/${each.path}`) }];
+    }),
   );
+}
+
+function isSwept({ access, because }: Found): boolean {
+  return (access === 'read-only' && because !== 'alias') || because === 'unreadable' || because === 'unnameable';
 }
 
 /**
@@ -44,10 +46,7 @@ export function sweep(workspace: string, before: readonly Found[], after: readon
   const isChanged = (found: Found): boolean =>
     known.get(found.path) !== found.kind || isOther(workspace, found, memory.get(found.path));
   const planted = after
-    .filter(
-      ({ access, because }) =>
-        (access === 'read-only' && because !== 'alias') || because === 'unreadable' || because === 'unnameable',
-    )
+    .filter(isSwept)
     .filter(isChanged)
     .flatMap((found) => judge(workspace, found, memory.get(found.path)?.state));
   const moved = planted.map(({ path, reason }) => ({ path, reason, movedTo: moveAside(workspace, path) }));

@@ -65,6 +65,14 @@ time.sleep(25)`;
     expect(endedBy).toBe('write');
   });
 
+  test('[E09] memory that belongs to no process is given out in small pieces', async () => {
+    const code = `import ctypes
+l = ctypes.CDLL(None)
+print([l.shmget(0, ctypes.c_size_t(size), 0o1600) >= 0 for size in (56, 65536, 65537, 1 << 30, (1 << 32) + 56)])`;
+    const { stdout } = await at.sh('', { command: ['python3', '-c', code] });
+    expect(stdout).toBe('[True, True, False, False, False]\n');
+  });
+
   test('[E09] threads count as processes do', async () => {
     const code = `import threading, time; threading.stack_size(256 * 1024)
 for i in range(300): threading.Thread(target=time.sleep, args=(25,), daemon=True).start()

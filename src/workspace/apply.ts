@@ -3,16 +3,33 @@ import type { Applied, Change } from '../kernel/workspace.ts';
 import { prepareDelete } from './change-delete.ts';
 import { prepareMove } from './change-move.ts';
 import { prepareWrite } from './change-write.ts';
+import { refusal } from './errno.ts';
 import type { Journal } from './journal.ts';
 import { shown } from './parse-path.ts';
 import type { Prepared, Writer } from './prepared.ts';
 import { revert } from './revert.ts';
+import { scratchJournal } from './scratch-journal.ts';
 
 /**
+ * Without a journal a set of several changes gets one that lives as long as it: what fails half way must go back.
  * prepare all → journal → perform each → journal that it is done. A change that fails takes back those before it, so
  * either all are on the disk or none. The caller sees to it that one set is applied at a time.
  */
 export async function applyChanges(
+  writer: Writer,
+  callId: string,
+  changes: readonly Change[],
+): Promise<Result<readonly Applied[]>> {
+  if (writer.journal !== undefined || changes.length < 2) return applyWith(writer, callId, changes);
+  const scratch = scratchJournal();
+  try {
+    return await applyWith({ ...writer, journal: scratch.journal }, callId, changes);
+  } finally {
+    scratch.remove();
+  }
+}
+
+async function applyWith(
   writer: Writer,
   callId: string,
   changes: readonly Change[],
@@ -22,7 +39,12 @@ export async function applyChanges(
   const { journal, place, session } = writer;
   const recorded = prepared.value.map((each) => each.recorded);
   const set = journal?.newSet({ callId, session, root: place.names.real, changes: recorded });
-  if (set !== undefined) journal?.begin(set);
+  try {
+    if (set !== undefined) journal?.begin(set);
+  } catch (thrown) {
+    for (const each of prepared.value) each.dispose('failed');
+    return refusal(thrown, 'The journal');
+  }
 
   let failure: Result<never> | undefined;
   const performed: Prepared[] = [];

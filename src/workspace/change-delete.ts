@@ -4,7 +4,7 @@ import type { Change } from '../kernel/workspace.ts';
 import type { Image } from './change-set.ts';
 import { copyTree, syncFolder } from './copy-tree.ts';
 import { errnoOf, refusal } from './errno.ts';
-import type { Journal } from './journal.ts';
+import { type Journal, treeName } from './journal.ts';
 import { notFound } from './open-file.ts';
 import { shown } from './parse-path.ts';
 import { type Prepared, tempName, type Writer } from './prepared.ts';
@@ -32,19 +32,22 @@ export async function prepareDelete(writer: Writer, change: Delete): Promise<Res
     if (secret !== undefined) return failed(secret);
     const below = await treeBelow(place, spot);
     if (!below.ok) return failed(below);
-    if (below.value.length > 0 && change.recursive !== true) {
-      const message = `${shown(spot.path)} is a folder with ${below.value.length} entries: set recursive to delete it.`;
-      return failed(fail('INVALID_INPUT', message, { entries: below.value.length }));
+    const { paths, bytes } = below.value;
+    if (paths.length > 0 && change.recursive !== true) {
+      const message = `${shown(spot.path)} is a folder with ${paths.length} entries: set recursive to delete it.`;
+      return failed(fail('INVALID_INPUT', message, { entries: paths.length }));
     }
+    const open = writer.stillOpen?.(change.path, spot) ?? ok(undefined);
+    if (!open.ok) return failed(open);
     const temp = tempName();
     const image: Image | null =
       journal === undefined
         ? null
-        : { by: 'tree', name: `${temp}.tree`, digest: null, size: spot.stat.size, mode: spot.stat.mode };
+        : { by: 'tree', name: treeName(temp, bytes), digest: null, size: bytes, mode: spot.stat.mode };
     return ok({
       change,
       paths: [spot.path],
-      applied: { kind: 'delete', path: spot.path, deleted: [spot.path, ...below.value], undoable: image !== null },
+      applied: { kind: 'delete', path: spot.path, deleted: [spot.path, ...paths], undoable: journal?.lasts === true },
       recorded: { kind: 'delete', path: spot.path, temp, image },
       perform: () => remove(spot, temp, journal, image),
       dispose: () => spot.folder.close(),

@@ -1,11 +1,12 @@
 import { closeSync, linkSync, mkdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import type { Change } from '../kernel/workspace.ts';
+import type { Applied, Change } from '../kernel/workspace.ts';
 import { copyTree, syncFolder } from './copy-tree.ts';
 import { errnoOf, refusal } from './errno.ts';
 import type { Folder } from './folder.ts';
 import { notFound, openFile, readWhole, WHOLE_BYTES } from './open-file.ts';
 import { shown } from './parse-path.ts';
+import type { Place } from './place.ts';
 import { type Prepared, tempName, type Writer } from './prepared.ts';
 import { folderMaker, imagined, wouldMake } from './rehearsal.ts';
 import { removeTree, typeOf } from './tree.ts';
@@ -30,7 +31,8 @@ export async function prepareMove(writer: Writer, change: Move): Promise<Result<
   if (!target.ok) {
     from.folder.close();
     if (!wouldMake(target)) return target;
-    return imagined(writer, change, (path) => ({ kind: 'move', from: from.path, to: path, replaced: false }));
+    const applied = (path: string): Applied => ({ kind: 'move', from: from.path, to: path, replaced: false });
+    return imagined(writer, change, { located: target, applied });
   }
   const to = target.value;
   const close = () => {
@@ -62,6 +64,7 @@ export async function prepareMove(writer: Writer, change: Move): Promise<Result<
         temp,
         type,
         inode: from.stat.ino,
+        ...(to.folder.stat('')?.dev !== from.stat.dev && { copied: true }),
         digest,
         replaced,
         made: to.made,
@@ -77,7 +80,15 @@ export async function prepareMove(writer: Writer, change: Move): Promise<Result<
   }
 }
 
-async function mayMove({ place, secrets }: Writer, from: Spot, to: Spot, { overwrite }: Move): Promise<Result<void>> {
+async function mayMove(writer: Writer, from: Spot, to: Spot, change: Move): Promise<Result<void>> {
+  const { place, secrets } = writer;
+  for (const [given, spot] of [
+    [change.from, from],
+    [change.to, to],
+  ] as const) {
+    const open = writer.stillOpen?.(given, spot) ?? ok(undefined);
+    if (!open.ok) return open;
+  }
   if (from.name === '' || to.name === '') return fail('PERMISSION_DENIED', 'The workspace itself cannot be moved.');
   if (typeOf(from.stat as NonNullable<Spot['stat']>) === 'other') {
     return fail('INVALID_PATH', `${shown(from.path)} is a pipe, a socket or a device, not a file.`);
@@ -86,14 +97,29 @@ async function mayMove({ place, secrets }: Writer, from: Spot, to: Spot, { overw
   if (`${to.path}/`.startsWith(`${from.path}/`)) {
     return fail('INVALID_PATH', `${shown(from.path)} cannot be moved into itself.`);
   }
-  if (to.stat !== null && (to.stat.isDirectory() || !overwrite)) return occupied(to);
+  if (to.stat !== null && (to.stat.isDirectory() || !change.overwrite)) return occupied(to);
   if (to.stat !== null && from.stat?.isDirectory()) return occupied(to);
+  if (to.stat !== null && typeOf(to.stat) === 'other') {
+    return fail('INVALID_PATH', `${shown(to.path)} is a pipe, a socket or a device: it cannot be replaced.`);
+  }
   for (const spot of [from, to]) {
     const secret = spot.stat?.isFile() ? await secrets.refuses(spot.path, spot.stat) : undefined;
     if (secret !== undefined) return secret;
   }
   const below = await treeBelow(place, from);
-  return below.ok ? ok(undefined) : below;
+  return below.ok ? staysOrdinary(place, below.value.paths, from.path, to.path) : below;
+}
+
+/** Nobody was asked about what lies in a folder: it must not become something that somebody would be asked about. */
+function staysOrdinary(place: Place, below: readonly string[], from: string, to: string): Result<void> {
+  for (const path of below) {
+    const target = `${to}${path.slice(from.length)}`;
+    const refused = place.refuses(target);
+    if (!refused.ok) return refused;
+    const why = place.protection({ path, via: [] }) === null ? place.protection({ path: target, via: [] }) : null;
+    if (why !== null) return fail('PERMISSION_DENIED', `${why} Move that file on its own, so that a person is asked.`);
+  }
+  return ok(undefined);
 }
 
 function occupied({ path, stat }: Spot): Result<never> {

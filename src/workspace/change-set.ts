@@ -1,7 +1,10 @@
 /** What stood somewhere before a change. */
 export interface Image {
-  /** `link`: the old file itself, under another name. `blob`: its bytes. `tree`: what was deleted, moved here whole. */
-  readonly by: 'link' | 'blob' | 'tree';
+  /**
+   * `link`: the old file itself, under another name. `blob`: its bytes. `tree`: what was deleted, moved here whole.
+   * `target`: it was a symbolic link, and `name` is where it led.
+   */
+  readonly by: 'link' | 'blob' | 'tree' | 'target';
   readonly name: string;
   /** Null when it was too large to hash. */
   readonly digest: string | null;
@@ -32,6 +35,8 @@ export type Recorded =
       readonly type: 'file' | 'directory' | 'symlink' | 'other';
       /** Of what was moved; it is the same afterwards unless another file system was reached. */
       readonly inode: number;
+      /** It went to another file system, by a copy. */
+      readonly copied?: boolean;
       readonly digest: string | null;
       readonly replaced: Image | null;
       readonly made: readonly string[];

@@ -3,23 +3,27 @@ import { openFile, readWhole } from './open-file.ts';
 import type { Place } from './place.ts';
 import { typeOf } from './tree.ts';
 import { digestOf } from './version.ts';
+import { wouldBeOf } from './walk.ts';
 
 /** What stands at a path now, for comparing with what a change left there. */
 export interface State {
-  readonly type: 'file' | 'directory' | 'symlink' | 'other' | 'nothing';
+  /** `elsewhere`: a folder above is a link by now, so the path no longer means this place. */
+  readonly type: 'file' | 'directory' | 'symlink' | 'other' | 'nothing' | 'elsewhere';
   readonly inode: number;
   /** Of a file that is not too large. */
   readonly digest: string | null;
 }
 
 const NOTHING: State = { type: 'nothing', inode: 0, digest: null };
+const ELSEWHERE: State = { ...NOTHING, type: 'elsewhere' };
 const MAX_BYTES = 64 * 1024 * 1024;
 
 export function stateOf(place: Place, path: string): State {
   const located = place.locate(path, { last: 'keep' });
-  if (!located.ok) return NOTHING;
+  if (!located.ok) return (wouldBeOf(located)?.place ?? path) === path ? NOTHING : ELSEWHERE;
   const spot = located.value;
   try {
+    if (spot.path !== path) return ELSEWHERE;
     if (spot.stat === null) return NOTHING;
     const state = { type: typeOf(spot.stat), inode: spot.stat.ino, digest: null };
     if (!spot.stat.isFile() || spot.stat.size > MAX_BYTES) return state;

@@ -4,16 +4,17 @@ import type { Applied, Caller, Change, Files, Inspection } from '../kernel/works
 import { applyChanges, rehearseChanges } from './apply.ts';
 import { stateOf } from './current-state.ts';
 import { listFolder } from './list.ts';
-import type { Mutex } from './mutex.ts';
+import type { OneByOne } from './mutex.ts';
 import { parsePath, shown } from './parse-path.ts';
 import type { Writer } from './prepared.ts';
 import { readBytes, readText, readWindow } from './read.ts';
 import { suggestPaths } from './suggest.ts';
 import { typeOf } from './tree.ts';
 import { versionOf } from './version.ts';
+import { type Spot, wouldBeOf } from './walk.ts';
 
 /** A workspace's files as one call sees them: bound to its session, and to what it was admitted to change. */
-export function filesFor(caller: Caller, writer: Writer, mutex: Mutex): Files {
+export function filesFor(caller: Caller, writer: Writer, oneByOne: OneByOne): Files {
   const { place, secrets, seen, session } = writer;
   const reader = {
     place,
@@ -26,9 +27,14 @@ export function filesFor(caller: Caller, writer: Writer, mutex: Mutex): Files {
   // A tool asks twice in the same turn of the loop: for what it touches, and whether a person must agree.
   let inspected: { path: string; found: Result<Inspection> } | undefined;
 
+  // Paths of which nobody was asked because nothing protected them.
+  const unprotected = new Set<string>();
+
   function inspect(path: string): Result<Inspection> {
     if (inspected?.path === path) return inspected.found;
     inspected = { path, found: look(path) };
+    if (inspected.found.ok && inspected.found.value.protectedBecause === null) unprotected.add(path);
+    else unprotected.delete(path);
     queueMicrotask(() => {
       inspected = undefined;
     });
@@ -50,15 +56,17 @@ export function filesFor(caller: Caller, writer: Writer, mutex: Mutex): Files {
     });
   }
 
-  /** What stands nowhere yet can still be judged by its name. */
+  /** What stands nowhere yet can still be judged by where it would stand. */
   function missing(path: string, failure: Result<never>): Result<Inspection> {
     if (failure.ok || failure.error.code !== 'FILE_NOT_FOUND') return failure;
     const names = parsePath(path, place.names);
     if (!names.ok) return names;
-    const real = names.value.join('/');
-    const refused = place.refuses(real);
-    if (!refused.ok) return refused;
-    const protectedBecause = place.protection({ path: real, via: [] });
+    const { place: real, via } = wouldBeOf(failure) ?? { place: names.value.join('/'), via: [] };
+    for (const each of [real, ...via]) {
+      const refused = place.refuses(each);
+      if (!refused.ok) return refused;
+    }
+    const protectedBecause = place.protection({ path: real, via });
     return ok({ path: real, type: null, size: 0, protectedBecause, stale: false });
   }
 
@@ -105,7 +113,16 @@ export function filesFor(caller: Caller, writer: Writer, mutex: Mutex): Files {
   async function apply(changes: readonly Change[]): Promise<Result<readonly Applied[]>> {
     const bound = admitted(changes);
     if (!bound.ok) return bound;
-    return mutex.run(() => applyChanges(writer, caller.callId, bound.value));
+    const done = await oneByOne(() => applyChanges({ ...writer, stillOpen }, caller.callId, bound.value));
+    if (done.ok) writer.byWhom.note(caller.callId, done.value, (path) => place.statUnjudged(path)?.mtimeMs ?? null);
+    return done;
+  }
+
+  /** A link may lead elsewhere since the call was judged: to a place about which somebody would have been asked. */
+  function stillOpen(given: string, spot: Pick<Spot, 'path' | 'via'>): Result<void> {
+    const why = unprotected.has(given) ? place.protection(spot) : null;
+    if (why === null) return ok(undefined);
+    return fail('CONFLICT', `${shown(given)} leads elsewhere by now; nothing was changed. ${why} Try again.`);
   }
 
   return {
@@ -125,7 +142,7 @@ export function filesFor(caller: Caller, writer: Writer, mutex: Mutex): Files {
       return read;
     },
     apply,
-    rehearse: (changes) => mutex.run(() => rehearseChanges(writer, changes)),
+    rehearse: (changes) => oneByOne(() => rehearseChanges(writer, changes)),
     suggest: (path) => suggestPaths(place, path),
     secretIn: (text) => writer.values.foundIn(text),
   };

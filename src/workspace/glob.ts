@@ -1,33 +1,42 @@
 import { ok, type Result } from '../kernel/result.ts';
 import type { GlobAnswer, GlobQuery } from '../kernel/workspace.ts';
-import { globPattern } from './glob-pattern.ts';
-import { newestFirst } from './newest-first.ts';
+import { globPattern, roughFilter } from './glob-pattern.ts';
+import { newestFirst, newestOf } from './newest-first.ts';
+import type { RipgrepRun } from './ripgrep.ts';
 import { countIgnored, type Searcher, startOf, whichFiles, withoutDot } from './search-scope.ts';
 
 /**
- * ripgrep lists the files, and the pattern is applied here: its log then names only what ignore files left out, which
- * is how that is counted, and naming every file that does not match would take far longer than the search.
+ * ripgrep lists all files, and the pattern is applied to the list: its log then names only what ignore files left out,
+ * which is how that is counted, and naming every file that does not match would take far longer than the search.
  */
 export async function globFiles({ place, rg }: Searcher, query: GlobQuery): Promise<Result<GlobAnswer>> {
   const matches = globPattern(query.pattern);
   if (!matches.ok) return matches;
   const start = startOf(place, query.path);
   if (!start.ok) return start;
-  const ran = await rg.run(['--files', '--null', '--debug', ...whichFiles(query), '--', start.value.argument]);
-  if (!ran.ok) return ran;
+  const { folder, argument } = start.value;
+  const below = folder === '' ? 0 : folder.length + 1;
+  const isWanted = (path: string) => path !== '' && matches.value(path.slice(below));
+  const list = ['--files', '--null', '--debug', ...whichFiles(query), '--', argument];
 
-  const { stdout, stderr, complete } = ran.value;
-  const below = start.value.folder === '' ? 0 : start.value.folder.length + 1;
-  const found: { path: string }[] = [];
-  for (const listed of stdout.toString('utf8').split('\0')) {
-    const path = withoutDot(listed);
-    if (path !== '' && matches.value(path.slice(below))) found.push({ path });
+  const dated = await rg.listDated?.(list, roughFilter(query.pattern, folder));
+  if (dated?.ok === false) return dated;
+  if (dated !== undefined && !isUnknownHere(dated.value)) {
+    const { newest, total } = newestOf(parseDated(dated.value.stdout, isWanted), query.limit);
+    return answer(dated.value, newest, total);
   }
+  const ran = await rg.run(list);
+  if (!ran.ok) return ran;
+  const listed = ran.value.stdout.toString('utf8').split('\0').map(withoutDot);
+  const found = listed.filter(isWanted).map((path) => ({ path }));
   const sorted = await newestFirst(place.names.real, found);
   const shown = sorted.slice(0, query.limit).map(({ path }) => path);
   const paths = rg.contained ? shown : shown.filter(isInside);
-  const total = sorted.length - (shown.length - paths.length);
-  return ok({ paths, total, ignored: query.includeIgnored ? 0 : countIgnored(stderr), complete });
+  return answer(ran.value, paths, sorted.length - (shown.length - paths.length));
+
+  function answer({ stderr, complete }: RipgrepRun, paths: readonly string[], total: number): Result<GlobAnswer> {
+    return ok({ paths, total, ignored: query.includeIgnored ? 0 : countIgnored(stderr), complete });
+  }
 
   /** The name of a sensitive file may be known. */
   function isInside(path: string): boolean {
@@ -36,4 +45,22 @@ export async function globFiles({ place, rg }: Searcher, query: GlobQuery): Prom
     located.value.folder.close();
     return located.value.path === path;
   }
+}
+
+/** A system whose `stat` or `xargs` does not understand us. */
+function isUnknownHere({ stdout, stderr }: RipgrepRun): boolean {
+  return stdout.length === 0 && /(?:stat|xargs): .*(?:not found|unrecognized|invalid option)/.test(stderr);
+}
+
+function parseDated(
+  stdout: Buffer,
+  isWanted: (path: string) => boolean,
+): { readonly path: string; readonly modified: number }[] {
+  const found: { path: string; modified: number }[] = [];
+  for (const line of stdout.toString('utf8').split('\0')) {
+    const tab = line.indexOf('\t');
+    const path = withoutDot(line.slice(tab + 1));
+    if (tab > 0 && isWanted(path)) found.push({ path, modified: Number(line.slice(0, tab)) });
+  }
+  return found;
 }

@@ -19,17 +19,20 @@ interface Message {
   };
 }
 
+/** The text of bytes that are no UTF-8, as the file they stand in is encoded. */
+export type Decoder = (path: string, bytes: Buffer) => string;
+
 /** ripgrep's JSON lines, by file. */
-export function parseHits(json: string): Map<string, GrepLine[]> {
+export function parseHits(json: string, decode: Decoder): Map<string, GrepLine[]> {
   const byFile = new Map<string, GrepLine[]>();
   for (const line of json.split('\n')) {
     if (!line.startsWith('{"type":"match"') && !line.startsWith('{"type":"context"')) continue;
     const { type, data } = parse(line);
     if (data.path === undefined || data.lines === undefined) continue;
-    const path = withoutDot(textOf(data.path));
+    const path = withoutDot(textOf(data.path, (bytes) => bytes.toString('latin1')));
     const known = byFile.get(path) ?? [];
     byFile.set(path, known);
-    const texts = textOf(data.lines)
+    const texts = textOf(data.lines, (bytes) => decode(path, bytes))
       .replace(/\r?\n$/, '')
       .split(/\r?\n/);
     for (const [index, text] of texts.entries()) {
@@ -49,8 +52,8 @@ function parse(line: string): Message {
   }
 }
 
-function textOf({ text, bytes }: Text): string {
-  return text ?? Buffer.from(bytes ?? '', 'base64').toString('latin1');
+function textOf({ text, bytes }: Text, decode: (bytes: Buffer) => string): string {
+  return text ?? decode(Buffer.from(bytes ?? '', 'base64'));
 }
 
 /** A long line is cut around the match, not from its start. `start` is in bytes. */

@@ -1,8 +1,9 @@
-import { closeSync } from 'node:fs';
+import { closeSync, type Stats } from 'node:fs';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { GrepAnswer, GrepLine, GrepQuery } from '../kernel/workspace.ts';
+import { decodeAs, decodeText, sniffEncoding } from './decode-text.ts';
 import { errnoOf } from './errno.ts';
-import { parseHits } from './grep-hits.ts';
+import { type Decoder, parseHits } from './grep-hits.ts';
 import { newestFirst } from './newest-first.ts';
 import { openFile, readWhole, WHOLE_BYTES } from './open-file.ts';
 import { holdsPrivateKey } from './private-key.ts';
@@ -16,6 +17,7 @@ interface Counted {
 
 /** Up to so much output a search is done in one run. */
 const ONE_RUN_BYTES = 4 * 1024 * 1024;
+const HEAD_BYTES = 64 * 1024;
 
 /**
  * Sorting by time inside ripgrep would make it search one file after the other, so files are sorted here. Usually one
@@ -25,6 +27,9 @@ export async function grepFiles(searcher: Searcher, query: GrepQuery): Promise<R
   const { place, rg } = searcher;
   const start = startOf(place, query.path);
   if (!start.ok) return start;
+  if ([query.pattern, ...query.include, ...query.exclude].some((text) => text.includes('\0'))) {
+    return fail('INVALID_INPUT', 'A pattern cannot hold the NUL character: write \\x00 to search for it.');
+  }
   const negated = query.include.find((glob) => glob.startsWith('!'));
   if (negated !== undefined) {
     return fail('INVALID_INPUT', `Put ${negated.slice(1)} into exclude instead of ! in include.`);
@@ -41,30 +46,31 @@ export async function grepFiles(searcher: Searcher, query: GrepQuery): Promise<R
   const wrong = complaint(first.value);
   if (wrong !== undefined) return wrong;
 
-  const hits = oneRun === undefined ? undefined : parseHits(oneRun.stdout.toString('utf8'));
+  const decode = decoderFor(searcher);
+  const hits = oneRun === undefined ? undefined : parseHits(oneRun.stdout.toString('utf8'), decode);
   const counts = hits === undefined ? parseCounts(first.value.stdout) : countsOf(hits);
   const found = counts.filter(({ path }) => place.refuses(path).ok);
   const sorted = await newestFirst(place.names.real, found);
+  const chosen = wantsLines ? choose(sorted, query.limit) : sorted.slice(0, query.limit);
+  const withheld = new Set<Counted>();
+  for (const each of chosen) if (!(await mayShow(searcher, each.path))) withheld.add(each);
+  const open = chosen.filter((each) => !withheld.has(each));
+  const known = sorted.filter((each) => !withheld.has(each));
   const answer = {
-    totalMatches: sorted.reduce((sum, { count }) => sum + count, 0),
-    totalFiles: sorted.length,
+    files: known.slice(0, query.limit),
+    totalMatches: known.reduce((sum, { count }) => sum + count, 0),
+    totalFiles: known.length,
     ignored: await ignoredCount(searcher, query, { first: first.value, argument, found }),
     complete: first.value.complete,
-    withheld: 0,
+    withheld: withheld.size,
     lines: [],
   };
-  if (!wantsLines) return ok({ ...answer, files: sorted.slice(0, query.limit) });
+  if (!wantsLines) return ok(answer);
 
-  const chosen = choose(sorted, query.limit);
-  const open = chosen.filter(({ path }) => mayShow(searcher, path));
-  const read = hits === undefined ? await readHits(searcher, query, open) : ok({ hits, complete: true });
+  const read = hits === undefined ? await readHits(searcher, query, open, decode) : ok({ hits, complete: true });
   if (!read.ok) return read;
   const lines = select(searcher, read.value.hits, open, query.limit);
-  const withheld = chosen.filter((each) => !open.includes(each));
-  const totalMatches = answer.totalMatches - withheld.reduce((sum, { count }) => sum + count, 0);
-  const shown = sorted.filter((each) => !withheld.includes(each)).slice(0, query.limit);
-  const complete = answer.complete && read.value.complete;
-  return ok({ ...answer, lines, complete, totalMatches, files: shown, withheld: withheld.length });
+  return ok({ ...answer, lines, complete: answer.complete && read.value.complete });
 }
 
 function pattern({ pattern, caseSensitive, literal, multiline }: GrepQuery): string[] {
@@ -140,20 +146,40 @@ function choose(sorted: readonly Counted[], limit: number): Counted[] {
   return chosen;
 }
 
-/** Not the content of a file that holds a key, whatever its name. */
-function mayShow(searcher: Searcher, path: string): boolean {
-  const bytes = contentOf(searcher, path);
-  return bytes !== null && !holdsPrivateKey(bytes);
+/**
+ * Not the content of a file that holds a key, whatever its name. Other names of sensitive files are hidden in a
+ * sandbox; on the host they are looked for here.
+ */
+async function mayShow(searcher: Searcher, path: string): Promise<boolean> {
+  const content = contentOf(searcher, path);
+  if (content === null || holdsPrivateKey(content.bytes)) return false;
+  return searcher.rg.contained || (await searcher.secrets.refuses(path, content.stat)) === undefined;
 }
 
-function contentOf({ place }: Searcher, path: string): Buffer | null {
+/** What is not UTF-8 comes as bytes; the file as a whole tells what they mean. */
+function decoderFor(searcher: Searcher): Decoder {
+  const encodings = new Map<string, string>();
+  return (path, bytes) => {
+    const known = encodings.get(path);
+    const form = known === undefined ? sniffEncoding(headOf(searcher, path)) : undefined;
+    const encoding = known ?? (form?.ok && form.value !== null ? form.value.encoding : 'latin1');
+    encodings.set(path, encoding);
+    return decodeAs(bytes, encoding);
+  };
+}
+
+function headOf(searcher: Searcher, path: string): Buffer {
+  return contentOf(searcher, path)?.bytes.subarray(0, HEAD_BYTES) ?? Buffer.alloc(0);
+}
+
+function contentOf({ place }: Searcher, path: string): { bytes: Buffer; stat: Stats } | null {
   const located = place.locate(path, { last: 'keep' });
   if (!located.ok) return null;
   try {
     const file = openFile(located.value);
     if (!file.ok) return null;
     try {
-      return readWhole(file.value, WHOLE_BYTES);
+      return { bytes: readWhole(file.value, WHOLE_BYTES), stat: file.value.stat };
     } finally {
       closeSync(file.value.fd);
     }
@@ -177,13 +203,14 @@ async function readHits(
   { rg }: Searcher,
   query: GrepQuery,
   chosen: readonly Counted[],
+  decode: Decoder,
 ): Promise<Result<{ hits: Map<string, GrepLine[]>; complete: boolean }>> {
   if (chosen.length === 0) return ok({ hits: new Map(), complete: true });
   const paths = chosen.map(({ path }) => `./${path}`);
   const most = `--max-count=${query.limit}`;
   const ran = await rg.run([...pattern(query), '--no-messages', ...around(query), most, '--', ...paths]);
   if (!ran.ok) return ran;
-  return ok({ hits: parseHits(ran.value.stdout.toString('utf8')), complete: ran.value.complete });
+  return ok({ hits: parseHits(ran.value.stdout.toString('utf8'), decode), complete: ran.value.complete });
 }
 
 /** The lines of the chosen files in their order, until there are enough matches. */
@@ -207,9 +234,15 @@ function select(
 
 /** On the host a swapped link may have led ripgrep outside: only lines that stand in the file, opened our way, are kept. */
 function provenInside(searcher: Searcher, lines: readonly GrepLine[]): GrepLine[] {
-  const contents = new Map<string, Buffer | null>();
+  const texts = new Map<string, string>();
   return lines.filter(({ path, text }) => {
-    if (!contents.has(path)) contents.set(path, contentOf(searcher, path));
-    return contents.get(path)?.includes(text.replace(/^…|…$/g, '')) === true;
+    if (!texts.has(path)) texts.set(path, textOf(contentOf(searcher, path)?.bytes));
+    return texts.get(path)?.includes(text.replace(/^…|…$/g, '')) === true;
   });
+}
+
+function textOf(bytes: Buffer | undefined): string {
+  if (bytes === undefined) return '';
+  const decoded = decodeText(bytes);
+  return decoded.ok && decoded.value !== null ? decoded.value.text : bytes.toString('latin1');
 }

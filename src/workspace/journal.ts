@@ -2,19 +2,20 @@ import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
-  statSync,
-  writeSync,
+  type Stats,
 } from 'node:fs';
 import { join } from 'node:path';
 import type { BlobStore } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import type { ChangeSet, Image } from './change-set.ts';
+import type { ChangeSet, Image, Recorded } from './change-set.ts';
+import { writeAll } from './copy-tree.ts';
 import { errnoOf } from './errno.ts';
 import { Folder } from './folder.ts';
 import { isAlive, startOf } from './process-start.ts';
@@ -27,11 +28,17 @@ export interface JournalOptions {
   readonly blobs: BlobStore;
   /** What old files may take together before the oldest change sets are forgotten. */
   readonly maxBytes?: number;
+  /** False for one that only takes back what fails half way. Left out: true. */
+  readonly lasts?: boolean;
 }
 
 /** Largest file that is copied when it cannot be kept by a link. */
 const MAX_COPY_BYTES = 64 * 1024 * 1024;
 const DEFAULT_MAX_BYTES = 1024 * 1024 * 1024;
+/** Of the logs that nobody writes to any more. */
+const MAX_LOG_BYTES = 16 * 1024 * 1024;
+/** A log that is longer is closed, and another one begun. */
+const LONG_LOG_BYTES = 4 * 1024 * 1024;
 const PROCESS = randomBytes(6).toString('hex');
 let count = 0;
 
@@ -46,9 +53,18 @@ export class Journal {
   readonly #blobs: BlobStore;
   readonly #maxBytes: number;
   readonly #owner = { pid: process.pid, started: startOf(process.pid) ?? '' };
+  readonly lasts: boolean;
   #log: number | undefined;
+  #logBytes = 0;
+  /** The last line may be cut off: the disk was full. */
+  #isTorn = false;
+  /** Marks that could not be written when they were due. */
+  #owed: LogEntry[] = [];
+  /** Kept since it was last looked whether that is too much. */
+  #newBytes = 0;
 
-  constructor({ folder, blobs, maxBytes = DEFAULT_MAX_BYTES }: JournalOptions) {
+  constructor({ folder, blobs, maxBytes = DEFAULT_MAX_BYTES, lasts = true }: JournalOptions) {
+    this.lasts = lasts;
     for (const name of ['logs', 'images']) mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
     this.#folder = folder;
     this.#blobs = blobs;
@@ -60,20 +76,23 @@ export class Journal {
     return { id: `${PROCESS}-${count++}`, ...given, at: Date.now(), owner: this.#owner };
   }
 
+  /** Throws what the system throws; then nothing may be changed. */
   begin(set: ChangeSet): void {
     this.#append({ begun: set });
   }
 
-  commit({ id }: ChangeSet): void {
-    this.#append({ done: id });
+  commit({ id, changes }: ChangeSet): void {
+    this.#mark({ done: id });
+    for (const change of changes) this.#newBytes += imageOf(change)?.size ?? 0;
+    if (this.#newBytes > this.#maxBytes / 8) this.prune();
   }
 
   abandon({ id }: ChangeSet): void {
-    this.#append({ dropped: id });
+    this.#mark({ dropped: id });
   }
 
   setUndone({ id }: ChangeSet): void {
-    this.#append({ undone: id });
+    this.#mark({ undone: id });
   }
 
   /** Of one call, oldest first. */
@@ -111,12 +130,15 @@ export class Journal {
   async keep({ folder, name, stat }: Spot, bytes: Buffer | null, digest: string | null): Promise<Image | null> {
     if (stat === null) return null;
     const about = { digest, size: stat.size, mode: stat.mode };
+    if (stat.isSymbolicLink()) return { by: 'target', name: folder.readLink(name), ...about };
     const image = digest ?? `${stat.dev}-${stat.ino}-${Math.round(stat.mtimeMs)}`;
     try {
       linkSync(folder.at(name), this.images.at(image));
       return { by: 'link', name: image, ...about };
     } catch (thrown) {
-      if (errnoOf(thrown) === 'EEXIST') return { by: 'link', name: image, ...about };
+      if (errnoOf(thrown) === 'EEXIST' && this.images.stat(image)?.size === stat.size) {
+        return { by: 'link', name: image, ...about };
+      }
       if (errnoOf(thrown) === undefined) throw thrown;
     }
     if (bytes === null || bytes.length > MAX_COPY_BYTES) return null;
@@ -132,34 +154,58 @@ export class Journal {
     return fail('CONFLICT', 'What stood there before was changed since it was kept, so it cannot be restored.');
   }
 
-  /** Forgets the oldest change sets while the kept files take more than they may. */
+  /** Forgets what was kept longest, while it is more than it may be. */
   prune(): void {
-    const kept = readdirSync(this.images.at(''))
-      .map((name) => ({ name, stat: this.images.stat(name) }))
-      .sort((a, b) => (a.stat?.ctimeMs ?? 0) - (b.stat?.ctimeMs ?? 0));
-    let total = kept.reduce((sum, { stat }) => sum + (stat?.size ?? 0), 0);
-    for (const { name, stat } of kept) {
-      if (total <= this.#maxBytes) return;
-      rmSync(join(this.#folder, 'images', name), { recursive: true, force: true });
-      total -= stat?.size ?? 0;
-    }
+    this.#newBytes = 0;
+    const images = readdirSync(this.images.at('')).map((name) => ({ name, stat: this.images.stat(name) }));
+    forgetOldest(images, this.#maxBytes, (name) =>
+      rmSync(join(this.#folder, 'images', name), { recursive: true, force: true }),
+    );
+    const logs = readdirSync(join(this.#folder, 'logs')).filter((name) => name.endsWith(SETTLED));
+    const settled = logs.map((name) => ({ name, stat: statOrNull(join(this.#folder, 'logs', name)) }));
+    forgetOldest(settled, MAX_LOG_BYTES, (name) => rmSync(join(this.#folder, 'logs', name), { force: true }));
   }
 
   close(): void {
     this.images.dispose();
-    if (this.#log !== undefined) closeSync(this.#log);
-    this.#log = undefined;
+    this.#closeLog();
+  }
+
+  /** The change is made by then, so a full disk must not turn it into a failure: it is written with the next line. */
+  #mark(entry: LogEntry): void {
+    try {
+      this.#append(entry);
+    } catch (thrown) {
+      if (errnoOf(thrown) === undefined) throw thrown;
+      this.#owed.push(entry);
+    }
   }
 
   /** Opened when first needed, so that looking at a journal leaves no file. */
   #append(entry: LogEntry): void {
+    if (this.#log !== undefined && this.#logBytes > LONG_LOG_BYTES) this.#closeLog();
     this.#log ??= openSync(join(this.#folder, 'logs', `${PROCESS}${count++}${OPEN}`), 'a', 0o600);
-    writeSync(this.#log, `${JSON.stringify(entry)}\n`);
+    const lines = [...this.#owed, entry].map((each) => `${JSON.stringify(each)}\n`).join('');
+    const bytes = Buffer.from(this.#isTorn ? `\n${lines}` : lines);
+    this.#isTorn = true;
+    writeAll(this.#log, bytes);
+    this.#isTorn = false;
+    this.#owed = [];
+    this.#logBytes += bytes.length;
+  }
+
+  #closeLog(): void {
+    if (this.#log !== undefined) closeSync(this.#log);
+    this.#log = undefined;
+    this.#logBytes = 0;
+    this.#isTorn = false;
   }
 
   #readImage(name: string): Result<Buffer> {
     try {
-      if (statSync(this.images.at(name)).size > MAX_COPY_BYTES) {
+      const stat = this.images.stat(name);
+      if (stat === null || !stat.isFile()) return fail('FILE_NOT_FOUND', 'What stood there before is no longer kept.');
+      if (stat.size > MAX_COPY_BYTES) {
         return fail('TOO_LARGE', 'What stood there before is too large to be copied back.');
       }
       return ok(readFileSync(this.images.at(name)));
@@ -221,6 +267,38 @@ function parseLog(text: string): LogEntry[] {
       return [];
     }
   });
+}
+
+/** A deleted tree is named by what it takes, so that nobody need look through it again to know. */
+export function treeName(temp: string, bytes: number): string {
+  return `${temp}.${bytes}.tree`;
+}
+
+function forgetOldest(
+  kept: readonly { name: string; stat: Stats | null }[],
+  maxBytes: number,
+  forget: (name: string) => void,
+): void {
+  const sized = kept.map(({ name, stat }) => ({
+    name,
+    bytes: Number(/\.(\d+)\.tree$/.exec(name)?.[1] ?? stat?.size ?? 0),
+    at: stat?.ctimeMs ?? 0,
+  }));
+  let total = sized.reduce((sum, { bytes }) => sum + bytes, 0);
+  for (const { name, bytes } of sized.sort((a, b) => a.at - b.at)) {
+    if (total <= maxBytes) return;
+    forget(name);
+    total -= bytes;
+  }
+}
+
+function imageOf(change: Recorded): Image | null {
+  if (change.kind === 'write') return change.before;
+  return change.kind === 'delete' ? change.image : change.replaced;
+}
+
+function statOrNull(path: string): Stats | null {
+  return lstatSync(path, { throwIfNoEntry: false }) ?? null;
 }
 
 function numberOf(id: string): number {

@@ -1,3 +1,6 @@
+/** Runs a piece of work when nobody else's is under way. */
+export type OneByOne = <T>(work: () => Promise<T>) => Promise<T>;
+
 /** One piece of work at a time, in the order it came. */
 export class Mutex {
   #last: Promise<unknown> = Promise.resolve();

@@ -20,3 +20,18 @@ export async function newestFirst<T extends { readonly path: string }>(
   dated.sort((a, b) => b.modified - a.modified || (a.each.path < b.each.path ? -1 : 1));
   return dated.map(({ each }) => each);
 }
+
+/** The newest of files whose times are known. Few of many are wanted, so only those are put in order. */
+export function newestOf(
+  dated: readonly { readonly path: string; readonly modified: number }[],
+  limit: number,
+): { newest: string[]; total: number } {
+  const times = Float64Array.from(dated, ({ modified }) => modified).sort();
+  const oldest = times[Math.max(0, times.length - limit)] ?? 0;
+  const newest = dated
+    .filter(({ modified }) => modified >= oldest)
+    .sort((a, b) => b.modified - a.modified || (a.path < b.path ? -1 : 1))
+    .slice(0, limit)
+    .map(({ path }) => path);
+  return { newest, total: dated.length };
+}

@@ -1,18 +1,21 @@
 import { createFilePolicy, type FilePolicy } from '../kernel/file-policy.ts';
 import type { BlobStore } from '../kernel/ports.ts';
-import { fail, type Result } from '../kernel/result.ts';
+import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Sandbox } from '../kernel/sandbox.ts';
 import type { World } from '../kernel/workspace.ts';
+import { ByWhom } from './by-whom.ts';
 import { filesFor } from './files.ts';
 import { Journal } from './journal.ts';
-import { Mutex } from './mutex.ts';
+import { Mutex, type OneByOne } from './mutex.ts';
 import { Place } from './place.ts';
 import { recover } from './recover.ts';
 import { searchFor } from './search.ts';
 import { SecretInodes } from './secret-inodes.ts';
 import { SecretValues } from './secret-values.ts';
 import { Seen } from './seen.ts';
+import { Turns } from './turns.ts';
 import { type Undone, undoCall } from './undo.ts';
+import { type FileNews, type Watch, watchTree } from './watch.ts';
 import { elsewhere, isHere } from './working-dir.ts';
 
 export interface WorkspaceOptions {
@@ -31,6 +34,11 @@ export interface WorkspaceOptions {
 export interface Workspace extends World {
   /** Takes back what a call changed. CONFLICT when later changes overlap, NOT_CONFIGURED without a journal. */
   undo(callId: string): Promise<Result<Undone>>;
+  /**
+   * Tells what changes below the root, whoever changes it, some 50 ms later; nothing of what is in .git and
+   * node_modules. EXECUTION_ERROR when the system allows too few watches.
+   */
+  watch(tell: (news: FileNews) => void): Promise<Result<Watch>>;
   close(): void;
 }
 
@@ -45,8 +53,10 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   const journal = options.journal === undefined ? undefined : new Journal(options.journal);
   const mutex = mutexes.get(place.names.real) ?? new Mutex();
   mutexes.set(place.names.real, mutex);
+  const turns = options.journal === undefined ? undefined : new Turns(options.journal.folder, place.names.real);
+  const oneByOne: OneByOne = (work) => mutex.run(() => (turns === undefined ? work() : turns.run(work)));
   if (journal !== undefined) {
-    await mutex.run(() => recover(place, journal));
+    await oneByOne(() => recover(place, journal));
     journal.prune();
   }
   const shared = {
@@ -55,23 +65,47 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     secrets: new SecretInodes(place),
     values: new SecretValues(place),
     seen: new Seen(),
+    byWhom: new ByWhom(),
   };
+  const watches = new Set<Watch>();
   return {
     root: place.names.real,
     open(caller) {
       if (!isHere(caller.workingDir, place)) return elsewhere(caller.workingDir, place);
       return {
-        files: filesFor(caller, { ...shared, session: caller.session }, mutex),
-        search: searchFor(caller, { place, sandbox: options.sandbox }),
+        files: filesFor(caller, { ...shared, session: caller.session }, oneByOne),
+        search: searchFor(caller, { place, secrets: shared.secrets, sandbox: options.sandbox }),
       };
     },
     async undo(callId) {
       if (journal === undefined) {
         return fail('NOT_CONFIGURED', 'Nothing can be undone without a journal: open the workspace with one.');
       }
-      return mutex.run(() => undoCall(place, journal, callId));
+      return oneByOne(() => undoCall(place, journal, callId));
+    },
+    async watch(tell) {
+      shared.byWhom.watched(1);
+      const begun = await watchTree(place, shared.byWhom, tell);
+      if (!begun.ok) {
+        shared.byWhom.watched(-1);
+        return begun;
+      }
+      const inner = begun.value;
+      const watch: Watch = {
+        get folders() {
+          return inner.folders;
+        },
+        close() {
+          if (watches.delete(watch)) shared.byWhom.watched(-1);
+          inner.close();
+        },
+      };
+      watches.add(watch);
+      return ok(watch);
     },
     close() {
+      for (const watch of watches) watch.close();
+      turns?.give();
       place.close();
       journal?.close();
     },

@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs';
+import { realpathSync, type Stats } from 'node:fs';
 import { resolve } from 'node:path';
 import type { FilePolicy } from '../kernel/file-policy.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
@@ -49,7 +49,7 @@ export class Place {
 
   /** Refused whatever anybody says: secrets, and what is Toolwright's own. */
   refuses(path: string): Result<void> {
-    if (this.#isOwn(path)) {
+    if (this.isOwn(path)) {
       return fail('PERMISSION_DENIED', `${shown(path)} is Toolwright's own and out of reach for tools.`, { path });
     }
     const { access, rule } = this.policy.judge(path);
@@ -59,6 +59,15 @@ export class Place {
       path: shown(path),
       rule: rule?.pattern ?? null,
     });
+  }
+
+  /** What stands at a path, also of a sensitive file: that it is there is no secret. Null for nothing. */
+  statUnjudged(path: string): Stats | null {
+    const parsed = parsePath(path, this.names);
+    const spot = parsed.ok ? guarded(path, () => this.#walk(parsed.value, { last: 'keep' })) : parsed;
+    if (!spot.ok) return null;
+    spot.value.folder.close();
+    return spot.value.path === path ? spot.value.stat : null;
   }
 
   close(): void {
@@ -91,7 +100,8 @@ export class Place {
     return refused.ok ? (options.make?.(folder) ?? refused) : refused;
   }
 
-  #isOwn(path: string): boolean {
+  /** Toolwright's own files and folders. */
+  isOwn(path: string): boolean {
     const [top = ''] = path.split('/', 1);
     if (top.toLowerCase() === OWN_FOLDER) return true;
     const absolute = `${this.names.real}/${path}/`;

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Result } from '../kernel/result.ts';
 import type { Applied, Change } from '../kernel/workspace.ts';
+import type { ByWhom } from './by-whom.ts';
 import type { Recorded } from './change-set.ts';
 import type { Journal } from './journal.ts';
 import type { Place } from './place.ts';
 import type { SecretInodes } from './secret-inodes.ts';
 import type { SecretValues } from './secret-values.ts';
 import type { Seen } from './seen.ts';
+import type { Spot } from './walk.ts';
 
 /** What changing files needs. */
 export interface Writer {
@@ -16,8 +18,11 @@ export interface Writer {
   readonly journal: Journal | undefined;
   readonly seen: Seen;
   readonly session: string;
+  readonly byWhom: ByWhom;
   /** Checks only: no folder is made, nothing is kept. */
   readonly rehearsal?: boolean;
+  /** Whether a place is still what the call was judged by. `given` is the path as the change names it. */
+  stillOpen?(given: string, spot: Pick<Spot, 'path' | 'via'>): Result<void>;
 }
 
 /** A change that was looked up and checked, with everything open that it needs. Nothing has changed yet. */

@@ -11,7 +11,7 @@ import type { Place } from './place.ts';
 import { holdsPrivateKey } from './private-key.ts';
 import type { SecretInodes } from './secret-inodes.ts';
 import { shownWindow, windowOf } from './text-window.ts';
-import { digestOf, versionOf } from './version.ts';
+import { digestOf, digestOfFile, versionOf } from './version.ts';
 
 /** Largest text that is held in memory as a whole, for editing. */
 const MAX_TEXT_BYTES = 64 * 1024 * 1024;
@@ -109,7 +109,8 @@ async function largeWindow(
   if (raw.lines.some(({ bytes }) => bytes.includes('PRIVATE KEY-----'))) return keyWithheld(path);
   const window = shownWindow(raw, encoding, query);
   const content = raw.first === 1 && form.value.bom ? window.content.replace(/^\ufeff/, '') : window.content;
-  return ok({ ...info, ...window, content, encoding, version: null });
+  const version = query.withVersion === true ? versionOf(await digestOfFile(fd, signal)) : null;
+  return ok({ ...info, ...window, content, encoding, version });
 }
 
 function pastEnd(path: string, totalLines: number): Result<never> {

@@ -6,6 +6,7 @@ import type { Journal } from './journal.ts';
 import type { Place } from './place.ts';
 import { revert } from './revert.ts';
 import { removeTree } from './tree.ts';
+import { unmake } from './unmake.ts';
 
 /**
  * After a crash: removes what lies around, and makes every change set of a dead process whole or undone. Sets of
@@ -30,7 +31,9 @@ export async function recover(place: Place, journal: Journal): Promise<void> {
 function settle(place: Place, journal: Journal, change: Recorded): boolean {
   if (change.kind === 'write') {
     removeBeside(place, change.path, change.temp);
-    return stateOf(place, change.path).digest === change.after;
+    const done = stateOf(place, change.path).digest === change.after;
+    if (!done) unmake(place, change.made);
+    return done;
   }
   if (change.kind === 'delete') {
     const gone = stateOf(place, change.path).type === 'nothing';
@@ -43,6 +46,7 @@ function settle(place: Place, journal: Journal, change: Recorded): boolean {
   if (from.type === 'nothing') return to.type !== 'nothing';
   const halfway = to.type === 'file' ? to.inode === from.inode : to.type === 'directory' && from.type === 'directory';
   if (halfway) removeName(place, change.to, to.type === 'directory');
+  unmake(place, change.made);
   return false;
 }
 

@@ -1,7 +1,7 @@
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Applied, Change } from '../kernel/workspace.ts';
-import { namesOf, parsePath } from './parse-path.ts';
 import type { Prepared, Writer } from './prepared.ts';
+import { wouldBeOf } from './walk.ts';
 
 const WOULD_MAKE = fail('FILE_NOT_FOUND', 'The folder would be made.', { wouldMake: true });
 
@@ -15,19 +15,22 @@ export function wouldMake(result: Result<unknown>): boolean {
 }
 
 /** A change below a folder that does not exist yet: there is nothing to open, only names to judge. */
-export function imagined({ place }: Writer, change: Change, applied: (path: string) => Applied): Result<Prepared> {
-  const given = change.kind === 'move' ? change.to : change.path;
-  const names = parsePath(given, place.names);
-  if (!names.ok) return names;
-  const path = names.value.join('/');
-  const refused = place.refuses(path);
-  if (!refused.ok) return refused;
+export function imagined(
+  { place }: Writer,
+  change: Change,
+  { located, applied }: { located: Result<unknown>; applied: (path: string) => Applied },
+): Result<Prepared> {
+  const { place: path, via } = wouldBeOf(located) ?? { place: '', via: [] };
+  for (const each of [path, ...via]) {
+    const refused = place.refuses(each);
+    if (!refused.ok) return refused;
+  }
   return ok({
     change,
     paths: [path],
     applied: applied(path),
     recorded: { kind: 'delete', path, temp: '', image: null },
-    perform: async () => fail('INTERNAL', `A rehearsal of ${namesOf(path).join('/')} cannot be performed.`),
+    perform: async () => fail('INTERNAL', `A rehearsal of ${path} cannot be performed.`),
     dispose() {},
   });
 }

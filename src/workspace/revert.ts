@@ -1,4 +1,14 @@
-import { closeSync, constants, fchmodSync, fsyncSync, linkSync, openSync, renameSync, unlinkSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  symlinkSync,
+  unlinkSync,
+} from 'node:fs';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import { moveName } from './change-move.ts';
 import type { Image, Recorded } from './change-set.ts';
@@ -71,8 +81,9 @@ function revertMove(
 /** A copy with the old mode, put in place by rename. What is too large for that comes back itself. */
 async function restore(journal: Journal, image: Image, { folder, name }: Spot): Promise<Result<void>> {
   const temp = tempName();
-  const bytes = await journal.bytesOf(image);
-  if (bytes.ok) {
+  const bytes = image.by === 'target' ? ok(null) : await journal.bytesOf(image);
+  if (bytes.ok && bytes.value === null) symlinkSync(image.name, folder.at(temp));
+  else if (bytes.ok && bytes.value !== null) {
     const fd = openSync(folder.at(temp), CREATE, 0o600);
     try {
       writeAll(fd, bytes.value);
@@ -81,8 +92,9 @@ async function restore(journal: Journal, image: Image, { folder, name }: Spot): 
     } finally {
       closeSync(fd);
     }
-  } else if (bytes.error.code === 'TOO_LARGE') linkSync(journal.images.at(image.name), folder.at(temp));
-  else return bytes;
+  } else if (!bytes.ok && bytes.error.code === 'TOO_LARGE') {
+    linkSync(journal.images.at(image.name), folder.at(temp));
+  } else return bytes.ok ? ok(undefined) : bytes;
   renameSync(folder.at(temp), folder.at(name));
   syncFolder(folder);
   return ok(undefined);
@@ -92,6 +104,9 @@ async function at(place: Place, path: string, work: (spot: Spot) => Promise<Resu
   const located = place.locate(path, { last: 'keep', make: () => ok(undefined) });
   if (!located.ok) return located;
   try {
+    if (located.value.path !== path) {
+      return fail('CONFLICT', `${shown(path)} leads elsewhere by now: a folder above it became a link.`);
+    }
     return await work(located.value);
   } finally {
     located.value.folder.close();

@@ -17,7 +17,16 @@ export interface Ripgrep {
   /** True when it runs where it sees nothing but the workspace. */
   readonly contained: boolean;
   run(args: readonly string[], maxBytes?: number): Promise<Result<RipgrepRun>>;
+  /**
+   * Lists the files whose path matches `filter`, each as `seconds<TAB>path<NUL>`, in one pipeline: looking at the time
+   * of thousands of files takes us far longer than it takes a program made for it. Undefined where there is none.
+   */
+  listDated?(args: readonly string[], filter: string): Promise<Result<RipgrepRun>>;
 }
+
+const DATED =
+  '[ -x "$1" ] || exit 127; rg="$1"; filter="$2"; shift 2; "$rg" "$@" | ' +
+  '"$rg" --no-config --null-data --color=never -e "$filter" - | xargs -0 -r stat --printf "%.9Y\\t%n\\0" --';
 
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 /** Of the call's time, left for what comes after the search. */
@@ -31,25 +40,30 @@ export async function ripgrepFolder(): Promise<string> {
 export function ripgrepFor(caller: Caller, root: string, sandbox: Sandbox | undefined): Ripgrep {
   const started = performance.now();
   const timeMs = () => Math.max(500, caller.timeout * 1000 - RESERVE_MS - (performance.now() - started));
+  async function start(maxBytes: number, commandOf: (rg: string) => readonly string[]): Promise<Result<RipgrepRun>> {
+    const rg = await program();
+    if (rg === undefined) {
+      return fail(
+        'NOT_CONFIGURED',
+        'Search needs ripgrep, and there is none for this platform: install @vscode/ripgrep again.',
+      );
+    }
+    const given = { rg, command: commandOf(rg), root, caller, timeMs: timeMs(), maxBytes };
+    return sandbox === undefined ? onHost(given) : inSandbox(sandbox, given);
+  }
   return {
     contained: sandbox !== undefined && sandbox.kind !== 'none',
-    async run(args, maxBytes = MAX_OUTPUT_BYTES) {
-      const rg = await program();
-      if (rg === undefined) {
-        return fail(
-          'NOT_CONFIGURED',
-          'Search needs ripgrep, and there is none for this platform: install @vscode/ripgrep again.',
-        );
-      }
-      const given = { rg, args: ['--no-config', ...args], root, caller, timeMs: timeMs(), maxBytes };
-      return sandbox === undefined ? onHost(given) : inSandbox(sandbox, given);
-    },
+    run: (args, maxBytes = MAX_OUTPUT_BYTES) => start(maxBytes, (rg) => [rg, '--no-config', ...args]),
+    ...(sandbox?.kind === 'bubblewrap' && {
+      listDated: (args: readonly string[], filter: string) =>
+        start(MAX_OUTPUT_BYTES, (rg) => ['bash', '-c', DATED, 'glob', rg, filter, '--no-config', ...args]),
+    }),
   };
 }
 
 interface Given {
   readonly rg: string;
-  readonly args: readonly string[];
+  readonly command: readonly string[];
   readonly root: string;
   readonly caller: Caller;
   readonly timeMs: number;
@@ -58,10 +72,10 @@ interface Given {
 
 async function inSandbox(
   sandbox: Sandbox,
-  { rg, args, root, caller, timeMs, maxBytes }: Given,
+  { rg, command, root, caller, timeMs, maxBytes }: Given,
 ): Promise<Result<RipgrepRun>> {
   const ran = await sandbox.run({
-    command: [rg, ...args],
+    command,
     workspace: root,
     mounts: 'read',
     tag: caller.callId,
@@ -81,9 +95,15 @@ async function inSandbox(
 }
 
 /** Without a sandbox. It may be led through a swapped link, so whoever uses the hits checks each of them again. */
-function onHost({ rg, args, root, caller, timeMs, maxBytes }: Given): Promise<Result<RipgrepRun>> {
+function onHost({ command, root, caller, timeMs, maxBytes }: Given): Promise<Result<RipgrepRun>> {
   return new Promise((resolve) => {
-    const child = spawn(rg, args, { cwd: root, env: {}, stdio: ['ignore', 'pipe', 'pipe'], signal: caller.signal });
+    const [program = '', ...args] = command;
+    const child = spawn(program, args, {
+      cwd: root,
+      env: {},
+      stdio: ['ignore', 'pipe', 'pipe'],
+      signal: caller.signal,
+    });
     const timer = setTimeout(stop, timeMs);
     const out: Buffer[] = [];
     const err: Buffer[] = [];

@@ -2,11 +2,13 @@ import { fail, ok, type Result } from '../kernel/result.ts';
 import { shown } from './parse-path.ts';
 import type { Place } from './place.ts';
 import type { Ripgrep } from './ripgrep.ts';
+import type { SecretInodes } from './secret-inodes.ts';
 
 /** What both searches need. */
 export interface Searcher {
   readonly place: Place;
   readonly rg: Ripgrep;
+  readonly secrets: SecretInodes;
 }
 
 /** Options that say which files are looked at, the same for both. */

@@ -4,13 +4,20 @@ import type { Place } from './place.ts';
 import { visitTree } from './tree.ts';
 import type { Spot } from './walk.ts';
 
+export interface Below {
+  readonly paths: readonly string[];
+  /** Of all of them together. */
+  readonly bytes: number;
+}
+
 /**
  * The paths below a folder that is to be deleted or moved, or why it must not be: a sensitive file would change its
  * place or vanish with it, and a mount point is somebody else's. Empty for what is no folder.
  */
-export async function treeBelow(place: Place, spot: Spot): Promise<Result<string[]>> {
-  if (!spot.stat?.isDirectory()) return ok([]);
+export async function treeBelow(place: Place, spot: Spot): Promise<Result<Below>> {
+  if (!spot.stat?.isDirectory()) return ok({ paths: [], bytes: spot.stat?.size ?? 0 });
   const paths: string[] = [];
+  let bytes = 0;
   let refused: Result<never> | undefined;
   const device = spot.stat.dev;
   const folder = spot.folder.openChild(spot.name);
@@ -21,7 +28,9 @@ export async function treeBelow(place: Place, spot: Spot): Promise<Result<string
         const path = parent.pathOf(name);
         const verdict = place.refuses(path);
         if (!verdict.ok) refused = inside(spot.path, verdict.error.message);
-        else if (type === 'directory' && parent.stat(name)?.dev !== device) refused = mounted(path);
+        const stat = parent.stat(name);
+        bytes += stat?.size ?? 0;
+        if (type === 'directory' && stat !== null && stat.dev !== device) refused ??= mounted(path);
         paths.push(path);
         return refused === undefined ? 'enter' : 'stop';
       },
@@ -30,7 +39,7 @@ export async function treeBelow(place: Place, spot: Spot): Promise<Result<string
   } finally {
     folder.close();
   }
-  return refused ?? ok(paths);
+  return refused ?? ok({ paths, bytes });
 }
 
 function inside(path: string, why: string): Result<never> {

@@ -1,6 +1,20 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { expect, test } from 'vitest';
+import { armFailpoints } from '../kernel/failpoint.ts';
+import { MemoryBlobs } from '../runtime/memory-blobs.ts';
 import { tempWorkspace } from '../testing/temp-workspace.ts';
+import { Journal } from './journal.ts';
 
 const id = (result: { callId: string | null }) => result.callId as string;
 
@@ -119,3 +133,89 @@ test('a journal on another file system keeps copies', async () => {
   workspace.close();
   rmSync(folder, { recursive: true });
 });
+
+test('a link that a move replaced comes back as a link, and what it leads to is not read', async () => {
+  await using ws = await tempWorkspace({ files: { 'a.txt': 'a' } });
+  writeFileSync(`${ws.outside}/s`, 'CANARY');
+  symlinkSync(`${ws.outside}/s`, ws.file('l'));
+  const moved = await ws.call('move_file', { from: 'a.txt', to: 'l', overwrite: true });
+  expect((await ws.workspace.undo(id(moved))).ok).toBe(true);
+  expect(readlinkSync(ws.file('l'))).toBe(`${ws.outside}/s`);
+});
+
+test('nothing is restored through a folder that became a link, or over a folder that is another by now', async () => {
+  await using ws = await tempWorkspace({ files: { 'd/a.txt': 'one', 'other/b': '', 'e/x': '' } });
+  const deleted = await ws.call('delete_file', { path: 'd/a.txt' });
+  renameSync(ws.file('d'), ws.file('d2'));
+  symlinkSync('other', ws.file('d'));
+  expect(await ws.workspace.undo(id(deleted))).toMatchObject({ ok: false, error: { code: 'CONFLICT' } });
+  expect(readdirSync(ws.file('other'))).toEqual(['b']);
+
+  const moved = await ws.call('move_file', { from: 'e', to: 'f' });
+  renameSync(ws.file('f'), ws.file('g'));
+  mkdirSync(ws.file('f'));
+  expect(await ws.workspace.undo(id(moved))).toMatchObject({ ok: false, error: { code: 'CONFLICT' } });
+});
+
+test('what was deleted counts with all that was in it, and the oldest is forgotten first', async () => {
+  await using ws = await tempWorkspace();
+  const calls = [];
+  for (const name of ['a', 'b', 'c']) {
+    mkdirSync(ws.file(name));
+    writeFileSync(ws.file(`${name}/f`), Buffer.alloc(400_000));
+    calls.push(await ws.call('delete_file', { path: name, recursive: true }));
+  }
+  const journal = new Journal({ folder: ws.journal, blobs: new MemoryBlobs(), maxBytes: 500_000 });
+  journal.prune();
+  journal.close();
+  const undone = await Promise.all(calls.map((each) => ws.workspace.undo(id(each))));
+  expect(undone.map(({ ok }) => ok)).toEqual([false, false, true]);
+});
+
+test('a patch that fails half way leaves nothing behind, also without a journal', async () => {
+  await using ws = await tempWorkspace({ journal: false, files: { 'a.txt': 'one\n', 'b.txt': 'two\n', 'c.txt': 'x' } });
+  const disarm = armFailpoints(countdown(2, () => appendFileSync(ws.file('b.txt'), 'theirs\n')));
+  const patch = `*** Begin Patch
+*** Update File: a.txt
+@@
+-one
++1
+*** Delete File: c.txt
+*** Update File: b.txt
+@@
+-two
++2
+*** Add File: new/d.txt
++d
+*** End Patch
+`;
+  const done = await ws.call('apply_patch', { patch });
+  disarm();
+  expect(done.error?.code).toBe('CONFLICT');
+  const contents = ['a.txt', 'b.txt', 'c.txt'].map((path) => readFileSync(ws.file(path), 'utf8'));
+  expect(contents).toEqual(['one\n', 'two\ntheirs\n', 'x']);
+  expect(readdirSync(ws.root).sort()).toEqual(['a.txt', 'b.txt', 'c.txt']);
+});
+
+/** Acts when a file was written beside the old one for the nth time. */
+function countdown(nth: number, act: () => void): (name: string) => void {
+  let left = nth;
+  return (name) => {
+    if (name === 'workspace.written' && --left === 0) act();
+  };
+}
+
+test.each([true, false])(
+  'what an editor writes into the file after the last look is put back (journal: %s)',
+  async (journal) => {
+    await using ws = await tempWorkspace({ journal, files: { 'a.txt': 'one\n' } });
+    const disarm = armFailpoints((name) => {
+      if (name === 'workspace.looked') writeFileSync(ws.file('a.txt'), 'six\n');
+    });
+    const written = await ws.call('write_file', { path: 'a.txt', content: 'ours\n' });
+    disarm();
+    expect(written.error?.code).toBe('CONFLICT');
+    expect(readFileSync(ws.file('a.txt'), 'utf8')).toBe('six\n');
+    expect(readdirSync(ws.root)).toEqual(['a.txt']);
+  },
+);

@@ -57,7 +57,8 @@ function overlapWith(place: Place, change: Recorded, judged: ReadonlySet<string>
   const [from, to] = [stateOf(place, change.from), stateOf(place, change.to)];
   if (from.type !== 'nothing') return changed(change.from, 'was made anew');
   const same = to.inode === change.inode || (change.digest !== null && to.digest === change.digest);
-  if (to.type !== change.type || !(same || change.type === 'directory')) return changed(change.to, 'was changed');
+  const copiedFolder = change.type !== 'file' && change.copied === true;
+  if (to.type !== change.type || !(same || copiedFolder)) return changed(change.to, 'was changed');
   return change.digest === null || to.digest === change.digest ? undefined : changed(change.to, 'was changed');
 }
 

@@ -1,8 +1,26 @@
 import { createHash } from 'node:crypto';
+import { read } from 'node:fs';
+import { promisify } from 'node:util';
+
+const readInto = promisify(read);
+const CHUNK_BYTES = 1024 * 1024;
 
 /** The hash of the content, as journals and blob stores know it. */
 export function digestOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** The same of a file of any size, in little memory. */
+export async function digestOfFile(fd: number, signal?: AbortSignal): Promise<string> {
+  const hash = createHash('sha256');
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  for (let position = 0; ; ) {
+    signal?.throwIfAborted();
+    const { bytesRead } = await readInto(fd, chunk, 0, chunk.length, position);
+    if (bytesRead === 0) return hash.digest('hex');
+    hash.update(chunk.subarray(0, bytesRead));
+    position += bytesRead;
+  }
 }
 
 /** What a caller is told of it: short enough for a model to repeat, long enough not to meet by chance. */

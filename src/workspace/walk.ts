@@ -1,4 +1,5 @@
 import { mkdirSync, type Stats } from 'node:fs';
+import { posix } from 'node:path';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import { errnoOf } from './errno.ts';
 import type { Folder } from './folder.ts';
@@ -24,6 +25,16 @@ export interface WalkOptions {
   readonly last: 'follow' | 'keep';
   /** Makes missing folders, each only if this agrees; its refusal ends the walk. */
   readonly make?: (path: string) => Result<void>;
+}
+
+/** Where a path that leads nowhere yet would stand, given with the failure. */
+export interface WouldBe {
+  readonly place: string;
+  readonly via: readonly string[];
+}
+
+export function wouldBeOf(failure: Result<unknown>): WouldBe | undefined {
+  return failure.ok ? undefined : (failure.error.details?.wouldBe as WouldBe | undefined);
 }
 
 const MAX_LINKS = 40;
@@ -141,10 +152,13 @@ export function walk(root: Folder, names: RootNames, wanted: readonly string[], 
     const stat = folder.stat(name);
     const refused = stat === null && options.make !== undefined ? options.make(at) : ok(undefined);
     folder.close();
-    if (!refused.ok) return refused;
+    // What would be made there must be judged by where it would stand, not by the links that lead there.
+    const wouldBe = { place: namesOf(posix.join(at, ...pending)).join('/'), via };
+    if (!refused.ok) return { ...refused, error: { ...refused.error, details: { ...refused.error.details, wouldBe } } };
     return stat === null
       ? fail('FILE_NOT_FOUND', `${shown(given)} was not found: there is no folder ${shown(at)}.`, {
           path: shown(given),
+          wouldBe,
         })
       : fail('INVALID_PATH', `${shown(given)} leads through ${shown(at)}, which is not a folder.`, {
           path: shown(given),

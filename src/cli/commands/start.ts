@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
+import { createSessionRunner } from '../../app/session-runner.ts';
 import { startServer } from '../../app/start-server.ts';
 import { EXIT, exitCodeOf } from '../exit-codes.ts';
 import { collect, settingsFrom } from '../flags.ts';
@@ -31,6 +32,7 @@ async function start({ workspace, port, host, headless = false, set, json }: Sta
     env: process.env,
     flags,
     headless,
+    runner: (parts) => createSessionRunner(parts, process.env),
     pages: builtPages(),
   });
   if (!started.ok) {

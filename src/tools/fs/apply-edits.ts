@@ -15,6 +15,9 @@ export interface EditReport {
   readonly line: number;
 }
 
+/** Places that a failure names. */
+const MOST_LINES = 100;
+
 /** Each edit on the outcome of the one before. A failure says which edit, why, and what is there instead. */
 export function applyEdits(
   original: string,
@@ -32,10 +35,10 @@ export function applyEdits(
       const message = `${which}the old text is not in ${path}. ${describeNearMiss(text, edit.old)} Nothing was changed.`;
       return fail('INVALID_INPUT', message, { edit: index });
     }
-    const lines = found.matches.map(({ start }) => lineAt(text, start));
-    if (found.matches.length > 1 && !edit.replaceAll) {
-      const message = `${which}the old text stands in ${path} ${found.matches.length} times, at lines ${listed(lines)}. Give more of the text around it, or set replaceAll. Nothing was changed.`;
-      return fail('INVALID_INPUT', message, { edit: index, lines: lines.slice(0, 100) });
+    const lines = linesAt(text, found.places.slice(0, MOST_LINES));
+    if (found.places.length > 1 && !edit.replaceAll) {
+      const message = `${which}the old text stands in ${path} ${found.places.length} times, at lines ${listed(lines, found.places.length)}. Give more of the text around it, or set replaceAll. Nothing was changed.`;
+      return fail('INVALID_INPUT', message, { edit: index, lines });
     }
     text = replaced(text, found.matches);
     reports.push({ strategy: found.strategy, count: found.matches.length, line: lines[0] ?? 1 });
@@ -60,12 +63,16 @@ function replaced(text: string, matches: readonly Match[]): string {
   return pieces.join('');
 }
 
-function lineAt(text: string, position: number): number {
+/** Of places in their order: counted on from one to the next, since there may be very many. */
+function linesAt(text: string, places: readonly number[]): number[] {
   let line = 1;
-  for (let at = text.indexOf('\n'); at >= 0 && at < position; at = text.indexOf('\n', at + 1)) line++;
-  return line;
+  let newline = text.indexOf('\n');
+  return places.map((place) => {
+    for (; newline >= 0 && newline < place; newline = text.indexOf('\n', newline + 1)) line++;
+    return line;
+  });
 }
 
-function listed(lines: readonly number[]): string {
-  return lines.length <= 20 ? lines.join(', ') : `${lines.slice(0, 20).join(', ')} and ${lines.length - 20} more`;
+function listed(lines: readonly number[], total: number): string {
+  return total <= 20 ? lines.join(', ') : `${lines.slice(0, 20).join(', ')} and ${total - 20} more`;
 }

@@ -1,5 +1,5 @@
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import type { Hunk, PatchLine } from './parse-patch.ts';
+import type { Hunk, PatchLine } from './patch.ts';
 
 interface FileLine {
   readonly text: string;
@@ -17,13 +17,20 @@ export function applyHunks(original: string, hunks: readonly Hunk[], path: strin
     const place = locate(lines, old, hunk, at);
     if (!place.ok)
       return fail('INVALID_INPUT', `Hunk ${index + 1} of ${path}: ${place.error.message} Nothing was changed.`);
-    out.push(...lines.slice(at, place.value));
-    at = place.value;
+    for (; at < place.value; at++) out.push(lines[at] as FileLine);
     const ending = lines[at]?.ending || lines[at - 1]?.ending || usual;
     for (const line of hunk.lines) at = put(out, lines, at, { line, ending });
   }
-  out.push(...lines.slice(at));
-  return ok(joined(out, usual));
+  for (; at < lines.length; at++) out.push(lines[at] as FileLine);
+  return ok(joined(withOldEnd(out, lines, hunks), usual));
+}
+
+/** A file without a final newline gets none, unless the patch speaks of final newlines itself. */
+function withOldEnd(out: readonly FileLine[], lines: readonly FileLine[], hunks: readonly Hunk[]): readonly FileLine[] {
+  const [last, before] = [out.at(-1), lines.at(-1)];
+  const speaks = hunks.some((hunk) => hunk.lines.some(({ open }) => open));
+  if (last === undefined || before === undefined || before.ending !== '' || speaks) return out;
+  return [...out.slice(0, -1), { text: last.text, ending: '' }];
 }
 
 /** A line that stays keeps its own bytes; a new one ends as its neighbours do. Returns where the old lines go on. */
@@ -44,23 +51,18 @@ function put(
 }
 
 function locate(lines: readonly FileLine[], old: readonly string[], hunk: Hunk, from: number): Result<number> {
-  if (old.length === 0) return ok(insertionPoint(lines, hunk, from));
+  const start = belowAnchors(lines, hunk, from);
+  if (!start.ok) return start;
+  if (old.length === 0) return ok(insertionPoint(lines, hunk, { from, start: start.value }));
   for (const same of [exactly, butForBlanks]) {
-    const start =
-      hunk.after === null
-        ? from
-        : Math.max(
-            from,
-            lines.findIndex(({ text }, index) => index >= from && same(text.trim(), (hunk.after as string).trim())),
-          );
     const places: number[] = [];
-    for (let at = start; at + old.length <= lines.length; at++) {
+    for (let at = start.value; at + old.length <= lines.length; at++) {
       if (old.every((text, index) => same(lines[at + index]?.text ?? '', text))) places.push(at);
     }
-    const expected = hunk.oldStart === null ? undefined : hunk.oldStart - 1;
-    if (expected !== undefined && places.includes(expected)) return ok(expected);
+    const expected = hunk.atEnd ? lines.length - old.length : (hunk.oldStart ?? 0) - 1;
+    if (places.includes(expected)) return ok(expected);
     const [only, second] = places;
-    if (only !== undefined && (second === undefined || hunk.after !== null)) return ok(only);
+    if (only !== undefined && (second === undefined || hunk.after.length > 0)) return ok(only);
     if (only !== undefined) {
       const shown = places
         .slice(0, 10)
@@ -72,11 +74,25 @@ function locate(lines: readonly FileLine[], old: readonly string[], hunk: Hunk, 
   return fail('INVALID_INPUT', `its lines are not in the file: ${firstMiss(lines, old)}.`);
 }
 
-function insertionPoint(lines: readonly FileLine[], { oldStart, after }: Hunk, from: number): number {
+/** Where to look from: the last of the lines that the hunk names above it, each below the one before. */
+function belowAnchors(lines: readonly FileLine[], { after }: Hunk, from: number): Result<number> {
+  let start = from;
+  for (const [index, anchor] of after.entries()) {
+    const first = index === 0 ? from : start + 1;
+    const at = lines.findIndex(({ text }, line) => line >= first && text.trim() === anchor.trim());
+    if (at < 0) return fail('INVALID_INPUT', `there is no line ${JSON.stringify(anchor)} where it should stand.`);
+    start = at;
+  }
+  return ok(start);
+}
+
+function insertionPoint(
+  lines: readonly FileLine[],
+  { oldStart, after }: Hunk,
+  { from, start }: { from: number; start: number },
+): number {
   if (oldStart !== null) return Math.max(from, Math.min(oldStart, lines.length));
-  const above =
-    after === null ? -1 : lines.findIndex(({ text }, index) => index >= from && text.trim() === after.trim());
-  return above < 0 ? lines.length : above + 1;
+  return after.length === 0 ? lines.length : start + 1;
 }
 
 function exactly(a: string, b: string): boolean {

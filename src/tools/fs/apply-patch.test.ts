@@ -117,3 +117,99 @@ test.each([
   await using ws = await tempWorkspace();
   expect((await ws.call('apply_patch', { patch })).error?.message).toMatch(/at line \d/);
 });
+
+test('a file without a final newline gets none, unless the patch speaks of it', async () => {
+  await using ws = await tempWorkspace({ files: { 'a.txt': 'one\ntwo' } });
+  await ws.call('apply_patch', { patch: '*** Begin Patch\n*** Update File: a.txt\n@@\n-two\n+2\n*** End Patch\n' });
+  expect(readFileSync(ws.file('a.txt'), 'utf8')).toBe('one\n2');
+  const head = '--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n';
+  await ws.call('apply_patch', { patch: `${head}-2\n\\ No newline at end of file\n+3\n` });
+  expect(readFileSync(ws.file('a.txt'), 'utf8')).toBe('one\n3\n');
+});
+
+test('lines above a hunk are found one below the other, and one that is missing fails it', async () => {
+  const method = '  def run(self):\n    x = 1\n';
+  await using ws = await tempWorkspace({ files: { 'a.py': `class A:\n${method}class B:\n${method}` } });
+  const patch = (anchors: string) =>
+    `*** Begin Patch\n*** Update File: a.py\n${anchors}-    x = 1\n+    x = 2\n*** End Patch\n`;
+  const missing = await ws.call('apply_patch', { patch: patch('@@ class C:\n') });
+  expect(missing.error?.message).toContain('there is no line "class C:"');
+  expect((await ws.call('apply_patch', { patch: patch('@@ class B:\n@@   def run(self):\n') })).ok).toBe(true);
+  expect(readFileSync(ws.file('a.py'), 'utf8')).toBe(`class A:\n${method}class B:\n${method.replace('1', '2')}`);
+});
+
+test('what git writes: empty files, modes, quoted names, a mail with its signature', async () => {
+  await using ws = await tempWorkspace({ files: { 'a.txt': 'one\n', 'e.txt': '', 'é.txt': 'x\n', 'd.txt': '-- a\n' } });
+  const patch = `From 1234 Mon Sep 17 00:00:00 2001
+Subject: [PATCH] some
+---
+ a.txt | 2 +-
+
+diff --git a/new.txt b/new.txt
+new file mode 100644
+index 0000000..e69de29
+diff --git a/e.txt b/e.txt
+deleted file mode 100644
+index e69de29..0000000
+diff --git a/s.sh b/s.sh
+new file mode 100755
+--- /dev/null
++++ b/s.sh
+@@ -0,0 +1 @@
++#!/bin/sh
+diff --git "a/\\303\\251.txt" "b/\\303\\251.txt"
+--- "a/\\303\\251.txt"
++++ "b/\\303\\251.txt"
+@@ -1 +1 @@
+-x
++y
+diff --git a/d.txt b/d.txt
+--- a/d.txt
++++ b/d.txt
+@@ -1 +1 @@
+--- a
++++ b
+
+diff --git a/a.txt b/a.txt
+--- a/a.txt
++++ b/a.txt
+@@ -1 +1 @@
+-one
++two
+--${' '}
+2.39.5
+
+`;
+  expect(await ws.call('apply_patch', { patch })).toMatchObject({ ok: true });
+  const contents = ['new.txt', 's.sh', 'é.txt', 'd.txt', 'a.txt'].map((path) => readFileSync(ws.file(path), 'utf8'));
+  expect(contents).toEqual(['', '#!/bin/sh\n', 'y\n', '++ b\n', 'two\n']);
+  expect([statSync(ws.file('s.sh')).mode & 0o111, existsSync(ws.file('e.txt'))]).toEqual([0o111, false]);
+});
+
+test.each([
+  ['a binary file', 'Binary files a/b and b/b differ\n', /binary file/],
+  ['a mode', 'old mode 100644\nnew mode 100755\n', /chmod/],
+  ['a copy', 'copy from a.txt\ncopy to c.txt\n', /copies a file/],
+  ['a link', 'new file mode 120000\n--- /dev/null\n+++ b/b\n@@ -0,0 +1 @@\n+/etc\n', /link/],
+])('%s in a patch fails all of it', async (_what, section, message) => {
+  await using ws = await tempWorkspace({ files: { 'a.txt': 'one\n' } });
+  const patch = `--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\ndiff --git a/b b/b\n${section}`;
+  expect((await ws.call('apply_patch', { patch })).error?.message).toMatch(message);
+  expect(readFileSync(ws.file('a.txt'), 'utf8')).toBe('one\n');
+});
+
+test('a diff deletes only what it shows', async () => {
+  await using ws = await tempWorkspace({ files: { 'a.txt': 'one\ntwo\n' } });
+  const patch = (lines: string) => `--- a/a.txt\n+++ /dev/null\n@@ -1,2 +0,0 @@\n${lines}`;
+  expect((await ws.call('apply_patch', { patch: patch('-one\n') })).error?.message).toContain('holds more');
+  expect((await ws.call('apply_patch', { patch: patch('-one\n-zwei\n') })).ok).toBe(false);
+  expect((await ws.call('apply_patch', { patch: patch('-one\n-two\n') })).ok).toBe(true);
+  expect(existsSync(ws.file('a.txt'))).toBe(false);
+});
+
+test('a hunk at the end of a very long file fits', async () => {
+  await using ws = await tempWorkspace({ files: { 'long.txt': `${'x\n'.repeat(300_000)}last\n` } });
+  const patch = '--- a/long.txt\n+++ b/long.txt\n@@ -300001 +300001 @@\n-last\n+end\n';
+  expect((await ws.call('apply_patch', { patch })).ok).toBe(true);
+  expect(readFileSync(ws.file('long.txt'), 'utf8').endsWith('x\nend\n')).toBe(true);
+});

@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import type { Access } from '../../kernel/access.ts';
 import { ToolCategory } from '../../kernel/category.ts';
-import { ok, type Result } from '../../kernel/result.ts';
+import { fail, ok, type Result } from '../../kernel/result.ts';
 import { defineTool, type ToolContext } from '../../kernel/tool.ts';
 import type { Change } from '../../kernel/workspace.ts';
 import { applyHunks } from './apply-hunks.ts';
 import { changeApproval } from './change-approval.ts';
 import { diffText } from './diff-text.ts';
-import { type FilePatch, parsePatch } from './parse-patch.ts';
+import { parsePatch } from './parse-patch.ts';
+import type { FilePatch } from './patch.ts';
 
 export const applyPatch = defineTool({
   name: 'apply_patch',
@@ -29,9 +30,20 @@ export const applyPatch = defineTool({
     return files.ok ? `Patch ${files.value.map(({ path }) => path).join(', ')}`.slice(0, 200) : 'Apply a patch';
   },
   access: ({ patch }) => accessOf(patch),
-  approval({ patch }, ctx) {
-    const touched = accessOf(patch).flatMap((access) => ('path' in access ? [access.path] : []));
-    return changeApproval(ctx, touched);
+  async approval({ patch }, ctx) {
+    const touched = accessOf(patch);
+    const reason = changeApproval(
+      ctx,
+      touched.flatMap((access) => ('path' in access ? [access.path] : [])),
+    );
+    if (reason !== undefined) return reason;
+    // What is deleted may be a link that leads nowhere, which is nothing that could be overwritten.
+    for (const access of touched) {
+      if (access.kind !== 'fs.delete') continue;
+      const would = await ctx.files.rehearse([{ kind: 'delete', path: access.path }]);
+      if (would.ok) return `It deletes ${access.path}.`;
+    }
+    return undefined;
   },
 
   async preview({ patch }, ctx) {
@@ -69,21 +81,41 @@ async function plan(patch: string, ctx: ToolContext): Promise<Result<Planned[]>>
   if (!files.ok) return files;
   const planned: Planned[] = [];
   for (const file of files.value) {
-    const next = file.kind === 'update' ? await update(file, ctx) : ok(file.kind === 'add' ? add(file) : remove(file));
+    const next =
+      file.kind === 'update' ? await update(file, ctx) : file.kind === 'add' ? ok(add(file)) : await remove(file, ctx);
     if (!next.ok) return next;
     planned.push(next.value);
   }
   return ok(planned);
 }
 
-function add({ path, lines }: Extract<FilePatch, { kind: 'add' }>): Planned {
+function add({ path, lines, mode }: Extract<FilePatch, { kind: 'add' }>): Planned {
   const text = lines.map((line) => `${line.text}${line.open ? '' : '\n'}`).join('');
-  const change: Change = { kind: 'write', path, content: { text }, expect: 'absent' };
+  const change: Change = {
+    kind: 'write',
+    path,
+    content: { text },
+    expect: 'absent',
+    ...(mode !== undefined && { mode }),
+  };
   return { path, change: 'added', diff: diffText('', text).text, changes: [change] };
 }
 
-function remove({ path }: Extract<FilePatch, { kind: 'delete' }>): Planned {
-  return { path, change: 'deleted', diff: '', changes: [{ kind: 'delete', path }] };
+/** A diff says what it deletes, so a file that holds something else is not deleted. */
+async function remove(file: Extract<FilePatch, { kind: 'delete' }>, ctx: ToolContext): Promise<Result<Planned>> {
+  const { path, hunks } = file;
+  const planned: Planned = { path, change: 'deleted', diff: '', changes: [{ kind: 'delete', path }] };
+  if (hunks.length === 0) return ok(planned);
+  const read = await ctx.files.readText(path);
+  if (!read.ok) return read;
+  const left = applyHunks(
+    read.value.text,
+    hunks.filter(({ lines }) => lines.length > 0),
+    path,
+  );
+  if (!left.ok) return left;
+  if (left.value === '') return ok(planned);
+  return fail('INVALID_INPUT', `${path} holds more than the patch deletes: read it again. Nothing was changed.`);
 }
 
 async function update(file: Extract<FilePatch, { kind: 'update' }>, ctx: ToolContext): Promise<Result<Planned>> {

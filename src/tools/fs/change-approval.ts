@@ -1,21 +1,21 @@
 import type { OwnReason, ToolContext } from '../../kernel/tool.ts';
 
 /**
- * Why a person must agree to changing these paths. Nothing for a call that will be refused anyway: nobody is asked
- * about what cannot happen.
+ * Why a person must agree to changing these paths. Nothing for a path that will be refused anyway: nobody is asked
+ * about what cannot happen. `refusesStale` says that a file which changed since the session read it is such a path.
  */
 export function changeApproval(
   ctx: ToolContext,
   paths: readonly string[],
-  { asks = 'overwrite' as 'overwrite' | 'protected' } = {},
+  { asks = 'overwrite' as 'overwrite' | 'protected', refusesStale = false } = {},
 ): OwnReason | undefined {
-  for (const path of paths) {
-    const found = ctx.files.inspect(path);
-    if (!found.ok) return undefined;
-    // Policy sees names; a link with a harmless one may lead here, so no rule about names lifts this.
-    if (found.value.protectedBecause !== null) return { reason: found.value.protectedBecause, always: true };
-    if (asks === 'overwrite' && found.value.type === 'file' && !found.value.stale)
-      return `It changes ${found.value.path}, which exists.`;
-  }
-  return undefined;
+  const found = paths.flatMap((path) => {
+    const inspected = ctx.files.inspect(path);
+    return inspected.ok ? [inspected.value] : [];
+  });
+  // Policy sees names; a link with a harmless one may lead here, so no rule about names lifts this.
+  const guarded = found.find(({ protectedBecause }) => protectedBecause !== null);
+  if (guarded !== undefined) return { reason: guarded.protectedBecause ?? '', always: true };
+  const existing = found.find(({ type, stale }) => type === 'file' && !(refusesStale && stale));
+  return asks === 'overwrite' && existing !== undefined ? `It changes ${existing.path}, which exists.` : undefined;
 }

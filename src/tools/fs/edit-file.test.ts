@@ -117,3 +117,56 @@ test('a file too large to edit is refused with a way out', async () => {
   const refused = await ws.call('edit_file', { path: 'h.txt', edits: [{ old: 'NEEDLE', new: 'x' }] });
   expect(refused.error).toMatchObject({ code: 'TOO_LARGE', message: expect.stringContaining('use a command') });
 });
+
+test('occurrences that overlap are several', async () => {
+  await using ws = await tempWorkspace({ files: { 'a.txt': 'xaaay' } });
+  const edited = await ws.call('edit_file', { path: 'a.txt', edits: [{ old: 'aa', new: 'b' }] });
+  expect(edited.error).toMatchObject({ code: 'INVALID_INPUT', message: expect.stringContaining('2 times') });
+  const all = await ws.call('edit_file', { path: 'a.txt', edits: [{ old: 'aa', new: 'b', replaceAll: true }] });
+  expect([all.ok, readFileSync(ws.file('a.txt'), 'utf8')]).toEqual([true, 'xbay']);
+});
+
+test.each([
+  ['CRLF given for a file with LF', 'one\ntwo\n3\n', { old: 'one\r\ntwo\r\n', new: '1\r\n2\r\n' }, '1\n2\n3\n'],
+  ['a newline given that the last line has not', 'one\ntwo', { old: 'two\n', new: '2\n' }, 'one\n2'],
+  ['a line separator in the new text', '  a\n  b\n', { old: 'a\nb\n', new: 'x\u2028y\nb\n' }, '  x\u2028y\n  b\n'],
+])('%s', async (_what, before, edit, after) => {
+  await using ws = await tempWorkspace({ files: { 'a.txt': before } });
+  const edited = await ws.call('edit_file', { path: 'a.txt', edits: [edit] });
+  expect([edited.ok, readFileSync(ws.file('a.txt'), 'utf8')]).toEqual([true, after]);
+});
+
+test('the version of a file above 16 MB counts too', async () => {
+  await using ws = await tempWorkspace({ files: { 'big.txt': `${'line of text\n'.repeat(1_400_000)}marker\n` } });
+  const edits = [{ old: 'marker', new: 'm2' }];
+  const version = '0123456789abcdef';
+  expect((await ws.call('edit_file', { path: 'big.txt', edits, version })).error?.code).toBe('CONFLICT');
+  expect((await ws.call('write_file', { path: 'big.txt', content: 'x', version })).error?.code).toBe('CONFLICT');
+  expect((await ws.call('edit_file', { path: 'big.txt', edits })).ok).toBe(true);
+  const read = { path: 'big.txt', offset: -1 };
+  expect((await ws.call('read_file', read)).value).toMatchObject({ version: null });
+  const asked = await ws.call('read_file', { ...read, withVersion: true });
+  const known = (asked.value as { version: string }).version;
+  expect((await ws.call('write_file', { path: 'big.txt', content: 'x', version: known })).ok).toBe(true);
+  expect(readFileSync(ws.file('big.txt'), 'utf8')).toBe('x');
+});
+
+test('a great many places, and old texts as large as the file, take no time to speak of', async () => {
+  const big = 'a\r\n'.repeat(100_000);
+  await using ws = await tempWorkspace({ files: { 'a.txt': big, 'b.txt': big } });
+  const edit = (path: string, old: string, replaceAll: boolean) =>
+    ws.call('edit_file', { path, edits: [{ old, new: 'b', replaceAll }] });
+  expect((await edit('a.txt', 'a', false)).error?.message).toContain('100000 times');
+  expect((await edit('a.txt', 'a', true)).ok).toBe(true);
+  expect((await edit('b.txt', `${'a\n'.repeat(50_000)}c`, false)).error?.code).toBe('INVALID_INPUT');
+  expect((await edit('b.txt', 'a\n'.repeat(100_000), false)).value).toMatchObject({
+    edits: [{ strategy: 'line endings', count: 1 }],
+  });
+  expect(readFileSync(ws.file('b.txt'), 'utf8')).toBe('b');
+});
+
+test('an edit across line endings leaves what is around it alone in a file that mixes them', async () => {
+  await using ws = await tempWorkspace({ files: { 'a.txt': 'a\r\nb\nc\r\nd\ne\r\n' } });
+  const edited = await ws.call('edit_file', { path: 'a.txt', edits: [{ old: 'b\nc\nd\n', new: 'X\nY\n' }] });
+  expect([edited.ok, readFileSync(ws.file('a.txt'), 'utf8')]).toEqual([true, 'a\r\nX\nY\ne\r\n']);
+});

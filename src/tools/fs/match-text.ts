@@ -10,20 +10,34 @@ export interface Match {
 
 export interface Found {
   readonly strategy: Strategy;
+  /** Each after the end of the one before. */
   readonly matches: readonly Match[];
+  /** Where it starts at all: occurrences that overlap are several places too. */
+  readonly places: readonly number[];
 }
 
 /** Every place where `old` stands, by the first strategy that finds any. Null when none does. */
 export function findText(text: string, old: string, replacement: string): Found | null {
   const exact = findExact(text, old, replacement);
-  if (exact.length > 0) return { strategy: 'exact', matches: exact };
-  const endings = findAcrossEndings(text, old, replacement);
-  if (endings.length > 0) return { strategy: 'line endings', matches: endings };
+  if (exact.length > 0) return { strategy: 'exact', matches: exact, places: overlapping(text, old) };
+  // Whoever writes CRLF for the old text means the file's own line endings with the new one too.
+  const plain = old.includes('\r\n') ? replacement.replace(/\r\n/g, '\n') : replacement;
   const lines = toLines(text);
-  const blanks = findLines(text, lines, old, replacement, sameButTrailing);
-  if (blanks.length > 0) return { strategy: 'trailing blanks', matches: blanks };
-  const indented = findLines(text, lines, old, replacement, sameButIndented);
-  return indented.length > 0 ? { strategy: 'indentation', matches: indented } : null;
+  return (
+    found('line endings', findAcrossEndings(text, old, plain)) ??
+    found('trailing blanks', findLines(text, lines, old, plain, sameButTrailing)) ??
+    found('indentation', findLines(text, lines, old, plain, sameButIndented))
+  );
+}
+
+function found(strategy: Strategy, matches: readonly Match[]): Found | null {
+  return matches.length === 0 ? null : { strategy, matches, places: matches.map(({ start }) => start) };
+}
+
+function overlapping(text: string, old: string): number[] {
+  const places: number[] = [];
+  for (let at = text.indexOf(old); at >= 0; at = text.indexOf(old, at + 1)) places.push(at);
+  return places;
 }
 
 export interface Line {
@@ -54,15 +68,22 @@ function findExact(text: string, old: string, replacement: string): Match[] {
   return matches;
 }
 
+/** Looks with plain newlines on both sides, and counts back where that stands in the file. */
 function findAcrossEndings(text: string, old: string, replacement: string): Match[] {
   if (!old.includes('\n')) return [];
-  const pattern = old
-    .split(/\r?\n/)
-    .map((line) => line.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
-    .join('\\r?\\n');
-  return [...text.matchAll(new RegExp(pattern, 'g'))].map(({ index, 0: found }) => {
-    return { start: index, end: index + found.length, replacement: withEndings(text, index, replacement) };
-  });
+  const [plain, wanted] = [text.replace(/\r\n/g, '\n'), old.replace(/\r\n/g, '\n')];
+  const matches: Match[] = [];
+  let [at, seen, returns] = [0, 0, 0];
+  const inFile = (place: number): number => {
+    for (; seen < place; seen++) if (text[seen + returns] === '\r' && text[seen + returns + 1] === '\n') returns++;
+    return place + returns;
+  };
+  for (at = plain.indexOf(wanted); at >= 0; at = plain.indexOf(wanted, at + wanted.length)) {
+    const start = inFile(at);
+    const end = inFile(at + wanted.length);
+    matches.push({ start, end, replacement: withEndings(text, start, replacement) });
+  }
+  return matches;
 }
 
 /** Given the lines of the file and those asked for: the replacement to use, or null when they are not the same. */
@@ -81,9 +102,10 @@ function findLines(
   if (wanted.every((line) => line.trim() === '')) return [];
   const first = wanted.findIndex((line) => line.trim() !== '');
   const anchor = wanted[first]?.trim();
+  const last = wanted.length - 1;
   const matches: Match[] = [];
   for (let at = 0; at + wanted.length <= lines.length; at++) {
-    if (lines[at + first]?.text.trim() !== anchor) continue;
+    if (lines[at + first]?.text.trim() !== anchor || lines[at + last]?.text.trim() !== wanted[last]?.trim()) continue;
     const found = lines.slice(at, at + wanted.length);
     const put = compare(
       found.map((line) => line.text),
@@ -92,8 +114,10 @@ function findLines(
     );
     const [head, tail] = [found[0], found.at(-1)];
     if (put === null || head === undefined || tail === undefined) continue;
-    const end = ends ? (lines[at + wanted.length]?.start ?? tail.end) : tail.end;
-    matches.push({ start: head.start, end, replacement: withEndings(text, head.start, put) });
+    const next = ends ? lines[at + wanted.length]?.start : tail.end;
+    // The old text ends with a newline that the last line of the file has not: the new one gives none either.
+    const kept = next === undefined ? put.replace(/\r?\n$/, '') : put;
+    matches.push({ start: head.start, end: next ?? tail.end, replacement: withEndings(text, head.start, kept) });
     at += wanted.length - 1;
   }
   return matches;
@@ -111,7 +135,7 @@ const sameButIndented: Comparison = (found, wanted, replacement) => {
     const same = found.every(
       (line, at) => isBlank(line, wanted[at]) || line.trimEnd() === extra + wanted[at]?.trimEnd(),
     );
-    return same ? replacement.replace(/^(?=[^\r\n])/gm, extra) : null;
+    return same ? replacement.replace(/(^|\n)(?=[^\r\n])/g, `$1${extra}`) : null;
   }
   if (!shallow.endsWith(deep)) return null;
   const extra = shallow.slice(0, shallow.length - deep.length);

@@ -1,24 +1,6 @@
-import { fail, ok, type Result } from '../../kernel/result.ts';
-
-export interface PatchLine {
-  readonly op: ' ' | '-' | '+';
-  readonly text: string;
-  /** «\ No newline at end of file» stands below it. */
-  readonly open: boolean;
-}
-
-export interface Hunk {
-  /** Where the old lines start, if the patch says so; counted from 1. */
-  readonly oldStart: number | null;
-  /** A line above the hunk, to tell it from others like it. */
-  readonly after: string | null;
-  readonly lines: readonly PatchLine[];
-}
-
-export type FilePatch =
-  | { readonly kind: 'add'; readonly path: string; readonly lines: readonly PatchLine[] }
-  | { readonly kind: 'delete'; readonly path: string }
-  | { readonly kind: 'update'; readonly path: string; readonly moveTo: string | null; readonly hunks: readonly Hunk[] };
+import { ok, type Result } from '../../kernel/result.ts';
+import { parseUnified } from './parse-unified.ts';
+import { addLine, type FilePatch, type Hunk, type PatchLine, wrong } from './patch.ts';
 
 /** Reads either form. What stands before the first file, such as a mail's text, is passed over. */
 export function parsePatch(patch: string): Result<FilePatch[]> {
@@ -59,7 +41,7 @@ function parseBlocks(lines: readonly string[]): Result<FilePatch[]> {
 }
 
 function parseSection(verb: string, path: string, body: readonly string[], line: number): Result<FilePatch> {
-  if (verb === 'Delete') return ok({ kind: 'delete', path });
+  if (verb === 'Delete') return ok({ kind: 'delete', path, hunks: [] });
   if (verb === 'Add') {
     const given = body.at(-1) === '' ? body.slice(0, -1) : body;
     const stray = given.findIndex((text) => !text.startsWith('+'));
@@ -71,84 +53,24 @@ function parseSection(verb: string, path: string, body: readonly string[], line:
   return hunks.ok ? ok({ kind: 'update', path, moveTo: move, hunks: hunks.value }) : hunks;
 }
 
-function parseUnified(lines: readonly string[]): Result<FilePatch[]> {
-  const files: FilePatch[] = [];
-  let renameFrom: string | undefined;
-  for (let at = 0; at < lines.length; at++) {
-    const line = lines[at] as string;
-    if (line.startsWith('rename from ')) renameFrom = line.slice(12).trim();
-    if (line.startsWith('rename to ') && renameFrom !== undefined && !followed(lines, at)) {
-      files.push({ kind: 'update', path: renameFrom, moveTo: line.slice(10).trim(), hunks: [] });
-    }
-    const next = lines[at + 1];
-    if (!line.startsWith('--- ') || next?.startsWith('+++ ') !== true) continue;
-    const [from, to] = [headerPath(line), headerPath(next)];
-    const body: string[] = [];
-    const start = at + 2;
-    for (at = start; at < lines.length && !isNextFile(lines, at); at++) body.push(lines[at] as string);
-    at--;
-    const hunks = parseHunks(body, start + 1);
-    if (!hunks.ok) return hunks;
-    files.push(toFilePatch(from, to, hunks.value));
-  }
-  return ok(files);
-}
-
-function followed(lines: readonly string[], at: number): boolean {
-  const rest = lines.slice(at + 1, at + 5);
-  const next = rest.findIndex((line) => line.startsWith('diff ') || line.startsWith('--- '));
-  return next >= 0 && rest[next]?.startsWith('--- ') === true;
-}
-
-function isNextFile(lines: readonly string[], at: number): boolean {
-  const line = lines[at] as string;
-  if (line.startsWith('diff ') || line.startsWith('Index: ')) return true;
-  return (
-    line.startsWith('--- ') && lines[at + 1]?.startsWith('+++ ') === true && lines[at + 2]?.startsWith('@@') === true
-  );
-}
-
-function toFilePatch(from: string, to: string, hunks: readonly Hunk[]): FilePatch {
-  if (from === '/dev/null') return { kind: 'add', path: plain(to, 'b/'), lines: hunks.flatMap((hunk) => hunk.lines) };
-  if (to === '/dev/null') return { kind: 'delete', path: plain(from, 'a/') };
-  const [path, target] = [plain(from, 'a/'), plain(to, 'b/')];
-  return { kind: 'update', path, moveTo: path === target ? null : target, hunks };
-}
-
-function headerPath(line: string): string {
-  return line.slice(4).replace(/\t.*$/, '').trim();
-}
-
-function plain(path: string, prefix: string): string {
-  return path.startsWith(prefix) ? path.slice(prefix.length) : path;
-}
-
 function parseHunks(body: readonly string[], firstLine: number): Result<Hunk[]> {
-  const hunks: { oldStart: number | null; after: string | null; lines: PatchLine[] }[] = [];
+  const hunks: { oldStart: number | null; after: string[]; atEnd: boolean; lines: PatchLine[] }[] = [];
   const given = body.at(-1) === '' ? body.slice(0, -1) : body;
   for (const [index, line] of given.entries()) {
-    if (line.startsWith('*** End of File')) continue;
+    const last = hunks.at(-1);
     if (line.startsWith('@@')) {
-      const numbers = /^@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@/.exec(line);
-      const after = numbers === null ? line.slice(2).trim() || null : null;
-      hunks.push({ oldStart: numbers === null ? null : Number(numbers[1]), after, lines: [] });
+      const numbers = /^@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@/.exec(line);
+      const anchor = numbers === null ? line.replace(/^@@|@@\s*$/g, '').trim() : '';
+      const hunk = last?.lines.length === 0 ? last : { oldStart: null, after: [], atEnd: false, lines: [] };
+      if (hunk !== last) hunks.push(hunk);
+      if (numbers !== null) hunk.oldStart = Number(numbers[1]);
+      if (anchor !== '') hunk.after.push(anchor);
       continue;
     }
-    if (hunks.length === 0) hunks.push({ oldStart: null, after: null, lines: [] });
-    const hunk = hunks.at(-1) as (typeof hunks)[number];
-    if (line.startsWith('\\')) {
-      const last = hunk.lines.pop();
-      if (last !== undefined) hunk.lines.push({ ...last, open: true });
-      continue;
-    }
-    const op = line === '' ? ' ' : line[0];
-    if (op !== ' ' && op !== '-' && op !== '+')
-      return wrong(firstLine + index, 'a line starts with neither blank, + nor -');
-    hunk.lines.push({ op, text: line.slice(1), open: false });
+    const hunk = last ?? { oldStart: null, after: [], atEnd: false, lines: [] };
+    if (last === undefined) hunks.push(hunk);
+    if (line.startsWith('*** End of File')) hunk.atEnd = true;
+    else if (!addLine(hunk.lines, line)) return wrong(firstLine + index, 'a line starts with neither blank, + nor -');
   }
   return ok(hunks.filter((hunk) => hunk.lines.length > 0));
-}
-
-function wrong(line: number, why: string): Result<never> {
-  return fail('INVALID_INPUT', `The patch cannot be read at line ${line}: ${why}.`, { line });
 }

@@ -42,6 +42,10 @@ export const readFile = defineTool({
     offset: z.int().default(1).describe('First line, counted from 1; a negative one counts from the end'),
     limit: z.int().min(1).max(MAX_LINES).default(MAX_LINES).describe('How many lines'),
     encoding: z.enum(['utf-8', 'base64']).default('utf-8').describe('base64 for the bytes of a file that is no text'),
+    withVersion: z
+      .boolean()
+      .default(false)
+      .describe('Also the version of a file above 16 MB, which is read as a whole'),
   }),
   output,
   aliases: PATH_ALIASES,
@@ -49,13 +53,14 @@ export const readFile = defineTool({
   summary: ({ path }) => `Read ${path}`,
   access: ({ path }) => [{ kind: 'fs.read', path }],
 
-  async run({ path, offset, limit, encoding }, ctx) {
+  async run({ path, offset, limit, encoding, withVersion }, ctx) {
     if (encoding === 'base64') return asBase64(path, ctx);
     const read = await ctx.files.readWindow(path, {
       offset: offset === 0 ? 1 : offset,
       limit,
       maxBytes: MAX_BYTES,
       maxLineChars: MAX_LINE_CHARS,
+      withVersion,
     });
     if (read.ok) return 'binary' in read.value ? asBinary(read.value, ctx) : ok(asText(read.value));
     if (read.error.details?.folder === true) return asListing(path, ctx);

@@ -199,3 +199,9 @@ test('a call that works in another folder than the workspace touches neither', a
   const elsewhere = await ws.toolwright.executor.execute('read_file', { workingDir: ws.outside }, { path: 'a.txt' });
   expect(elsewhere.error).toMatchObject({ code: 'NOT_CONFIGURED' });
 });
+
+test('a text that only looks a little like a notice is written', async () => {
+  await using ws = await tempWorkspace();
+  const content = '[Lines 1-5]\n[Image: a cat]\n[Binary file: no]\n';
+  expect((await ws.call('write_file', { path: 'd.md', content })).ok).toBe(true);
+});

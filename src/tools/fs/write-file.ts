@@ -40,7 +40,7 @@ export const writeFile = defineTool({
     const isNew = found.ok && found.value.type === null;
     return [isNew ? { kind: 'fs.write', path, expect: 'absent' } : { kind: 'fs.write', path }];
   },
-  approval: ({ path }, ctx) => changeApproval(ctx, [path]),
+  approval: ({ path, version }, ctx) => changeApproval(ctx, [path], { refusesStale: version === undefined }),
 
   async preview(given, ctx) {
     const change = changeOf(given, ctx);
@@ -93,7 +93,8 @@ function changeOf({ path, content, encoding, createDirs, version }: Input, ctx: 
 }
 
 /** What read_file says instead of content is nobody's content. */
-const NOTICE = /^\[(?:Binary file: |Image: |Lines -?\d+(?:-| to )-?\d+)[^\n]*\]\s*$/m;
+const NOTICE =
+  /^\[(?:Binary file: .* has no text to show\.|Image: .* bytes\.|Lines -?\d+(?:-| to )-?\d+.*(?:Continue with offset=|the end of the file\.))[^\n]*\]\s*$/m;
 
 function shownText(): Result<never> {
   return fail(

@@ -1,6 +1,7 @@
 import { mkdtempSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import iconv from 'iconv-lite';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createFilePolicy } from '../../kernel/file-policy.ts';
 import type { Sandbox } from '../../kernel/sandbox.ts';
@@ -130,6 +131,9 @@ describe.each([
       code: 'INVALID_INPUT',
       message: expect.stringContaining('unclosed group'),
     });
+    for (const args of [{ pattern: 'a\0b' }, { pattern: 'a', include: 'x\0' }]) {
+      expect((await ws.call('grep', args)).error?.code).toBe('INVALID_INPUT');
+    }
     expect((await ws.call('glob', { pattern: '{a' })).error?.code).toBe('INVALID_INPUT');
     expect((await ws.call('glob', { pattern: '../*' })).error?.code).toBe('INVALID_INPUT');
   });
@@ -148,6 +152,24 @@ describe.each([
     expect(found).toContain('x.log');
     expect(JSON.stringify(await ws.call('grep', { pattern: 'CANARY', path: '.env' }))).not.toContain('=CANARY');
     expect((await ws.call('grep', { pattern: 'x', path: 'link' })).error?.code).toBe('INVALID_PATH');
+  });
+
+  test('a line is shown as the file is encoded', async () => {
+    await using ws = await prepared(sandbox);
+    writeFileSync(ws.file('gbk.txt'), iconv.encode('// 中文注释，这是一个测试 def foo\n'.repeat(5), 'gbk'));
+    writeFileSync(ws.file('utf16.txt'), Buffer.from('\ufeffhello needle\n', 'utf16le'));
+    expect(await text(ws, 'grep', { pattern: 'def foo', limit: 1 })).toContain('// 中文注释，这是一个测试 def foo');
+    expect(await text(ws, 'grep', { pattern: 'needle' })).toContain('utf16.txt:1: hello needle');
+  });
+
+  test('what stands in a file with a private key is neither shown nor counted', async () => {
+    await using ws = await prepared(sandbox);
+    writeFileSync(ws.file('n.txt'), '-----BEGIN RSA PRIVATE KEY-----\nMIIEabcdefgh\n-----END');
+    for (const output of ['content', 'files', 'count']) {
+      const found = await ws.call('grep', { pattern: 'MIIE', output });
+      expect(found.value).toMatchObject({ totalMatches: 0, totalFiles: 0, files: [], lines: [] });
+      expect(found.text).toContain('No matches found.');
+    }
   });
 
   test('more matches than can be read are counted, and the newest are shown', async () => {

@@ -1,0 +1,79 @@
+import { cpSync, existsSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Message, ResultPart } from '../kernel/message.ts';
+import type { Model, ModelRequest } from '../models/model.ts';
+import { type ScriptedTurn, scriptedModel } from '../models/scripted.ts';
+
+export const DEMO_TASK = 'Analyse the review data of this project and write the efficiency report.';
+
+const DATA = 'data/mock_gerrit_data.json';
+const FIGURES = 'analysis.json';
+const REPORT = 'reports/efficiency_report.md';
+
+/**
+ * The demonstration: a workflow over several tools whose decisions are written here and whose tools are real. Names of
+ * tools are those a model would use.
+ */
+export function demoModel(): Model {
+  return scriptedModel((request) => TURNS[turnsSoFar(request)]?.(request));
+}
+
+const TURNS: readonly ((request: ModelRequest) => ScriptedTurn)[] = [
+  () => ({
+    text: 'I look at the data and at the skills that are there.',
+    calls: [
+      { name: 'read_file', args: { path: DATA } },
+      { name: 'list_directory', args: { path: '.claude/skills' } },
+    ],
+  }),
+  () => ({
+    text: 'The analysis skill computes the figures; I keep what it prints.',
+    calls: [{ name: 'bash', args: { command: `python3 .claude/skills/gerrit_analysis.py | tee ${FIGURES}` } }],
+  }),
+  () => ({ text: 'I read the figures back.', calls: [{ name: 'read_file', args: { path: FIGURES } }] }),
+  () => ({
+    text: 'Now the report.',
+    calls: [{ name: 'bash', args: { command: 'python3 .claude/skills/generate_report.py' } }],
+  }),
+  () => ({ text: 'And I check what was written.', calls: [{ name: 'read_file', args: { path: REPORT } }] }),
+  (request) => ({ text: summary(request) }),
+];
+
+/** From what the tools really answered: a step that failed is said to have failed. */
+function summary({ messages }: ModelRequest): string {
+  const results = messages.slice(lastAsked(messages)).flatMap((one) => (one.role === 'results' ? one.results : []));
+  const failed = results.filter(({ isError }) => isError);
+  const [first] = failed;
+  if (first !== undefined) return `${failed.length} of ${results.length} calls failed, the first with: ${first.text}`;
+  const lines = (results.at(-1) as ResultPart).text
+    .split('\n')
+    .filter((line) => /^\| (changes|merged|median)/.test(line));
+  const figures = lines.map((line) => line.replaceAll('|', ' ').replace(/\s+/g, ' ').trim());
+  return `The report is in ${REPORT}: ${figures.join('; ')}.`;
+}
+
+function turnsSoFar({ messages }: ModelRequest): number {
+  return messages.slice(lastAsked(messages)).filter(({ role }) => role === 'assistant').length;
+}
+
+function lastAsked(messages: readonly Message[]): number {
+  return messages.findLastIndex((one) => one.role === 'user' && one.from === 'person');
+}
+
+/** Whether the demonstration has what it needs in this folder. */
+export function isDemoWorkspace(folder: string): boolean {
+  return existsSync(join(folder, DATA)) && existsSync(join(folder, '.claude/skills/gerrit_analysis.py'));
+}
+
+/** A copy of the demo workspace in a folder of its own, or undefined where the package came without it. */
+export function copyDemoWorkspace(): string | undefined {
+  // One folder up from a build, two from the sources.
+  const places = ['../examples/demo-workspace', '../../examples/demo-workspace'];
+  const source = places.map((place) => fileURLToPath(new URL(place, import.meta.url))).find(isDemoWorkspace);
+  if (source === undefined) return undefined;
+  const folder = mkdtempSync(join(tmpdir(), 'toolwright-demo-'));
+  cpSync(source, folder, { recursive: true });
+  return folder;
+}

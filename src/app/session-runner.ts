@@ -1,0 +1,108 @@
+import type { Agent } from '../agent/create-agent.ts';
+import type { SessionRunner } from '../http/backend.ts';
+import { messageOf } from '../kernel/error.ts';
+import type { LiveEvent, StoredEvent } from '../kernel/event.ts';
+import { fail, ok, type Result } from '../kernel/result.ts';
+import type { Model } from '../models/model.ts';
+import type { Texts } from './config/texts.ts';
+import { DEMO_TASK, demoModel, isDemoWorkspace } from './demo.ts';
+import { openAgent } from './open-agent.ts';
+import type { App } from './open-app.ts';
+import type { RunnerParts } from './open-host.ts';
+import { openModel } from './open-model.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Agents on sessions, each in the workspace its session was opened for. What is accepted runs by itself; how it goes is
+ * in the events. Runs that an ended process left behind are taken up at the start.
+ */
+export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunner {
+  const { apps, appOf, tell, ledger, log } = parts;
+  const [first] = apps.values();
+  const model = first === undefined ? noWorkspace : openModel(first.loaded.config, env);
+  const running = new Map<string, AbortController>();
+  const agents = new Map<App, { model: Agent | undefined; demo: Agent }>();
+  void resumeOpenRuns().catch((error) => log.warn({}, `Open runs cannot be taken up now: ${messageOf(error)}`));
+
+  return {
+    model: model.ok ? model.value.name : null,
+    async send(session, text, by) {
+      if (!model.ok) return model;
+      return start(session, 'model', (agent, signal) => agent.run(session, text, { signal, by, onEvent }));
+    },
+    async demo(session, by) {
+      const app = await appOf(session);
+      if (app !== undefined && !isDemoWorkspace(app.workspace.root)) {
+        return fail(
+          'NOT_CONFIGURED',
+          'The demo works on the demo workspace: open examples/demo-workspace, or a copy of it.',
+        );
+      }
+      return start(session, 'demo', (agent, signal) => agent.run(session, DEMO_TASK, { signal, by, onEvent }));
+    },
+    async stop(session) {
+      const run = running.get(session);
+      if (run === undefined) return fail('CONFLICT', 'Nothing runs in this session.');
+      run.abort();
+      return ok(undefined);
+    },
+    running: (session) => running.has(session),
+  };
+
+  async function start(session: string, which: 'model' | 'demo', work: Work): Promise<Result<void>> {
+    if (running.has(session))
+      return fail('CONFLICT', 'This session has a run under way: wait for its end, or stop it.');
+    const stopper = new AbortController();
+    running.set(session, stopper);
+    const agent = await agentFor(session, which);
+    if (agent === undefined) {
+      running.delete(session);
+      return fail('NOT_CONFIGURED', 'The workspace of this session is not open here.');
+    }
+    void work(agent, stopper.signal).then((ran) => {
+      running.delete(session);
+      if (!ran.ok) log.error({ session }, ran.error.message);
+    });
+    return ok(undefined);
+  }
+
+  async function agentFor(session: string, which: 'model' | 'demo'): Promise<Agent | undefined> {
+    const app = await appOf(session);
+    if (app === undefined) return undefined;
+    let made = agents.get(app);
+    if (made === undefined) {
+      made = { model: model.ok ? openAgent(app, model.value) : undefined, demo: openAgent(app, demoModel()) };
+      agents.set(app, made);
+    }
+    return made[which];
+  }
+
+  /** Recorded events reach everybody through the store; what is not recorded is told here. */
+  function onEvent(event: StoredEvent | LiveEvent): void {
+    if (event.type === 'message.streamed') tell(event);
+  }
+
+  async function resumeOpenRuns(): Promise<void> {
+    for (let after: string | null | undefined; after !== null; ) {
+      const page = await ledger.sessions(after === undefined ? {} : { after });
+      for (const { id, updatedAt, workspace } of page.items) {
+        if (workspace === null || !apps.has(workspace) || updatedAt < Date.now() - DAY_MS || running.has(id)) continue;
+        const open = openRun(await ledger.events(id));
+        if (open === undefined || (!model.ok && !open.scripted)) continue;
+        await start(id, open.scripted ? 'demo' : 'model', (agent, signal) => agent.resume(id, { signal, onEvent }));
+      }
+      after = page.next;
+    }
+  }
+}
+
+type Work = (agent: Agent, signal: AbortSignal) => Promise<Result<unknown>>;
+
+const noWorkspace: Result<Model> = fail('NOT_CONFIGURED', 'No workspace is open.');
+
+/** What the last run of a session was, if it did not finish. */
+function openRun(events: readonly StoredEvent[]): { scripted: boolean } | undefined {
+  const last = events.findLast(({ type }) => type === 'run.started' || type === 'run.finished');
+  return last?.type === 'run.started' ? last.data : undefined;
+}

@@ -1,0 +1,34 @@
+import type { Command } from 'commander';
+import { copyDemoWorkspace, DEMO_TASK, demoModel } from '../../app/demo.ts';
+import { openAgent } from '../../app/open-agent.ts';
+import { type Cli, failWith } from '../cli.ts';
+import { playRun } from '../play-run.ts';
+import { newSessionId } from '../session-id.ts';
+import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
+
+export function define(command: Command, cli: Cli): void {
+  addAppOptions(command, cli).action((options: CommonOptions) => playDemo(cli, options));
+}
+
+/** On a copy, in the sandbox and without questions: nothing of the person's is touched. */
+async function playDemo(cli: Cli, options: CommonOptions): Promise<void> {
+  const { words, style } = cli;
+  const workspace = options.workspace ?? copyDemoWorkspace();
+  if (workspace === undefined) {
+    failWith(cli, { code: 'NOT_CONFIGURED', message: words.noDemo });
+    return;
+  }
+  const stopper = new AbortController();
+  const unlisten = cli.io.onInterrupt(() => stopper.abort());
+  await withApp(cli, { mode: 'auto', ...options, workspace }, async (app) => {
+    const session = newSessionId('demo');
+    if (!options.json) {
+      cli.print(style.yellow(words.scripted));
+      cli.print(style.dim(`${words.session(session)} · ${workspace}`));
+      cli.print(`\n${words.prompt}${DEMO_TASK}`);
+    }
+    const agent = openAgent(app, demoModel());
+    await playRun(cli, { app, agent, session, task: DEMO_TASK, signal: stopper.signal, json: !!options.json });
+  });
+  unlisten();
+}

@@ -1,0 +1,195 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { expect, test } from 'vitest';
+import { type CliPlace, cliPlace } from '../testing/cli-place.ts';
+import { modelServer } from '../testing/model-server.ts';
+import { anthropicReply, type SaidTurn } from '../testing/wire-turn.ts';
+import { runCli } from './run-cli.ts';
+
+interface Ran {
+  code: number;
+  out: string;
+  err: string;
+}
+
+/** One command line in this process, with its own home; `input` is what is typed, line by line. */
+async function cli(
+  place: CliPlace,
+  argv: readonly string[],
+  more: { input?: string; env?: object } = {},
+): Promise<Ran> {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  stdin.end(more.input ?? '');
+  const said = { out: '', err: '' };
+  stdout.setEncoding('utf8').on('data', (text) => (said.out += text));
+  stderr.setEncoding('utf8').on('data', (text) => (said.err += text));
+  const env = { ...place.env, ...more.env } as Record<string, string>;
+  const io = { stdin, stdout, stderr, env, cwd: place.workspace, onInterrupt: () => () => {} };
+  const code = await runCli(argv, io, '1.2.3');
+  return { code, ...said };
+}
+
+function toModel(url: string): object {
+  return { env: { TOOLWRIGHT_PROVIDER: 'anthropic', TOOLWRIGHT_MODEL_BASE_URL: url, ANTHROPIC_API_KEY: 'k' } };
+}
+
+/** A model that says these turns one after the other. */
+function saying(...turns: SaidTurn[]) {
+  return modelServer((_, index) => anthropicReply(turns[index] ?? { text: 'Done.' }, index));
+}
+
+const PATH = process.env.PATH;
+
+test('help fits a screen, in the language of the locale', async () => {
+  using place = cliPlace(PATH);
+  const { code, out } = await cli(place, ['--help']);
+  expect(code).toBe(0);
+  expect(out.split('\n').length).toBeLessThan(45);
+  expect((await cli(place, ['--help'], { env: { LANG: 'zh_CN.UTF-8' } })).out).toContain('给 AI 智能体用的工具');
+  expect((await cli(place, ['--help', '--lang', 'en'], { env: { LANG: 'zh_CN.UTF-8' } })).out).toContain(
+    'Tools for AI',
+  );
+});
+
+test.each([
+  [['frobnicate'], 2, "unknown command 'frobnicate'"],
+  [['run'], 2, 'Say what to do'],
+  [['run', 'x'], 5, 'No model is configured. Set ANTHROPIC_API_KEY'],
+  [['tools', '--mode', 'wild'], 4, 'mode cannot be "wild"'],
+  [['undo', 'nobody'], 1, 'knows no changes of call nobody'],
+  [['tools', 'show', 'nope'], 2, 'There is no tool nope'],
+  [['rules', 'allow', 'nope(x)'], 2, 'there is no tool nope'],
+  [['approvals', 'approve', 'nope'], 1, 'nope is not open any more'],
+  [['replay', 'nope'], 2, 'There is no session nope'],
+  [['completion', 'tcsh'], 2, 'bash, zsh, fish'],
+])('%j ends with %i and one sentence', async (argv, code, words) => {
+  using place = cliPlace(PATH);
+  const ran = await cli(place, argv);
+  expect(ran.code).toBe(code);
+  expect(ran.err).toContain(words);
+});
+
+test('a task runs headless: what needs a person is refused, and the rest is done and recorded', async () => {
+  using place = cliPlace(PATH, { 'a.txt': 'alpha' });
+  const calls = [
+    { name: 'write_file', args: { path: 'a.txt', content: 'new' } },
+    { name: 'write_file', args: { path: 'b.txt', content: 'beta' } },
+  ];
+  await using model = await saying({ text: 'I write.', calls }, { text: 'One was refused.' });
+  const { code, out } = await cli(place, ['run', 'write both', '--session', 's1'], toModel(model.url));
+  expect(code).toBe(0);
+  expect(out).toContain('I write.\n▸ write_file {"path":"a.txt"');
+  expect(out).toContain('✗ write_file denied');
+  expect(out).toContain('✓ done (2 turns, 30 tokens)');
+  expect(readFileSync(join(place.workspace, 'a.txt'), 'utf8')).toBe('alpha');
+  expect(readFileSync(join(place.workspace, 'b.txt'), 'utf8')).toBe('beta');
+
+  const replayed = await cli(place, ['replay', 's1']);
+  expect(replayed.out).toContain('Nothing is executed');
+  expect(replayed.out).toContain('you> write both');
+  expect(replayed.out).toContain('One was refused.');
+  const history = await cli(place, ['history', '--json']);
+  const [last] = history.out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(last).toMatchObject({ session: 's1', tool: 'write_file' });
+  const done = history.out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+    .find(({ state }) => state === 'succeeded');
+  expect((await cli(place, ['undo', done.id])).out).toContain('As before again: b.txt');
+  expect(existsSync(join(place.workspace, 'b.txt'))).toBe(false);
+  expect((await cli(place, ['verify'])).out).toContain('The record is whole');
+});
+
+test('[E20] each error code reaches a program through the command line', { timeout: 60_000 }, async () => {
+  using place = cliPlace(PATH, { '.env': 'SECRET=1' });
+  const calls = [
+    { name: 'read_file', args: { path: '../outside.txt' } },
+    { name: 'read_file', args: { path: 'missing.txt' } },
+    { name: 'read_file', args: { path: '.env' } },
+    { name: 'bash', args: { command: 'sleep 60', timeout: 1 } },
+    { name: 'bash', args: { command: 'yes' } },
+  ];
+  await using model = await saying({ calls });
+  const { out } = await cli(place, ['run', 'fail', '--json', '--mode', 'auto'], toModel(model.url));
+  const events = out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const codes = events.flatMap(({ type, data }) => (type === 'call.finished' ? [data.outcome.error?.code] : []));
+  expect(codes.toSorted()).toEqual([
+    'EXECUTION_ERROR',
+    'FILE_NOT_FOUND',
+    'INVALID_PATH',
+    'PERMISSION_DENIED',
+    'TIMEOUT',
+  ]);
+});
+
+test('without a key, chat is a place to call tools by hand, with approval and edit', async () => {
+  using place = cliPlace(PATH, { 'a.txt': 'alpha' });
+  const input = [
+    '/read_file a.txt',
+    '/write_file path=a.txt content="two words"',
+    'e',
+    '{"path":"a.txt","content":"edited"}',
+    '/write_file a.txt never',
+    'n',
+    'leave it',
+    '/undo',
+    'hello',
+    '/nope',
+    '/quit',
+  ].join('\n');
+  const { code, out } = await cli(place, ['chat'], { input });
+  expect(code).toBe(0);
+  expect(out).toContain('Manual mode, no model');
+  expect(out).toContain('? May write_file run?');
+  expect(out).toContain('The person who approved this changed content');
+  expect(out).toContain('A person refused to run write_file: leave it');
+  expect(out).toContain('As before again: a.txt');
+  expect(out).toContain('There is no tool nope');
+  expect(readFileSync(join(place.workspace, 'a.txt'), 'utf8')).toBe('alpha');
+});
+
+test('chat goes on with a run that was cut off, and shows text without obeying it', async () => {
+  using place = cliPlace(PATH, { 'a.txt': 'alpha' });
+  await using model = await saying({ text: 'Hello \u001b[31mred\u0007.' }, { text: 'Again.' });
+  const { out } = await cli(place, ['chat', '--session', 's1'], { input: 'hi\nand again\n', ...toModel(model.url) });
+  expect(out).toContain('Hello \\x1b[31mred\\x07.');
+  expect(out).toContain('Again.');
+  expect(model.requests[1]?.body.messages).toHaveLength(3);
+});
+
+test('rules, switches and explanations act on every later call', async () => {
+  using place = cliPlace(PATH, { 'a.txt': 'x' });
+  expect((await cli(place, ['explain', 'write_file', 'a.txt', 'y'])).out).toContain('a person is asked');
+  const saved = await cli(place, ['rules', 'allow', 'write_file(a.txt)', '--json']);
+  expect((await cli(place, ['explain', 'write_file', 'a.txt', 'y', '--json'])).out).toContain('"verdict":"allow"');
+  await cli(place, ['rules', 'remove', JSON.parse(saved.out).id]);
+  expect((await cli(place, ['rules'])).out).toContain('Nothing.');
+  await cli(place, ['tools', 'disable', 'grep']);
+  expect((await cli(place, ['tools'])).out).toContain('○ grep');
+  expect((await cli(place, ['explain', 'read_file', '.env'])).code).toBe(3);
+});
+
+test('init writes a file with every setting as a comment, which loads, and never overwrites it', async () => {
+  using place = cliPlace(PATH);
+  expect((await cli(place, ['init'])).out).toContain('config.json');
+  const text = readFileSync(join(place.top, 'config/toolwright/config.json'), 'utf8');
+  expect(text).toContain('// "commandTimeout": 120,');
+  expect((await cli(place, ['init'])).out).toContain('is there already');
+  expect((await cli(place, ['tools'])).code).toBe(0);
+});
+
+test('doctor tries what is needed and says how to repair the rest', async () => {
+  using place = cliPlace(PATH);
+  const { out, code } = await cli(place, ['doctor']);
+  expect(code).toBe(0);
+  for (const what of ['✓ node', '✓ sandbox bubblewrap', '✓ ripgrep', '! model', '✓ record'])
+    expect(out).toContain(what);
+});

@@ -1,0 +1,108 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { createToolwright } from '../runtime/create-toolwright.ts';
+import { tempWorkspace } from '../testing/temp-workspace.ts';
+import { builtInTools } from '../tools/index.ts';
+
+/** Everywhere here the person says no: what is done all the same was done unasked. */
+const no = { approve: false };
+
+test('a place is judged by where it would stand, not by the links that lead there', async () => {
+  await using ws = await tempWorkspace(no);
+  symlinkSync('.vscode', ws.file('cfg'));
+  expect((await ws.call('write_file', { path: 'cfg/tasks.json', content: '{}' })).error?.code).toBe('APPROVAL_DENIED');
+  mkdirSync(ws.file('.git'));
+  symlinkSync('.git', ws.file('g'));
+  expect((await ws.call('write_file', { path: 'g/hooks/x', content: '' })).error?.code).toBe('APPROVAL_DENIED');
+  symlinkSync('.toolwright', ws.file('own'));
+  expect((await ws.call('write_file', { path: 'own/a/b', content: '' })).error?.code).toBe('PERMISSION_DENIED');
+  expect([existsSync(ws.file('.vscode')), existsSync(ws.file('.git/hooks'))]).toEqual([false, false]);
+});
+
+test('a folder cannot bring files to a protected place that each of them would be asked about', async () => {
+  await using ws = await tempWorkspace(no);
+  await ws.call('write_file', { path: 'v/tasks.json', content: '{}' });
+  const moved = await ws.call('move_file', { from: 'v', to: '.vscode' });
+  expect(moved.error).toMatchObject({ code: 'PERMISSION_DENIED', message: expect.stringContaining('on its own') });
+  expect(existsSync(ws.file('.vscode'))).toBe(false);
+  expect((await ws.call('move_file', { from: 'v', to: 'w' })).ok).toBe(true);
+});
+
+test('a link that is turned to a protected place after the call was judged leads nowhere', async () => {
+  await using ws = await tempWorkspace({ files: { 'docs/x': '' } });
+  mkdirSync(ws.file('.git'));
+  symlinkSync('docs', ws.file('d'));
+  const { call } = createToolwright({
+    tools: builtInTools,
+    world: ws.workspace,
+    policy: {
+      async decide() {
+        execFileSync('ln', ['-sfn', '.git', ws.file('d')]);
+        return { verdict: 'allow', rule: 'test', reason: 'test' };
+      },
+    },
+  });
+  expect((await call('write_file', { path: 'd/config', content: 'x' })).error?.code).toBe('CONFLICT');
+  expect(existsSync(ws.file('.git/config'))).toBe(false);
+});
+
+test('a file that changed since it was read is not edited, patched or overwritten without a question', async () => {
+  await using ws = await tempWorkspace({ ...no, files: { 'a.txt': 'one\n' } });
+  await ws.call('read_file', { path: 'a.txt' });
+  writeFileSync(ws.file('a.txt'), 'two\n');
+  const stale = await ws.call('write_file', { path: 'a.txt', content: 'x' });
+  expect(stale.error?.code).toBe('CONFLICT');
+  const version = (stale.error?.details as { version: string } | undefined)?.version;
+  const patch = '*** Begin Patch\n*** Update File: a.txt\n@@\n-two\n+2\n*** End Patch\n';
+  for (const [tool, args] of [
+    ['write_file', { path: 'a.txt', content: 'x', version }],
+    ['edit_file', { path: 'a.txt', edits: [{ old: 'two', new: '2' }] }],
+    ['apply_patch', { patch }],
+  ] as const) {
+    expect((await ws.call(tool, args)).error?.code, tool).toBe('APPROVAL_DENIED');
+  }
+  expect(readFileSync(ws.file('a.txt'), 'utf8')).toBe('two\n');
+});
+
+test('a patch is asked about as a whole, also when it begins with a link that leads out', async () => {
+  await using ws = await tempWorkspace({ ...no, files: { 'a.txt': 'one\n' } });
+  symlinkSync('/etc', ws.file('bad'));
+  const head = '*** Begin Patch\n*** Delete File: bad\n';
+  for (const patch of [`${head}*** Update File: a.txt\n@@\n-one\n+x\n*** End Patch\n`, `${head}*** End Patch\n`]) {
+    expect((await ws.call('apply_patch', { patch })).error?.code).toBe('APPROVAL_DENIED');
+  }
+});
+
+test('another name of a sensitive file is found out however young it is, also of one in a sensitive folder', async () => {
+  await using ws = await tempWorkspace({ files: { '.env': 'CANARY', '.ssh/config': 'CANARY', 'a.txt': 'a' } });
+  linkSync(ws.file('a.txt'), ws.file('b.txt'));
+  expect((await ws.call('read_file', { path: 'b.txt' })).ok).toBe(true);
+  linkSync(ws.file('.env'), ws.file('x.txt'));
+  linkSync(ws.file('.ssh/config'), ws.file('y.txt'));
+  for (const path of ['x.txt', 'y.txt']) {
+    expect((await ws.call('read_file', { path })).error?.code, path).toBe('PERMISSION_DENIED');
+  }
+  expect(JSON.stringify(await ws.call('grep', { pattern: 'CAN' }))).not.toContain('CANARY');
+  expect(await ws.call('grep', { pattern: 'CAN', output: 'files' })).toMatchObject({ value: { totalMatches: 0 } });
+});
+
+test('a protected file anywhere in a patch is asked about in every mode', async () => {
+  await using ws = await tempWorkspace({ ...no, files: { 'a.txt': 'one\n', '.husky/pre-commit': 'one\n' } });
+  const asked: boolean[] = [];
+  const { call } = createToolwright({
+    tools: builtInTools,
+    world: ws.workspace,
+    policy: {
+      decide({ asksAlways }) {
+        asked.push(asksAlways);
+        return { verdict: 'deny', rule: 'test', reason: 'test' };
+      },
+    },
+  });
+  const update = (path: string) => `*** Update File: ${path}\n@@\n-one\n+two\n`;
+  await call('apply_patch', {
+    patch: `*** Begin Patch\n${update('a.txt')}${update('.husky/pre-commit')}*** End Patch\n`,
+  });
+  expect(asked).toEqual([true]);
+});
