@@ -282,8 +282,8 @@ export const FLOWS: Readonly<Record<string, Flow>> = {
     const kept = await server.host.ledger.approval(approval.id);
     const wrong = expectThat([
       [content(server), [modifiedArgs.content]],
-      [(kept?.args as Json).content, [WRITE.content]],
-      [(kept?.edited?.args as Json).content, [modifiedArgs.content]],
+      [(kept?.args as Json | undefined)?.content, [WRITE.content]],
+      [(kept?.edited?.args as Json | undefined)?.content, [modifiedArgs.content]],
     ]);
     return { outcome: state === 'succeeded' ? 'allow' : 'error', wrong };
   },
