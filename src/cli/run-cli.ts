@@ -26,6 +26,7 @@ const COMMANDS: Partial<Record<Name, () => Promise<CommandModule>>> = {
   doctor: () => import('./commands/doctor.ts'),
   completion: () => import('./commands/completion.ts'),
   init: () => import('./commands/init.ts'),
+  mcp: () => import('./commands/mcp.ts'),
   token: () => import('./commands/token.ts'),
 };
 
