@@ -18,7 +18,7 @@ import { compiled } from '../test/faults/compiled.ts';
 import { atMost, type Benchmark, type Measurement, median, reported, timesLess } from './benchmark.ts';
 
 const CRASHES = Number(process.env.AGENT_CRASHES ?? 100);
-const RUNS = 60;
+const RUNS = 200;
 const input = z.object({ n: z.number() });
 
 const noop = defineTool({
@@ -67,14 +67,16 @@ async function overhead(): Promise<Measurement[]> {
   const model = openaiChatModel({ model: 'm', baseUrl: url, maxTokens: 1000, window: 100_000 });
   const memory = agentRun(new MemoryStore(), model);
   const durable = agentRun(opened.value.store, model);
-  const times = await interleaved({ memory, durable, peer: () => aiSdkRun(url) });
+  const times = await interleaved({ memory, peer: () => aiSdkRun(url) });
+  // Apart: what it leaves in the caches of the machine would count against whoever comes next.
+  const { durable: durably } = await interleaved({ durable });
   await opened.value.store.close();
   server.closeAllConnections();
   server.close();
   rmSync(folder, { recursive: true });
   return [
     timesLess('a run of two turns and one call, in memory', times.memory, times.peer, 'ms', 1),
-    reported('the same, every step durable in SQLite', times.durable, 'ms', times.peer),
+    reported('the same, every step durable in SQLite', durably, 'ms', times.peer),
   ];
 }
 
