@@ -1,3 +1,4 @@
+import { agentRunner } from './agent-runner.ts';
 import { commandsRunner, decisionRunner } from './commands-runner.ts';
 import { FILE_TOOLS, fileToolsRunner } from './file-tools-runner.ts';
 import type { Runners } from './harness.ts';
@@ -6,6 +7,7 @@ import { webRunner } from './web-runner.ts';
 
 /** Which part of the product answers for which cases. A part that is new adds its line here; the rest is pending. */
 export const runners: Runners = {
+  'run:agent': agentRunner,
   'run:run_code': runCodeRunner,
   'run:bash': commandsRunner,
   'policy:bash': decisionRunner,
