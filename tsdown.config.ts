@@ -6,6 +6,8 @@ export default defineConfig({
     cli: 'src/cli/main.ts',
     langchain: 'src/schema/langchain.ts',
     'ai-sdk': 'src/schema/ai-sdk.ts',
+    openai: 'src/schema/openai.ts',
+    anthropic: 'src/schema/anthropic.ts',
     testing: 'src/testing/exports.ts',
   },
   format: 'esm',

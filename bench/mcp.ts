@@ -110,8 +110,9 @@ async function perSecond(client: LineClient, [name, args]: Call, count: number, 
 }
 
 function startOurs(top: string, workspace: string): LineClient {
-  const program = join(import.meta.dirname, '../test/mcp/program.ts');
-  const args = ['--import', 'tsx', program, workspace, `stateDir=${join(top, 'state')}`, 'logLevel=silent'];
+  const program = join(import.meta.dirname, '../dist/cli.js');
+  const settings = ['--set', `stateDir=${join(top, 'state')}`, '--set', 'logLevel=silent'];
+  const args = [program, 'mcp', '-w', workspace, ...settings];
   return new LineClient(spawn(process.execPath, args));
 }
 

@@ -1,3 +1,4 @@
+export { type Agent, type AgentOptions, createAgent, type RunOptions, type RunOutcome } from './agent/create-agent.ts';
 export { type Access, UNKNOWN_ACCESS } from './kernel/access.ts';
 export type { CallRecord, CallState, Effect, FinalState, Outcome } from './kernel/call.ts';
 export { ToolCategory } from './kernel/category.ts';
@@ -32,6 +33,7 @@ export { StoreError, type StoreTrouble } from './kernel/store-error.ts';
 export { defineTool, type OwnReason, type Tool, type ToolContext, type ToolSource } from './kernel/tool.ts';
 export { type ParameterType, ToolParameter, type ToolParameterInit } from './kernel/tool-parameter.ts';
 export { ToolResult } from './kernel/tool-result.ts';
+export type { Web, WebRequest, WebResponse, WebSearchAnswer, WebSearchHit } from './kernel/web.ts';
 export type {
   Applied,
   Caller,
@@ -44,6 +46,14 @@ export type {
   Search,
   World,
 } from './kernel/workspace.ts';
+export { anthropicModel } from './models/anthropic.ts';
+export type { Model, ModelRequest } from './models/model.ts';
+export type { ModelOptions } from './models/model-options.ts';
+export { openaiChatModel } from './models/openai-chat.ts';
+export { openaiResponsesModel } from './models/openai-responses.ts';
+export { type ScriptedTurn, scriptedModel } from './models/scripted.ts';
+export { createWeb, type WebAccess, type WebOptions, withWeb } from './net/create-web.ts';
+export type { SearchSettings } from './net/search/settings.ts';
 export {
   createPolicy,
   type ExplainingPolicy,

@@ -1,8 +1,11 @@
 import type { FilePolicy } from '../kernel/file-policy.ts';
 import type { Ledger, RuleRecord } from '../kernel/ledger.ts';
+import type { Subject } from '../kernel/ports.ts';
 import { ok, type Result } from '../kernel/result.ts';
 import type { Tool } from '../kernel/tool.ts';
-import { createPolicy, type ExplainingPolicy } from '../policy/create-policy.ts';
+import type { UrlJudge } from '../kernel/web.ts';
+import { createPolicy, type ExplainingPolicy, type PolicyOptions } from '../policy/create-policy.ts';
+import { type ProposedRule, proposeRules } from '../policy/propose-rule.ts';
 import { type KnownTools, parseRules, type RuleSet } from '../policy/rules.ts';
 import { withStrictList } from '../policy/strict-list.ts';
 import type { Config } from './config/settings.ts';
@@ -15,10 +18,14 @@ interface PolicyParts {
   readonly known: KnownTools;
   /** Those of this process, for what mode strict lists by itself. */
   readonly tools: readonly Tool[];
+  /** Which URLs are never fetched, and which hosts are allowed. */
+  readonly urls?: UrlJudge;
 }
 
 export interface FollowedPolicy {
   readonly policy: ExplainingPolicy;
+  /** The narrowest rules that would spare a person this question, as the rules stand now. */
+  propose(subject: Subject): Result<readonly ProposedRule[]>;
   /** Rules saved until now hold from now on; without it they do a moment later. */
   reload(): Promise<void>;
   stop(): void;
@@ -30,19 +37,21 @@ export interface FollowedPolicy {
  */
 export async function followPolicy(
   store: Ledger,
-  { config, files, home, known, tools }: PolicyParts,
+  { config, files, home, known, tools, urls }: PolicyParts,
 ): Promise<Result<FollowedPolicy>> {
   const given: RuleSet = { allow: config.allow, ask: config.ask, deny: config.deny };
   const fixed = parseRules(config.mode === 'strict' ? withStrictList(given, commandTools(tools)) : given, known);
   if (!fixed.ok) return fixed;
-  const compile = (saved: readonly RuleRecord[]): ExplainingPolicy => {
+  const optionsWith = (saved: readonly RuleRecord[]): PolicyOptions => {
     const kept = parseRules(setOf(saved.filter(({ rule }) => known.has(rule.split('(')[0] ?? ''))), known);
     const rules = kept.ok ? [...fixed.value, ...kept.value] : fixed.value;
-    return createPolicy({ mode: config.mode, rules: rules.toSorted(byStrictness), files, home });
+    return { mode: config.mode, rules: rules.toSorted(byStrictness), files, home, ...(urls && { urls }) };
   };
-  let current = compile(await store.rules());
+  let options = optionsWith(await store.rules());
+  let current = createPolicy(options);
   const reload = async () => {
-    current = compile(await store.rules());
+    options = optionsWith(await store.rules());
+    current = createPolicy(options);
   };
   const stop = store.follow(({ type }) => {
     if (type === 'rule.saved' || type === 'rule.removed') void reload();
@@ -51,7 +60,7 @@ export async function followPolicy(
     decide: (subject) => current.decide(subject),
     explain: (subject) => current.explain(subject),
   };
-  return ok({ policy, reload, stop });
+  return ok({ policy, propose: (subject) => proposeRules(subject, options), reload, stop });
 }
 
 /** Tools that take a command line. */

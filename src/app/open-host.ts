@@ -10,6 +10,7 @@ import { ExecutionContext } from '../kernel/execution-context.ts';
 import type { Ledger } from '../kernel/ledger.ts';
 import type { Logger } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
+import { createMcpApprover, type McpApprover } from '../mcp/server/approver.ts';
 import type { LiveStreamEvent } from '../protocol/events.ts';
 import { LiveCalls } from '../runtime/live-calls.ts';
 import { openStore } from '../storage/open.ts';
@@ -19,9 +20,10 @@ import { loadConfig } from './config/load-config.ts';
 import type { Config } from './config/settings.ts';
 import { noRunner } from './no-runner.ts';
 import { type App, type AppOptions, openApp } from './open-app.ts';
-import { proposeFor } from './propose-for.ts';
+import { type Proposable, proposeFor } from './propose-for.ts';
 import { createSettings, reloadRules } from './settings-door.ts';
 import { takeOverCalls } from './take-over-calls.ts';
+import { tellFileChanges } from './tell-file-changes.ts';
 import { VERSION } from './version.ts';
 
 export interface HostOptions extends Omit<AppOptions, 'workspace' | 'store' | 'approver'> {
@@ -51,6 +53,8 @@ export interface Host extends Backend {
   readonly config: Config;
   readonly stateDir: string;
   readonly apps: ReadonlyMap<string, App>;
+  /** Who is asked about calls that come through MCP, and through any other door. */
+  readonly mcpApprover: McpApprover;
   close(): Promise<void>;
 }
 
@@ -75,8 +79,12 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
         .catch((error) => log.error({}, messageOf(error)));
     }
   };
-  const approver = headless ? createHeadless(async (request) => (await proposeFor(request))?.rule ?? null) : inbox;
   const apps = new Map<string, App>();
+  const appOf = async (session: string) => apps.get((await ledger.session(session))?.workspace ?? '');
+  const propose = async (call: Proposable) => proposeFor(await appOf(call.session), call);
+  const headlessly = createHeadless(async (request) => (await propose(request))?.rules ?? null);
+  const mcpApprover = createMcpApprover(() => ({ way: config.mcpApprovals, inbox, headless: headlessly, inboxHint }));
+  const approver = headless ? headlessly : mcpApprover;
   for (const workspace of folders) {
     const app = await openApp({ ...rest, workspace, store: opened.value, approver });
     if (!app.ok) return close().then(() => app);
@@ -96,18 +104,19 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     if (event.type === 'call.cancel_requested') live.cancel(event.callId);
   });
   closing.push(stopHearing);
-  const appOf = async (session: string) => apps.get((await ledger.session(session))?.workspace ?? '');
   if (takeOver) {
     closing.push(
       keepUp(ledger, { retention: () => retentionOf(config), onError: (error) => log.warn({}, messageOf(error)) }),
     );
     closing.push(takeOverCalls(apps, { ledger, live, log }));
+    tellFileChanges(apps, { tell, log });
   }
   return ok({
     version: VERSION,
     config,
     stateDir,
     apps,
+    mcpApprover,
     ledger,
     blobs,
     live,
@@ -116,7 +125,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     answers: createAnswers({
       ledger,
       review: async (approval, args) => review(await appOf(approval.session), approval, args),
-      propose: proposeFor,
+      propose,
       ruleSaved: () => reloadRules(apps),
     }),
     settings: createSettings(apps, { ledger, config }),
@@ -128,7 +137,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
 }
 
 /** A name that holds wherever the folder has this path, and that shows only the last part of it. */
-export function workspaceId(root: string): string {
+function workspaceId(root: string): string {
   const name = basename(root).replace(/[^A-Za-z0-9._-]+/g, '-') || 'root';
   return `${name}-${createHash('sha256').update(root).digest('hex').slice(0, 8)}`;
 }
@@ -177,6 +186,9 @@ function liveEvents() {
     },
   };
 }
+
+/** For a client's progress line. */
+const inboxHint = 'Answer it in the web app or with toolwright approvals.';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

@@ -64,7 +64,7 @@ export async function openRemoteTools(
         log.warn({ server: server.name }, `There is a tool ${tool.name} already: that of ${server.name} is left out.`);
         continue;
       }
-      registry.register(tool, { replace: true });
+      registry.register(tool, { replace: true, source: `mcp:${server.name}` });
       now.add(tool.name);
     }
     for (const gone of before) if (!now.has(gone)) registry.deregister(gone);

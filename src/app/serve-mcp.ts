@@ -1,15 +1,17 @@
 import type { Readable, Writable } from 'node:stream';
 import { pino } from 'pino';
-import type { Result } from '../kernel/result.ts';
-import { ok } from '../kernel/result.ts';
+import { ok, type Result } from '../kernel/result.ts';
 import { serveStdio } from '../mcp/server/serve-stdio.ts';
 import type { Texts } from './config/texts.ts';
-import { openMcp } from './open-mcp.ts';
+import { openHost } from './open-host.ts';
+import { openMcpDoor } from './open-mcp-door.ts';
 
 export interface ServeMcpOptions {
   readonly workspace: string;
   readonly env: Texts;
   readonly flags?: Texts;
+  /** Nobody can be asked: what needs a person is refused at once. */
+  readonly headless?: boolean;
   readonly input: Readable;
   readonly output: Writable;
   /** Where everything goes that is no message of the protocol. */
@@ -17,12 +19,14 @@ export interface ServeMcpOptions {
 }
 
 /** `toolwright mcp`: serves one client over its pipes until it goes, and leaves nothing of its calls running. */
-export async function serveMcp({ input, output, errors, ...options }: ServeMcpOptions): Promise<Result<void>> {
-  const logger = pino({ level: options.flags?.['logLevel'] ?? options.env['TOOLWRIGHT_LOG_LEVEL'] ?? 'warn' }, errors);
-  const opened = await openMcp({ ...options, logger });
+export async function serveMcp(options: ServeMcpOptions): Promise<Result<void>> {
+  const { workspace, input, output, errors, ...rest } = options;
+  const logger = pino({ level: rest.flags?.['logLevel'] ?? rest.env['TOOLWRIGHT_LOG_LEVEL'] ?? 'warn' }, errors);
+  const opened = await openHost({ ...rest, workspaces: [workspace], logger, takeOver: false });
   if (!opened.ok) return opened;
-  const { door, close } = opened.value;
+  const door = openMcpDoor(opened.value);
   await serveStdio(door, { input, output, log: logger });
-  await close();
+  door.close();
+  await opened.value.close();
   return ok(undefined);
 }

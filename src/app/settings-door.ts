@@ -53,5 +53,5 @@ export function createSettings(
 }
 
 export async function reloadRules(apps: ReadonlyMap<string, App>): Promise<void> {
-  await Promise.all([...apps.values()].map((app) => app.reloadRules()));
+  await Promise.all([...apps.values()].map((app) => app.rules.reload()));
 }

@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { type RunningServer, serve } from '../http/serve.ts';
 import { messageOf } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
+import { serveHttp } from '../mcp/server/serve-http.ts';
 import type { Config } from './config/settings.ts';
 import { drain } from './drain.ts';
 import { type Host, type HostOptions, openHost } from './open-host.ts';
+import { openMcpDoor } from './open-mcp-door.ts';
 import { openTokens, type Tokens } from './tokens.ts';
 
 export interface ServerOptions extends HostOptions {
@@ -29,7 +31,9 @@ export interface StartedServer {
 export async function startServer({ pages, graceMs, ...options }: ServerOptions): Promise<Result<StartedServer>> {
   const opened = await openHost(options);
   if (!opened.ok) return opened;
-  const host = opened.value;
+  const mcp = openMcpDoor(opened.value);
+  const http = serveHttp(mcp, { log: opened.value.log, guarded: true });
+  const host: Host = { ...opened.value, mcp: http };
   const started = await listen(host, pages);
   if (!started.ok) {
     await host.close();
@@ -44,7 +48,8 @@ export async function startServer({ pages, graceMs, ...options }: ServerOptions)
     host,
     async close() {
       rmSync(note, { force: true });
-      await Promise.all([running.close(), drain(host, graceMs)]);
+      mcp.close();
+      await Promise.all([http.close(), running.close(), drain(host, graceMs)]);
       await host.close();
     },
   });

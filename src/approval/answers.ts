@@ -6,11 +6,10 @@ import type { Ledger } from '../kernel/ledger.ts';
 import type { MaybePromise, Result } from '../kernel/result.ts';
 import { changedFields } from './changed-fields.ts';
 
-/** The narrowest rule that covers a call, with what it covers and what it was seen to refuse. */
+/** The narrowest rules that cover a call, one for each part of it, and what else they would let through, in words. */
 export interface RuleProposal {
-  readonly rule: string;
+  readonly rules: readonly string[];
   readonly covers: readonly string[];
-  readonly refuses: readonly string[];
 }
 
 /** Edited arguments after validation, hooks and policy. */
@@ -34,7 +33,7 @@ export interface AnswerParts {
 
 export interface Yes {
   readonly modifiedArgs?: Record<string, unknown> | undefined;
-  /** The rule as it was shown, or true for the one that is proposed. */
+  /** The rules as they were shown, one a line, or true for those that are proposed. */
   readonly always?: true | string | undefined;
   /** The digest that was shown. */
   readonly digest?: string | undefined;
@@ -78,8 +77,10 @@ export function createAnswers(parts: AnswerParts): Answers {
     const more = isEdited ? { args: edit.edit.args, changed: [...edit.changed], digest: edit.edit.digest } : {};
     const answered = await decide(approval, { approvalId: id, approved: true, by, ...more });
     if (answered.kind === 'answered' && rule !== undefined) {
-      const data = { ruleId: randomUUID(), rule: rule.rule, verdict: 'allow', by } as const;
-      await ledger.record({ type: 'rule.saved', at: now(), data });
+      for (const text of rule.rules) {
+        const data = { ruleId: randomUUID(), rule: text, verdict: 'allow', by } as const;
+        await ledger.record({ type: 'rule.saved', at: now(), data });
+      }
       await parts.ruleSaved?.();
     }
     return answered;
@@ -135,9 +136,10 @@ export function createAnswers(parts: AnswerParts): Answers {
       const message = 'No rule that covers this call is narrow enough to be saved. Approve it without «always».';
       return { code: 'CONFLICT', message };
     }
-    if (always === true || always === proposal.rule) return proposal;
-    const message = `The rule that would be saved is ${proposal.rule}. Send that one, or approve without «always».`;
-    return { code: 'CONFLICT', message, details: { rule: proposal.rule } };
+    const shown = proposal.rules.join('\n');
+    if (always === true || always === shown) return proposal;
+    const message = `What would be saved is ${proposal.rules.join(' and ')}. Send that, or approve without «always».`;
+    return { code: 'CONFLICT', message, details: { rule: shown } };
   }
 
   return { approve, deny, review, proposal: async (approval) => parts.propose(approval) };

@@ -2,14 +2,16 @@ import type { ApprovalRequest, Approver } from '../kernel/ports.ts';
 import type { MaybePromise } from '../kernel/result.ts';
 
 /** Where no person can be asked: a no at once, with the rule that would have allowed it. */
-export function createHeadless(ruleFor: (request: ApprovalRequest) => MaybePromise<string | null>): Approver {
+export function createHeadless(
+  rulesFor: (request: ApprovalRequest) => MaybePromise<readonly string[] | null>,
+): Approver {
   return {
     async ask(request) {
-      const rule = await ruleFor(request);
+      const rules = await rulesFor(request);
       const next =
-        rule === null
+        rules === null
           ? 'No rule is narrow enough to allow it: run it where a person can be asked.'
-          : `To allow it, add the rule ${rule} to «allow» in the configuration.`;
+          : `To allow it, add ${rules.join(' and ')} to «allow» in the configuration.`;
       return { approved: false, message: `nobody can be asked here. ${request.reason} ${next}` };
     },
   };

@@ -38,7 +38,7 @@ export async function withApp(
   }
 }
 
-export function settingsOf(options: CommonOptions): Texts {
+function settingsOf(options: CommonOptions): Texts {
   return Object.fromEntries(SETTING_NAMES.map((name) => [name, options[name]]).filter(([, text]) => text));
 }
 

@@ -55,7 +55,7 @@ export interface Answers {
   >;
   proposal(
     approval: ApprovalRecord,
-  ): Promise<{ readonly rule: string; readonly covers: readonly string[]; readonly refuses: readonly string[] } | null>;
+  ): Promise<{ readonly rules: readonly string[]; readonly covers: readonly string[] } | null>;
 }
 
 /** What drives an agent on a session. NOT_CONFIGURED where there is no model. */
@@ -90,6 +90,10 @@ export interface Backend {
   readonly settings: Settings;
   readonly runner: SessionRunner;
   readonly log: Logger;
+  /** MCP over HTTP, for whoever may run tools; absent where it is not served. */
+  readonly mcp?: {
+    handle(request: Request, who: { readonly id: string; readonly mayApprove: boolean }): Promise<Response>;
+  };
   /** False when the call is over already. */
   cancel(call: CallRecord, by: string): Promise<boolean>;
   /** Progress and changes of files as they happen; they are not recorded. Returns how to stop. */

@@ -2,9 +2,8 @@ import { Hono } from 'hono';
 import { messageOf } from '../kernel/error.ts';
 import type { Route } from '../protocol/route.ts';
 import { type Operation, ROUTES } from '../protocol/routes.ts';
-import type { Backend } from './backend.ts';
+import type { ApiParts } from './api-parts.ts';
 import { type Credential, type Credentials, hashToken, mayDo } from './credentials.ts';
-import type { EventStreams } from './event-streams.ts';
 import { FailedTries } from './failed-tries.ts';
 import type { Ask, Env, Handler, Handlers } from './handler.ts';
 import { registerPages } from './pages.ts';
@@ -17,15 +16,6 @@ import { fileRoutes } from './routes/files.ts';
 import { serverRoutes } from './routes/server.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { toolRoutes } from './routes/tools.ts';
-
-export interface ApiParts {
-  readonly backend: Backend;
-  readonly credentials: Credentials;
-  readonly streams: EventStreams;
-  readonly isStopping: () => boolean;
-  /** The folder of the web app, where it was built. */
-  readonly pages?: string | undefined;
-}
 
 /**
  * Every operation of the table, each behind the same steps:
@@ -45,6 +35,11 @@ export function createApi(parts: ApiParts): Hono<Env> {
     ...fileRoutes(backend),
   };
   const enter = doorkeeper(parts.credentials);
+  api.use('*', async (c, next) => {
+    if (c.req.header('upgrade') === undefined) return next();
+    const who = enter(c.req.header('authorization'), c.env.incoming.socket.remoteAddress ?? '');
+    return who instanceof Response ? who : refuse('INVALID_INPUT', 'There are no sockets here: read GET /v1/events.');
+  });
   for (const name of Object.keys(ROUTES) as Operation[]) {
     const route: Route = ROUTES[name];
     const handle = handlers[name] as unknown as Handler<Route>;
@@ -67,6 +62,15 @@ export function createApi(parts: ApiParts): Hono<Env> {
       return who instanceof Response ? who : otherMethod(path);
     });
   }
+  api.all('/mcp', (c) => {
+    const who = enter(c.req.header('authorization'), c.env.incoming.socket.remoteAddress ?? '');
+    if (who instanceof Response) return who;
+    const { role, sessions } = who.credential;
+    // It makes sessions of its own, so a token for particular ones does not fit.
+    if (!mayDo(role, 'agent') || sessions !== null) return refuse('FORBIDDEN', MCP_NEEDS);
+    if (backend.mcp === undefined) return refuse('NOT_FOUND', 'MCP is not served here.');
+    return backend.mcp.handle(c.req.raw, { id: who.tokenHash, mayApprove: mayDo(role, 'approver') });
+  });
   registerPages(api, parts.pages);
   api.all('/v1/*', (c) => {
     const who = enter(c.req.header('authorization'), c.env.incoming.socket.remoteAddress ?? '');
@@ -79,6 +83,8 @@ export function createApi(parts: ApiParts): Hono<Env> {
   });
   return api;
 }
+
+const MCP_NEEDS = 'MCP needs a token of the role agent or above that is not limited to sessions.';
 
 function doorkeeper(credentials: Credentials) {
   const failed = new FailedTries();
@@ -111,10 +117,7 @@ function checked(schema: NonNullable<Route['query']>, value: unknown, where: str
 
 async function bodyOf(schema: NonNullable<Route['body']>, incoming: Env['Bindings']['incoming']): Promise<Checked> {
   const read = await readBody(incoming);
-  if ('trouble' in read) {
-    // What is left of the body is not read: the connection cannot be used again.
-    return { response: problemResponse(read.trouble, { Connection: 'close' }) };
-  }
+  if ('trouble' in read) return { response: problemResponse(read.trouble) };
   return checked(schema, read.value ?? {}, 'body');
 }
 

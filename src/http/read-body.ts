@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { messageOf } from '../kernel/error.ts';
 import type { Trouble } from './problem.ts';
 
-export const MOST_BODY_BYTES = 10 * 1024 * 1024;
+const MOST_BODY_BYTES = 10 * 1024 * 1024;
 const DEEPEST = 64;
 
 /** The JSON of a request's body, `undefined` for none; or why it is refused. Reads no further than the cap. */
@@ -10,7 +10,10 @@ export async function readBody(request: IncomingMessage): Promise<{ value: unkno
   const { headers } = request;
   const length = Number(headers['content-length'] ?? Number.NaN);
   if (length === 0 || (Number.isNaN(length) && headers['transfer-encoding'] === undefined)) return { value: undefined };
-  if (length > MOST_BODY_BYTES) return tooLarge();
+  if (length > MOST_BODY_BYTES) {
+    request.resume();
+    return tooLarge();
+  }
   const type = headers['content-type'] ?? 'application/json';
   if (!/^application\/json\s*(?:;|$)/i.test(type)) {
     return trouble('UNSUPPORTED_MEDIA_TYPE', 'The body must be JSON: send Content-Type: application/json.');
@@ -36,8 +39,9 @@ function collect(request: IncomingMessage): Promise<Buffer | undefined> {
         chunks.push(chunk);
         return;
       }
-      request.pause();
-      request.removeAllListeners('data');
+      // The rest is taken off the wire and thrown away, so that the answer reaches whoever is still sending.
+      request.removeAllListeners('data').resume();
+      chunks.length = 0;
       resolve(undefined);
     });
     request.on('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));

@@ -28,7 +28,7 @@ export const approval = z
   .meta({ id: 'Approval' });
 export type ApprovalView = z.infer<typeof approval>;
 
-/** `always` is the narrowest rule that covers this call; null when none is safe enough to propose. */
+/** `always` has the narrowest rules that cover this call, one a line; null when none is safe enough to propose. */
 export const approvalDetail = approval
   .extend({
     access: z.array(access),

@@ -2,7 +2,7 @@ import { type Access, UNKNOWN_ACCESS } from '../kernel/access.ts';
 import type { ApprovalRecord } from '../kernel/approval.ts';
 import type { InputSchema, Issue } from '../kernel/input-schema.ts';
 import { frozenCopy } from '../kernel/plain-copy.ts';
-import type { Verdict } from '../kernel/ports.ts';
+import type { Subject, Verdict } from '../kernel/ports.ts';
 import { fail, isPromise, type MaybePromise, type Result } from '../kernel/result.ts';
 import type { OwnReason, Tool } from '../kernel/tool.ts';
 import { applyHooks } from './apply-hooks.ts';
@@ -72,6 +72,8 @@ export interface Proposal {
   readonly input: unknown;
   readonly access: readonly Access[];
   readonly verdict: Verdict;
+  /** What policy was asked about. */
+  readonly subject: Subject;
 }
 
 function admitted(tool: Tool, { input, access, verdict }: Proposal, wouldAsk?: string): Admitted {
@@ -140,23 +142,23 @@ function decide(
 ): MaybePromise<Proposal | Ending> {
   call.request.turn?.declare(access);
   call.stage = 'policy';
-  const verdict = call.bounded(
-    rt.policy.decide({
-      tool: tool.name,
-      args: call.args,
-      access,
-      effect: tool.effect,
-      ownReason: typeof own === 'object' ? own.reason : own,
-      asksAlways: typeof own === 'object',
-      context: call.context,
-    }),
-  );
-  return isPromise(verdict) ? verdict.then((late) => judged(late, input, access)) : judged(verdict, input, access);
+  const subject: Subject = {
+    tool: tool.name,
+    args: call.args,
+    access,
+    effect: tool.effect,
+    ownReason: typeof own === 'object' ? own.reason : own,
+    asksAlways: typeof own === 'object',
+    context: call.context,
+  };
+  const verdict = call.bounded(rt.policy.decide(subject));
+  return isPromise(verdict) ? verdict.then((late) => judged(late, input, subject)) : judged(verdict, input, subject);
 }
 
-function judged(verdict: Verdict, input: unknown, access: readonly Access[]): Proposal {
+function judged(verdict: Verdict, input: unknown, subject: Subject): Proposal {
   const known = verdict.verdict === 'allow' || verdict.verdict === 'ask';
-  return { kind: 'proposal', input, access, verdict: known ? verdict : { ...verdict, verdict: 'deny' } };
+  const { access } = subject;
+  return { kind: 'proposal', input, access, verdict: known ? verdict : { ...verdict, verdict: 'deny' }, subject };
 }
 
 function refused({ reason, rule }: Verdict): Ending {

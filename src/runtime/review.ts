@@ -1,6 +1,6 @@
 import type { Shown } from '../kernel/approval.ts';
 import { frozenCopy } from '../kernel/plain-copy.ts';
-import type { Verdict } from '../kernel/ports.ts';
+import type { Subject, Verdict } from '../kernel/ports.ts';
 import { ok, type Result } from '../kernel/result.ts';
 import { propose } from './admit.ts';
 import { CallContext } from './call-context.ts';
@@ -15,6 +15,8 @@ export interface Review {
   /** As they would run: validated, with defaults, after hooks. */
   readonly args: Record<string, unknown>;
   readonly verdict: Verdict;
+  /** What policy was asked about. */
+  readonly subject: Subject;
   readonly shown: Shown;
   /** What a yes to exactly this would be bound to. */
   readonly digest: string;
@@ -30,9 +32,9 @@ export async function reviewCall(rt: Runtime, request: CallRequest): Promise<Res
   try {
     const proposal = await propose(rt, call, tool, frozenCopy(request.args));
     if (proposal.kind === 'ending') return proposal.result as Extract<Result<never>, { ok: false }>;
-    const { input, verdict } = proposal;
+    const { input, verdict, subject } = proposal;
     const { shown, digest } = await show(rt, call, { tool, input, access: proposal.access, verdict });
-    return ok({ tool: tool.name, args: call.args as Record<string, unknown>, verdict, shown, digest });
+    return ok({ tool: tool.name, args: call.args as Record<string, unknown>, verdict, subject, shown, digest });
   } finally {
     CallContext.end(call.ctx);
   }

@@ -9,10 +9,25 @@ export type Invoke = (args: unknown, signal?: AbortSignal) => Promise<ToolResult
 export interface ToolHost {
   offered(): readonly Tool[];
   execute(name: string, context: Context, args: unknown, options: { signal?: AbortSignal }): Promise<ToolResult>;
+  executeMany(
+    calls: readonly { tool: string; args?: unknown; key?: string }[],
+    context: Context,
+    options: { signal?: AbortSignal },
+  ): Promise<ToolResult[]>;
 }
 
 export type Context = ExecutionContext | ExecutionContextInit;
 
 export function invoking(host: ToolHost, name: string, context: Context): Invoke {
   return (args, signal) => host.execute(name, context, args, signal === undefined ? {} : { signal });
+}
+
+/** As a model wrote them. What is no JSON is handed on as it is, so that the call fails in words the model can read. */
+export function readArguments(json: string): unknown {
+  if (json.trim() === '') return {};
+  try {
+    return JSON.parse(json);
+  } catch {
+    return json;
+  }
 }

@@ -25,7 +25,13 @@ export interface Fixture extends AsyncDisposable {
 export async function createFixture(template: Attack): Promise<Fixture> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'attack-')));
   const [workspace, out, home] = [join(folder, 'ws'), join(folder, 'out'), join(folder, 'home')];
-  for (const each of [join(workspace, 'src'), out, join(home, '.ssh'), join(folder, 'tmp')])
+  for (const each of [
+    join(workspace, 'src'),
+    out,
+    join(home, '.ssh'),
+    join(folder, 'tmp'),
+    join(folder, 'static/assets'),
+  ])
     mkdirSync(each, { recursive: true });
   writeFileSync(join(workspace, 'ok.txt'), 'ok');
   writeFileSync(join(out, 'secret.txt'), 'CANARY-OUT');
@@ -66,7 +72,7 @@ export async function createFixture(template: Attack): Promise<Fixture> {
     const filler = kind === 'sh' ? /^(\d+) MB of "(\w+)" in (\/\S+)$/.exec(text) : null;
     if (filler !== null) writeFiller(filler);
     else if (kind === 'sh')
-      execFileSync('/bin/bash', ['-c', text.replace('(test-owned mount)', '')], {
+      execFileSync('/bin/bash', ['-c', plainShell(text, folder)], {
         cwd: folder,
         env: { PATH: process.env['PATH'], HOME: home },
         stdio: 'ignore',
@@ -106,6 +112,13 @@ async function setState(text: string, listen: (where: { path: string }) => Promi
   if (file === undefined) return;
   mkdirSync(dirname(file), { recursive: true });
   await listen({ path: file });
+}
+
+/** What a set-up says beside the command is for people. */
+function plainShell(text: string, folder: string): string {
+  return text
+    .replace('<static dir>', join(folder, 'static/assets'))
+    .replace(/\(test(?:-owned mount| copy of the static dir)\)/, '');
 }
 
 /** `A, B = value in the runtime` or `A=value`. */

@@ -66,8 +66,8 @@ describe('the official inspector', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  const settings = `stateDir=${join(folder, 'state')}`;
-  const server = [process.execPath, TSX, join(root, 'test/mcp/program.ts'), workspace, settings];
+  const settings = ['--set', `stateDir=${join(folder, 'state')}`];
+  const server = [process.execPath, TSX, join(root, 'src/cli/main.ts'), 'mcp', '-w', workspace, ...settings];
   const inspect = (...args: string[]) => runOfficial('inspector', ['--cli', ...server, ...args, '--format', 'json']);
 
   test(

@@ -16,7 +16,7 @@ export interface Ended {
 export function runOfficial(name: keyof typeof PROGRAMS, args: readonly string[]): Promise<Ended> {
   const cwd = join(root, '.cache', 'mcp-runs');
   mkdirSync(cwd, { recursive: true });
-  const env = { ...process.env, NO_COLOR: '1', NODE_OPTIONS: '' };
+  const env = { ...process.env, NO_COLOR: '1', NODE_OPTIONS: '', XDG_CONFIG_HOME: join(cwd, 'config') };
   return ended(spawn(newerNode() ?? 'node', [join(mcpTools(), name, PROGRAMS[name]), ...args], { cwd, env }));
 }
 

@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import type { Approver } from '../../src/kernel/ports.ts';
 import { type ApprovalWay, createMcpApprover, type McpApprover } from '../../src/mcp/server/approver.ts';
 import { Door, type DoorOptions } from '../../src/mcp/server/door.ts';
-import { type HttpOptions, serveHttp } from '../../src/mcp/server/serve-http.ts';
+import { type Principal, serveHttp } from '../../src/mcp/server/serve-http.ts';
 import { serveStdio } from '../../src/mcp/server/serve-stdio.ts';
 import { createToolwright, type Toolwright, type ToolwrightOptions } from '../../src/runtime/create-toolwright.ts';
 
@@ -37,10 +37,15 @@ export function openDoor(
 /** The door at a free port of this machine. */
 export async function overHttp(
   door: Door,
-  options: Partial<HttpOptions> = {},
+  who: (request: Request) => Principal | null = () => ({ id: 'me', mayApprove: true }),
 ): Promise<{ url: URL; close(): Promise<void> }> {
-  const http = serveHttp(door, { log, ...options });
-  const node = toNodeHandler({ fetch: (request: Request) => http.handle(request) });
+  const http = serveHttp(door, { log });
+  const node = toNodeHandler({
+    fetch: async (request: Request) => {
+      const principal = who(request);
+      return principal === null ? new Response(null, { status: 401 }) : http.handle(request, principal);
+    },
+  });
   const server: HttpServer = createServer((req, res) => void node(req as NodeRequest, res));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);

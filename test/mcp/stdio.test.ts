@@ -8,7 +8,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 const root = new URL('../../', import.meta.url).pathname;
-const program = [join(root, 'node_modules/tsx/dist/cli.mjs'), join(root, 'test/mcp/program.ts')];
+const program = [join(root, 'node_modules/tsx/dist/cli.mjs'), join(root, 'src/cli/main.ts'), 'mcp'];
 
 let folder: string;
 let workspace: string;
@@ -37,7 +37,7 @@ async function connect(mode: 'legacy' | 'auto', settings: string[] = []): Promis
   await client.connect(
     new StdioClientTransport({
       command: process.execPath,
-      args: [...program, workspace, ...settings],
+      args: [...program, '-w', workspace, ...settings],
       env: environment(),
     }),
   );
@@ -46,7 +46,7 @@ async function connect(mode: 'legacy' | 'auto', settings: string[] = []): Promis
 }
 
 function start(): { child: ChildProcessWithoutNullStreams; next(): Promise<Record<string, unknown>> } {
-  const child = spawn(process.execPath, [...program, workspace], { env: environment() });
+  const child = spawn(process.execPath, [...program, '-w', workspace], { env: environment() });
   closing.push(() => child.kill('SIGKILL'));
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
   return { child, next: async () => JSON.parse((await lines.next()).value as string) };

@@ -59,6 +59,11 @@ export class TestServer {
     rmSync(this.home, { recursive: true, force: true });
   }
 
+  /** The folder of its first workspace. */
+  workspaceOf(): string {
+    return [...this.host.workspaces.values()][0]?.context.workingDir ?? '';
+  }
+
   tokenFor(name: string, role: Role, sessions: string[] | null = null): string {
     return unwrap(addToken(this.host.stateDir, { name, role, sessions }));
   }

@@ -30,7 +30,8 @@ export function approvalRoutes(backend: Backend): ApprovalHandlers {
 
   async function detail(approval: ApprovalRecord, who: Credential): Promise<ApprovalDetail> {
     const { access = [], verdicts = [], preview = [] } = approval.shown ?? {};
-    const always = approval.state === 'pending' ? await answers.proposal(approval) : null;
+    const proposal = approval.state === 'pending' ? await answers.proposal(approval) : null;
+    const always = proposal && { rule: proposal.rules.join('\n'), covers: proposal.covers, refuses: [] };
     const draft = approval.state === 'pending' ? await draftOf(approval, who) : undefined;
     const shownDraft = draft === undefined ? null : { path: draft.path, before: draft.before, after: draft.after };
     // The protocol's types are those of the kernel, without its readonly.

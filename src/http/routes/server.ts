@@ -1,5 +1,5 @@
 import type { Health } from '../../protocol/health.ts';
-import type { ApiParts } from '../create-api.ts';
+import type { ApiParts } from '../api-parts.ts';
 import { type Handlers, json } from '../handler.ts';
 import { openApiDocument } from '../openapi.ts';
 import { refuse } from '../problem.ts';

@@ -212,9 +212,9 @@ describe.each(['2025', '2026', 'auto'] as const)('over HTTP, revision %s', (prot
       run: ({ a }) => ok({ sum: a + 1 }),
     });
     const { door } = openDoor({ tools: [add] });
-    const served = await overHttp(door, {
-      authenticate: (request) => (request.headers.get('authorization') === 'Bearer secret' ? 'me' : null),
-    });
+    const served = await overHttp(door, ({ headers }) =>
+      headers.get('authorization') === 'Bearer secret' ? { id: 'me', mayApprove: true } : null,
+    );
     closing.push(served.close);
     const url = served.url.href;
     const config = { url, protocol, headers: { authorization: 'Bearer secret' } };

@@ -32,6 +32,8 @@ export interface DoorOptions {
   readonly name?: string;
   readonly instructions?: string;
   readonly resources?: Resources;
+  /** A session begins: told before its first call. */
+  onSession?(session: string, client: string): void;
   /** Adds to a server what this door does not serve itself, such as prompts; called before it is connected. */
   extend?(server: Server): void;
 }
@@ -57,6 +59,7 @@ export class Door {
   readonly options: DoorOptions;
   readonly states: RequestStateCodec<RunState>;
   readonly #runs: Map<string, Run>;
+  readonly #sessions = new Set<string>();
   readonly #stop: () => void;
 
   constructor(options: DoorOptions) {
@@ -77,7 +80,9 @@ export class Door {
     const capabilities = capabilitiesOf(connection, ctx);
     const client = clientOf(connection, ctx)?.name ?? 'unknown';
     const callId = newCallId();
-    const run = new Run({ callId, name, args, canAsk: hasForms(capabilities), client });
+    const canAsk = hasForms(capabilities) && mayApprove(ctx);
+    const run = new Run({ callId, name, args, canAsk, client });
+    this.#tellSession(connection.session, client);
     const caller: McpCaller = { capabilities, ask: run.ask.bind(run), request: ctx.mcpReq };
     const own = new ExecutionContext({
       ...context,
@@ -91,6 +96,12 @@ export class Door {
     run.start(result);
     void result.finally(() => connection.calls.delete(callId));
     return run;
+  }
+
+  #tellSession(session: string, client: string): void {
+    if (this.#sessions.has(session)) return;
+    this.#sessions.add(session);
+    this.options.onSession?.(session, client);
   }
 
   /** The run that a request goes on with; undefined when there is none, or when it was another call. */
@@ -121,6 +132,13 @@ export class Door {
     for (const run of this.#runs.values()) run.cancel();
     this.#runs.clear();
   }
+}
+
+/** The scope of a client over HTTP whose form counts. Over a pipe the client is the user's own. */
+export const MAY_APPROVE = 'approve';
+
+function mayApprove({ http }: ServerContext): boolean {
+  return http?.authInfo === undefined || http.authInfo.scopes.includes(MAY_APPROVE);
 }
 
 /** Whoever was given a state is who may come back with it. */

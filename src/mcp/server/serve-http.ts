@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import {
+  type AuthInfo,
   createMcpHandler,
   hostHeaderValidationResponse,
   isLegacyRequest,
@@ -10,19 +11,24 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Logger } from '../../kernel/ports.ts';
 import { connect, follow, soon } from './connect.ts';
-import type { Door } from './door.ts';
+import { type Door, MAY_APPROVE } from './door.ts';
 
 export interface HttpOptions {
   readonly log: Logger;
-  /** Who sends a request, or null for nobody we know. Left out: whoever mounts this has asked already. */
-  authenticate?(request: Request): string | null;
-  /** Beside the names of this machine. */
-  readonly allowedHosts?: readonly string[];
+  /** Whoever mounts this looks at Host and Origin itself. Left out: only the names of this machine are answered to. */
+  readonly guarded?: boolean;
+}
+
+/** Who sends a request, as whoever mounts this found out. */
+export interface Principal {
+  readonly id: string;
+  /** Whether a yes in this client's form is a yes: who may only run tools cannot approve their own calls. */
+  readonly mayApprove: boolean;
 }
 
 /** MCP as something an HTTP server mounts at one path, for every method. */
 export interface HttpDoor {
-  handle(request: Request, principal?: string): Promise<Response>;
+  handle(request: Request, principal: Principal): Promise<Response>;
   close(): Promise<void>;
 }
 
@@ -32,16 +38,17 @@ const LONGEST_BODY = 16 * 1024 * 1024;
 
 interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
-  readonly principal: string;
+  readonly owner: string;
   usedAt: number;
 }
 
 /** Streamable HTTP: the 2026 revision request by request, the 2025 ones in sessions that belong to who opened them. */
-export function serveHttp(door: Door, { log, authenticate, allowedHosts = [] }: HttpOptions): HttpDoor {
+export function serveHttp(door: Door, { log, guarded = false }: HttpOptions): HttpDoor {
+  const salt = randomBytes(16).toString('hex');
   const onerror = (error: Error) => log.warn({}, `MCP over HTTP: ${error.message}`);
   const sessions = new Map<string, Session>();
   const modern = createMcpHandler(
-    ({ authInfo }) => connect(door, 'modern', sessionOf(authInfo?.clientId ?? '')).server,
+    ({ authInfo }) => connect(door, 'modern', sessionOf(`${salt}${authInfo?.clientId}`)).server,
     {
       legacy: 'reject',
       maxRequestBodySize: LONGEST_BODY,
@@ -54,41 +61,32 @@ export function serveHttp(door: Door, { log, authenticate, allowedHosts = [] }: 
   ];
   return { handle, close };
 
-  async function handle(request: Request, known?: string): Promise<Response> {
-    const foreign =
-      hostHeaderValidationResponse(request, [...localhostAllowedHostnames(), ...allowedHosts]) ??
-      originValidationResponse(request, [...localhostAllowedOrigins(), ...allowedHosts]);
+  async function handle(request: Request, { id, mayApprove }: Principal): Promise<Response> {
+    const foreign = guarded ? undefined : turnAway(request);
     if (foreign !== undefined) return foreign;
-    const principal = known ?? (authenticate === undefined ? '' : authenticate(request));
-    if (principal === null) return refused(401, 'A token is needed: send it as Authorization: Bearer …');
-    const options = { authInfo: { token: '', clientId: principal, scopes: [] } };
+    const authInfo = { token: '', clientId: id, scopes: mayApprove ? [MAY_APPROVE] : [] };
     const legacy = await isLegacyRequest(request, undefined, { maxRequestBodySize: LONGEST_BODY });
-    if (!legacy) return modern.fetch(request, options);
-    return inSession(request, principal, options);
+    return legacy ? inSession(request, authInfo) : modern.fetch(request, { authInfo });
   }
 
-  async function inSession(
-    request: Request,
-    principal: string,
-    options: { authInfo: { token: string; clientId: string; scopes: string[] } },
-  ): Promise<Response> {
+  async function inSession(request: Request, authInfo: AuthInfo): Promise<Response> {
     const id = request.headers.get('mcp-session-id');
-    if (id === null) return opened(principal).then((transport) => transport.handleRequest(request, options));
+    if (id === null) return (await opened(authInfo.clientId)).handleRequest(request, { authInfo });
     const session = sessions.get(id);
     // Somebody else's session is as unknown as one that never was.
-    if (session === undefined || session.principal !== principal) return refused(404, 'There is no such session.');
+    if (session === undefined || session.owner !== authInfo.clientId) return refused(404, 'There is no such session.');
     session.usedAt = performance.now();
-    return session.transport.handleRequest(request, options);
+    return session.transport.handleRequest(request, { authInfo });
   }
 
   /** It becomes a session only if the request is the handshake; any other is refused by the transport. */
-  async function opened(principal: string): Promise<WebStandardStreamableHTTPServerTransport> {
+  async function opened(owner: string): Promise<WebStandardStreamableHTTPServerTransport> {
     dropIdle();
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => randomBytes(32).toString('base64url'),
       maxRequestBodySize: LONGEST_BODY,
       onsessioninitialized: (id) => {
-        sessions.set(id, { transport, principal, usedAt: performance.now() });
+        sessions.set(id, { transport, owner, usedAt: performance.now() });
         if (sessions.size > MOST_SESSIONS) dropOldest();
       },
       onsessionclosed: (id) => void sessions.delete(id),
@@ -124,9 +122,16 @@ export function serveHttp(door: Door, { log, authenticate, allowedHosts = [] }: 
   }
 }
 
+function turnAway(request: Request): Response | undefined {
+  return (
+    hostHeaderValidationResponse(request, localhostAllowedHostnames()) ??
+    originValidationResponse(request, localhostAllowedOrigins())
+  );
+}
+
 /** Requests of the 2026 revision stand alone: one record for each who sends them. */
-function sessionOf(principal: string): string {
-  return `mcp-${createHash('sha256').update(principal).digest('hex').slice(0, 24)}`;
+function sessionOf(who: string): string {
+  return `mcp-${createHash('sha256').update(who).digest('hex').slice(0, 24)}`;
 }
 
 function refused(status: number, message: string): Response {

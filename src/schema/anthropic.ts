@@ -1,0 +1,39 @@
+import type {
+  Tool as AnthropicTool,
+  ContentBlock,
+  MessageParam,
+  ToolResultBlockParam,
+} from '@anthropic-ai/sdk/resources';
+import { toAnthropicTool } from './formats.ts';
+import type { Context, ToolHost } from './invoke.ts';
+
+/** Everything an executor offers, for `tools` of a message. */
+export function anthropicTools(host: ToolHost): AnthropicTool[] {
+  return host.offered().map(toAnthropicTool);
+}
+
+/**
+ * Runs what the model asked for and gives the one user message that answers it: every tool use gets its result, in
+ * their order, failures too. Undefined when the model asked for nothing.
+ */
+export async function answerToolUses(
+  host: ToolHost,
+  context: Context,
+  content: readonly ContentBlock[],
+  options: { signal?: AbortSignal } = {},
+): Promise<MessageParam | undefined> {
+  const asked = content.flatMap((block) =>
+    block.type === 'tool_use' ? [{ tool: block.name, args: block.input, key: block.id }] : [],
+  );
+  if (asked.length === 0) return undefined;
+  const results = await host.executeMany(asked, context, options);
+  const blocks = results.map(
+    ({ ok, text }, index): ToolResultBlockParam => ({
+      type: 'tool_result',
+      tool_use_id: asked[index]?.key ?? '',
+      content: text,
+      ...(!ok && { is_error: true }),
+    }),
+  );
+  return { role: 'user', content: blocks };
+}

@@ -1,0 +1,55 @@
+import type {
+  ChatCompletionMessageToolCall,
+  ChatCompletionTool,
+  ChatCompletionToolMessageParam,
+} from 'openai/resources';
+import type { FunctionTool, ResponseInputItem, ResponseOutputItem } from 'openai/resources/responses/responses';
+import { toOpenAIChatTool, toOpenAIResponsesTool } from './formats.ts';
+import { type Context, readArguments, type ToolHost } from './invoke.ts';
+
+/** Everything an executor offers, for `tools` of a chat completion. */
+export function openAITools(host: ToolHost): ChatCompletionTool[] {
+  return host.offered().map(toOpenAIChatTool);
+}
+
+/**
+ * Runs what the model asked for and gives the messages to send back: one for each call, in their order, failures too.
+ * Calls that conflict run in their order, the others at once.
+ */
+export async function answerToolCalls(
+  host: ToolHost,
+  context: Context,
+  calls: readonly ChatCompletionMessageToolCall[] | undefined,
+  options: { signal?: AbortSignal } = {},
+): Promise<ChatCompletionToolMessageParam[]> {
+  const asked = (calls ?? []).map((call) =>
+    call.type === 'function'
+      ? { tool: call.function.name, args: readArguments(call.function.arguments), key: call.id }
+      : { tool: call.custom.name, args: call.custom.input, key: call.id },
+  );
+  const results = await host.executeMany(asked, context, options);
+  return results.map(({ text }, index) => ({ role: 'tool', tool_call_id: asked[index]?.key ?? '', content: text }));
+}
+
+/** Everything an executor offers, for `tools` of a response. */
+export function openAIResponsesTools(host: ToolHost): FunctionTool[] {
+  return host.offered().map(toOpenAIResponsesTool);
+}
+
+/** The same for the Responses API: gives the items to send with the next request. */
+export async function answerFunctionCalls(
+  host: ToolHost,
+  context: Context,
+  output: readonly ResponseOutputItem[],
+  options: { signal?: AbortSignal } = {},
+): Promise<ResponseInputItem.FunctionCallOutput[]> {
+  const asked = output.flatMap((item) =>
+    item.type === 'function_call' ? [{ tool: item.name, args: readArguments(item.arguments), key: item.call_id }] : [],
+  );
+  const results = await host.executeMany(asked, context, options);
+  return results.map(({ text }, index) => ({
+    type: 'function_call_output',
+    call_id: asked[index]?.key ?? '',
+    output: text,
+  }));
+}

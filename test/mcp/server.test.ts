@@ -1,0 +1,137 @@
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type StartedServer, startServer } from '../../src/app/start-server.ts';
+import { addToken } from '../../src/app/tokens.ts';
+
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'toolwright-http-mcp-')));
+const workspace = join(folder, 'ws');
+const stateDir = join(folder, 'state');
+let server: StartedServer;
+let agentToken: string;
+const closing: (() => unknown)[] = [];
+
+beforeAll(async () => {
+  mkdirSync(workspace);
+  mkdirSync(stateDir, { mode: 0o700 });
+  writeFileSync(join(workspace, 'a.txt'), 'first\n');
+  const made = addToken(stateDir, { name: 'robot', role: 'agent', sessions: null });
+  if (!made.ok) throw new Error(made.error.message);
+  agentToken = made.value;
+  const started = await startServer({
+    workspaces: [workspace],
+    env: { PATH: process.env['PATH'], XDG_CONFIG_HOME: folder },
+    flags: { port: '0', stateDir },
+    home: folder,
+  });
+  if (!started.ok) throw new Error(started.error.message);
+  server = started.value;
+}, 60_000);
+afterAll(async () => {
+  for (const close of closing.toReversed()) await close();
+  await server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function connect(era: 'auto' | 'legacy', token: string): Promise<Client> {
+  const client = new Client(
+    { name: 'tester', version: '1' },
+    { versionNegotiation: { mode: era }, capabilities: { elicitation: { form: {} } } },
+  );
+  const requestInit = { headers: { authorization: `Bearer ${token}` } };
+  await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', server.url), { requestInit }));
+  closing.push(() => client.close());
+  client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { decision: 'allow' } }));
+  return client;
+}
+
+const write = (content: string) => ({ name: 'write_file', arguments: { path: 'a.txt', content } });
+const onDisk = () => readFileSync(join(workspace, 'a.txt'), 'utf8');
+
+describe.each(['auto', 'legacy'] as const)('MCP on the server, %s', (era) => {
+  test("the owner's form counts, and the call is in the server's record", async () => {
+    const client = await connect(era, server.token);
+    const answer = await client.callTool(write(`${era} owner\n`));
+    expect(answer.isError, JSON.stringify(answer)).toBeUndefined();
+    expect(onDisk()).toBe(`${era} owner\n`);
+    const { items } = await server.host.ledger.history({ tool: 'write_file', newestFirst: true });
+    expect(items[0]).toMatchObject({ agent: 'tester', state: 'succeeded' });
+    const session = await server.host.ledger.session(items[0]?.session ?? '');
+    expect(session).toMatchObject({ title: 'MCP: tester', agent: 'tester' });
+  });
+
+  test('who may only run tools cannot approve their own call: our inbox is asked, and its edit runs', async () => {
+    const client = await connect(era, agentToken);
+    const told: string[] = [];
+    const before = onDisk();
+    const calling = client.callTool(write('of the robot\n'), {
+      onprogress: ({ message }) => told.push(message ?? ''),
+    });
+    const question = await pending();
+    expect(onDisk()).toBe(before);
+    const modifiedArgs = { path: 'a.txt', content: `edited by a person, ${era}\n` };
+    expect(await server.host.answers.approve(question, 'web', { modifiedArgs })).toMatchObject({ kind: 'answered' });
+    const answer = await calling;
+    expect(JSON.stringify(answer.content)).toContain('changed content before it ran');
+    expect(onDisk()).toBe(`edited by a person, ${era}\n`);
+    expect(told.join()).toContain('Waiting for approval');
+  });
+
+  test('a client hears of a file that another one changed', async () => {
+    const [client, other] = [await connect(era, server.token), await connect(era, server.token)];
+    const heard: string[] = [];
+    client.setNotificationHandler('notifications/resources/updated', ({ params }) => void heard.push(params.uri));
+    const path = `${era}.txt`;
+    const uri = `workspace:///${path}`;
+    if (era === 'legacy') await client.subscribeResource({ uri });
+    else closing.push(await client.listen({ resourceSubscriptions: [uri] }).then((open) => () => open.close()));
+    await other.callTool({ name: 'write_file', arguments: { path, content: `${era} changed\n` } });
+    const end = performance.now() + 10_000;
+    while (heard.length === 0 && performance.now() < end) await sleep(50);
+    expect(new Set(heard)).toEqual(new Set([uri]));
+    const { contents } = await client.readResource({ uri });
+    expect(contents).toMatchObject([{ text: `${era} changed\n` }]);
+  });
+});
+
+test('without a token, with a wrong one, or for another host there is no MCP', async () => {
+  const url = new URL('/mcp', server.url);
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const send = (more: Record<string, string>) =>
+    fetch(url, { method: 'POST', body, headers: { ...headers, ...more } }).then(({ status }) => status);
+  expect(await send({})).toBe(401);
+  expect(await send({ authorization: 'Bearer wrong' })).toBe(401);
+  expect(await send({ authorization: `Bearer ${server.token}`, origin: 'http://evil.test' })).toBe(403);
+  expect(await send({ authorization: `Bearer ${server.token}` })).toBe(400);
+});
+
+test("a session is nobody else's", async () => {
+  const owner = await connect('legacy', server.token);
+  const { sessionId } = owner.transport as StreamableHTTPClientTransport;
+  expect(sessionId?.length).toBeGreaterThanOrEqual(43);
+  const { status } = await fetch(new URL('/mcp', server.url), {
+    method: 'POST',
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      authorization: `Bearer ${agentToken}`,
+      'mcp-session-id': sessionId ?? '',
+    },
+  });
+  expect(status).toBe(404);
+});
+
+async function pending(): Promise<string> {
+  const end = performance.now() + 10_000;
+  while (performance.now() < end) {
+    const [first] = await server.host.ledger.approvals({ state: 'pending' });
+    if (first !== undefined) return first.id;
+    await sleep(20);
+  }
+  throw new Error('nobody was asked');
+}
