@@ -1,3 +1,4 @@
+import { agentRunner } from './agent-runner.ts';
 import { approvalRunner } from './approval-runner.ts';
 import { commandsRunner, decisionRunner } from './commands-runner.ts';
 import { FILE_TOOLS, fileToolsRunner } from './file-tools-runner.ts';
@@ -10,6 +11,7 @@ import { webRunner } from './web-runner.ts';
 
 /** Which part of the product answers for which cases. A part that is new adds its line here; the rest is pending. */
 export const runners: Runners = {
+  'run:agent': agentRunner,
   'run:run_code': runCodeRunner,
   'http:http': serverRunner,
   'http:ws': serverRunner,
