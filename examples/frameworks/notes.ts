@@ -17,5 +17,6 @@ export const { executor, context } = createToolwright({ tools: [countWords] });
 
 /** Every call went through policy, approval and record, whoever asked for it. */
 export function report(): void {
-  for (const { toolName, state, result } of executor.getExecutions()) console.log(`${toolName}: ${state}, ${result.text}`);
+  for (const { toolName, state, result } of executor.getExecutions())
+    console.log(`${toolName}: ${state}, ${result.text}`);
 }

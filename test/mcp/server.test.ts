@@ -94,6 +94,10 @@ describe.each(['auto', 'legacy'] as const)('MCP on the server, %s', (era) => {
     expect(new Set(heard)).toEqual(new Set([uri]));
     const { contents } = await client.readResource({ uri });
     expect(contents).toMatchObject([{ text: `${era} changed\n` }]);
+    heard.length = 0;
+    writeFileSync(join(workspace, path), 'by an editor\n');
+    while (heard.length === 0 && performance.now() < end) await sleep(50);
+    expect(new Set(heard)).toEqual(new Set([uri]));
   });
 });
 

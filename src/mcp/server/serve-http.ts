@@ -66,6 +66,7 @@ export function serveHttp(door: Door, { log, guarded = false }: HttpOptions): Ht
     if (foreign !== undefined) return foreign;
     const authInfo = { token: '', clientId: id, scopes: mayApprove ? [MAY_APPROVE] : [] };
     const legacy = await isLegacyRequest(request, undefined, { maxRequestBodySize: LONGEST_BODY });
+    if (request.headers.get('mcp-method') === 'subscriptions/listen') door.options.resources?.observe?.();
     return legacy ? inSession(request, authInfo) : modern.fetch(request, { authInfo });
   }
 
