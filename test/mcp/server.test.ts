@@ -13,6 +13,8 @@ const stateDir = join(folder, 'state');
 let server: StartedServer;
 let agentToken: string;
 const closing: (() => unknown)[] = [];
+/** Who wants to hear of switched tools: one for each client that stays. */
+let listening = 0;
 
 beforeAll(async () => {
   mkdirSync(workspace);
@@ -29,6 +31,18 @@ beforeAll(async () => {
   });
   if (!started.ok) throw new Error(started.error.message);
   server = started.value;
+  const [app] = server.host.apps.values();
+  if (app === undefined) throw new Error('there is no workspace');
+  const { registry } = app;
+  const onChange = registry.onChange.bind(registry);
+  registry.onChange = (listener) => {
+    listening += 1;
+    const stop = onChange(listener);
+    return () => {
+      listening -= 1;
+      stop();
+    };
+  };
 }, 60_000);
 afterAll(async () => {
   for (const close of closing.toReversed()) await close();
@@ -110,7 +124,9 @@ test('without a token, with a wrong one, or for another host there is no MCP', a
   expect(await send({})).toBe(401);
   expect(await send({ authorization: 'Bearer wrong' })).toBe(401);
   expect(await send({ authorization: `Bearer ${server.token}`, origin: 'http://evil.test' })).toBe(403);
-  expect(await send({ authorization: `Bearer ${server.token}` })).toBe(400);
+  const before = listening;
+  for (let count = 0; count < 20; count++) expect(await send({ authorization: `Bearer ${server.token}` })).toBe(400);
+  expect(listening).toBe(before);
 });
 
 test("a session is nobody else's", async () => {
