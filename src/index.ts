@@ -32,6 +32,7 @@ export { StoreError, type StoreTrouble } from './kernel/store-error.ts';
 export { defineTool, type OwnReason, type Tool, type ToolContext, type ToolSource } from './kernel/tool.ts';
 export { type ParameterType, ToolParameter, type ToolParameterInit } from './kernel/tool-parameter.ts';
 export { ToolResult } from './kernel/tool-result.ts';
+export type { Web, WebRequest, WebResponse, WebSearchAnswer, WebSearchHit } from './kernel/web.ts';
 export type {
   Applied,
   Caller,
@@ -44,6 +45,8 @@ export type {
   Search,
   World,
 } from './kernel/workspace.ts';
+export { createWeb, type WebAccess, type WebOptions, withWeb } from './net/create-web.ts';
+export type { SearchSettings } from './net/search/settings.ts';
 export {
   createPolicy,
   type ExplainingPolicy,

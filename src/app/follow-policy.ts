@@ -3,6 +3,7 @@ import type { Ledger, RuleRecord } from '../kernel/ledger.ts';
 import type { Subject } from '../kernel/ports.ts';
 import { ok, type Result } from '../kernel/result.ts';
 import type { Tool } from '../kernel/tool.ts';
+import type { UrlJudge } from '../kernel/web.ts';
 import { createPolicy, type ExplainingPolicy, type PolicyOptions } from '../policy/create-policy.ts';
 import { type ProposedRule, proposeRules } from '../policy/propose-rule.ts';
 import { type KnownTools, parseRules, type RuleSet } from '../policy/rules.ts';
@@ -17,6 +18,8 @@ interface PolicyParts {
   readonly known: KnownTools;
   /** Those of this process, for what mode strict lists by itself. */
   readonly tools: readonly Tool[];
+  /** Which URLs are never fetched, and which hosts are allowed. */
+  readonly urls?: UrlJudge;
 }
 
 export interface FollowedPolicy {
@@ -34,7 +37,7 @@ export interface FollowedPolicy {
  */
 export async function followPolicy(
   store: Ledger,
-  { config, files, home, known, tools }: PolicyParts,
+  { config, files, home, known, tools, urls }: PolicyParts,
 ): Promise<Result<FollowedPolicy>> {
   const given: RuleSet = { allow: config.allow, ask: config.ask, deny: config.deny };
   const fixed = parseRules(config.mode === 'strict' ? withStrictList(given, commandTools(tools)) : given, known);
@@ -42,7 +45,7 @@ export async function followPolicy(
   const optionsWith = (saved: readonly RuleRecord[]): PolicyOptions => {
     const kept = parseRules(setOf(saved.filter(({ rule }) => known.has(rule.split('(')[0] ?? ''))), known);
     const rules = kept.ok ? [...fixed.value, ...kept.value] : fixed.value;
-    return { mode: config.mode, rules: rules.toSorted(byStrictness), files, home };
+    return { mode: config.mode, rules: rules.toSorted(byStrictness), files, home, ...(urls && { urls }) };
   };
   let options = optionsWith(await store.rules());
   let current = createPolicy(options);

@@ -9,6 +9,7 @@ import type { Approver, BlobStore, Logger } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Sandbox } from '../kernel/sandbox.ts';
 import type { RemoteServer } from '../mcp/client/remote-server.ts';
+import { createWeb, withWeb } from '../net/create-web.ts';
 import type { ExplainingPolicy } from '../policy/create-policy.ts';
 import { createProcesses } from '../processes/create-processes.ts';
 import { builtInToolsets } from '../runtime/built-in-toolsets.ts';
@@ -24,6 +25,7 @@ import { type LoadedConfig, loadConfig } from './config/load-config.ts';
 import type { Texts } from './config/texts.ts';
 import { type FollowedPolicy, followPolicy } from './follow-policy.ts';
 import { followToolStates } from './follow-tool-states.ts';
+import { ownPorts } from './own-ports.ts';
 import { openRemoteTools } from './remote-tools.ts';
 import { VERSION } from './version.ts';
 import { createWitness } from './witness.ts';
@@ -93,7 +95,13 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   const remote = await openRemoteTools(config.mcpServers, { registry, stateDir, version: VERSION, log });
   closing.push(() => remote.close());
   const known = { has: (name: string) => registry.exists(name) || remote.mayBeNamed(name) };
-  const policy = await followPolicy(store, { config, files, home, known, tools: registry.offered() });
+  const web = createWeb({
+    allowedHosts: config.allowedHosts,
+    privateHosts: config.privateHosts,
+    search: loaded.value.search,
+    ownPorts: ownPorts(stateDir, config.port),
+  });
+  const policy = await followPolicy(store, { config, files, home, known, tools: registry.offered(), urls: web.urls });
   if (!policy.ok) return closeAll(closing).then(() => policy);
   const workspace = await openWorkspace({
     root,
@@ -114,7 +122,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     policy: policy.value.policy,
     store,
     blobs,
-    world: processes.addTo(workspace),
+    world: withWeb(processes.addTo(workspace), web),
     witness: createWitness(workspace),
     ...(options.approver !== undefined && { approver: options.approver }),
     ...(config.approvalTimeout !== null && { approvalTimeout: config.approvalTimeout }),

@@ -23,6 +23,7 @@ import { type App, type AppOptions, openApp } from './open-app.ts';
 import { type Proposable, proposeFor } from './propose-for.ts';
 import { createSettings, reloadRules } from './settings-door.ts';
 import { takeOverCalls } from './take-over-calls.ts';
+import { tellFileChanges } from './tell-file-changes.ts';
 import { VERSION } from './version.ts';
 
 export interface HostOptions extends Omit<AppOptions, 'workspace' | 'store' | 'approver'> {
@@ -108,6 +109,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
       keepUp(ledger, { retention: () => retentionOf(config), onError: (error) => log.warn({}, messageOf(error)) }),
     );
     closing.push(takeOverCalls(apps, { ledger, live, log }));
+    tellFileChanges(apps, { tell, log });
   }
   return ok({
     version: VERSION,

@@ -15,7 +15,13 @@ export const access = z
       command: z.string(),
       writes: z.enum(['nothing', 'workspace', 'background']),
     }),
-    z.object({ kind: z.literal('net.fetch'), url: z.string(), method: z.enum(['GET', 'POST']) }),
+    z.object({
+      kind: z.literal('net.fetch'),
+      url: z.string(),
+      method: z.enum(['GET', 'POST']),
+      redirects: z.object({ to: z.array(z.string()), notTo: z.array(z.string()) }).optional(),
+    }),
+    z.object({ kind: z.literal('net.search'), query: z.string() }),
     z.object({ kind: z.literal('unknown') }),
   ])
   .meta({ id: 'Access' });

@@ -40,5 +40,5 @@ test.each([
 test('a toolset offers nothing but its own tools', async () => {
   const { result, offered } = await inToolset('codebase', 'write_file', { path: 'x', content: 'x' });
   expect(result.error).toMatchObject({ code: 'UNKNOWN_TOOL' });
-  expect(offered).toEqual(['read_tool', 'glob_tool', 'grep_tool', 'bash_tool']);
+  expect(offered).toEqual(['read_tool', 'glob_tool', 'grep_tool', 'bash_tool', 'websearch_tool', 'webfetch_tool']);
 });

@@ -206,7 +206,8 @@ function read(fd: number, onBytes: (bytes: Uint8Array) => void): Socket {
 async function drained(readers: readonly Socket[]): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, DRAIN_MS);
+    // After one more look at the pipes: when the machine is busy, this may come before what was written long ago.
+    timer = setTimeout(() => setImmediate(resolve), DRAIN_MS);
   });
   await Promise.race([Promise.all(readers.map(closed)), late]);
   clearTimeout(timer);

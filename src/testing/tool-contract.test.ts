@@ -2,10 +2,12 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ok } from '../kernel/result.ts';
 import { defineTool } from '../kernel/tool.ts';
+import { createWeb, withWeb } from '../net/create-web.ts';
 import { MemoryBlobs } from '../runtime/memory-blobs.ts';
 import { builtInTools } from '../tools/index.ts';
 import { readOutput } from '../tools/output/read-output.ts';
 import { EchoTool } from './sample-tools.ts';
+import { createStubInternet } from './stub-internet.ts';
 import { tempWorkspace } from './temp-workspace.ts';
 import { type ToolContractOptions, toolContract } from './tool-contract.ts';
 
@@ -34,6 +36,17 @@ const fileTool = (name: string, args: unknown): [string, ToolContractOptions] =>
   const runtime = { world: ws.workspace, approver: () => ({ approved: true }) };
   return [name, { args, workingDir: ws.root, runtime }];
 };
+const internet = await createStubInternet((_request, response) => {
+  setTimeout(
+    () => response.end(JSON.stringify({ results: [{ title: 'a', url: 'https://a.test/', content: 'b' }] })),
+    20,
+  );
+});
+afterAll(() => internet[Symbol.asyncDispose]());
+const web = createWeb({ dialer: internet.dialer, search: { searxng: { url: 'http://search.test' } } });
+const webTool = (name: string, args: unknown): [string, ToolContractOptions] => {
+  return [name, { args, workingDir: ws.root, runtime: { world: withWeb(ws.workspace, web) } }];
+};
 const samples = new Map<string, ToolContractOptions>([
   [readOutput.name, { args: { artifact }, runtime: { blobs } }],
   fileTool('list_directory', { path: '.', recursive: true }),
@@ -45,6 +58,8 @@ const samples = new Map<string, ToolContractOptions>([
   fileTool('move_file', { from: 'b.txt', to: 'e/b.txt' }),
   fileTool('glob', { pattern: '**/*' }),
   fileTool('grep', { pattern: 'two' }),
+  webTool('web_fetch', { url: 'http://pub.test/' }),
+  webTool('web_search', { query: 'words' }),
 ]);
 
 describe('the contract holds for every built-in tool', () => {

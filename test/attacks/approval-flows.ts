@@ -273,6 +273,21 @@ export const FLOWS: Readonly<Record<string, Flow>> = {
     return { outcome: still ? 'ask' : 'allow' };
   },
 
+  /** An ordinary edit must work, byte for byte, and the record shows what was asked and what was put in its place. */
+  async 'control.edit-ok'(server) {
+    const { call, approval } = await server.ask(WRITE);
+    const modifiedArgs = { path: 'ok.txt', content: 'edited\r\nby hand\u00e9' };
+    await server.post(`/v1/approvals/${approval.id}/approve`, { modifiedArgs });
+    const { state } = await server.ended(call.id);
+    const kept = await server.host.ledger.approval(approval.id);
+    const wrong = expectThat([
+      [content(server), [modifiedArgs.content]],
+      [(kept?.args as Json | undefined)?.content, [WRITE.content]],
+      [(kept?.edited?.args as Json | undefined)?.content, [modifiedArgs.content]],
+    ]);
+    return { outcome: state === 'succeeded' ? 'allow' : 'error', wrong };
+  },
+
   async 'apr.preview-truncated'(server) {
     const long = 'line\n'.repeat(40_000);
     const one = await server.ask({ path: 'ok.txt', content: `${long}a` });

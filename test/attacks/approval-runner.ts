@@ -19,7 +19,7 @@ export const approvalRunner: Runner = {
     const text = JSON.stringify(end);
     return { outcomes: [end.outcome], text, durationMs, answersAfter, detail: end } satisfies Observation;
   },
-  texts: { apr: checkFlow },
+  texts: { apr: checkFlow, control: checkFlow },
 };
 
 function checkFlow({ attack }: Fixture, { detail }: Observation): string | null {

@@ -48,6 +48,8 @@ export async function openCommands(fixture: Fixture, { approve }: { approve: boo
     home: values['HOME'] ?? '/root',
     stateFolder,
   });
+  // Tried out first, as a server does when it starts: a case that has to end in time is about the command's own.
+  await sandbox.status();
   const files = await openWorkspace({
     root: workspace,
     journal: { folder: join(stateFolder, 'journal'), blobs: new MemoryBlobs() },

@@ -45,7 +45,7 @@ function stepsOf({ tool, input }: Attack): Step[] {
 }
 
 /** The person says no, except where a case can only pass with a yes. An ordinary call must need none. */
-export function needsYes({ control, expect: { any_of: fine } }: Attack): boolean {
+function needsYes({ control, expect: { any_of: fine } }: Attack): boolean {
   return !control && fine.includes('allow') && !fine.includes('ask');
 }
 

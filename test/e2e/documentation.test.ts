@@ -43,6 +43,11 @@ describe.each(['README.md', 'README.zh-CN.md'])('%s', (page) => {
   });
 });
 
+test('docs/web.md: its example runs, and reaches nothing it should not', async () => {
+  const output = await runProgram(codeBlock('docs/web.md', 'ts'));
+  expect(output).toContain('169.254.169.254 is not on the public internet');
+});
+
 test('the tour runs to its end', async () => {
   const { stdout } = await run(process.execPath, ['--import', 'tsx', 'examples/tour.ts'], { cwd: root });
   expect(stdout).toContain('✓ 4 words, 23 characters');

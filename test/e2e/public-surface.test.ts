@@ -23,6 +23,7 @@ test('adding a public export is a decision: it is written down here too', () => 
     'createFilePolicy',
     'createPolicy',
     'createToolwright',
+    'createWeb',
     'defineTool',
     'fail',
     'keepUp',
@@ -37,5 +38,6 @@ test('adding a public export is a decision: it is written down here too', () => 
     'toOpenAIChatTool',
     'toOpenAIFunction',
     'toOpenAIResponsesTool',
+    'withWeb',
   ]);
 });

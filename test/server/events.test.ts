@@ -1,4 +1,6 @@
+import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { streamEvent } from '../../src/protocol/events.ts';
@@ -114,6 +116,20 @@ describe('the stream of events', () => {
     await stream.until(1);
     expect(stream.heard[0]).toMatchObject({ type: 'tool.switched', data: { data } });
     await opened.value.store.close();
+    await stream.stop();
+  });
+
+  test('tells which files changed, whoever changed them', async () => {
+    const stream = listen('/v1/events');
+    const seen = () =>
+      stream.heard.filter(({ type }) => type === 'file.changed').flatMap(({ data }) => data.data.changes);
+    for (let tries = 0; tries < 100 && seen().length === 0; tries++) {
+      writeFileSync(join(server.workspace, 'from-outside.txt'), `${tries}`);
+      await delay(100);
+    }
+    expect(seen()[0]).toMatchObject({ path: 'from-outside.txt' });
+    for (const { data } of stream.heard) streamEvent.parse(data);
+    expect(stream.heard.every(({ id }) => id === null)).toBe(true);
     await stream.stop();
   });
 

@@ -191,6 +191,10 @@ test('[E20] the codes of calls come through this door as they are', async () => 
   expect(await call('read_file', { path: '.env' })).toBe('PERMISSION_DENIED');
   expect(await call('read_file', {})).toBe('INVALID_INPUT');
   expect(await call('nobody', {})).toBe('UNKNOWN_TOOL');
+  await server.post('/v1/rules', { rule: 'bash(sleep *)', verdict: 'allow' });
+  expect(await call('bash', { command: 'sleep 20' }, { timeout: 1 })).toBe('TIMEOUT');
+  const code = 'import os; os.kill(os.getpid(), 9)';
+  expect(await call('run_code', { language: 'python', code })).toBe('EXECUTION_ERROR');
 });
 
 describe('rules', () => {

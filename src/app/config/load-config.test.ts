@@ -318,6 +318,11 @@ const CASES: Record<SettingName, { users: unknown; tighter?: [unknown, unknown];
   toolset: { users: 'full', looser: ['standard', 'full'] },
   sandbox: { users: 'auto', tighter: ['bubblewrap', 'bubblewrap'], looser: ['none'] },
   allowedHosts: { users: ['a.org', 'b.org'], tighter: [['a.org'], ['a.org']], looser: [['c.org'], ['a.org', 'c.org']] },
+  privateHosts: {
+    users: ['a.org', '10.0.0.0/8'],
+    tighter: [['a.org'], ['a.org']],
+    looser: [['10.0.0.0/9'], ['b.org']],
+  },
   commandTimeout: { users: 100, tighter: [50, 50], looser: [101] },
   outputLimit: { users: 5000, tighter: [4000, 4000], looser: [6000] },
   approvalTimeout: { users: 60, tighter: [30, 30], looser: [61, null] },

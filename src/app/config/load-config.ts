@@ -1,10 +1,12 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fail, ok, type Result } from '../../kernel/result.ts';
+import type { SearchSettings } from '../../net/search/settings.ts';
 import type { StorePlace } from '../../storage/open.ts';
 import { type Checked, checkText } from './check.ts';
 import { checkUserFile, checkWorkspaceFile } from './config-file.ts';
 import { hideSecrets } from './hide.ts';
+import { checkSearch } from './search.ts';
 import { type Config, type PartialConfig, SETTING_NAMES, SETTINGS, type SettingName } from './settings.ts';
 import { checkEnvironment, checkFlags, type Texts } from './texts.ts';
 
@@ -17,6 +19,8 @@ export interface LoadedConfig {
   readonly stateDir: string;
   /** What `openStore` is given. */
   readonly storePlace: StorePlace;
+  /** Which search providers are configured: what `createWeb` is given. */
+  readonly search: SearchSettings;
   /** MCP servers that the workspace would like to have. Nothing starts them: the user may add them. */
   readonly proposedServers: Config['mcpServers'];
 }
@@ -51,7 +55,8 @@ export async function loadConfig({
     ['environment', environment.values],
     ['flag', flag.values],
   ]);
-  const found = [platform, user, environment, flag].flatMap((source) => source.problems);
+  const search = checkSearch(env);
+  const found = [platform, user, environment, flag, search].flatMap((source) => source.problems);
   let proposedServers: Config['mcpServers'] = {};
   if (workspace !== undefined) {
     const path = join(workspace, '.toolwright', 'config.json');
@@ -65,7 +70,14 @@ export async function loadConfig({
   const stateDir = config.stateDir ?? join(folderOf(env.XDG_STATE_HOME, home, '.local/state'), 'toolwright');
   const { databaseUrl } = config;
   const storePlace = databaseUrl === null ? { directory: stateDir } : { databaseUrl };
-  return ok({ config, sources: chosen.sources, stateDir, storePlace, proposedServers });
+  return ok({
+    config,
+    sources: chosen.sources,
+    stateDir,
+    storePlace,
+    proposedServers,
+    search: search.settings,
+  });
 }
 
 interface Chosen {

@@ -1,6 +1,8 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { malformedHost } from '../../net/hosts.ts';
+import { malformedPrivateHost } from '../../net/url-guard.ts';
 import { addTo, lower, neverFromWorkspace, oneOf, onlyProposes, subsetOf, type Tighten } from './tighten.ts';
 
 /** One setting: what it may be, what it is if nobody says, what it is for, and how far a workspace may change it. */
@@ -22,6 +24,7 @@ function setting<T>(schema: z.ZodType<T>, fallback: NoInfer<T>, about: string, t
 }
 
 const names = z.array(z.string().min(1));
+const HOST = 'a host is written example.org, *.example.org or example.org:8443';
 
 const protocol = z.enum(['auto', '2025', '2026']).describe('The revision to speak. Left out: what fits the transport.');
 
@@ -68,7 +71,25 @@ export const SETTINGS = {
     'What keeps commands in. none runs them unprotected.',
     oneOf({ none: ['auto', 'bubblewrap', 'seatbelt'], auto: ['bubblewrap', 'seatbelt'], bubblewrap: [], seatbelt: [] }),
   ),
-  allowedHosts: setting(names, [], 'Hosts that may be reached without a question.', subsetOf),
+  allowedHosts: setting(
+    z.array(
+      z
+        .string()
+        .min(1)
+        .refine((entry) => malformedHost([entry]) === null, HOST),
+    ),
+    [],
+    'Hosts that may be reached without a question: example.org, *.example.org, example.org:8443.',
+    subsetOf,
+  ),
+  privateHosts: setting(
+    z.array(
+      z.string().refine((entry) => malformedPrivateHost([entry]) === null, `${HOST}, or an address or a range of them`),
+    ),
+    [],
+    'Hosts, addresses and ranges that web tools may reach although they are not on the public internet.',
+    subsetOf,
+  ),
   commandTimeout: setting(
     z.number().positive().max(600),
     120,

@@ -152,14 +152,14 @@ test('the version of a file above 16 MB counts too', async () => {
 });
 
 test('a great many places, and old texts as large as the file, take no time to speak of', async () => {
-  const big = 'a\r\n'.repeat(300_000);
+  const big = 'a\r\n'.repeat(100_000);
   await using ws = await tempWorkspace({ files: { 'a.txt': big, 'b.txt': big } });
   const edit = (path: string, old: string, replaceAll: boolean) =>
     ws.call('edit_file', { path, edits: [{ old, new: 'b', replaceAll }] });
-  expect((await edit('a.txt', 'a', false)).error?.message).toContain('300000 times');
+  expect((await edit('a.txt', 'a', false)).error?.message).toContain('100000 times');
   expect((await edit('a.txt', 'a', true)).ok).toBe(true);
-  expect((await edit('b.txt', `${'a\n'.repeat(100_000)}c`, false)).error?.code).toBe('INVALID_INPUT');
-  expect((await edit('b.txt', 'a\n'.repeat(300_000), false)).value).toMatchObject({
+  expect((await edit('b.txt', `${'a\n'.repeat(50_000)}c`, false)).error?.code).toBe('INVALID_INPUT');
+  expect((await edit('b.txt', 'a\n'.repeat(100_000), false)).value).toMatchObject({
     edits: [{ strategy: 'line endings', count: 1 }],
   });
   expect(readFileSync(ws.file('b.txt'), 'utf8')).toBe('b');

@@ -7,6 +7,7 @@ interface Heading {
 }
 
 const MOST_NAMED = 40;
+const LONGEST_HEADING = 500;
 
 /** The part of a markdown text from a heading to the next one of its level or above. */
 export function pageSection(markdown: string, wanted: string): Result<string> {
@@ -33,7 +34,8 @@ function headingsOf(lines: readonly string[]): Heading[] {
     }
     if (mark !== undefined) fence = mark;
     const heading = /^(#{1,6}) (.+)$/.exec(text);
-    if (heading !== null) headings.push({ level: heading[1]?.length ?? 1, text: heading[2] ?? '', line });
+    if (heading !== null)
+      headings.push({ level: heading[1]?.length ?? 1, text: (heading[2] ?? '').slice(0, LONGEST_HEADING), line });
   }
   return headings;
 }

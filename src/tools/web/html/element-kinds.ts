@@ -55,7 +55,7 @@ export function isAround(
 
 /** Classes and ids that a page's own style sheet hides. Only plain selectors outside of @-rules: the rest is guesswork. */
 export function hiddenSelectors(sheet: string): string[] {
-  const plain = sheet.slice(0, 100_000).replace(/\/\*[\s\S]*?\*\//g, '');
+  const plain = withoutComments(sheet.slice(0, 100_000));
   const found: string[] = [];
   let depth = 0;
   let start = 0;
@@ -64,7 +64,7 @@ export function hiddenSelectors(sheet: string): string[] {
     if (character === '{' && depth++ === 0) {
       const end = plain.indexOf('}', at);
       const selectors = plain.slice(start, at).trim();
-      const body = plain.slice(at + 1, end === -1 ? undefined : end);
+      const body = plain.slice(at + 1, end === -1 ? undefined : end).slice(0, LONGEST_RULE);
       if (!selectors.startsWith('@') && HIDING_STYLE.test(body)) {
         found.push(
           ...selectors
@@ -79,4 +79,17 @@ export function hiddenSelectors(sheet: string): string[] {
     }
   }
   return found;
+}
+
+const LONGEST_RULE = 2000;
+
+function withoutComments(sheet: string): string {
+  const parts: string[] = [];
+  let at = 0;
+  for (let start = sheet.indexOf('/*'); start !== -1; start = sheet.indexOf('/*', at)) {
+    parts.push(sheet.slice(at, start));
+    const end = sheet.indexOf('*/', start + 2);
+    at = end === -1 ? sheet.length : end + 2;
+  }
+  return parts.join('') + sheet.slice(at);
 }

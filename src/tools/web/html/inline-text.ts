@@ -39,6 +39,8 @@ export class InlineText {
 
   /** Not collapsed and not counted: an image, a line break. */
   addRaw(text: string): void {
+    // A run of spaces would be a trap for every pattern that looks for what follows them.
+    if (text === ' ' && this.#endsOpen) return;
     this.#parts.push(text);
     this.#endsOpen = text.endsWith('\n') || text.endsWith(' ');
   }

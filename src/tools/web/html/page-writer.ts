@@ -1,9 +1,10 @@
 import { BLOCKS, isAround } from './element-kinds.ts';
 import { InlineText, isPermalink, longestRun, type Style } from './inline-text.ts';
+import { LinePrefixes } from './line-prefixes.ts';
 import { linkTarget } from './link-target.ts';
 import { PageBlocks } from './page-blocks.ts';
 import type { Attributes } from './parse-html.ts';
-import { type Cell, isLayout, tableText } from './table-text.ts';
+import { TableWriter } from './table-writer.ts';
 
 type Container = ReturnType<PageBlocks['open']>;
 
@@ -12,24 +13,6 @@ interface Element {
   readonly container: Container | null;
   /** What closing it has to do besides. */
   readonly onClose: (() => void) | null;
-}
-
-interface Prefix {
-  readonly kind: 'item' | 'quote';
-  /** Null once it was written. */
-  first: string | null;
-  readonly rest: string;
-}
-
-interface List {
-  readonly ordered: boolean;
-  next: number;
-}
-
-interface Table {
-  readonly rows: Cell[][];
-  row: Cell[] | null;
-  cell: { text: InlineText; header: boolean; columns: number; rows: number } | null;
 }
 
 const MARKS: Readonly<Record<string, 'strong' | 'em' | 'del' | 'code'>> = {
@@ -49,16 +32,13 @@ const BOXES = new Set(['div', 'section', 'td', 'form', 'center', 'body', 'blockq
 const LINE_NUMBERS = /(^|[\s_-])(line-?numbers?|lineno|linenos|gutter|blob-num)([\s_-]|$)/i;
 const ENDS_TABLE = new Set(['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'pre', 'table', 'article', 'main', 'blockquote']);
 
-/** Lists in lists in lists: deeper ones stand where this one does. */
-const DEEPEST_PREFIX = 12;
-
 /** Writes elements as blocks of text, one after the other, while they come. */
 export class PageWriter {
   readonly #blocks = new PageBlocks();
   readonly #style: Style;
   readonly #stack: Element[] = [];
-  readonly #lists: List[] = [];
-  readonly #prefixes: Prefix[] = [];
+  readonly #prefixes = new LinePrefixes();
+  readonly #tables: TableWriter;
   #flow: InlineText;
   #base: string;
   #heading = 0;
@@ -66,14 +46,12 @@ export class PageWriter {
   #pre: { language: string; parts: string[] } | null = null;
   #language = '';
   #numbers = 0;
-  #tables: Table[] = [];
-  /** Whether the block before was part of the same list. */
-  #inList = false;
 
   constructor(url: string, style: Style) {
     this.#base = url;
     this.#style = style;
     this.#flow = new InlineText(style);
+    this.#tables = new TableWriter(style);
   }
 
   rebase(href: string): void {
@@ -87,7 +65,7 @@ export class PageWriter {
   text(text: string): void {
     if (this.#numbers > 0) return;
     if (this.#pre !== null) this.#pre.parts.push(text);
-    else (this.#table?.cell?.text ?? this.#flow).add(text);
+    else this.#inline.add(text);
   }
 
   close(_name: string): void {
@@ -105,12 +83,8 @@ export class PageWriter {
     return this.#blocks.mainText();
   }
 
-  get #table(): Table | undefined {
-    return this.#tables.at(-1);
-  }
-
   #opened(name: string, attributes: Attributes): Element {
-    if (this.#table?.cell && ENDS_TABLE.has(name)) this.#dissolveTable();
+    if (this.#tables.cell !== null && ENDS_TABLE.has(name)) this.#emitAll(this.#tables.dissolve());
     const container = this.#containerOf(name, attributes);
     if (BLOCKS.has(name) || container !== null) this.#breakBlock(name);
     if (container?.kind === 'main' || container?.kind === 'article') this.#content++;
@@ -118,7 +92,7 @@ export class PageWriter {
   }
 
   #containerOf(name: string, attributes: Attributes): Container | null {
-    if (this.#table?.cell) return null;
+    if (this.#tables.cell !== null) return null;
     if (name === 'main' || attributes['role'] === 'main') return this.#begin('main');
     if (isAround(name, attributes, this.#content > 0)) return this.#begin('around');
     if (name === 'article') return this.#begin('article');
@@ -132,9 +106,8 @@ export class PageWriter {
 
   /** In a cell, blocks follow each other on one line. */
   #breakBlock(name: string): void {
-    const cell = this.#table?.cell;
-    if (cell) cell.text.addRaw(name === 'li' ? ' • ' : ' ');
-    else this.#flush();
+    if (this.#tables.cell === null) this.#flush();
+    else this.#tables.cell.addRaw(name === 'li' ? ' • ' : ' ');
   }
 
   #started(name: string, attributes: Attributes): (() => void) | null {
@@ -169,29 +142,30 @@ export class PageWriter {
       case 'menu':
         return this.#startList(name === 'ol', Number(attributes['start'] ?? 1));
       case 'li':
-        return this.#startItem();
+        return this.#prefixed(() => this.#prefixes.openItem());
       case 'blockquote':
-        return this.#prefix('quote', '> ', '> ');
+        return this.#prefixed(() => this.#prefixes.openQuote());
       case 'dt':
       case 'summary':
         return this.#mark('strong');
       case 'dd':
-        this.#inList = true;
-        return this.#prefix('item', '  ', '  ');
+        return this.#prefixed(() => this.#prefixes.openMeaning());
       case 'table':
         return this.#startTable(attributes);
       case 'tr':
-        return this.#startRow();
+        this.#tables.startRow();
+        return null;
       case 'td':
       case 'th':
-        return this.#startCell(name === 'th', attributes);
+        this.#tables.startCell(name === 'th', attributes);
+        return () => this.#tables.endCell();
       default:
         return null;
     }
   }
 
   get #inline(): InlineText {
-    return this.#table?.cell?.text ?? this.#flow;
+    return this.#tables.cell ?? this.#flow;
   }
 
   #mark(mark: 'strong' | 'em' | 'del' | 'code'): (() => void) | null {
@@ -223,13 +197,13 @@ export class PageWriter {
 
   #lineBreak(): null {
     if (this.#pre !== null) this.#pre.parts.push('\n');
-    else this.#inline.addRaw(this.#heading > 0 || this.#table?.cell ? ' ' : '\n');
+    else this.#inline.addRaw(this.#heading > 0 || this.#tables.cell !== null ? ' ' : '\n');
     return null;
   }
 
   #rule(): null {
     this.#flush();
-    if (!this.#table?.cell && this.#style === 'markdown') this.#emit('---', { length: 0, linkLength: 0 });
+    if (this.#tables.cell === null && this.#style === 'markdown') this.#emit('---', { length: 0, linkLength: 0 });
     return null;
   }
 
@@ -257,10 +231,7 @@ export class PageWriter {
       const { language, parts } = this.#pre ?? { language: '', parts: [] };
       this.#pre = null;
       this.#language = '';
-      const code = parts
-        .join('')
-        .replace(/\r\n?/g, '\n')
-        .replace(/^\n+|\s+$/g, '');
+      const code = parts.join('').replace(/\r\n?/g, '\n').replace(/^\n+/, '').trimEnd();
       if (code === '') return;
       const fence = '`'.repeat(Math.max(3, longestRun(code) + 1));
       const text = this.#style === 'text' ? code : `${fence}${language}\n${code}\n${fence}`;
@@ -276,88 +247,28 @@ export class PageWriter {
   }
 
   #startList(ordered: boolean, start: number): () => void {
-    this.#lists.push({ ordered, next: Number.isSafeInteger(start) ? start : 1 });
+    this.#prefixes.openList(ordered, start);
     return () => {
       this.#flush();
-      this.#lists.pop();
-      if (this.#lists.length === 0) this.#inList = false;
+      this.#prefixes.closeList();
     };
   }
 
-  #startItem(): (() => void) | null {
-    if (this.#table?.cell) return null;
-    const list = this.#lists.at(-1);
-    const marker = list?.ordered ? `${list.next++}. ` : '- ';
-    return this.#prefix('item', marker, ' '.repeat(marker.length));
-  }
-
-  #prefix(kind: Prefix['kind'], first: string, rest: string): (() => void) | null {
-    if (this.#table?.cell || this.#prefixes.length >= DEEPEST_PREFIX) return null;
-    this.#prefixes.push({ kind, first, rest });
+  #prefixed(open: () => boolean): (() => void) | null {
+    if (this.#tables.cell !== null || !open()) return null;
     return () => {
       this.#flush();
-      this.#prefixes.pop();
+      this.#prefixes.close();
     };
   }
 
   #startTable(attributes: Attributes): (() => void) | null {
-    if (attributes['role'] === 'presentation' || attributes['role'] === 'none') return null;
-    const table: Table = { rows: [], row: null, cell: null };
-    this.#tables.push(table);
-    return () => {
-      this.#endCell();
-      if (this.#tables.at(-1) === table) this.#tables.pop();
-      this.#writeTable(table);
-    };
-  }
-
-  #startRow(): null {
-    const row: Cell[] = [];
-    this.#table?.rows.push(row);
-    if (this.#table) this.#table.row = row;
-    return null;
-  }
-
-  #startCell(header: boolean, { colspan, rowspan }: Attributes): (() => void) | null {
-    const table = this.#table;
-    if (!table) return null;
-    if (table.row === null) this.#startRow();
-    const [columns, rows] = [spanOf(colspan), spanOf(rowspan)];
-    table.cell = { text: new InlineText(this.#style), header, columns, rows };
-    return () => this.#endCell();
-  }
-
-  #endCell(): void {
-    const table = this.#table;
-    if (!table?.cell) return;
-    const { text, header, columns, rows } = table.cell;
-    table.row?.push({ text: text.take().text.replace(/\s+/g, ' ').trim(), header, columns, rows });
-    table.cell = null;
-  }
-
-  #writeTable({ rows }: Table): void {
-    const length = rows.reduce((total, row) => total + row.reduce((sum, { text }) => sum + text.length, 0), 0);
-    if (isLayout(rows)) {
-      for (const { text } of rows.flat()) if (text !== '') this.#emit(text, { length: text.length, linkLength: 0 });
-      return;
-    }
-    const text = tableText(rows, this.#style);
-    if (text !== '') this.#emit(text, { length, linkLength: 0 });
-  }
-
-  /** A table with headings or code in its cells is there to place things: its cells become blocks of the page. */
-  #dissolveTable(): void {
-    for (const table of this.#tables.splice(0)) {
-      const cell = table.cell?.text.take().text ?? '';
-      for (const text of [...table.rows.flat().map((each) => each.text), cell]) {
-        if (text !== '') this.#emit(text, { length: text.length, linkLength: 0 });
-      }
-      table.rows.length = 0;
-    }
+    const table = this.#tables.open(attributes);
+    return table === null ? null : () => this.#emitAll(this.#tables.close(table));
   }
 
   #flush(): void {
-    if (this.#table?.cell || this.#pre !== null) return;
+    if (this.#tables.cell !== null || this.#pre !== null) return;
     if (this.#flow.isEmpty) return;
     const { text, length, linkLength } = this.#flow.take();
     if (text === '') return;
@@ -367,14 +278,12 @@ export class PageWriter {
     this.#emit(isMarked ? `${'#'.repeat(level)} ${line}` : line, { length, linkLength, heading: level });
   }
 
+  #emitAll(texts: readonly string[]): void {
+    for (const text of texts) this.#emit(text, { length: text.length, linkLength: 0 });
+  }
+
   #emit(text: string, { length, linkLength, heading = 0 }: Measures): void {
-    const prefixes = this.#prefixes;
-    const isItem = prefixes.some(({ kind }) => kind === 'item');
-    const startsItem = prefixes.some(({ kind, first }) => kind === 'item' && first !== null);
-    const written = prefixes.length === 0 ? text : prefixed(text, prefixes);
-    for (const each of prefixes) if (each.kind === 'item') each.first = null;
-    this.#blocks.add({ text: written, tight: startsItem && this.#inList, length, linkLength, heading });
-    this.#inList = isItem;
+    this.#blocks.add({ ...this.#prefixes.write(text), length, linkLength, heading });
   }
 }
 
@@ -382,15 +291,6 @@ interface Measures {
   readonly length: number;
   readonly linkLength: number;
   readonly heading?: number;
-}
-
-function prefixed(text: string, prefixes: readonly Prefix[]): string {
-  const rest = prefixes.map((each) => each.rest).join('');
-  const first = prefixes.map((each) => each.first ?? each.rest).join('');
-  return text
-    .split('\n')
-    .map((line, index) => (index === 0 ? first : rest) + line)
-    .join('\n');
 }
 
 function languageOf({
@@ -402,9 +302,4 @@ function languageOf({
   const named = /(?:^|\s)(?:language|lang|highlight-source|brush:?)[-\s:]\s*([\w+#-]+)/i.exec(classes)?.[1];
   const found = named ?? full ?? data ?? null;
   return found === null || lang === found ? (named ?? null) : found.toLowerCase();
-}
-
-function spanOf(text: string | undefined): number {
-  const span = Number.parseInt(text ?? '1', 10);
-  return Number.isFinite(span) && span > 0 ? Math.min(span, 100) : 1;
 }

@@ -1,0 +1,73 @@
+interface Prefix {
+  readonly kind: 'item' | 'quote';
+  /** Null once it was written. */
+  first: string | null;
+  readonly rest: string;
+}
+
+/** Lists in lists in lists: deeper ones stand where this one does. */
+const DEEPEST = 12;
+
+/** What stands before the lines of a block: the signs of lists and quotations it is in. */
+export class LinePrefixes {
+  readonly #prefixes: Prefix[] = [];
+  readonly #lists: { readonly ordered: boolean; next: number }[] = [];
+  /** Whether the block before was part of the same list. */
+  #inList = false;
+
+  openList(ordered: boolean, start: number): void {
+    this.#lists.push({ ordered, next: Number.isSafeInteger(start) ? start : 1 });
+  }
+
+  closeList(): void {
+    this.#lists.pop();
+    if (this.#lists.length === 0) this.#inList = false;
+  }
+
+  /** False when it is too deep; then nothing is to be closed either. */
+  openItem(): boolean {
+    const list = this.#lists.at(-1);
+    const marker = list?.ordered ? `${list.next++}. ` : '- ';
+    return this.#open('item', marker, ' '.repeat(marker.length));
+  }
+
+  openQuote(): boolean {
+    return this.#open('quote', '> ', '> ');
+  }
+
+  /** What a term means stands right below it. */
+  openMeaning(): boolean {
+    this.#inList = true;
+    return this.#open('item', '  ', '  ');
+  }
+
+  close(): void {
+    this.#prefixes.pop();
+  }
+
+  /** The block as it stands in the page, and whether it follows the one before without an empty line. */
+  write(text: string): { text: string; tight: boolean } {
+    const isItem = this.#prefixes.some(({ kind }) => kind === 'item');
+    const startsItem = this.#prefixes.some(({ kind, first }) => kind === 'item' && first !== null);
+    const written = this.#prefixes.length === 0 ? text : this.#before(text);
+    for (const each of this.#prefixes) if (each.kind === 'item') each.first = null;
+    const tight = startsItem && this.#inList;
+    this.#inList = isItem;
+    return { text: written, tight };
+  }
+
+  #open(kind: Prefix['kind'], first: string, rest: string): boolean {
+    if (this.#prefixes.length >= DEEPEST) return false;
+    this.#prefixes.push({ kind, first, rest });
+    return true;
+  }
+
+  #before(text: string): string {
+    const rest = this.#prefixes.map((each) => each.rest).join('');
+    const first = this.#prefixes.map((each) => each.first ?? each.rest).join('');
+    return text
+      .split('\n')
+      .map((line, index) => (index === 0 ? first : rest) + line)
+      .join('\n');
+  }
+}
