@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 const folder = new URL('../../docs/clients/', import.meta.url).pathname;
-const main = readFileSync(new URL('../../src/cli/main.ts', import.meta.url), 'utf8');
+const main = readFileSync(new URL('../../', import.meta.url), 'utf8');
 
 describe('the pages for clients', () => {
   test.each(readdirSync(folder))('%s has a configuration that starts our command', (name) => {
