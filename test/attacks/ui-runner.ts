@@ -68,7 +68,7 @@ const SHOW: Readonly<Record<string, Show>> = {
     const frame = card.locator('figure.output-frame');
     await frame.getByText('Output of say').waitFor();
     if (flood) return { page, wrong: await afterFlood(page) };
-    const inside = (await frame.innerText()).replace(/\s+/g, ' ');
+    const inside = ((await frame.textContent()) ?? '').replace(/\s+/g, ' ');
     const own = await frame.locator('a[href]').count();
     const escaped = inside.includes('\u001b');
     return { page, wrong: own > 0 ? 'a link in output is live' : escaped ? 'an escape sequence got through' : null };
@@ -106,14 +106,16 @@ const SHOW: Readonly<Record<string, Show>> = {
     const call = (await asked.json()) as { id: string };
     if (raw !== undefined) return { page, wrong: await sameParse(app, call.id) };
     const dialog = await openQuestion(page);
-    const shown = await dialog.locator('.approval-details').innerText();
+    const shown = (await dialog.locator('.approval-details').textContent()) ?? '';
     await dialog.getByRole('button', { name: 'Edit' }).click();
     await dialog.getByRole('tab', { name: 'Form' }).click();
     const command = (args as { command?: string }).command;
     if (command === undefined) return { page, wrong: null };
     const tail = command.slice(-8).replaceAll(/[\u202a-\u202e]/g, '');
     const hidden = /[\u202a-\u202e\u200b]/.test(shown) ? 'a character that cannot be seen is shown as it is' : null;
-    const cut = shown.includes(tail.slice(0, 6)) ? null : `the end of the command is not in sight: ${shown.slice(0, 200)}`;
+    const cut = shown.includes(tail.slice(0, 6))
+      ? null
+      : `the end of the command is not in sight: ${shown.slice(0, 200)}`;
     const padded = / {40}/.test(command) && !/blanks/.test(shown) ? 'blanks are not counted' : null;
     return { page, wrong: hidden ?? cut ?? padded };
   },
@@ -121,7 +123,10 @@ const SHOW: Readonly<Record<string, Show>> = {
   async session_title(app, { session_title }, dialogs) {
     await app.server.post('/v1/sessions', { title: String(session_title) });
     const page = await openPage(app, '/', dialogs);
-    await page.getByRole('combobox', { name: 'Sessions' }).getByText(String(session_title)).waitFor({ state: 'attached' });
+    await page
+      .getByRole('combobox', { name: 'Sessions' })
+      .getByText(String(session_title))
+      .waitFor({ state: 'attached' });
     return { page, wrong: null };
   },
 
