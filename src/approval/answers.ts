@@ -125,8 +125,9 @@ export function createAnswers(parts: AnswerParts): Answers {
     const decided = await ledger.decide({ type: 'approval.decided', callId, at: now(), data });
     const after = (await ledger.approval(id)) ?? approval;
     if (decided === null) return { kind: 'over', approval: after };
-    // If the process that asked has ended, the call now waits to be taken over.
-    await ledger.recover();
+    // If the process that asked has ended, the call now waits to be taken over. Our own has not.
+    const owner = (await ledger.call(callId))?.node;
+    if (owner?.id !== ledger.node.id || owner.epoch !== ledger.node.epoch) await ledger.recover();
     return { kind: 'answered', approval: after };
   }
 

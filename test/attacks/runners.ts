@@ -6,6 +6,7 @@ import type { Runners } from './harness.ts';
 import { mcpHttpRunner, mcpStdioRunner } from './mcp-runner.ts';
 import { runCodeRunner } from './run-code-runner.ts';
 import { configRunner, serverRunner } from './server-runner.ts';
+import { uiRunner } from './ui-runner.ts';
 import { webRunner } from './web-runner.ts';
 
 /** Which part of the product answers for which cases. A part that is new adds its line here; the rest is pending. */
@@ -22,6 +23,7 @@ export const runners: Runners = {
   'netstub:web_search': webRunner,
   'run:mcp': mcpStdioRunner,
   'http:mcp': mcpHttpRunner,
+  'ui:ui': uiRunner,
   ...Object.fromEntries(
     ['run', 'race', 'fault'].flatMap((mode) => FILE_TOOLS.map((tool) => [`${mode}:${tool}`, fileToolsRunner])),
   ),

@@ -2,6 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { defineTool } from '../../src/kernel/tool.ts';
 import { recordedEvent } from '../../src/protocol/events.ts';
 import { ROLES, type Role } from '../../src/protocol/health.ts';
 import type { Route } from '../../src/protocol/route.ts';
@@ -193,8 +195,18 @@ test('[E20] the codes of calls come through this door as they are', async () => 
   expect(await call('nobody', {})).toBe('UNKNOWN_TOOL');
   await server.post('/v1/rules', { rule: 'bash(sleep *)', verdict: 'allow' });
   expect(await call('bash', { command: 'sleep 20' }, { timeout: 1 })).toBe('TIMEOUT');
-  const code = 'import os; os.kill(os.getpid(), 9)';
-  expect(await call('run_code', { language: 'python', code })).toBe('EXECUTION_ERROR');
+  const broken = defineTool({
+    name: 'broken',
+    description: 'Throws.',
+    input: z.object({}),
+    access: () => [],
+    run() {
+      throw new Error('it broke');
+    },
+  });
+  await using other = await TestServer.start({ tools: [broken] });
+  const { body } = await other.post('/v1/calls', { tool: 'broken', args: {} });
+  expect(body.outcome.error.code).toBe('EXECUTION_ERROR');
 });
 
 describe('rules', () => {
