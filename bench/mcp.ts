@@ -8,7 +8,7 @@ import type { Benchmark, Measurement } from './benchmark.ts';
 import { median } from './benchmark.ts';
 
 const IN_FLIGHT = 16;
-const SAMPLES = 5;
+const SAMPLES = 3;
 
 export const benchmark: Benchmark = {
   about:
@@ -41,19 +41,19 @@ function works(root: string): { what: string; rounds: number; our: Call; their: 
   return [
     {
       what: 'read a file of 4 KB',
-      rounds: 800,
+      rounds: 320,
       our: ['read_file', { path: 'src/f7/file3.ts' }],
       their: ['read_text_file', { path: join(root, 'src/f7/file3.ts') }],
     },
     {
       what: 'list a folder of 100 entries',
-      rounds: 800,
+      rounds: 320,
       our: ['list_directory', { path: 'src' }],
       their: ['list_directory', { path: join(root, 'src') }],
     },
     {
       what: 'search 2,000 files (grep against search_files)',
-      rounds: 48,
+      rounds: 16,
       our: ['grep', { pattern: 'needle' }],
       their: ['search_files', { path: root, pattern: '**/needle*' }],
     },

@@ -1,3 +1,4 @@
+export { type Agent, type AgentOptions, createAgent, type RunOptions, type RunOutcome } from './agent/create-agent.ts';
 export { type Access, UNKNOWN_ACCESS } from './kernel/access.ts';
 export type { CallRecord, CallState, Effect, FinalState, Outcome } from './kernel/call.ts';
 export { ToolCategory } from './kernel/category.ts';
@@ -45,6 +46,12 @@ export type {
   Search,
   World,
 } from './kernel/workspace.ts';
+export { anthropicModel } from './models/anthropic.ts';
+export type { Model, ModelRequest } from './models/model.ts';
+export type { ModelOptions } from './models/model-options.ts';
+export { openaiChatModel } from './models/openai-chat.ts';
+export { openaiResponsesModel } from './models/openai-responses.ts';
+export { type ScriptedTurn, scriptedModel } from './models/scripted.ts';
 export { createWeb, type WebAccess, type WebOptions, withWeb } from './net/create-web.ts';
 export type { SearchSettings } from './net/search/settings.ts';
 export {

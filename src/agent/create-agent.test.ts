@@ -93,7 +93,8 @@ test('denied, not started and interrupted are told apart, and each call has its 
     access: () => [{ kind: 'fs.write', path: 'x' }],
     run: (_, ctx) =>
       new Promise((resolve) => {
-        stopper.abort();
+        // By then the person has answered about the first call.
+        setTimeout(() => stopper.abort(), 500);
         ctx.signal.addEventListener('abort', () => resolve(fail('CANCELLED', 'stopped')));
       }),
   });

@@ -1,5 +1,6 @@
 import type { Logger } from '../kernel/ports.ts';
 import { Door } from '../mcp/server/door.ts';
+import { fileNotices } from './file-notices.ts';
 import type { Host } from './open-host.ts';
 import { workspaceResources } from './workspace-resources.ts';
 
@@ -7,7 +8,8 @@ import { workspaceResources } from './workspace-resources.ts';
 export function openMcpDoor(host: Host): Door {
   const [entry] = host.apps;
   if (entry === undefined) throw new Error('a host has a workspace');
-  const [workspace, { executor, context, loaded }] = entry;
+  const [workspace, app] = entry;
+  const { executor, context, loaded } = app;
   tellProposals(host.log, Object.keys(loaded.proposedServers));
   return new Door({
     executor,
@@ -15,7 +17,7 @@ export function openMcpDoor(host: Host): Door {
     approver: host.mcpApprover,
     version: host.version,
     instructions: INSTRUCTIONS,
-    resources: workspaceResources({ executor, context, blobs: host.blobs, watch: filesOf(host, workspace) }),
+    resources: workspaceResources({ executor, context, blobs: host.blobs, ...fileNotices(app, host.log) }),
     onSession(session, client) {
       const data = { workspace, title: `MCP: ${client}`, agent: client, by: 'mcp' };
       void host.ledger.note(session, { type: 'session.created', callId: null, at: Date.now(), data });
@@ -31,31 +33,4 @@ function tellProposals(log: Logger, names: readonly string[]): void {
   if (names.length === 0) return;
   const next = 'They were not started. To use one, add it to mcpServers in your own configuration.';
   log.warn({}, `The workspace proposes MCP servers: ${names.join(', ')}. ${next}`);
-}
-
-/** Files that calls of ours changed, by whatever door, and those that the watcher of the workspace tells of. */
-function filesOf(host: Host, workspace: string): (listener: (path: string) => void) => () => void {
-  return (listener) => {
-    const touched = new Map<string, string[]>();
-    const stop = [
-      host.onLive((event) => {
-        if (event.type !== 'file.changed' || event.workspace !== workspace) return;
-        for (const { path } of event.data.changes) listener(path);
-      }),
-      host.apps.get(workspace)?.executor.on((event) => {
-        if (event.type === 'call.started') {
-          const paths = event.data.access.flatMap((each) =>
-            each.kind === 'fs.write' || each.kind === 'fs.delete' ? [each.path] : [],
-          );
-          if (paths.length > 0) touched.set(event.callId, paths);
-        }
-        if (event.type !== 'call.finished') return;
-        for (const path of touched.get(event.callId) ?? []) listener(path);
-        touched.delete(event.callId);
-      }),
-    ];
-    return () => {
-      for (const each of stop) each?.();
-    };
-  };
 }

@@ -13,12 +13,13 @@ export interface ResourceParts {
   readonly blobs: BlobStore;
   /** Tells the paths that changed, relative to the workspace. */
   watch?(listener: (path: string) => void): () => void;
+  observe?(): void;
 }
 
 const MOST_LISTED = 500;
 
 /** The workspace's files and what truncation kept, for MCP clients. A file is read by the tool that reads files. */
-export function workspaceResources({ executor, context, blobs, watch }: ResourceParts): Resources {
+export function workspaceResources({ executor, context, blobs, watch, observe }: ResourceParts): Resources {
   return {
     templates: [
       { uriTemplate: FILE_TEMPLATE, name: 'workspace file', description: 'A file of the workspace, by its path' },
@@ -36,6 +37,7 @@ export function workspaceResources({ executor, context, blobs, watch }: Resource
       const bytes = named.kind === 'file' ? await bytesOf(named.path, session) : await blobs.get(named.handle);
       return bytes.ok ? ok([contentOf(uri, bytes.value)]) : bytes;
     },
+    ...(observe !== undefined && { observe }),
     ...(watch !== undefined && { watch: (listener) => watch((path) => listener(fileUri(path))) }),
   };
 

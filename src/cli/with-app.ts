@@ -23,7 +23,7 @@ export async function withApp(
   work: (app: App) => Promise<void>,
   more: Pick<AppOptions, 'approver'> = {},
 ): Promise<void> {
-  const flags = Object.fromEntries(SETTING_NAMES.map((name) => [name, options[name]]).filter(([, text]) => text));
+  const flags = settingsOf(options);
   const { env, cwd } = cli.io;
   const opened = await openApp({ workspace: options.workspace ?? cwd, env, flags, ...more });
   if (!opened.ok) {
@@ -36,6 +36,10 @@ export async function withApp(
   } finally {
     await opened.value.close();
   }
+}
+
+function settingsOf(options: CommonOptions): Texts {
+  return Object.fromEntries(SETTING_NAMES.map((name) => [name, options[name]]).filter(([, text]) => text));
 }
 
 function dashed(name: string): string {

@@ -177,7 +177,7 @@ const OVERLOADED = { type: 'error', error: { type: 'overloaded_error', message: 
 test.each([
   ['429 with a wait', { status: 429, headers: { 'retry-after-ms': '3' } }, 'answered 429'],
   ['529', { status: 529, headers: {}, chunks: [JSON.stringify(OVERLOADED)] }, 'answered 529: Overloaded'],
-  ['a cut stream', { chunks: events(start, ...say('Half').slice(0, 2)), then: 'cut' as const }, 'broke off'],
+  ['a cut stream', { chunks: events(start, ...say('Half').slice(0, 2)), after: 'cut' as const }, 'broke off'],
   ['a stream without its end', { chunks: events(start, ...say('Half')) }, 'before its answer was whole'],
   ['overload in mid-stream', { chunks: events(start, ...say('Half'), OVERLOADED) }, '(overloaded_error): Overloaded'],
   ['something that is not JSON', { chunks: ['event: ping\ndata: {"type":\n\n'] }, 'is not JSON'],
@@ -186,7 +186,7 @@ test.each([
     { chunks: events(start, delta(4, { type: 'text_delta', text: 'x' })) },
     'do not fit',
   ],
-  ['silence', { chunks: events(start), then: 'hang' as const }, 'nothing came for 0.2 s'],
+  ['silence', { chunks: events(start), after: 'hang' as const }, 'nothing came for 0.2 s'],
 ])('after %s the turn is asked for again, and what was heard is taken back', async (_, reply, why) => {
   await using server = await modelServer([reply, FINE]);
   const heard: Heard[] = [];
@@ -238,7 +238,7 @@ test('an endpoint that is a web page is told from a model', async () => {
 });
 
 test.each([
-  ['while it streams', { chunks: events(start), then: 'hang' as const }],
+  ['while it streams', { chunks: events(start), after: 'hang' as const }],
   ['while it waits', { status: 503, headers: { 'retry-after': '30' } }],
 ])('a signal ends a turn %s', async (_, reply) => {
   await using server = await modelServer(() => reply);

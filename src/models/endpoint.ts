@@ -1,3 +1,5 @@
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Failure, messageOf } from '../kernel/error.ts';
 import type { AssistantMessage } from '../kernel/message.ts';
@@ -79,22 +81,26 @@ async function once(
   reader: TurnReader,
   signal: AbortSignal | undefined,
 ): Promise<AssistantMessage | Trouble> {
-  const { who, url, headers, stallMs = 120_000 } = endpoint;
-  const dead = new AbortController();
-  const stalled = () => dead.abort(new Error(`nothing came for ${stallMs / 1000} s`));
-  const timer = setTimeout(stalled, stallMs);
-  const stop = () => dead.abort(signal?.reason);
+  const { who, stallMs = 120_000 } = endpoint;
+  const call = post(endpoint, body);
+  let ended: string | undefined;
+  const end = (why: string) => {
+    ended = why;
+    call.destroy(new Error(why));
+  };
+  const stop = () => end('it was told to stop');
+  const timer = setTimeout(() => end(`nothing came for ${stallMs / 1000} s`), stallMs);
   signal?.addEventListener('abort', stop, { once: true });
   if (signal?.aborted) stop();
   try {
-    const request = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body } as const;
-    // A redirect would carry the key to wherever the answer points.
-    const response = await fetch(url, { ...request, redirect: 'manual', signal: dead.signal });
-    if (!response.ok) return troubleOfStatus(who, response, await beginning(response));
-    const type = response.headers.get('content-type') ?? 'nothing';
-    if (!type.includes('event-stream') || response.body === null) return noStream(who, type, await beginning(response));
+    const answer = await answerTo(call);
+    const status = answer.statusCode ?? 0;
+    if (status < 200 || status > 299)
+      return troubleOfStatus(who, { status, headers: answer.headers }, await beginning(answer));
+    const type = answer.headers['content-type'] ?? 'nothing';
+    if (!type.includes('event-stream')) return noStream(who, type, await beginning(answer));
     const parser = new EventParser();
-    for await (const chunk of response.body) {
+    for await (const chunk of answer as AsyncIterable<Uint8Array>) {
       timer.refresh();
       for (const event of parser.push(chunk)) {
         const found = reader.push(event);
@@ -103,14 +109,33 @@ async function once(
     }
     return reader.finish() ?? trouble('NETWORK_ERROR', `${who} broke off before its answer was whole`, { retry: true });
   } catch (error) {
-    const why = dead.signal.aborted ? messageOf(dead.signal.reason) : causeOf(error);
+    const why = ended ?? messageOf(error);
     return trouble('NETWORK_ERROR', `${who} cannot be reached or broke off: ${why}`, { retry: true });
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', stop);
-    // Whatever is left of the stream is nobody's any more.
-    dead.abort();
+    // After a whole answer the connection is kept for the next turn; whatever else is left of it is nobody's any more.
+    if (!call.res?.complete) call.destroy();
   }
+}
+
+/** Node's own client: a redirect is an answer like any other, so the key goes nowhere it was not sent. */
+function post({ url, headers }: EndpointOptions, body: string): ClientRequest & { res?: IncomingMessage } {
+  const request = url.startsWith('https:') ? httpsRequest : httpRequest;
+  const length = Buffer.byteLength(body);
+  const call = request(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream', 'content-length': length, ...headers },
+  });
+  call.end(body);
+  return call;
+}
+
+function answerTo(call: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    call.once('response', resolve);
+    call.on('error', reject);
+  });
 }
 
 function noStream(who: string, type: string, said: string): Trouble {
@@ -118,21 +143,15 @@ function noStream(who: string, type: string, said: string): Trouble {
   return trouble('NOT_CONFIGURED', `${who} answered ${type} instead of a stream («${began}»). Check modelBaseUrl.`);
 }
 
-async function beginning(response: Response): Promise<string> {
+async function beginning(answer: IncomingMessage): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of answer as AsyncIterable<Uint8Array>) {
     chunks.push(chunk);
     size += chunk.length;
     if (size > MOST_ERROR_BYTES) break;
   }
   return Buffer.concat(chunks).subarray(0, MOST_ERROR_BYTES).toString('utf8');
-}
-
-/** fetch says only «fetch failed»; what failed is in its cause. */
-function causeOf(error: unknown): string {
-  const { cause } = (error ?? {}) as { cause?: unknown };
-  return messageOf(cause ?? error);
 }
 
 /** Undefined, and trouble, when it is no JSON: a stream like that is asked for again. */

@@ -93,7 +93,7 @@ test('chat: a gateway without indexes that says «stop» although it calls is un
 test('chat: cut-off arguments, a cut stream and an error inside it are told apart', async () => {
   const cut = lines(part(0, { id: 'c1', function: { name: 'look', arguments: '{"a":' } }), chunk({}, 'length'));
   await using server = await modelServer([
-    { chunks: lines(chunk({ content: 'Ha' })), then: 'cut' },
+    { chunks: lines(chunk({ content: 'Ha' })), after: 'cut' },
     { chunks: lines(chunk({ content: 'Ha' }), { error: { type: 'server_error', message: 'oops' } }) },
     { chunks: cut },
   ]);

@@ -14,20 +14,24 @@ export function trouble(code: ErrorCode, message: string, more: { retry?: boolea
 
 const RETRIED_STATUS = new Set([408, 409, 425, 429]);
 
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
 /** What an answer that is no turn means. `said` is the body, of whatever shape. */
-export function troubleOfStatus(who: string, response: Response, said: string): Trouble {
-  const { status, headers } = response;
+export function troubleOfStatus(who: string, { status, headers }: Answer, said: string): Trouble {
   const words = wordsOf(said);
   const why = `${who} answered ${status}${words === '' ? '' : `: ${words}`}`;
   if (status >= 300 && status < 400) {
-    const to = headers.get('location') ?? 'elsewhere';
+    const to = headers.location ?? 'elsewhere';
     return trouble('NOT_CONFIGURED', `${who} redirects to ${to}. If you trust that address, set it as modelBaseUrl.`);
   }
   if (status === 401 || status === 403)
     return trouble('NOT_CONFIGURED', `${why}. Check the key and that it may use this model.`);
   if (status === 404) return trouble('NOT_CONFIGURED', `${why}. Check the model's name and modelBaseUrl.`);
   if (status === 413 || isTooLong(words)) return trouble('TOO_LARGE', why);
-  const retry = (RETRIED_STATUS.has(status) || status >= 500) && headers.get('x-should-retry') !== 'false';
+  const retry = (RETRIED_STATUS.has(status) || status >= 500) && headers['x-should-retry'] !== 'false';
   if (!retry) return trouble('INVALID_INPUT', `${why}. Nothing was run.`);
   const afterMs = retryAfter(headers);
   return trouble('NETWORK_ERROR', why, { retry: true, ...(afterMs !== undefined && { afterMs }) });
@@ -68,11 +72,11 @@ function clip(text: string): string {
 }
 
 /** `retry-after-ms`, or `retry-after` in seconds or as a date. */
-function retryAfter(headers: Headers): number | undefined {
-  const ms = Number(headers.get('retry-after-ms') ?? Number.NaN);
+function retryAfter(headers: Answer['headers']): number | undefined {
+  const ms = Number(headers['retry-after-ms'] ?? Number.NaN);
   if (Number.isFinite(ms) && ms >= 0) return ms;
-  const text = headers.get('retry-after');
-  if (text === null) return undefined;
+  const text = headers['retry-after'];
+  if (typeof text !== 'string') return undefined;
   const seconds = Number(text);
   const after = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(text) - Date.now();
   return Number.isFinite(after) ? Math.max(0, after) : undefined;

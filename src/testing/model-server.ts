@@ -9,7 +9,7 @@ export interface RawReply {
   /** Written one by one, so that an event can be cut anywhere. */
   readonly chunks?: readonly (string | Uint8Array)[];
   /** What happens after the last chunk. Left out: a proper end. */
-  readonly then?: 'cut' | 'hang';
+  readonly after?: 'cut' | 'hang';
 }
 
 export interface RawRequest {
@@ -61,13 +61,13 @@ export async function modelServer(
 }
 
 async function write(response: ServerResponse, reply: RawReply): Promise<void> {
-  const { status = 200, headers = { 'content-type': 'text/event-stream' }, chunks = [], then } = reply;
+  const { status = 200, headers = { 'content-type': 'text/event-stream' }, chunks = [], after } = reply;
   response.writeHead(status, headers);
   response.flushHeaders();
   for (const chunk of chunks) {
     response.write(chunk);
     if (chunks.length < 50) await new Promise(setImmediate);
   }
-  if (then === 'cut') response.socket?.destroy();
-  else if (then === undefined) response.end();
+  if (after === 'cut') response.socket?.destroy();
+  else if (after === undefined) response.end();
 }

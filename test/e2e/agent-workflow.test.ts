@@ -93,3 +93,11 @@ test('[A01] the model is told of every tool with its name, description and input
     }
   });
 });
+
+test('[A02] an agent with the essentials has exactly these four, and may call any', async () => {
+  await workflow([{ calls: [read('README.md')] }], async (app, requests) => {
+    await run(app, 'Hello');
+    const names = requests[0]?.body.tools.map(({ name }: AnthropicTool) => name);
+    expect(names.toSorted()).toEqual(['bash', 'read_file', 'web_fetch', 'write_file']);
+  });
+});

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 const folder = new URL('../../docs/clients/', import.meta.url).pathname;
-const main = readFileSync(new URL('../../src/cli/main.ts', import.meta.url), 'utf8');
+const command = readFileSync(new URL('../../src/cli/commands/mcp.ts', import.meta.url), 'utf8');
 
 describe('the pages for clients', () => {
   test.each(readdirSync(folder))('%s has a configuration that starts our command', (name) => {
@@ -25,7 +25,7 @@ describe('the pages for clients', () => {
       'vs-code',
       'zed',
     ]);
-    expect(main).toMatch(/\.command\('mcp'\)[\s\S]*--workspace <folder>[\s\S]*--set <name=value>/);
+    expect(command).toMatch(/--workspace <folder>[\s\S]*--set <name=value>/);
   });
 });
 

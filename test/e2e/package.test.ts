@@ -62,6 +62,14 @@ describe('the package, installed in an empty folder', () => {
     for (const entry of Object.values<{ types?: string }>(exports)) {
       if (entry.types !== undefined) readFileSync(join(folder, 'node_modules/toolwright', entry.types));
     }
-    expect(Object.keys(exports)).toEqual(['.', './langchain', './ai-sdk', './testing', './package.json']);
+    expect(Object.keys(exports)).toEqual([
+      '.',
+      './langchain',
+      './ai-sdk',
+      './openai',
+      './anthropic',
+      './testing',
+      './package.json',
+    ]);
   });
 });

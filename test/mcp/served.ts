@@ -1,13 +1,11 @@
 import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { PassThrough } from 'node:stream';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { pino } from 'pino';
 import type { Approver } from '../../src/kernel/ports.ts';
 import { type ApprovalWay, createMcpApprover, type McpApprover } from '../../src/mcp/server/approver.ts';
 import { Door, type DoorOptions } from '../../src/mcp/server/door.ts';
 import { type Principal, serveHttp } from '../../src/mcp/server/serve-http.ts';
-import { serveStdio } from '../../src/mcp/server/serve-stdio.ts';
 import { createToolwright, type Toolwright, type ToolwrightOptions } from '../../src/runtime/create-toolwright.ts';
 
 type NodeRequest = Parameters<ReturnType<typeof toNodeHandler>>[0];
@@ -57,10 +55,4 @@ export async function overHttp(
       await new Promise((resolve) => server.close(resolve));
     },
   };
-}
-
-/** The door at the end of a pipe in this process; `gone` resolves when it has seen the client go. */
-export function overPipe(door: Door): { input: PassThrough; output: PassThrough; gone: Promise<void> } {
-  const [input, output] = [new PassThrough(), new PassThrough()];
-  return { input, output, gone: serveStdio(door, { input, output, log }) };
 }

@@ -13,6 +13,8 @@ const stateDir = join(folder, 'state');
 let server: StartedServer;
 let agentToken: string;
 const closing: (() => unknown)[] = [];
+/** Who wants to hear of switched tools: one for each client that stays. */
+let listening = 0;
 
 beforeAll(async () => {
   mkdirSync(workspace);
@@ -29,6 +31,18 @@ beforeAll(async () => {
   });
   if (!started.ok) throw new Error(started.error.message);
   server = started.value;
+  const [app] = server.host.apps.values();
+  if (app === undefined) throw new Error('there is no workspace');
+  const { registry } = app;
+  const onChange = registry.onChange.bind(registry);
+  registry.onChange = (listener) => {
+    listening += 1;
+    const stop = onChange(listener);
+    return () => {
+      listening -= 1;
+      stop();
+    };
+  };
 }, 60_000);
 afterAll(async () => {
   for (const close of closing.toReversed()) await close();
@@ -94,6 +108,10 @@ describe.each(['auto', 'legacy'] as const)('MCP on the server, %s', (era) => {
     expect(new Set(heard)).toEqual(new Set([uri]));
     const { contents } = await client.readResource({ uri });
     expect(contents).toMatchObject([{ text: `${era} changed\n` }]);
+    heard.length = 0;
+    writeFileSync(join(workspace, path), 'by an editor\n');
+    while (heard.length === 0 && performance.now() < end) await sleep(50);
+    expect(new Set(heard)).toEqual(new Set([uri]));
   });
 });
 
@@ -106,7 +124,9 @@ test('without a token, with a wrong one, or for another host there is no MCP', a
   expect(await send({})).toBe(401);
   expect(await send({ authorization: 'Bearer wrong' })).toBe(401);
   expect(await send({ authorization: `Bearer ${server.token}`, origin: 'http://evil.test' })).toBe(403);
-  expect(await send({ authorization: `Bearer ${server.token}` })).toBe(400);
+  const before = listening;
+  for (let count = 0; count < 20; count++) expect(await send({ authorization: `Bearer ${server.token}` })).toBe(400);
+  expect(listening).toBe(before);
 });
 
 test("a session is nobody else's", async () => {

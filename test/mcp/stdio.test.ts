@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+
+vi.setConfig({ testTimeout: 120_000 });
 
 const root = new URL('../../', import.meta.url).pathname;
 const program = [join(root, 'node_modules/tsx/dist/cli.mjs'), join(root, 'src/cli/main.ts'), 'mcp'];
@@ -78,6 +80,8 @@ describe.each(['legacy', 'auto'] as const)('a client over pipes, %s', (mode) => 
     const written = await call('write_file', { path: 'src/a b.ts', content: 'changed\n' });
     expect(written.content[1]).toMatchObject({ type: 'resource_link', uri: 'workspace:///src/a%20b.ts' });
     expect(readFileSync(join(workspace, 'src/a b.ts'), 'utf8')).toBe('changed\n');
+    expect(await codeOf('bash', { command: 'sleep 60', timeout: 1 })).toBe('TIMEOUT');
+    expect(await codeOf('bash', { command: 'yes' })).toBe('EXECUTION_ERROR');
 
     const { resources } = await client.listResources();
     expect(resources.map(({ uri }) => uri)).toContain('workspace:///src/a%20b.ts');

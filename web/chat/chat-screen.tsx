@@ -1,6 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { Plus } from 'lucide-react';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { api } from '../api/api.ts';
 import { ApprovalDock } from '../approvals/approval-dock.tsx';
 import { go } from '../shell/place.ts';
@@ -58,8 +58,8 @@ function SessionBar(): ReactNode {
 /** Only what is in sight is in the page, however long the session; it stays at the end until one scrolls up. */
 function Feed({ session }: { session: string | null }): ReactNode {
   const say = useWords();
-  const { items } = useStore(feeds).get(session ?? '') ?? EMPTY_FEED;
-  const rows = rowsOf(items);
+  const feed = useStore(feeds).get(session ?? '') ?? EMPTY_FEED;
+  const rows = useMemo(() => rowsOf(feed), [feed]);
   const scroller = useRef<HTMLDivElement>(null);
   const [pinned, setPinned] = useState(true);
   const virtual = useVirtualizer({

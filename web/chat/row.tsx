@@ -27,6 +27,15 @@ export function Row({ row }: { row: ChatRow }): ReactNode {
   );
 }
 
+const RUN_WORDS = {
+  scripted: 'runScripted',
+  stopped: 'runStopped',
+  budget: 'runBudget',
+  loop: 'runLoop',
+  refused: 'runRefused',
+  failed: 'runFailed',
+} as const;
+
 const Message = memo(({ message }: { message: MessageItem }): ReactNode => {
   const say = useWords();
   const { role, text } = message;
@@ -41,6 +50,7 @@ const Message = memo(({ message }: { message: MessageItem }): ReactNode => {
   return (
     <div data-role={role} className={role === 'notice' ? 'text-soft text-sm italic' : 'py-1 [overflow-wrap:anywhere]'}>
       <span className="sr-only">{say(role === 'notice' ? 'notice' : 'agent')}: </span>
+      {message.run !== undefined && <strong>{say(RUN_WORDS[message.run.kind])} </strong>}
       <Markdown text={text} />
     </div>
   );

@@ -21,20 +21,24 @@ function call(id: string, requestedAt: number, phase: Phase, durationMs = 10): C
 const message = (id: string): MessageItem => ({ kind: 'message', id, seq: 0, role: 'assistant', text: id, at: 0 });
 
 test('calls that ran at the same time stand together, those that followed one another do not', () => {
-  const rows = rowsOf([
-    message('m1'),
-    call('a', 0, 'done', 100),
-    call('b', 5, 'done', 100),
-    call('c', 500, 'done'),
-    message('m2'),
-    call('d', 600, 'running'),
-    call('e', 900, 'waiting'),
-  ]);
+  const rows = rowsOf({
+    streaming: 'so far',
+    items: [
+      message('m1'),
+      call('a', 0, 'done', 100),
+      call('b', 5, 'done', 100),
+      call('c', 500, 'done'),
+      message('m2'),
+      call('d', 600, 'running'),
+      call('e', 900, 'waiting'),
+    ],
+  });
   expect(rows.map((row) => (row.kind === 'calls' ? row.calls.map(({ id }) => id).join('+') : row.message.id))).toEqual([
     'm1',
     'a+b',
     'c',
     'm2',
     'd+e',
+    'streaming',
   ]);
 });

@@ -1,11 +1,11 @@
-import type { CallItem, FeedItem, MessageItem } from '../state/feed.ts';
+import type { CallItem, Feed, MessageItem } from '../state/feed.ts';
 
 export type ChatRow =
   | { readonly key: string; readonly kind: 'message'; readonly message: MessageItem }
   | { readonly key: string; readonly kind: 'calls'; readonly calls: readonly CallItem[] };
 
 /** Calls that were asked for together stand together: each began before the first of them had ended. */
-export function rowsOf(items: readonly FeedItem[]): ChatRow[] {
+export function rowsOf({ items, streaming }: Pick<Feed, 'items' | 'streaming'>): ChatRow[] {
   const rows: ChatRow[] = [];
   let group: CallItem[] = [];
   const close = () => {
@@ -24,6 +24,10 @@ export function rowsOf(items: readonly FeedItem[]): ChatRow[] {
     group.push(item);
   }
   close();
+  if (streaming !== '') {
+    const message = { kind: 'message', id: 'streaming', seq: 0, role: 'assistant', text: streaming, at: 0 } as const;
+    rows.push({ key: 'streaming', kind: 'message', message });
+  }
   return rows;
 }
 

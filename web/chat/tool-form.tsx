@@ -1,5 +1,5 @@
 import { Play, X } from 'lucide-react';
-import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import type { ToolView } from '../../src/protocol/tools.ts';
 import { api, messageOf } from '../api/api.ts';
 import { type Schema, SchemaForm, type Values } from '../show/schema-form.tsx';
@@ -26,8 +26,12 @@ export function ToolForm({
       (error) => setTrouble(messageOf(error)),
     );
   }, [tool.name]);
-  const run = async (event: FormEvent) => {
-    event.preventDefault();
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (schema !== null) form.current?.querySelector<HTMLElement>('textarea, input, select')?.focus();
+  }, [schema]);
+  const run = async (event?: FormEvent) => {
+    event?.preventDefault();
     try {
       const id = await session();
       await api('startCall', { body: { tool: tool.name, args: values, session: id, wait: false } });
@@ -40,7 +44,11 @@ export function ToolForm({
     <form
       aria-label={tool.name}
       onSubmit={(event) => void run(event)}
-      onKeyDown={({ key }) => key === 'Escape' && onClose()}
+      ref={form}
+      onKeyDown={({ key, ctrlKey, metaKey, nativeEvent }) => {
+        if (key === 'Escape') onClose();
+        if (key === 'Enter' && (ctrlKey || metaKey) && !nativeEvent.isComposing) void run();
+      }}
       className="mb-2 max-h-[50dvh] overflow-y-auto rounded-lg border border-line bg-page p-3"
     >
       <div className="mb-2 flex items-center gap-2">

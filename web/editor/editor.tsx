@@ -23,7 +23,7 @@ export function Editor({ path, onPath }: { path: string | null; onPath: (path: s
   if (open.length === 0) return <p className="p-6 text-soft">{say('openFile')}</p>;
   return (
     <div className="flex h-full flex-col">
-      <div role="tablist" className="flex shrink-0 overflow-x-auto border-line border-b bg-raised">
+      <nav aria-label={say('openFiles')} className="flex shrink-0 overflow-x-auto border-line border-b bg-raised">
         {open.map((tab) => (
           <div
             key={tab.path}
@@ -31,8 +31,7 @@ export function Editor({ path, onPath }: { path: string | null; onPath: (path: s
           >
             <button
               type="button"
-              role="tab"
-              aria-selected={tab.path === path}
+              aria-current={tab.path === path ? 'page' : undefined}
               title={tab.path}
               className="min-h-10 max-w-56 truncate px-3 text-sm"
               onClick={() => onPath(tab.path)}
@@ -50,7 +49,7 @@ export function Editor({ path, onPath }: { path: string | null; onPath: (path: s
             </button>
           </div>
         ))}
-      </div>
+      </nav>
       {open.map((tab) => (
         <div key={tab.path} hidden={tab.path !== path} className="min-h-0 flex-1">
           <EditorTab path={tab.path} />

@@ -9,6 +9,7 @@ export function FilesScreen({ path }: { path: string | null }): ReactNode {
   const say = useWords();
   return (
     <div className="flex h-full flex-col md:flex-row">
+      <h1 className="sr-only">{say('files')}</h1>
       <aside
         aria-label={say('files')}
         className={`min-h-0 shrink-0 overflow-y-auto border-line border-b bg-panel md:h-full md:w-72 md:border-r md:border-b-0 ${path === null ? 'flex-1 md:flex-none' : 'max-h-[30dvh] md:max-h-none'}`}

@@ -35,6 +35,8 @@ export interface MessageItem {
   readonly role: 'user' | 'assistant' | 'notice';
   readonly text: string;
   readonly at: number;
+  /** For a notice about a run, instead of a text. */
+  readonly run?: { readonly kind: 'scripted' | 'stopped' | 'budget' | 'loop' | 'refused' | 'failed' };
 }
 
 export type FeedItem = CallItem | MessageItem;
@@ -42,18 +44,22 @@ export type FeedItem = CallItem | MessageItem;
 /** One session as it is shown: its items in order, and how far it was read. */
 export interface Feed {
   readonly items: readonly FeedItem[];
+  /** What the model is writing and has not finished. */
+  readonly streaming: string;
   readonly seq: number;
 }
 
-export const EMPTY_FEED: Feed = { items: [], seq: 0 };
+export const EMPTY_FEED: Feed = { items: [], streaming: '', seq: 0 };
 
 const LIVE_CHARS = 16_000;
 
 /** Applies an event. What was seen already changes nothing, so replays and overlaps are harmless. */
 export function applyEvent(feed: Feed, event: StreamEvent): Feed {
   if (event.type === 'call.progressed') return progressed(feed, event);
+  if (event.type === 'message.streamed') return streamed(feed, event.data);
   if (!('seq' in event) || event.seq <= feed.seq) return feed;
-  return { items: itemsAfter(feed.items, event), seq: event.seq };
+  const streaming = event.type === 'message.added' || event.type === 'run.finished' ? '' : feed.streaming;
+  return { items: itemsAfter(feed.items, event), streaming, seq: event.seq };
 }
 
 function itemsAfter(items: readonly FeedItem[], event: RecordedEvent): readonly FeedItem[] {
@@ -61,6 +67,12 @@ function itemsAfter(items: readonly FeedItem[], event: RecordedEvent): readonly 
     case 'message.added': {
       const { messageId, role, text } = event.data;
       return [...items, { kind: 'message', id: messageId, seq: event.seq, role, text, at: event.at }];
+    }
+    case 'run.started':
+      return event.data.scripted ? [...items, notice(event, { kind: 'scripted' })] : items;
+    case 'run.finished': {
+      const { reason, message } = event.data;
+      return reason === 'done' ? items : [...items, notice(event, { kind: reason }, message)];
     }
     case 'call.requested':
       return [...items, newCall(event)];
@@ -104,6 +116,15 @@ function itemsAfter(items: readonly FeedItem[], event: RecordedEvent): readonly 
     default:
       return items;
   }
+}
+
+function notice(event: RecordedEvent, run: NonNullable<MessageItem['run']>, text = ''): MessageItem {
+  return { kind: 'message', id: `run-${event.seq}`, seq: event.seq, role: 'notice', text, at: event.at, run };
+}
+
+function streamed(feed: Feed, { kind, text }: { kind: string; text: string }): Feed {
+  if (kind === 'restarted') return { ...feed, streaming: '' };
+  return kind === 'text' ? { ...feed, streaming: feed.streaming + text } : feed;
 }
 
 function newCall(event: Extract<RecordedEvent, { type: 'call.requested' }>): CallItem {

@@ -123,6 +123,12 @@ function takeOther(event: StreamEvent): void {
         now.map((tool) => (tool.name === event.data.tool ? { ...tool, enabled: event.data.enabled } : tool)),
       );
       break;
+    case 'run.started':
+    case 'run.finished': {
+      const running = event.type === 'run.started';
+      sessions.set((now) => now.map((one) => (one.id === event.session ? { ...one, running } : one)));
+      break;
+    }
     case 'session.created':
       void loadSessions();
       break;

@@ -11,7 +11,7 @@ import { useWords } from '../words/words.ts';
 import type { ToolFigures } from './tool-figures.ts';
 import { ToolSwitch } from './tool-switch.tsx';
 
-const FORMATS = ['openai', 'openai-chat', 'openai-responses', 'anthropic', 'json-schema'] as const;
+const FORMATS = ['openai', 'openai-responses', 'anthropic', 'json-schema'] as const;
 
 export function ToolPage({ tool, figures }: { tool: ToolView; figures: ToolFigures | undefined }): ReactNode {
   const say = useWords();

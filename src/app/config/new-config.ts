@@ -4,7 +4,7 @@ import { fail, ok, type Result } from '../../kernel/result.ts';
 import { SETTING_NAMES, SETTINGS } from './settings.ts';
 
 /** Every setting as a comment with its default: a file that changes nothing until a line is uncommented. */
-export function newConfig(schemaPath: string): string {
+function newConfig(schemaPath: string): string {
   const lines = SETTING_NAMES.flatMap((name) => {
     const { about, fallback } = SETTINGS[name];
     return ['', `  // ${about}`, `  // "${name}": ${JSON.stringify(fallback)},`];

@@ -123,8 +123,9 @@ export class Door {
   }
 
   /** Ends what a connection still has under way. */
-  leave({ calls }: Connection): void {
+  leave({ calls, session }: Connection): void {
     for (const callId of calls) this.drop(callId);
+    this.#sessions.delete(session);
   }
 
   close(): void {

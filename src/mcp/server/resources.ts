@@ -17,6 +17,8 @@ export interface Resources {
   read(uri: string, session: string): Promise<Result<readonly ResourceContent[]>>;
   /** Tells the uri of what changed. Returns how to stop. */
   watch?(listener: (uri: string) => void): () => void;
+  /** Somebody wants to hear of changes: from now on also of those that no call of ours made. */
+  observe?(): void;
 }
 
 export function serveResources(connection: Connection, resources: Resources): void {
@@ -36,6 +38,7 @@ export function serveResources(connection: Connection, resources: Resources): vo
   if (connection.era === 'modern') return;
   server.setRequestHandler('resources/subscribe', ({ params: { uri } }) => {
     if (subscribed.size < MOST_SUBSCRIPTIONS) subscribed.add(uri);
+    resources.observe?.();
     return {};
   });
   server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => {

@@ -66,17 +66,26 @@ export function serveHttp(door: Door, { log, guarded = false }: HttpOptions): Ht
     if (foreign !== undefined) return foreign;
     const authInfo = { token: '', clientId: id, scopes: mayApprove ? [MAY_APPROVE] : [] };
     const legacy = await isLegacyRequest(request, undefined, { maxRequestBodySize: LONGEST_BODY });
+    if (request.headers.get('mcp-method') === 'subscriptions/listen') door.options.resources?.observe?.();
     return legacy ? inSession(request, authInfo) : modern.fetch(request, { authInfo });
   }
 
   async function inSession(request: Request, authInfo: AuthInfo): Promise<Response> {
     const id = request.headers.get('mcp-session-id');
-    if (id === null) return (await opened(authInfo.clientId)).handleRequest(request, { authInfo });
+    if (id === null) return begin(request, authInfo);
     const session = sessions.get(id);
     // Somebody else's session is as unknown as one that never was.
     if (session === undefined || session.owner !== authInfo.clientId) return refused(404, 'There is no such session.');
     session.usedAt = performance.now();
     return session.transport.handleRequest(request, { authInfo });
+  }
+
+  async function begin(request: Request, authInfo: AuthInfo): Promise<Response> {
+    const transport = await opened(authInfo.clientId);
+    const response = await transport.handleRequest(request, { authInfo });
+    // Without the handshake it is no session, and nobody could come back to it.
+    if (!sessions.has(transport.sessionId ?? '')) await transport.close();
+    return response;
   }
 
   /** It becomes a session only if the request is the handshake; any other is refused by the transport. */

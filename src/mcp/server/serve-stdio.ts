@@ -26,6 +26,11 @@ export function serveStdio(door: Door, { input, output, log }: StdioOptions): Pr
       transport,
       onerror: (error) => log.warn({}, `MCP over stdio: ${error.message}`),
     });
+    const received = transport.onmessage;
+    transport.onmessage = (message, extra) => {
+      if ('method' in message && message.method === 'subscriptions/listen') door.options.resources?.observe?.();
+      received?.(message, extra);
+    };
     // The SDK has set its own: the connection is over when that is done.
     const closed = transport.onclose;
     transport.onclose = () => {

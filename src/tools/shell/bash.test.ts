@@ -225,6 +225,20 @@ describe('a command in mode ask', () => {
   }, 60_000);
 });
 
+test.each([
+  ['make test', 'Makefile'],
+  ['pytest -q', 'conftest.py'],
+  ['./build.sh', 'build.sh'],
+  ['cd src && python3 ../tools/gen.py', 'tools/gen.py'],
+  ['python3 tools/gen.py', 'tools/gen.py'],
+])('a rule for «%s» does not answer for what it runs', async (command, file) => {
+  const texts = { Makefile: 'test:\n', 'conftest.py': '', 'build.sh': 'true\n', 'tools/gen.py': '' };
+  const rules = { allow: ['bash(make test)', 'bash(pytest -q)', 'bash(./build.sh)', 'bash(python3 *)'] };
+  await using ws = await commandWorkspace({ path, files: { ...FILES, ...texts }, rules });
+  await ws.call('bash', { command });
+  expect(ws.asked).toEqual([expect.stringContaining(`what ${file} says`)]);
+});
+
 describe('the contract of tools', async () => {
   const ws = await commandWorkspace({ path, mode: 'auto', files: FILES });
   afterAll(() => ws[Symbol.asyncDispose]());

@@ -9,16 +9,29 @@ import type { ToolContext } from '../../kernel/tool.ts';
 
 const START = String.raw`(?:^|[\s;&|(])`;
 
-/** Programs that run what a file of the project says. */
-const RUNNERS: readonly { readonly pattern: RegExp; readonly files: readonly string[] }[] = [
-  { pattern: new RegExp(`${START}(?:npm|pnpm|yarn|bun)\\s`), files: ['package.json'] },
-  { pattern: new RegExp(`${START}make(?:\\s|$)`), files: ['GNUmakefile', 'makefile', 'Makefile'] },
-  { pattern: new RegExp(`${START}just(?:\\s|$)`), files: ['justfile', 'Justfile'] },
-  { pattern: new RegExp(`${START}rake(?:\\s|$)`), files: ['Rakefile'] },
-  { pattern: new RegExp(`${START}task(?:\\s|$)`), files: ['Taskfile.yml', 'Taskfile.yaml'] },
-  { pattern: new RegExp(`${START}tox(?:\\s|$)`), files: ['tox.ini'] },
-  { pattern: new RegExp(`${START}composer\\s`), files: ['composer.json'] },
-];
+/** Programs that run what a file of the project says, and the files they look for. */
+const RUNNERS = [
+  ['npm|pnpm|yarn|bun', 'package.json'],
+  ['make|gmake', 'GNUmakefile makefile Makefile'],
+  ['just', 'justfile Justfile'],
+  ['rake|bundle|rspec', 'Rakefile Gemfile spec/spec_helper.rb'],
+  ['task', 'Taskfile.yml Taskfile.yaml'],
+  ['tox|nox', 'tox.ini noxfile.py'],
+  ['pytest|py\\.test|python3? -m pytest', 'conftest.py tests/conftest.py'],
+  ['pip3?|python3? -m pip|uv', 'setup.py'],
+  ['composer', 'composer.json'],
+  ['cargo', 'build.rs'],
+  ['cmake|ctest', 'CMakeLists.txt'],
+  ['mvn', 'pom.xml'],
+  ['gradle|\\./gradlew', 'build.gradle build.gradle.kts'],
+  ['vitest|npx vitest', 'vitest.config.ts vitest.config.js vite.config.ts'],
+  ['jest|npx jest', 'jest.config.js jest.config.ts'],
+  ['eslint|npx eslint', 'eslint.config.js eslint.config.mjs .eslintrc.js'],
+  ['pre-commit', '.pre-commit-config.yaml'],
+].map(([names = '', files = '']) => ({
+  pattern: new RegExp(`${START}(?:${names})(?:\\s|$)`),
+  files: files.split(' '),
+}));
 
 const FILE = String.raw`[\w@%+.-]+(?:/[\w@%+.-]+)*`;
 
@@ -29,6 +42,7 @@ const BY_NAME = new RegExp(
 );
 
 const MOST_FILES = 20;
+const MOST_FOLDERS = 5;
 
 export function mayRunScripts(command: string): boolean {
   return fileNames(command).length > 0;
@@ -56,11 +70,22 @@ export async function rememberScripts(command: string, cwd: string | undefined, 
 /** The files whose text the command would run, as they are now. */
 async function projectScripts(command: string, cwd = '.', ctx: ToolContext) {
   const found: { path: string; text: string }[] = [];
-  for (const path of new Set(fileNames(command).map((name) => posix.join(cwd, name)))) {
+  const names = fileNames(command);
+  const paths = foldersOf(command, cwd).flatMap((folder) => names.map((name) => posix.join(folder, name)));
+  for (const path of new Set(paths)) {
     const read = await ctx.files.readText(path);
     if (read.ok) found.push({ path: read.value.path, text: relevant(read.value.path, read.value.text) });
   }
   return found;
+}
+
+/** Where the command may be when it runs something: where it starts, and where each `cd` leads. */
+function foldersOf(command: string, cwd: string): string[] {
+  const folders = [cwd];
+  for (const [, folder = ''] of command.matchAll(/(?:^|[;&|(])\s*cd\s+([\w@%+./-]+)/g)) {
+    folders.push(posix.join(folders.at(-1) ?? cwd, folder));
+  }
+  return folders.slice(0, MOST_FOLDERS);
 }
 
 function fileNames(command: string): string[] {

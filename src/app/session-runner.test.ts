@@ -1,0 +1,94 @@
+import { cpSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { type CliPlace, cliPlace } from '../testing/cli-place.ts';
+import { modelServer } from '../testing/model-server.ts';
+import { anthropicReply } from '../testing/wire-turn.ts';
+import { type Host, openHost } from './open-host.ts';
+import { createSessionRunner } from './session-runner.ts';
+
+async function withHost(place: CliPlace, more: object, work: (host: Host) => Promise<void>): Promise<void> {
+  const env = { ...place.env, ...more };
+  const runner = (parts: Parameters<NonNullable<Parameters<typeof openHost>[0]['runner']>>[0]) =>
+    createSessionRunner(parts, env);
+  const host = await openHost({ workspaces: [place.workspace], env, headless: true, runner });
+  if (!host.ok) throw new Error(host.error.message);
+  try {
+    await work(host.value);
+  } finally {
+    await host.value.close();
+  }
+}
+
+async function open({ ledger, workspaces }: Host, session: string): Promise<void> {
+  const data = { workspace: [...workspaces.keys()][0] ?? '', title: null, agent: null, by: null };
+  await ledger.note(session, { type: 'session.created', callId: null, at: Date.now(), data });
+}
+
+async function over({ runner }: Host, session: string): Promise<void> {
+  for (let tries = 0; runner.running(session) && tries < 600; tries++) await delay(50);
+}
+
+const toModel = (url: string) => ({
+  TOOLWRIGHT_PROVIDER: 'anthropic',
+  TOOLWRIGHT_MODEL_BASE_URL: url,
+  TOOLWRIGHT_MODE: 'auto',
+});
+
+test('a message is answered in its session, streamed and recorded, and a run left behind is taken up at the start', async () => {
+  using place = cliPlace(process.env.PATH, { 'a.txt': 'alpha' });
+  const turns = [
+    { calls: [{ name: 'read_file', args: { path: 'a.txt' } }] },
+    { text: 'It says alpha.' },
+    { text: 'Again.' },
+  ];
+  await using model = await modelServer((_, index) => anthropicReply(turns[index] ?? { text: 'Hm.' }, index));
+  await withHost(place, toModel(model.url), async (host) => {
+    const heard: string[] = [];
+    host.onLive(({ type }) => heard.push(type));
+    await open(host, 's1');
+    expect(host.runner.model).toBe('claude-sonnet-5-5');
+    expect(await host.runner.send('s1', 'What does a.txt say?', 'ana')).toMatchObject({ ok: true });
+    expect(await host.runner.send('s1', 'And?', 'ana')).toMatchObject({ ok: false, error: { code: 'CONFLICT' } });
+    await over(host, 's1');
+    const said = (await host.ledger.events('s1')).flatMap((event) =>
+      event.type === 'message.added' ? [[event.data.role, event.data.text, event.data.by ?? null]] : [],
+    );
+    expect(said).toEqual([
+      ['user', 'What does a.txt say?', 'ana'],
+      ['assistant', '', null],
+      ['assistant', 'It says alpha.', null],
+    ]);
+    expect(heard).toContain('message.streamed');
+    const message = { messageId: 'm', role: 'user' as const, text: 'Go on' };
+    await host.ledger.note('s1', {
+      type: 'run.started',
+      callId: null,
+      at: Date.now(),
+      data: { model: 'm', scripted: false },
+    });
+    await host.ledger.note('s1', { type: 'message.added', callId: null, at: Date.now(), data: message });
+  });
+  await withHost(place, toModel(model.url), async (host) => {
+    for (let tries = 0; model.requests.length < 3 && tries < 200; tries++) await delay(50);
+    await over(host, 's1');
+    expect((await host.ledger.events('s1')).at(-1)).toMatchObject({ type: 'run.finished', data: { reason: 'done' } });
+  });
+});
+
+test('without a model a message is refused with the next step, and the demo plays on its workspace', {
+  timeout: 60_000,
+}, async () => {
+  using place = cliPlace(process.env.PATH);
+  cpSync(new URL('../../examples/demo-workspace', import.meta.url), place.workspace, { recursive: true });
+  await withHost(place, { TOOLWRIGHT_MODE: 'auto' }, async (host) => {
+    await open(host, 'd1');
+    expect(host.runner.model).toBeNull();
+    expect(await host.runner.send('d1', 'Hi', 'ana')).toMatchObject({ ok: false, error: { code: 'NOT_CONFIGURED' } });
+    expect(await host.runner.demo('d1', 'ana')).toMatchObject({ ok: true });
+    await over(host, 'd1');
+    const events = await host.ledger.events('d1');
+    expect(events.at(-1)).toMatchObject({ type: 'run.finished', data: { reason: 'done' } });
+    expect(JSON.stringify(events)).toContain('The report is in reports/efficiency_report.md: changes 8');
+  });
+});

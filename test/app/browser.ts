@@ -1,0 +1,109 @@
+import { cpSync, mkdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
+import { createSessionRunner } from '../../src/app/session-runner.ts';
+import { TestServer } from '../server/test-server.ts';
+
+const root = join(import.meta.dirname, '../..');
+const shots = join(root, '.cache', 'screenshots');
+/** Generous: a busy machine is slow, and a page that hangs is noticed all the same. */
+const PATIENCE_MS = 40_000;
+let browser: Promise<Browser> | undefined;
+
+export async function closeBrowser(): Promise<void> {
+  await (await browser)?.close();
+  browser = undefined;
+}
+
+/** A real server with the built page, and a real browser on it. What the page logs as an error is kept. */
+export class TestApp implements AsyncDisposable {
+  readonly server: TestServer;
+  readonly errors: string[] = [];
+  /** Requests to anywhere else than the server. */
+  readonly strayRequests: string[] = [];
+  readonly #pages: Page[] = [];
+
+  private constructor(server: TestServer) {
+    this.server = server;
+  }
+
+  static async start(options: ConstructorParameters<typeof TestServer>[0] = {}): Promise<TestApp> {
+    const server = new TestServer({
+      pages: join(root, 'dist', 'web'),
+      port: await freePort(),
+      runner: (parts) => createSessionRunner(parts, {}),
+      ...options,
+    });
+    await server.start();
+    return new TestApp(server);
+  }
+
+  /** Puts the demo workspace into the server's own. */
+  addDemo(): void {
+    cpSync(join(root, 'examples', 'demo-workspace'), this.server.workspace, { recursive: true });
+  }
+
+  /** The page as the printed address opens it. */
+  async open(path = '/', options: BrowserContextOptions & { token?: string } = {}): Promise<Page> {
+    const { token = this.server.tokens.own, ...rest } = options;
+    browser ??= chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
+    const viewport = { width: 1280, height: 800 };
+    const context = await (await browser).newContext({ viewport, locale: 'en-GB', ...rest });
+    const page = await context.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
+    page.on('pageerror', (error) => this.errors.push(String(error)));
+    page.on('console', (message) => message.type() === 'error' && this.errors.push(message.text()));
+    page.on('request', (request) => {
+      const url = new URL(request.url());
+      if (url.protocol.startsWith('http') && url.origin !== this.server.running.url) this.strayRequests.push(url.href);
+    });
+    this.#pages.push(page);
+    await page.goto(`${this.server.running.url}${path}#token=${token}`);
+    return page;
+  }
+
+  async shot(page: Page, name: string): Promise<void> {
+    mkdirSync(shots, { recursive: true });
+    await page.screenshot({ path: join(shots, `${name}.png`) });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const page of this.#pages) await page.context().close();
+    await this.server[Symbol.asyncDispose]();
+  }
+}
+
+/** Calls a tool as a person does: `/` and its name, then the form. */
+export async function callTool(page: Page, tool: string, fields: Record<string, string>): Promise<void> {
+  await page.locator('#composer').fill(`/${tool}`);
+  await page
+    .getByRole('list', { name: /Tools|工具/ })
+    .getByRole('button')
+    .first()
+    .click();
+  const form = page.getByRole('form', { name: tool });
+  for (const [name, value] of Object.entries(fields)) await form.getByLabel(new RegExp(`^${name} `)).fill(value);
+  await form.getByRole('button', { name: /Run|运行/ }).click();
+}
+
+export function callCard(page: Page, tool: string): Locator {
+  return page.locator('section[data-call]', { hasText: tool });
+}
+
+/** Opens the first question; its buttons wake up after half a second. */
+export async function openQuestion(page: Page): Promise<Locator> {
+  await page.getByRole('region', { name: 'Approvals' }).getByRole('button', { name: 'Open' }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('heading', { name: 'What will run, exactly' }).waitFor();
+  return dialog;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}

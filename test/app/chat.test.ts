@@ -1,0 +1,158 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { callCard, callTool, closeBrowser, openQuestion, TestApp } from './browser.ts';
+
+const LONG = { timeout: 120_000 };
+/** Runs in the page. */
+const COLOUR = '(badge) => getComputedStyle(badge).color';
+let app: TestApp;
+
+beforeEach(async () => {
+  app = await TestApp.start();
+}, LONG.timeout);
+afterEach(async () => {
+  const { errors, strayRequests } = app;
+  await app[Symbol.asyncDispose]();
+  expect(errors).toEqual([]);
+  expect(strayRequests).toEqual([]);
+}, LONG.timeout);
+afterAll(closeBrowser);
+
+const file = () => readFileSync(join(app.server.workspace, 'a.txt'), 'utf8');
+
+describe('the chat', () => {
+  test('[D12] [D13] shows a call with its arguments, and its result by icon, word and colour', LONG, async () => {
+    const page = await app.open();
+    await callTool(page, 'read_file', { path: 'a.txt' });
+    const good = callCard(page, 'read_file').first();
+    await good.getByText('Done').waitFor();
+    await good.getByRole('button', { expanded: false }).click();
+    await good.getByText('a.txt', { exact: true }).first().waitFor();
+    await good.getByText('one', { exact: true }).waitFor();
+    const green = await good.locator('[data-phase=done]').evaluate(COLOUR);
+    await callTool(page, 'read_file', { path: 'missing.txt' });
+    const bad = callCard(page, 'missing.txt');
+    await bad.getByText('Failed', { exact: true }).waitFor();
+    await bad.getByText(/FILE_NOT_FOUND/).waitFor();
+    const red = await bad.locator('[data-phase=failed]').evaluate(COLOUR);
+    expect(green).not.toBe(red);
+    await app.shot(page, 'chat-results');
+  });
+
+  test('[D14] the demo shows its calls in order and then the summary', LONG, async () => {
+    app.addDemo();
+    const page = await app.open();
+    await page.getByRole('button', { name: 'Watch the demo' }).click();
+    await page.getByText('Scripted run').waitFor();
+    for (let answered = 0; answered < 2; answered++) {
+      const dialog = await openQuestion(page);
+      await dialog.getByRole('button', { name: 'Allow once' }).click();
+      await dialog.getByRole('button', { name: 'Close' }).click();
+    }
+    await page.getByText('The report is in', { exact: false }).waitFor();
+    await app.shot(page, 'demo');
+    expect(existsSync(join(app.server.workspace, 'reports/efficiency_report.md'))).toBe(true);
+  });
+});
+
+describe('approvals', () => {
+  test('[E17] a call waits, the dialog shows exactly what would run, and a yes makes it go on', LONG, async () => {
+    const page = await app.open();
+    await callTool(page, 'write_file', { path: 'a.txt', content: 'one\ntwo\n' });
+    await callCard(page, 'write_file').getByText('Waiting for you').waitFor();
+    expect(file()).toBe('one\n');
+    const dialog = await openQuestion(page);
+    await dialog.locator('[data-diff]').getByText('+two').waitFor();
+    await dialog.getByText('It would change a.txt.').first().waitFor();
+    await app.shot(page, 'approval');
+    await dialog.getByRole('button', { name: 'Allow once' }).click();
+    await callCard(page, 'write_file').getByText('Done').waitFor();
+    expect(file()).toBe('one\ntwo\n');
+  });
+
+  test('[E17] edited arguments are what runs, and the card says which were changed', LONG, async () => {
+    const page = await app.open();
+    await callTool(page, 'write_file', { path: 'a.txt', content: 'theirs\n' });
+    const dialog = await openQuestion(page);
+    await dialog.getByRole('button', { name: 'Edit' }).click();
+    await dialog.getByRole('tab', { name: 'Form' }).click();
+    await dialog.getByLabel(/^content /).fill('mine\n');
+    await dialog.getByRole('button', { name: 'Allow with my changes' }).click();
+    const card = callCard(page, 'write_file');
+    await card.getByText('Done').waitFor();
+    expect(file()).toBe('mine\n');
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await card.getByRole('button', { expanded: false }).click();
+    await card.getByText('Changed by you: content').waitFor();
+  });
+
+  test('[E17] a hunk that is rejected in the diff is not written', LONG, async () => {
+    const page = await app.open();
+    await callTool(page, 'write_file', { path: 'a.txt', content: 'one\nunwanted\n' });
+    const dialog = await openQuestion(page);
+    await dialog.getByRole('button', { name: 'Edit' }).click();
+    await dialog.getByRole('tab', { name: 'Changes' }).click();
+    await dialog.getByRole('button', { name: 'Reject' }).click();
+    await dialog.getByRole('button', { name: 'Allow with my changes' }).click();
+    await callCard(page, 'write_file').getByText('Done').waitFor();
+    expect(file()).toBe('one\n');
+  });
+
+  test('[E17] a no reaches the call, with the words of the person', LONG, async () => {
+    const page = await app.open();
+    await callTool(page, 'write_file', { path: 'a.txt', content: 'x' });
+    const dialog = await openQuestion(page);
+    await dialog.getByLabel('Words for the model (optional)').fill('use another file');
+    await dialog.getByRole('button', { name: 'Deny' }).click();
+    await callCard(page, 'write_file').getByText('Denied', { exact: true }).waitFor();
+    expect(file()).toBe('one\n');
+    const { body } = await app.server.get('/v1/history?tool=write_file');
+    expect(body.items[0].outcome.error.message).toContain('use another file');
+  });
+
+  test('a question answered in another tab is shown as answered', LONG, async () => {
+    const here = await app.open();
+    await callTool(here, 'write_file', { path: 'a.txt', content: 'x' });
+    const dialog = await openQuestion(here);
+    const there = await app.open();
+    await (await openQuestion(there)).getByRole('button', { name: 'Deny' }).click();
+    await dialog.getByText(/Answered elsewhere by .*: refused/).waitFor();
+  });
+
+  test('[E17] a question survives a restart of the server, and its answer is obeyed', LONG, async () => {
+    const page = await app.open();
+    await callTool(page, 'write_file', { path: 'a.txt', content: 'after the restart\n' });
+    await callCard(page, 'write_file').getByText('Waiting for you').waitFor();
+    await app.server.stop();
+    await page.getByText('Connection lost').waitFor();
+    await app.server.start();
+    await page.getByText('Connected', { exact: true }).waitFor();
+    const dialog = await openQuestion(page);
+    await dialog.getByRole('button', { name: 'Allow once' }).click();
+    await expect.poll(file, { timeout: 30_000 }).toBe('after the restart\n');
+    // The line was down for a while, and the browser logs that by itself.
+    app.errors.length = 0;
+  });
+
+  test('nothing fires in the first half second, and the composer keeps the focus', LONG, async () => {
+    const page = await app.open();
+    await page.locator('#composer').focus();
+    const { body } = await app.server.post('/v1/sessions');
+    const args = { path: 'a.txt', content: 'x' };
+    await app.server.post('/v1/calls', { tool: 'write_file', args, session: body.id, wait: false });
+    const deny = page.getByRole('region', { name: 'Approvals' }).getByRole('button', { name: 'Deny' });
+    await deny.waitFor();
+    expect(await page.evaluate('document.activeElement.id')).toBe('composer');
+    await expect.poll(() => deny.isEnabled(), { timeout: 10_000 }).toBe(true);
+  });
+});
+
+test('what is typed while an input method composes is not sent by its Enter', LONG, async () => {
+  const page = await app.open('/', { locale: 'zh-CN' });
+  const composer = page.locator('#composer');
+  await composer.fill('你好');
+  await composer.dispatchEvent('keydown', { key: 'Enter', isComposing: true });
+  expect(await composer.inputValue()).toBe('你好');
+  await page.getByText('手动模式', { exact: false }).first().waitFor();
+});

@@ -1,0 +1,190 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { callCard, callTool, closeBrowser, openQuestion, TestApp } from './browser.ts';
+
+const LONG = { timeout: 120_000 };
+let app: TestApp;
+
+beforeEach(async () => {
+  app = await TestApp.start({ flags: { allow: 'write_file,bash(touch *)' } });
+}, LONG.timeout);
+afterEach(async () => {
+  const { errors, strayRequests } = app;
+  await app[Symbol.asyncDispose]();
+  expect(errors).toEqual([]);
+  expect(strayRequests).toEqual([]);
+}, LONG.timeout);
+afterAll(closeBrowser);
+
+const path = (name: string) => join(app.server.workspace, name);
+
+async function call(tool: string, args: Record<string, unknown>): Promise<{ state: string; outcome: unknown }> {
+  return (await app.server.post('/v1/calls', { tool, args })).body;
+}
+
+describe('files', () => {
+  test('[D04] a file that a tool, a command or another program makes appears by itself', LONG, async () => {
+    const page = await app.open('/files');
+    const tree = page.getByRole('tree');
+    await tree.getByText('a.txt').waitFor();
+    await call('write_file', { path: 'made/by-tool.txt', content: 'x' });
+    await tree.getByText('made').click();
+    await tree.getByText('by-tool.txt').waitFor();
+    await call('bash', { command: 'touch made/by-command.txt' });
+    await tree.getByText('by-command.txt').waitFor();
+    writeFileSync(path('by-hand.txt'), 'x');
+    await tree.getByText('by-hand.txt').waitFor();
+    await app.shot(page, 'files');
+  });
+
+  test('[D05] an open editor follows the file and says who changed it', LONG, async () => {
+    const page = await app.open('/files/a.txt');
+    await page.getByText('one', { exact: true }).waitFor();
+    await call('write_file', { path: 'a.txt', content: 'changed by a tool\n' });
+    await page.getByText(/a\.txt was changed on disk by write_file/).waitFor();
+    await page.getByText('changed by a tool', { exact: true }).waitFor();
+    writeFileSync(path('a.txt'), 'changed by hand\n');
+    await page.getByText('changed by hand', { exact: true }).waitFor();
+  });
+
+  test('[D05] with unsaved text one chooses: keep mine, take theirs, compare', LONG, async () => {
+    const page = await app.open('/files/a.txt');
+    await type(page, 'mine ');
+    writeFileSync(path('a.txt'), 'theirs\n');
+    const notice = page.getByRole('alert').filter({ hasText: 'was changed on disk' });
+    await notice.getByText(/another program/).waitFor();
+    await notice.getByRole('button', { name: 'Compare' }).click();
+    await page.getByRole('dialog').getByText('theirs', { exact: true }).waitFor();
+    await app.shot(page, 'editor-conflict');
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+    await notice.getByRole('button', { name: 'Keep mine' }).click();
+    await expect.poll(() => readFileSync(path('a.txt'), 'utf8'), { timeout: 20_000 }).toBe('mine one\n');
+
+    await type(page, 'again ');
+    writeFileSync(path('a.txt'), 'theirs twice\n');
+    await notice.getByRole('button', { name: 'Take theirs' }).click();
+    await page.getByText('theirs twice', { exact: true }).waitFor();
+    expect(readFileSync(path('a.txt'), 'utf8')).toBe('theirs twice\n');
+  });
+
+  test(
+    'a save keeps every byte that was not touched, and a tab with unsaved text asks before it closes',
+    LONG,
+    async () => {
+      writeFileSync(path('crlf.txt'), 'one\r\ntwo\r\n');
+      const page = await app.open('/files/crlf.txt');
+      await type(page, 'x');
+      await page.getByRole('button', { name: 'Close crlf.txt' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Keep editing' }).click();
+      await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Saved', { exact: true }).waitFor();
+      expect(readFileSync(path('crlf.txt'), 'utf8')).toBe('xone\r\ntwo\r\n');
+    },
+  );
+
+  test('a name is searched for in the whole tree', LONG, async () => {
+    mkdirSync(path('deep/down'), { recursive: true });
+    writeFileSync(path('deep/down/needle.ts'), 'const a = 1;\n');
+    const page = await app.open('/files');
+    await page.getByRole('searchbox').fill('needle');
+    await page.getByRole('button', { name: 'deep/down/needle.ts' }).click();
+    await page.getByText('const', { exact: true }).waitFor();
+  });
+});
+
+describe('tools', () => {
+  test('[C19] [C20] are listed with their state; one that is switched off is refused', LONG, async () => {
+    const page = await app.open('/tools');
+    const row = page.getByRole('row', { name: /read_file/ });
+    await row.getByText('built-in').waitFor();
+    await app.shot(page, 'tools');
+    await page.getByRole('switch', { name: 'Switch read_file off' }).click();
+    await page.getByRole('switch', { name: 'Switch read_file on' }).waitFor();
+    const refused = await call('read_file', { path: 'a.txt' });
+    expect(refused).toMatchObject({ state: 'failed', outcome: { error: { code: 'TOOL_DISABLED' } } });
+    await page.getByRole('switch', { name: 'Switch read_file on' }).click();
+    await page.getByRole('switch', { name: 'Switch read_file off' }).waitFor();
+    expect(await call('read_file', { path: 'a.txt' })).toMatchObject({ state: 'succeeded' });
+  });
+
+  test('[C19] only an admin can switch', LONG, async () => {
+    const page = await app.open('/tools', { token: app.server.tokenFor('vera', 'viewer') });
+    const control = page.getByRole('switch', { name: 'Switch read_file off' });
+    await control.waitFor();
+    expect(await control.isDisabled()).toBe(true);
+  });
+
+  test('one shows its schema in every format, and can be tried', LONG, async () => {
+    const page = await app.open('/tools/read_file');
+    await page.getByLabel('Schema', { exact: true }).first().waitFor();
+    for (const format of ['openai-responses', 'anthropic', 'json-schema']) {
+      await page.getByRole('combobox', { name: 'Schema' }).selectOption(format);
+      await page.getByText('"path"').first().waitFor();
+    }
+    await page.getByRole('button', { name: 'Try it' }).click();
+    await page.getByLabel(/^path /).fill('a.txt');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await callCard(page, 'read_file').getByText('Done').waitFor();
+  });
+});
+
+test('history has filters, who approved, and an address for each call', LONG, async () => {
+  await call('read_file', { path: 'a.txt' });
+  await call('read_file', { path: 'missing' });
+  const page = await app.open('/history');
+  await page.getByRole('combobox', { name: 'Outcome' }).selectOption('failed');
+  await expect.poll(() => page.getByRole('row').count(), { timeout: 10_000 }).toBe(2);
+  await app.shot(page, 'history');
+  await page.getByRole('button', { name: 'read_file' }).click();
+  await page.getByText(/FILE_NOT_FOUND/).waitFor();
+  expect(page.url()).toMatch(/\/history\/\w+/);
+});
+
+test('everything works in Chinese, on a phone, and by keyboard alone', LONG, async () => {
+  const page = await app.open('/', { locale: 'zh-CN', viewport: { width: 390, height: 800 } });
+  await page.getByText('你想做什么？').waitFor();
+  await app.shot(page, 'phone-zh');
+  await page.locator('#composer').focus();
+  await page.keyboard.type('/read_f');
+  await page.keyboard.press('Enter');
+  await page.getByRole('form', { name: 'read_file' }).waitFor();
+  await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('TEXTAREA');
+  await page.keyboard.type('a.txt');
+  await page.keyboard.press('Control+Enter');
+  await callCard(page, 'read_file').getByText('完成').waitFor();
+  const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  expect(overflow).toBe(0);
+});
+
+test.each(['/', '/files/a.txt', '/tools', '/history'])(
+  'axe finds nothing on %s, in light and in dark',
+  LONG,
+  async (place) => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const page = await app.open(place, { colorScheme });
+      await page.getByText('Connected', { exact: true }).waitFor();
+      if (place === '/') await waitingCall(page);
+      await page.waitForTimeout(500);
+      const { violations } = await new AxeBuilder({ page: page as never }).analyze();
+      expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
+      await app.shot(page, `${place.replaceAll('/', '-')}-${colorScheme}`);
+    }
+  },
+);
+
+/** A chat with a finished call and an open question in front of it. */
+async function waitingCall(page: Page): Promise<void> {
+  await callTool(page, 'read_file', { path: 'a.txt' });
+  await callTool(page, 'bash', { command: 'rm a.txt' });
+  await openQuestion(page);
+}
+
+async function type(page: Page, text: string): Promise<void> {
+  await page.locator('.cm-content').first().click();
+  await page.keyboard.press('Control+Home');
+  await page.keyboard.type(text);
+}
