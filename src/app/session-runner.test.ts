@@ -61,7 +61,12 @@ test('a message is answered in its session, streamed and recorded, and a run lef
     ]);
     expect(heard).toContain('message.streamed');
     const message = { messageId: 'm', role: 'user' as const, text: 'Go on' };
-    await host.ledger.note('s1', { type: 'run.started', callId: null, at: Date.now(), data: { model: 'm', scripted: false } });
+    await host.ledger.note('s1', {
+      type: 'run.started',
+      callId: null,
+      at: Date.now(),
+      data: { model: 'm', scripted: false },
+    });
     await host.ledger.note('s1', { type: 'message.added', callId: null, at: Date.now(), data: message });
   });
   await withHost(place, toModel(model.url), async (host) => {
