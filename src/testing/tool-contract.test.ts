@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { ok } from '../kernel/result.ts';
 import { defineTool } from '../kernel/tool.ts';
 import { createWeb, withWeb } from '../net/create-web.ts';
+import { createProcesses } from '../processes/create-processes.ts';
+import { createToolwright } from '../runtime/create-toolwright.ts';
 import { MemoryBlobs } from '../runtime/memory-blobs.ts';
 import { builtInTools } from '../tools/index.ts';
 import { readOutput } from '../tools/output/read-output.ts';
@@ -10,6 +12,7 @@ import { EchoTool } from './sample-tools.ts';
 import { createStubInternet } from './stub-internet.ts';
 import { tempWorkspace } from './temp-workspace.ts';
 import { type ToolContractOptions, toolContract } from './tool-contract.ts';
+import { trySandbox } from './try-sandbox.ts';
 
 const sample = defineTool({
   name: 'count_words',
@@ -47,6 +50,22 @@ const web = createWeb({ dialer: internet.dialer, search: { searxng: { url: 'http
 const webTool = (name: string, args: unknown): [string, ToolContractOptions] => {
   return [name, { args, workingDir: ws.root, runtime: { world: withWeb(ws.workspace, web) } }];
 };
+/** Real processes in a real sandbox: one for each tool that needs one of its own. */
+const sandbox = trySandbox({ path: '/usr/local/bin:/usr/bin:/bin' });
+const processes = createProcesses({ sandbox: sandbox.sandbox });
+afterAll(async () => {
+  await processes.close();
+  await sandbox[Symbol.asyncDispose]();
+});
+const commandRuntime = { world: processes.addTo(ws.workspace), approver: () => ({ approved: true }) };
+const shell = createToolwright({ tools: builtInTools, workingDir: ws.root, ...commandRuntime });
+const commandTool = (name: string, args: unknown): [string, ToolContractOptions] => {
+  return [name, { args, workingDir: ws.root, runtime: commandRuntime, stopsWithinMs: 10_000 }];
+};
+async function waiting(): Promise<string> {
+  const started = await shell.call('bash', { command: 'cat', background: true });
+  return (started.output as { process: { id: string } }).process.id;
+}
 const samples = new Map<string, ToolContractOptions>([
   [readOutput.name, { args: { artifact }, runtime: { blobs } }],
   fileTool('list_directory', { path: '.', recursive: true }),
@@ -60,6 +79,12 @@ const samples = new Map<string, ToolContractOptions>([
   fileTool('grep', { pattern: 'two' }),
   webTool('web_fetch', { url: 'http://pub.test/' }),
   webTool('web_search', { query: 'words' }),
+  commandTool('bash', { command: 'ls' }),
+  commandTool('run_code', { language: 'python', code: 'print(1)' }),
+  commandTool('process_list', {}),
+  commandTool('process_output', { id: await waiting() }),
+  commandTool('process_input', { id: await waiting(), text: 'hello\n' }),
+  commandTool('process_stop', { id: await waiting() }),
 ]);
 
 describe('the contract holds for every built-in tool', () => {
