@@ -50,7 +50,15 @@ export function memoryOf(samples: readonly ProcessSample[], enough: number, shar
   const unmapped = Math.max(hidden, seen);
   const plain = samples.reduce((sum, { memoryBytes }) => sum + memoryBytes, 0);
   if (plain + unmapped <= enough) return plain + unmapped;
-  return unmapped + samples.reduce((sum, sample) => sum + (dividedMemory(sample.pid) ?? sample.memoryBytes), 0);
+  const divided = dividedSum(samples);
+  if (divided + unmapped <= enough) return divided + unmapped;
+  // A process that ends while the others are read leaves its share to them: only what two looks agree on counts.
+  return unmapped + Math.min(divided, dividedSum(samples));
+}
+
+function dividedSum(samples: readonly ProcessSample[]): number {
+  const memory = ({ pid, memoryBytes }: ProcessSample) => dividedMemory(pid) ?? (isGone(pid) ? 0 : memoryBytes);
+  return samples.reduce((sum, sample) => sum + memory(sample), 0);
 }
 
 /** Files without a name that the processes hold open, each once. */

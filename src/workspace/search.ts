@@ -9,9 +9,13 @@ export function searchFor(
   caller: Caller,
   { place, secrets, sandbox }: Omit<Searcher, 'rg'> & { readonly sandbox: Sandbox | undefined },
 ): Search {
-  const searcher = (): Searcher => ({ place, secrets, rg: ripgrepFor(caller, place.names.real, sandbox) });
+  const searcher = async (): Promise<Searcher> => {
+    // A machine whose sandbox does not work can still search: on the host, with every hit checked again.
+    const usable = sandbox !== undefined && (await sandbox.status()).ok ? sandbox : undefined;
+    return { place, secrets, rg: ripgrepFor(caller, place.names.real, usable) };
+  };
   return {
-    glob: (query) => globFiles(searcher(), query),
-    grep: (query) => grepFiles(searcher(), query),
+    glob: async (query) => globFiles(await searcher(), query),
+    grep: async (query) => grepFiles(await searcher(), query),
   };
 }

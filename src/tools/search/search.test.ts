@@ -206,3 +206,16 @@ test('when the time is over, the results until then are given and said to be par
   expect(found.value).toMatchObject({ total: 2, complete: false });
   expect(found.text).toContain('The time was over');
 });
+
+test('where the sandbox does not work, search does all the same, and commands say what is missing', async () => {
+  const missing = createBubblewrap({
+    ...{ filePolicy: createFilePolicy(), path: '/usr/bin:/bin', home: '/root', stateFolder },
+    programPlaces: ['/nowhere/bwrap'],
+  });
+  await using ws = await tempWorkspace({ files: FILES, sandbox: missing });
+  expect((await ws.call('grep', { pattern: 'helper' })).text).toContain('app/util.py:1: def helper():');
+  expect((await ws.call('glob', { pattern: '**/*.ts' })).text).toContain('app/main.ts');
+  const run = await ws.call('bash', { command: 'ls' });
+  expect(run.error).toMatchObject({ code: 'SANDBOX_UNAVAILABLE', message: expect.stringContaining('bubblewrap') });
+  await missing.close();
+});
