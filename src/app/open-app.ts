@@ -22,11 +22,12 @@ import { builtInTools } from '../tools/index.ts';
 import { openWorkspace, type Workspace } from '../workspace/open-workspace.ts';
 import { chooseSandbox } from './choose-sandbox.ts';
 import { type LoadedConfig, loadConfig } from './config/load-config.ts';
+import type { Config } from './config/settings.ts';
 import type { Texts } from './config/texts.ts';
 import { type FollowedPolicy, followPolicy } from './follow-policy.ts';
 import { followToolStates } from './follow-tool-states.ts';
 import { ownPorts } from './own-ports.ts';
-import { openRemoteTools } from './remote-tools.ts';
+import type { RemoteTools, RemoteToolsParts } from './remote-tools.ts';
 import { VERSION } from './version.ts';
 import { createWitness } from './witness.ts';
 
@@ -92,7 +93,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
 
   const closing: (() => unknown)[] = options.store === undefined ? [() => store.close()] : [];
   const log = options.logger ?? pino({ level: 'silent' });
-  const remote = await openRemoteTools(config.mcpServers, { registry, stateDir, version: VERSION, log });
+  const remote = await remoteTools(config.mcpServers, { registry, stateDir, version: VERSION, log });
   closing.push(() => remote.close());
   const known = { has: (name: string) => registry.exists(name) || remote.mayBeNamed(name) };
   const web = createWeb({
@@ -157,6 +158,13 @@ function undoBlobs(stateDir: string): BlobStore {
   // What cannot be removed now is tried again next time.
   kept.sweep(new Set(), Date.now() - UNDO_KEPT_MS).catch(() => {});
   return kept;
+}
+
+/** Most have no such servers, and what speaks to them is large: it is loaded when there is one. */
+async function remoteTools(configs: Config['mcpServers'], parts: RemoteToolsParts): Promise<RemoteTools> {
+  if (Object.keys(configs).length === 0) return { servers: [], mayBeNamed: () => false, close: async () => {} };
+  const { openRemoteTools } = await import('./remote-tools.ts');
+  return openRemoteTools(configs, parts);
 }
 
 /** In the opposite order of opening, each of them even if one before it failed. */

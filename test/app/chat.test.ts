@@ -5,7 +5,7 @@ import { callCard, callTool, closeBrowser, openQuestion, TestApp } from './brows
 
 const LONG = { timeout: 120_000 };
 /** Runs in the page. */
-const COLOUR = '(badge) => getComputedStyle(badge).color';
+const colourOf = (phase: string) => `getComputedStyle(document.querySelector('[data-phase=${phase}]')).color`;
 let app: TestApp;
 
 beforeEach(async () => {
@@ -30,12 +30,12 @@ describe('the chat', () => {
     await good.getByRole('button', { expanded: false }).click();
     await good.getByText('a.txt', { exact: true }).first().waitFor();
     await good.getByText('one', { exact: true }).waitFor();
-    const green = await good.locator('[data-phase=done]').evaluate(COLOUR);
+    const green = await page.evaluate(colourOf('done'));
     await callTool(page, 'read_file', { path: 'missing.txt' });
     const bad = callCard(page, 'missing.txt');
     await bad.getByText('Failed', { exact: true }).waitFor();
     await bad.getByText(/FILE_NOT_FOUND/).waitFor();
-    const red = await bad.locator('[data-phase=failed]').evaluate(COLOUR);
+    const red = await page.evaluate(colourOf('failed'));
     expect(green).not.toBe(red);
     await app.shot(page, 'chat-results');
   });
