@@ -43,6 +43,13 @@ describe('logging', () => {
     expect(lines.at(-1)).toMatchObject({ level: WARN, msg: 'Tool Read failed: Missing required parameter: file_path' });
   });
 
+  test('a long message is cut: what a command printed is not for the log', async () => {
+    const { lines, call } = logging('info');
+    await call('y'.repeat(10_000), {});
+    expect(lines.at(-1)?.msg.length).toBeLessThan(11_000);
+    expect(lines.at(-1)?.msg).toMatch(/failed: Unknown tool: y{486} …$/);
+  });
+
   test('an unknown tool is a warning too', async () => {
     const { lines, call } = logging('info');
     await call('Nope', {});

@@ -76,7 +76,7 @@ function concluded(rt: Runtime, call: CallScope, execution: ToolExecution): Tool
   if (call.request.key !== undefined) rt.waiting.tell(callId, result);
   if (result.ok) rt.log.info({ callId, tool }, `Tool ${tool} succeeded`);
   else
-    rt.log.warn({ callId, tool, code: result.error.code }, `Tool ${tool} failed: ${redactText(result.error.message)}`);
+    rt.log.warn({ callId, tool, code: result.error.code }, `Tool ${tool} failed: ${forTheLog(result.error.message)}`);
   return result;
 }
 
@@ -98,4 +98,12 @@ function outcomeOf(result: ToolResult, artifact: string | undefined): Outcome {
   if (metadata !== NO_METADATA) outcome.metadata = metadata;
   if (artifact !== undefined) outcome.artifact = artifact;
   return outcome;
+}
+
+const LONGEST_LOGGED = 500;
+
+/** A message may carry what a command printed; a log line is not the place for all of that. */
+function forTheLog(message: string): string {
+  const text = redactText(message);
+  return text.length > LONGEST_LOGGED ? `${text.slice(0, LONGEST_LOGGED)} …` : text;
 }
