@@ -7,5 +7,8 @@ const argv = process.argv.slice(2);
 if (argv[0] === '--version' || argv[0] === '-V') process.stdout.write(`${VERSION}\n`);
 else {
   const [{ runCli }, { processIo }] = await Promise.all([import('./run-cli.ts'), import('./io.ts')]);
+  // What a command waits for, such as an answer from another process, does not keep a process alive by itself.
+  const waiting = setInterval(() => {}, 60_000);
   process.exitCode = await runCli(argv, processIo(), VERSION);
+  clearInterval(waiting);
 }
