@@ -14,6 +14,8 @@ interface PolicyParts {
   readonly config: Config;
   readonly files: FilePolicy;
   readonly home: string;
+  /** Whether a sandbox contains what runs. */
+  readonly contained: boolean;
   /** Names that rules may speak of. */
   readonly known: KnownTools;
   /** Those of this process, for what mode strict lists by itself. */
@@ -37,7 +39,7 @@ export interface FollowedPolicy {
  */
 export async function followPolicy(
   store: Ledger,
-  { config, files, home, known, tools, urls }: PolicyParts,
+  { config, files, home, contained, known, tools, urls }: PolicyParts,
 ): Promise<Result<FollowedPolicy>> {
   const given: RuleSet = { allow: config.allow, ask: config.ask, deny: config.deny };
   const fixed = parseRules(config.mode === 'strict' ? withStrictList(given, commandTools(tools)) : given, known);
@@ -45,7 +47,7 @@ export async function followPolicy(
   const optionsWith = (saved: readonly RuleRecord[]): PolicyOptions => {
     const kept = parseRules(setOf(saved.filter(({ rule }) => known.has(rule.split('(')[0] ?? ''))), known);
     const rules = kept.ok ? [...fixed.value, ...kept.value] : fixed.value;
-    return { mode: config.mode, rules: rules.toSorted(byStrictness), files, home, ...(urls && { urls }) };
+    return { mode: config.mode, rules: rules.toSorted(byStrictness), files, home, contained, ...(urls && { urls }) };
   };
   let options = optionsWith(await store.rules());
   let current = createPolicy(options);

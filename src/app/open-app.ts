@@ -102,7 +102,15 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     search: loaded.value.search,
     ownPorts: ownPorts(stateDir, config.port),
   });
-  const policy = await followPolicy(store, { config, files, home, known, tools: registry.offered(), urls: web.urls });
+  const policy = await followPolicy(store, {
+    config,
+    files,
+    home,
+    contained: sandbox.value.kind !== 'none',
+    known,
+    tools: registry.offered(),
+    urls: web.urls,
+  });
   if (!policy.ok) return closeAll(closing).then(() => policy);
   const workspace = await openWorkspace({
     root,

@@ -17,6 +17,8 @@ export interface PolicyOptions {
   readonly files: FilePolicy;
   /** The user's home, which no command may touch. */
   readonly home: string;
+  /** Whether a sandbox contains what runs. Left out: yes. */
+  readonly contained?: boolean;
   /** Which URLs are never fetched, and which hosts are allowed: `createWeb` gives it. */
   readonly urls?: UrlJudge;
 }
@@ -134,7 +136,7 @@ function judgeCode(
   language: string,
   { parts }: CommandJudgement,
   { tool }: Subject,
-  { rules, mode }: PolicyOptions,
+  { rules, mode, contained: containedBySandbox = true }: PolicyOptions,
 ): readonly Objection[] {
   const refused = parts.filter(({ verdict }) => verdict === 'deny').map(ofCommand);
   const whole = rules.find((rule) => rule.tool === tool && rule.whole);
@@ -144,7 +146,15 @@ function judgeCode(
       ? { ...about, verdict: whole.verdict, rule: whole.text, reason: `The rule ${whole.text} says so.` }
       : mode === 'strict'
         ? { ...about, verdict: 'ask', rule: 'not listed', reason: `${tool} is not on the list of allowed tools.` }
-        : { ...about, verdict: 'allow', rule: 'contained', reason: 'The sandbox contains it.' };
+        : containedBySandbox
+          ? { ...about, verdict: 'allow', rule: 'contained', reason: 'The sandbox contains it.' }
+          : {
+              ...about,
+              liftable: false,
+              verdict: 'ask',
+              rule: 'not contained',
+              reason: 'There is no sandbox to contain it.',
+            };
   return [...refused, inMode(mode, contained)];
 }
 

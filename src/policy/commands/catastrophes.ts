@@ -16,7 +16,7 @@ export function catastrophe(
 ): string | undefined {
   const precious = args.find((word) => !word.text.startsWith('-') && isPrecious(word, cwds, where));
   const has = (pattern: RegExp) => args.some(({ value, text }) => pattern.test(value ?? text));
-  const recursive = has(/^-[a-zA-Z]*[rR]|^--recursive$/);
+  const recursive = has(/^-[a-zA-Z]*[rR]|^--r/) || args.some(({ value, text }) => value === null && /^[$`]/.test(text));
 
   if (name === 'rm' && recursive) {
     if (precious) return `it would delete ${precious.text} and everything in it`;

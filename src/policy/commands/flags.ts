@@ -47,7 +47,7 @@ export function parseFlags(args: readonly ShellWord[], table: FlagTable): Parsed
     const { value } = word;
     if (value === null) {
       // Could be an option at run time, unless its first character is known to be none.
-      if (table.harmless || word.home || /^["']?[\w./]/.test(word.text)) operands.push(word);
+      if (table.harmless || word.home || (isOneWord(word) && /^["']?[\w./{]/.test(word.text))) operands.push(word);
       else return { unknown: word.text };
       continue;
     }
@@ -69,8 +69,11 @@ export function parseFlags(args: readonly ShellWord[], table: FlagTable): Parsed
     const equals = text.indexOf('=');
     const name = equals === -1 ? text : text.slice(0, equals);
     const given = equals === -1 ? undefined : { ...word, value: text.slice(equals + 1) };
-    if (known.takes.has(name)) options.push({ name, value: given ?? queue.shift() });
-    else if (known.glued.has(name) || (known.alone.has(name) && given === undefined))
+    if (known.takes.has(name)) {
+      const next = given ?? queue.shift();
+      if (!isOneWord(next)) return name;
+      options.push({ name, value: next });
+    } else if (known.glued.has(name) || (known.alone.has(name) && given === undefined))
       options.push({ name, value: given });
     else return name;
     return undefined;
@@ -85,13 +88,22 @@ export function parseFlags(args: readonly ShellWord[], table: FlagTable): Parsed
         continue;
       }
       const glued = rest === '' ? undefined : { ...word, value: rest };
-      if (known.takes.has(name)) options.push({ name, value: glued ?? queue.shift() });
-      else if (known.glued.has(name)) options.push({ name, value: glued });
+      if (known.takes.has(name)) {
+        const next = glued ?? queue.shift();
+        if (!isOneWord(next)) return name;
+        options.push({ name, value: next });
+      } else if (known.glued.has(name)) options.push({ name, value: glued });
       else return name;
       return undefined;
     }
     return undefined;
   }
+}
+
+/** Unquoted, what is computed may become several words, and the second an option. */
+function isOneWord(word: ShellWord | undefined): boolean {
+  if (word === undefined || word.value !== null || word.home || word.text === '{}') return true;
+  return /^"[^"]*"$/.test(word.text);
 }
 
 /** `*` also matches a file named `--output=x`; a pattern that begins with a letter or `./` does not. */

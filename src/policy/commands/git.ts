@@ -128,6 +128,8 @@ export function gitCommand(args: readonly ShellWord[]): ReadOnlyAnswer {
 
 /** `HEAD:.env` reads a file of that name from the history. */
 function pathOfObject(word: ShellWord): ShellWord {
-  const path = word.value === null ? undefined : /^[^:]*:(.+)$/.exec(word.value)?.[1];
-  return path === undefined ? word : { ...word, value: path };
+  if (word.value === null) return word;
+  // `:0:path`, `:(top)path` and `:/path` name one too; and git itself expands what looks like a pattern.
+  const path = /^(?:[^:]*:)?(?::?[0-3]:|:?\([^)]*\)|:?[/^!]*)?(.+)$/s.exec(word.value)?.[1] ?? word.value;
+  return { ...word, value: path, pattern: word.pattern || /[*?[]/.test(path) };
 }

@@ -332,3 +332,41 @@ test('what is joined to a command never makes it weaker', () => {
     { numRuns: 300 },
   );
 });
+
+describe('what hides behind a command that only reads is asked about', () => {
+  test.each([
+    'bash evil.sh -c ls',
+    'bash -- evil.sh -c ls',
+    'env PATH=. ls',
+    'env LD_PRELOAD=./e.so ls',
+    "env -S 'PATH=. ls'",
+    'for PATH in .; do ls; done',
+    "X='a -exec ./evil {} ;'; find . -name $X",
+    "X='E --pre=./pre'; rg -e $X .",
+    'rg a$X src',
+    "cat c | xargs -I X sh -c 'echo X'",
+    'xargs -I true env true',
+    `awk 'BEGIN{a=1/2; system("./evil"); b=1/2}'`,
+    `sh -c "echo \\$'\\\\'; echo RAN #'"`,
+    "zsh -c 'ls'",
+    'env -C / cat etc/passwd',
+    'xargs -a /etc/shadow echo',
+    'xxd -ps in out',
+    'git show :0:credentials.json',
+    "git log -p -- 'cred*.json'",
+    `sed 'p;${' '.repeat(2000)}?' f`,
+  ])('%s', (command) => {
+    expect(verdict(command)).not.toBe('allow');
+  });
+
+  test.each(['rm --recurs -f /usr', 'F=-rf; rm $F /usr', '/usr/bin/../bin/rm -rf /usr'])('%s is refused', (command) => {
+    expect(verdict(command)).toBe('deny');
+  });
+
+  test.each(['env LANG=C ls', "bash -c 'ls'", 'find . -name "$X"', "awk '/a/ {print $1}' f", 'git show HEAD'])(
+    '%s is not',
+    (command) => {
+      expect(verdict(command)).toBe('allow');
+    },
+  );
+});

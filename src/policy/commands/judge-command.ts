@@ -229,7 +229,6 @@ const TRANSPARENT = new Set([
   'bash',
   'sh',
   'dash',
-  'zsh',
   'eval',
   'trap',
   'setsid',
@@ -243,7 +242,7 @@ const SYSTEM_FOLDERS = /^\/(usr\/(local\/)?)?s?bin\/([^/]+)$/;
 
 /** `/usr/bin/ls` is `ls`; any other path is itself, and so known to nobody. */
 export function programName(word: string): string {
-  return SYSTEM_FOLDERS.exec(word)?.[3] ?? word;
+  return SYSTEM_FOLDERS.exec(word.startsWith('/') ? posix.normalize(word) : word)?.[3] ?? word;
 }
 
 function argvOf(name: string, args: readonly ShellWord[]): readonly string[] | null {

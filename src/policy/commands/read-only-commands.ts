@@ -198,6 +198,7 @@ export const READ_ONLY_COMMANDS: Readonly<Record<string, ReadOnlyCommand>> = {
   od: { tame: true, operands: 'content', alone: '-a -b -c -d -f -i -l -o -s -x -v', takes: '-A -j -N -t -w -S' },
   xxd: {
     operands: 'content',
+    longWithOneDash: true,
     alone: '-a -b -e -E -i -p -u',
     takes: '-c -g -l -o -s',
     refuse: atMostOne('xxd writes to its second file'),

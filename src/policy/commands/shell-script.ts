@@ -1,4 +1,5 @@
 import { type Command, forEachChild, type ParsedScript, parse, type Redirect, type SyntaxNode } from 'unbash';
+import { isObeyedVariable } from '../../kernel/environment.ts';
 import { type ShellWord, shellWord } from './shell-words.ts';
 
 /** A file that a redirection opens. */
@@ -110,6 +111,9 @@ function problemOf(node: SyntaxNode): string | undefined {
       return node.expression !== undefined && isArithmetic('body' in node ? node.body : node.text.slice(3, -2))
         ? undefined
         : 'it has arithmetic that is not plain';
+    case 'For':
+    case 'Select':
+      return isObeyedVariable(node.name.text) ? `it sets ${node.name.text}, which decides what runs` : undefined;
     case 'Function':
       return 'it defines a function';
     case 'Coproc':

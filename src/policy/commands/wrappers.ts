@@ -1,3 +1,4 @@
+import { isHarmlessVariable } from '../../kernel/environment.ts';
 import { type FlagTable, parseFlags } from './flags.ts';
 import { plainWord, type ShellWord } from './shell-words.ts';
 
@@ -30,7 +31,7 @@ const PREFIXES: Readonly<Record<string, Prefix>> = {
   doas: { alone: '-n -s', takes: '-u -C' },
   env: {
     alone: '-i -0 - --ignore-environment --null -v --debug',
-    takes: '-u -C --unset --chdir',
+    takes: '-u --unset',
     assignments: true,
   },
   nohup: {},
@@ -79,7 +80,10 @@ function behind(name: string, args: readonly ShellWord[], prefix: Prefix): reado
   const start = commandStart(args, prefix);
   if (start === undefined) return [unseen(`the options of ${name} are not all known`)];
   const words = args.slice(start);
-  return words.length === 0 ? [] : [{ kind: 'words', words }];
+  const set = args.slice(0, start).filter(({ text }) => /^\w+=/.test(text));
+  const risky = set.find((word) => !isHarmlessAssignment(word));
+  const warned = risky === undefined ? [] : [unseen(`${risky.text} may change what runs`)];
+  return words.length === 0 ? warned : [...warned, { kind: 'words', words }];
 }
 
 /** Where the inner command begins: behind the options, the prefix's own operands and its assignments. */
@@ -102,6 +106,11 @@ function commandStart(args: readonly ShellWord[], prefix: Prefix): number | unde
   return at;
 }
 
+/** Any other variable may change what runs. */
+function isHarmlessAssignment(word: ShellWord | undefined): boolean {
+  return word?.value != null && isHarmlessVariable(word.value.slice(0, word.value.indexOf('=')));
+}
+
 function takesNext(text: string, { takes = '' }: Prefix): boolean {
   const name = text.startsWith('--') ? text : `-${text.at(-1)}`;
   return takes.split(/\s+/).includes(name) && !text.includes('=');
@@ -112,12 +121,19 @@ const SHELL_FLAGS: FlagTable = {
   takes: '-c -o -O',
 };
 
+/** Shells whose text means what it means to bash, but for a few things. */
+const LIKE_BASH: ReadonlySet<string> = new Set(['bash', 'sh', 'dash', 'ash', 'rbash']);
+
 function shell(name: string, args: readonly ShellWord[]): Inner {
   const at = args.findIndex(({ value }) => /^-[a-zA-Z]*c$/.test(value ?? ''));
   if (at === -1) return unseen(`${name} runs a script that is not shown here`);
   const before = parseFlags(args.slice(0, at), SHELL_FLAGS);
   const script = args[at + 1]?.value;
   if ('unknown' in before || script === null || script === undefined) return unseen(`${name} runs computed text`);
+  // The first operand is a script; then -c is one of its arguments.
+  if (before.operands.length > 0) return unseen(`${name} runs a script that is not shown here`);
+  if (!LIKE_BASH.has(name)) return unseen(`${name} reads text in its own way`);
+  if (name !== 'bash' && /\$['"]/.test(script)) return unseen(`${name} reads quotes after $ in its own way`);
   return { kind: 'script', source: script };
 }
 
@@ -148,16 +164,27 @@ function found(args: readonly ShellWord[]): readonly Inner[] {
 
 const XARGS: FlagTable = {
   alone: '-0 -r -t -p -x -o --null --no-run-if-empty --verbose --interactive --exit --open-tty',
-  takes: '-I -L -n -P -s -d -E -a --replace --max-lines --max-args --max-procs --max-chars --delimiter --arg-file',
-  glued: '-i -l -e --process-slot-var',
+  takes: '-I -L -n -P -s -d -E --max-lines --max-args --max-procs --max-chars --delimiter',
+  glued: '-i -l -e --replace --process-slot-var',
 };
 
 /** What it reads becomes arguments, so the command gets words that nobody has seen. */
 function perLine(args: readonly ShellWord[]): Inner {
   const start = commandStart(args, XARGS);
   if (start === undefined) return unseen('the options of xargs are not all known');
-  const words = args.slice(start);
+  const replaced = replacedText(args.slice(0, start));
+  const words = args.slice(start).map((word) => (replaced !== null && word.text.includes(replaced) ? LATER : word));
+  if (words[0]?.value === null) return unseen('xargs runs what it reads');
   return { kind: 'words', words: [...(words.length === 0 ? [plainWord('echo')] : words), LATER] };
+}
+
+/** What `-I` has replaced by each line, wherever it stands in a word; null without it. */
+function replacedText(options: readonly ShellWord[]): string | null {
+  const at = options.findIndex(({ text }) => /^-[a-zA-Z0-9]*[Ii]|^--replace/.test(text));
+  if (at === -1) return null;
+  const text = options[at]?.value ?? '';
+  const glued = /^-[a-zA-Z0-9]*?[Ii](.+)$/.exec(text)?.[1] ?? /^--replace=(.+)$/.exec(text)?.[1];
+  return glued ?? (/I$/.test(text) ? (options[at + 1]?.value ?? '') : '{}');
 }
 
 function splitString(args: readonly ShellWord[]): Inner {
@@ -166,6 +193,8 @@ function splitString(args: readonly ShellWord[]): Inner {
   if (split === undefined || /[\0\\$"'#]/.test(split)) return unseen('env -S splits text in its own way');
   const words = split.split(/\s+/).filter(Boolean);
   const first = words.findIndex((word) => !/^\w+=/.test(word));
+  const set = first === -1 ? words : words.slice(0, first);
+  if (!set.map(plainWord).every(isHarmlessAssignment)) return unseen('env -S sets what may change what runs');
   return first === -1 ? unseen('env -S has no command') : { kind: 'words', words: words.slice(first).map(plainWord) };
 }
 
