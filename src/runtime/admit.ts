@@ -22,6 +22,8 @@ export interface Admitted {
   readonly access: readonly Access[];
   /** Why a person would be asked, if they would; only a dry run gets here with one unanswered. */
   readonly wouldAsk: string | undefined;
+  /** What a person agreed to. It may have to wait for other calls, so it is looked at again when its turn has come. */
+  readonly agreed?: string;
 }
 
 /** validate → hooks → access → policy → approval. Touches nothing outside; says no with an Ending. */
@@ -42,7 +44,7 @@ export async function admit(rt: Runtime, call: CallScope, found: Result<Tool>): 
   if (call.context.dryRun) return admitted(tool, proposal, verdict.reason);
   const answer = await askPerson(rt, call, { tool, input: proposal.input, access, verdict });
   if (answer.kind === 'ending') return answer;
-  if (answer.modifiedArgs === undefined) return admitted(tool, proposal);
+  if (answer.modifiedArgs === undefined) return agreed(rt, call, tool, proposal);
 
   // Edited arguments are a new proposal and go the whole way again. The person's yes covers «ask», never «deny».
   const edited = await propose(rt, call, tool, frozenCopy(answer.modifiedArgs), 'The edited arguments do not fit: ');
@@ -51,7 +53,7 @@ export async function admit(rt: Runtime, call: CallScope, found: Result<Tool>): 
   if (answer.digest !== undefined && (await bind(rt, call, { tool, access: edited.access })).digest !== answer.digest) {
     return changedSince(tool);
   }
-  return admitted(tool, edited);
+  return agreed(rt, call, tool, edited);
 }
 
 /** A yes that was given before its process ended. It is for what was shown then, and for nothing else. */
@@ -63,7 +65,26 @@ async function admitEarlier(
   const { digest } = await bind(rt, call, { tool, access: proposal.access });
   if (digest !== (earlier.edited?.digest ?? earlier.digest)) return changedSince(tool);
   tellChanges(call, earlier.edited?.changed);
-  return admitted(tool, proposal);
+  return { ...admitted(tool, proposal), agreed: digest };
+}
+
+async function agreed(rt: Runtime, call: CallScope, tool: Tool, proposal: Proposal): Promise<Admitted> {
+  const { digest } = await bind(rt, call, { tool, access: proposal.access });
+  return { ...admitted(tool, proposal), agreed: digest };
+}
+
+/** Rules, switches and files may have changed between a person's yes and now: then it does not run. */
+export async function noLongerAgreed(rt: Runtime, call: CallScope, admitted: Admitted): Promise<Ending | undefined> {
+  const { tool, input, agreed } = admitted;
+  if (agreed === undefined) return undefined;
+  const asked = call.request.tool;
+  const found = typeof asked === 'string' ? rt.find(asked) : undefined;
+  if (found?.ok === false) return unknown(found);
+  const now = await judge(rt, call, tool, input);
+  if (now.kind === 'ending') return now;
+  if (now.verdict.verdict === 'deny') return refused(now.verdict);
+  const { digest } = await bind(rt, call, { tool, access: now.access });
+  return digest === agreed ? undefined : changedSince(tool);
 }
 
 /** Valid arguments that no hook vetoed, and what policy says of them. */

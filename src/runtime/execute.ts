@@ -95,7 +95,7 @@ function requested(call: CallScope): CallRecord {
     durationMs: null,
     outcome: null,
   };
-  const digest = call.request.key === undefined ? undefined : digestOfRequest(call);
+  const digest = call.request.key === undefined && !call.context.dryRun ? undefined : digestOfRequest(call);
   return digest === undefined ? record : { ...record, digest };
 }
 

@@ -17,6 +17,7 @@ import type { Listener } from './event-bus.ts';
 import { executeCall } from './execute.ts';
 import type { ToolExecution } from './history.ts';
 import { ToolRegistry } from './registry.ts';
+import { DRY_RUN } from './repeated-call.ts';
 import { type Review, reviewCall } from './review.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -102,7 +103,7 @@ export class ToolExecutor {
         const { tool, args, id } = call;
         const context = await contextOf(call);
         if (context === undefined) continue;
-        const request = { tool, args, resume: call, ...contextFrom(context) };
+        const request = { tool, args, resume: call, ...contextFrom(asItWas(call, context)) };
         results.push(executeCall(this.#rt, signalOf === undefined ? request : { ...request, signal: signalOf(id) }));
       }
       after = page.next;
@@ -153,6 +154,12 @@ export class ToolExecutor {
   async history(query: CallQuery = {}): Promise<Page<CallRecord>> {
     return this.#rt.store.calls(query);
   }
+}
+
+/** A dry run that an ended process left behind is still one. */
+function asItWas({ digest }: CallRecord, context: AnyContext): AnyContext {
+  const isDry = digest?.startsWith(DRY_RUN) === true;
+  return isDry ? new ExecutionContext({ ...(context as ExecutionContext), dryRun: true }) : context;
 }
 
 function contextFrom(context: AnyContext): { context: ExecutionContext; parent?: CallScope } {

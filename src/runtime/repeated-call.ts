@@ -43,12 +43,16 @@ function isAnother(call: CallScope, earlier: CallRecord): boolean {
     : earlier.digest !== digest;
 }
 
+/** In front of the digest of a dry run: it is another request, and stays one when another process takes it over. */
+export const DRY_RUN = 'dry-run:';
+
 /** Undefined for arguments that have no canonical form; those are not compared. */
-export function digestOfRequest({ toolName, args, session }: CallScope): string | undefined {
+export function digestOfRequest({ toolName, args, session, context }: CallScope): string | undefined {
   try {
-    return digestOf(toolName, args, { session, workspace: '', seen: {} });
+    const digest = digestOf(toolName, args, { session, workspace: '', seen: {} });
+    return context.dryRun ? `${DRY_RUN}${digest}` : digest;
   } catch {
-    return undefined;
+    return context.dryRun ? DRY_RUN : undefined;
   }
 }
 

@@ -3,7 +3,7 @@ import type { FinalState } from '../kernel/call.ts';
 import { type ErrorCode, toFailure } from '../kernel/error.ts';
 import type { CallMove } from '../kernel/event.ts';
 import { fail, isPromise, isResult, ok, type Result } from '../kernel/result.ts';
-import type { Admitted } from './admit.ts';
+import { type Admitted, noLongerAgreed } from './admit.ts';
 import type { CallScope, Turn } from './call-scope.ts';
 import { type Ending, ending } from './ending.ts';
 import { interruptible } from './interruption.ts';
@@ -17,6 +17,8 @@ export async function runAdmitted(rt: Runtime, call: CallScope, admitted: Admitt
   const turn = takeTurn(rt, call, access);
   if (turn !== undefined) await turn;
   call.throwIfCancelled();
+  const over = admitted.agreed === undefined ? undefined : await noLongerAgreed(rt, call, admitted);
+  if (over !== undefined) return over;
 
   call.stage = 'definition';
   const summary = aString('summary', tool.summary(input));

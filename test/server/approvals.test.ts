@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TestServer } from './test-server.ts';
@@ -35,6 +35,30 @@ describe('a question over HTTP', () => {
     expect(content()).toBe('two\n');
     expect((await server.post(`/v1/approvals/${approval.id}/approve`)).status).toBe(409);
     expect((await server.post(`/v1/approvals/${approval.id}/deny`)).status).toBe(409);
+  });
+
+  test('a yes is no yes any more when a rule or a switch refused the call meanwhile', async () => {
+    const ruled = await server.ask({ command: 'touch made.txt' }, 'bash');
+    await server.post('/v1/rules', { rule: 'bash(touch *)', verdict: 'deny' });
+    await server.post(`/v1/approvals/${ruled.approval.id}/approve`);
+    expect(await server.ended(ruled.call.id)).toMatchObject({ state: 'denied' });
+    const switched = await server.ask();
+    await server.send('PATCH', '/v1/tools/write_file', { enabled: false });
+    await server.post(`/v1/approvals/${switched.approval.id}/approve`);
+    expect(await server.ended(switched.call.id)).toMatchObject({ outcome: { error: { code: 'TOOL_DISABLED' } } });
+    expect(existsSync(join(server.workspace, 'made.txt'))).toBe(false);
+    expect(content()).toBe('one\n');
+  });
+
+  test('what changed while an approved call waited for another one is noticed', async () => {
+    writeFileSync(join(server.workspace, 'build.sh'), 'echo SAFE\n');
+    const slow = await server.ask({ command: 'sleep 2; echo "echo EVIL" > build.sh' }, 'bash');
+    await server.post(`/v1/approvals/${slow.approval.id}/approve`);
+    const next = await server.ask({ command: 'bash build.sh' }, 'bash');
+    await server.post(`/v1/approvals/${next.approval.id}/approve`, { digest: next.approval.digest });
+    const ended = await server.ended(next.call.id);
+    expect(ended.outcome.text).not.toContain('EVIL');
+    expect(ended).toMatchObject({ state: 'denied' });
   });
 
   test('a no reaches the model in the words of the person, and nothing runs', async () => {
