@@ -92,6 +92,14 @@ describe('a hostile page', () => {
     'comments that never end': '<!--'.repeat(1_000_000),
     'fences in code': `<pre>${'```\n'.repeat(1_000_000)}`,
     'a sheet of nothing but braces': `<style>${'.a{'.repeat(1_000_000)}`,
+    'breaks between empty paragraphs': '<br><p>'.repeat(200_000),
+    'long cells that span everything':
+      `<table><tr><th colspan=100 rowspan=100>${'a'.repeat(4000)}</th></tr>${'<tr><td></td></tr>'.repeat(99)}</table>`.repeat(
+        40,
+      ),
+    'a long address for every link': `<base href="http://a/${'x'.repeat(30_000)}/">${'<a href=b>c</a> '.repeat(40_000)}`,
+    'an address that grows': '<base href=a/>'.repeat(80_000),
+    'high numbers before every line': `${'<ol start=9007199254740900><li>'.repeat(12)}<pre>${'a\n'.repeat(50_000)}`,
     spaces: '<p>a'.concat(' \n'.repeat(2_000_000)),
     entities: '&amp;&lt;'.repeat(400_000),
     'spaces in code': `<pre>${' '.repeat(3_000_000)}x`,

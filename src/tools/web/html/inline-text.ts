@@ -18,6 +18,7 @@ export class InlineText {
   #parts: string[] = [];
   #marks: OpenMark[] = [];
   #endsOpen = true;
+  #hasText = false;
   /** Characters that were read, and of those, the ones in links. */
   length = 0;
   linkLength = 0;
@@ -33,6 +34,7 @@ export class InlineText {
     if (shown === '') return;
     this.#parts.push(shown);
     this.#endsOpen = shown.endsWith(' ');
+    this.#hasText ||= shown !== ' ';
     this.length += shown.length;
     if (this.#marks.some(({ mark }) => mark === 'a')) this.linkLength += shown.length;
   }
@@ -42,6 +44,7 @@ export class InlineText {
     // A run of spaces would be a trap for every pattern that looks for what follows them.
     if (text === ' ' && this.#endsOpen) return;
     this.#parts.push(text);
+    this.#hasText ||= text.trim() !== '';
     this.#endsOpen = text.endsWith('\n') || text.endsWith(' ');
   }
 
@@ -67,11 +70,12 @@ export class InlineText {
     const { length, linkLength } = this;
     for (const mark of this.#marks) mark.start = 0;
     [this.#parts, this.#endsOpen, this.length, this.linkLength] = [[], true, 0, 0];
+    this.#hasText = false;
     return { text, length, linkLength };
   }
 
   get isEmpty(): boolean {
-    return this.#parts.every((part) => part.trim() === '');
+    return !this.#hasText;
   }
 
   #wrap({ mark, href, start }: OpenMark): void {

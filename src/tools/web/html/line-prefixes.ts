@@ -8,6 +8,9 @@ interface Prefix {
 /** Lists in lists in lists: deeper ones stand where this one does. */
 const DEEPEST = 12;
 
+/** Its digits stand before every line of the item. */
+const HIGHEST_START = 99_999;
+
 /** What stands before the lines of a block: the signs of lists and quotations it is in. */
 export class LinePrefixes {
   readonly #prefixes: Prefix[] = [];
@@ -16,7 +19,7 @@ export class LinePrefixes {
   #inList = false;
 
   openList(ordered: boolean, start: number): void {
-    this.#lists.push({ ordered, next: Number.isSafeInteger(start) ? start : 1 });
+    this.#lists.push({ ordered, next: Number.isInteger(start) && start >= 0 && start <= HIGHEST_START ? start : 1 });
   }
 
   closeList(): void {

@@ -22,13 +22,22 @@ const HALF = 0.5;
 const SOME = 0.25;
 const FEW_CHARACTERS = 200;
 
+/** Twice the largest page there is: more only comes of a page that multiplies its own text. */
+const MOST_TEXT = 10 * 1024 * 1024;
+const LEFT_OUT = '[The rest is left out: the page unfolds to too much text.]';
+
 /** A page as a list of blocks, and which of them stand in which part of it. */
 export class PageBlocks {
   readonly #blocks: Block[] = [];
   readonly #containers: Container[] = [];
+  #size = 0;
+  #isFull = false;
 
   add(block: Block): void {
-    this.#blocks.push(block);
+    this.#size += block.text.length;
+    if (this.#size <= MOST_TEXT) this.#blocks.push(block);
+    else if (!this.#isFull) this.#blocks.push({ ...block, text: LEFT_OUT, length: 0, linkLength: 0, heading: 0 });
+    this.#isFull = this.#size > MOST_TEXT;
   }
 
   open(kind: Container['kind']): Container {

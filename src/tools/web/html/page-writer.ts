@@ -46,6 +46,7 @@ export class PageWriter {
   #pre: { language: string; parts: string[] } | null = null;
   #language = '';
   #numbers = 0;
+  #isRebased = false;
 
   constructor(url: string, style: Style) {
     this.#base = url;
@@ -54,7 +55,10 @@ export class PageWriter {
     this.#tables = new TableWriter(style);
   }
 
+  /** As in a browser, only the first one counts. */
   rebase(href: string): void {
+    if (this.#isRebased) return;
+    this.#isRebased = true;
     this.#base = linkTarget(href, this.#base) ?? this.#base;
   }
 

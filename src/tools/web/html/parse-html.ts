@@ -93,7 +93,8 @@ class HtmlStack implements TokenizerCallbacks {
     this.#value = '';
   }
   onattribdata(start: number, end: number): void {
-    if (this.#attribute !== '' && this.#value.length < LONGEST_VALUE) this.#value += this.#html.slice(start, end);
+    const room = LONGEST_VALUE - this.#value.length;
+    if (this.#attribute !== '' && room > 0) this.#value += this.#html.slice(start, Math.min(end, start + room));
   }
   onattribentity(codepoint: number): void {
     if (this.#attribute !== '') this.#value += String.fromCodePoint(codepoint);

@@ -28,6 +28,8 @@ export function isLayout(rows: readonly (readonly Cell[])[]): boolean {
   return rows.every((row) => row.length <= 1) && !rows.some((row) => row.some(({ header }) => header));
 }
 
+const LONGEST_SAID_AGAIN = 100;
+
 function spread(rows: readonly (readonly Cell[])[]): string[][] {
   const below: { text: string; left: number }[] = [];
   return rows.map((cells) => {
@@ -41,7 +43,9 @@ function spread(rows: readonly (readonly Cell[])[]): string[][] {
     for (const { text, columns, rows: spanned } of cells) {
       takeSpanned();
       for (let column = 0; column < columns && row.length < MOST_COLUMNS; column++) {
-        if (spanned > 1) below[row.length] = { text, left: Math.min(spanned, MOST_ROWS_SPANNED) - 1 };
+        // Said again in each row only if it is short: a page could multiply a long one without end.
+        const again = column === 0 && text.length <= LONGEST_SAID_AGAIN ? text : '';
+        if (spanned > 1) below[row.length] = { text: again, left: Math.min(spanned, MOST_ROWS_SPANNED) - 1 };
         row.push(column === 0 ? text : '');
       }
     }
