@@ -13,11 +13,13 @@ interface Surroundings {
   readonly home: string;
   readonly path: string;
   readonly stateDir: string;
+  /** Where this server listens: commands reach it as little as web_fetch does. */
+  ownPorts(): readonly number[];
 }
 
 /** Chooses, starts nothing: what the machine lacks is said by the first run. Only the user's own word turns it off. */
 export async function chooseSandbox(wish: Config['sandbox'], around: Surroundings): Promise<Result<Sandbox>> {
-  const { files, home, path, stateDir } = around;
+  const { files, home, path, stateDir, ownPorts } = around;
   const stateFolder = join(stateDir, 'sandbox');
   if (wish === 'none') return ok(createNone({ path, home, stateFolder }));
   if (wish === 'seatbelt') {
@@ -25,5 +27,14 @@ export async function chooseSandbox(wish: Config['sandbox'], around: Surrounding
     return fail('SANDBOX_UNAVAILABLE', `The seatbelt sandbox is not part of this version. ${next}`);
   }
   const readOnlyFolders = [await ripgrepFolder()];
-  return ok(createBubblewrap({ filePolicy: files, dialer: createDialer(), path, home, stateFolder, readOnlyFolders }));
+  return ok(
+    createBubblewrap({
+      filePolicy: files,
+      dialer: createDialer({ ownPorts }),
+      path,
+      home,
+      stateFolder,
+      readOnlyFolders,
+    }),
+  );
 }

@@ -82,6 +82,20 @@ test('a rule saved by another process is followed, and so is a tool switched off
     .toEqual([true, 'TOOL_DISABLED']);
 });
 
+test('a command reaches the port of this server as little as web_fetch does', async () => {
+  const app = await open();
+  const ran = await app.sandbox.run({
+    command: ['python3', '-c', 'import urllib.request as u; u.urlopen("http://127.0.0.1:8665/", timeout=5)'],
+    workspace,
+    mounts: 'read',
+    network: { hosts: ['127.0.0.1:8665'], privateAddresses: ['127.0.0.1'] },
+    tag: 'own-port',
+  });
+  if (!ran.ok) throw new Error(ran.error.message);
+  ran.value.output.log.dispose();
+  expect(ran.value.network).toMatchObject([{ port: 8665, allowed: false, address: null }]);
+});
+
 test('what is wrong with the configuration is said before anything runs', async () => {
   expect((await tryOpen({ workspace: join(home, 'none') })).ok).toBe(false);
   const rule = await tryOpen({ flags: { allow: 'wirte_file' } });

@@ -85,7 +85,13 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     config.sensitiveFiles.map((pattern) => ({ pattern, access: 'hidden', reason: 'the configuration says so' })),
   );
   mkdirSync(join(stateDir, 'sandbox'), { recursive: true, mode: 0o700 });
-  const sandbox = await chooseSandbox(config.sandbox, { files, home, path: env.PATH ?? '', stateDir });
+  const sandbox = await chooseSandbox(config.sandbox, {
+    files,
+    home,
+    path: env.PATH ?? '',
+    stateDir,
+    ownPorts: ownPorts(stateDir, config.port),
+  });
   if (!sandbox.ok) return sandbox;
   const opened = options.store === undefined ? await openStore(loaded.value.storePlace) : ok(options.store);
   if (!opened.ok) return opened;
