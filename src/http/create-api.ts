@@ -48,6 +48,8 @@ export function createApi(parts: ApiParts): Hono<Env> {
       if (who instanceof Response) return who;
       const { credential, tokenHash } = who;
       if (!mayDo(credential.role, route.needs)) return forbidden(credential, route);
+      // What an admin changes holds for every session.
+      if (route.needs === 'admin' && credential.sessions !== null) return limited(credential.sessions);
       const query = route.query === undefined ? { value: undefined } : checked(route.query, c.req.query(), 'query');
       if ('response' in query) return query.response;
       const body = route.body === undefined ? { value: undefined } : await bodyOf(route.body, c.env.incoming);
@@ -123,6 +125,11 @@ async function bodyOf(schema: NonNullable<Route['body']>, incoming: Env['Binding
 
 function forbidden({ role }: Credential, { needs }: Route): Response {
   return refuse('FORBIDDEN', `Your role is ${role}; this needs ${needs}. Ask an administrator for another token.`);
+}
+
+function limited(sessions: readonly string[]): Response {
+  const next = 'This changes things for all sessions: use a token without that limit.';
+  return refuse('FORBIDDEN', `Your token is for ${sessions.join(', ')}. ${next}`);
 }
 
 function otherMethod(path: string): Response {

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -298,4 +298,18 @@ test('a file in one workspace is not in another, and neither are its calls', asy
   expect(await read('s2', 'b.txt')).toBe('succeeded');
   expect(await read('s1', join(other, 'b.txt'))).toBe('failed');
   await both.start();
+});
+
+test('a token that is limited to sessions reaches their workspace, no other, and nothing that holds for all', async () => {
+  const elsewhere = join(server.home, 'elsewhere');
+  mkdirSync(elsewhere);
+  writeFileSync(join(elsewhere, 'secret.txt'), 'CANARY');
+  await using two = await TestServer.start({ workspaces: [server.workspace, elsewhere] });
+  const [here, there] = (await two.get('/v1/health')).body.workspaces as { id: string }[];
+  await two.post('/v1/sessions', { id: 'theirs', workspace: here?.id });
+  const token = two.tokenFor('ann', 'admin', ['theirs']);
+  expect((await two.get('/v1/files/content?path=a.txt', token)).status).toBe(200);
+  expect((await two.get(`/v1/files/content?path=secret.txt&workspace=${there?.id}`, token)).status).toBe(404);
+  expect((await two.send('PATCH', '/v1/tools/bash', { enabled: false }, token)).status).toBe(403);
+  expect((await two.send('POST', '/v1/token/rotate', {}, token)).status).toBe(403);
 });

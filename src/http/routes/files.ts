@@ -13,14 +13,20 @@ const MOST_BYTES = 8 * 1024 * 1024;
 
 /** A person's own look at the files, through the same walk and the same policy as the tools'. */
 export function fileRoutes(backend: Backend): Pick<Handlers, 'listFiles' | 'getFile' | 'saveFile'> {
-  function find(id: string | undefined): Result<WorkspaceBackend> {
-    const workspace = id === undefined ? firstOf(backend) : backend.workspaces.get(id);
-    return workspace === undefined ? fail('FILE_NOT_FOUND', `There is no workspace ${id} here.`) : ok(workspace);
+  /** A token that is limited to sessions sees the workspaces of those, and no other. */
+  async function find(id: string | undefined, { sessions }: Credential): Promise<Result<WorkspaceBackend>> {
+    const theirs = await Promise.all(
+      (sessions ?? []).map(async (each) => (await backend.ledger.session(each))?.workspace),
+    );
+    const wanted = id ?? (sessions === null ? firstOf(backend).id : theirs.find((each) => each != null));
+    const mayBe = sessions === null || theirs.includes(wanted);
+    const workspace = mayBe ? backend.workspaces.get(wanted ?? '') : undefined;
+    return workspace === undefined ? fail('FILE_NOT_FOUND', `There is no workspace ${id ?? ''} here.`) : ok(workspace);
   }
 
   return {
     async listFiles({ query, who }) {
-      const workspace = find(query.workspace);
+      const workspace = await find(query.workspace, who);
       if (!workspace.ok) return failureResponse(workspace.error);
       const { path, recursive, hidden, limit } = query;
       const wish = { recursive: recursive === 'true', includeHidden: hidden === 'true', limit };
@@ -29,7 +35,7 @@ export function fileRoutes(backend: Backend): Pick<Handlers, 'listFiles' | 'getF
     },
 
     async getFile({ c, query, who }) {
-      const workspace = find(query.workspace);
+      const workspace = await find(query.workspace, who);
       if (!workspace.ok) return failureResponse(workspace.error);
       const read = await contentOf(filesFor(workspace.value, who), query.path);
       if (!read.ok) return failureResponse(read.error);
@@ -39,7 +45,7 @@ export function fileRoutes(backend: Backend): Pick<Handlers, 'listFiles' | 'getF
     },
 
     async saveFile({ c, query, body, who }) {
-      const workspace = find(query.workspace);
+      const workspace = await find(query.workspace, who);
       if (!workspace.ok) return failureResponse(workspace.error);
       const expect = expected(c.req.header('if-match'), c.req.header('if-none-match'));
       if (expect === undefined) {
