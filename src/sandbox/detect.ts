@@ -19,7 +19,7 @@ export function notInstalled(): Result<never> {
 export function wrongPlatform(platform: string): Result<never> {
   return unavailable(
     `bubblewrap runs on Linux and this is ${platform}.`,
-    'On macOS use the seatbelt sandbox; elsewhere run Toolwright in a Linux container or machine.',
+    'Run Toolwright in a Linux container or machine: this version has no sandbox for other systems.',
   );
 }
 
