@@ -6,7 +6,6 @@ import type { ToolResult } from '../kernel/tool-result.ts';
 import type { World } from '../kernel/workspace.ts';
 import { createProcesses } from '../processes/create-processes.ts';
 import { createToolwright, type Toolwright, type ToolwrightOptions } from '../runtime/create-toolwright.ts';
-import { MemoryBlobs } from '../runtime/memory-blobs.ts';
 import { builtInTools } from '../tools/index.ts';
 import { openWorkspace, type Workspace } from '../workspace/open-workspace.ts';
 
@@ -48,7 +47,7 @@ export async function tempWorkspace(given: TempOptions = {}): Promise<TempWorksp
   }
   const workspace = await openWorkspace({
     root,
-    ...(given.journal !== false && { journal: { folder: journal, blobs: new MemoryBlobs() } }),
+    ...(given.journal !== false && { journal: { folder: journal } }),
     ...(given.sandbox && { sandbox: given.sandbox }),
   });
   const { sandbox, network } = given;
