@@ -5,7 +5,7 @@ import { ok, type Result } from '../kernel/result.ts';
 import type { Tool } from '../kernel/tool.ts';
 import type { UrlJudge } from '../kernel/web.ts';
 import { createPolicy, type ExplainingPolicy, type PolicyOptions } from '../policy/create-policy.ts';
-import { type ProposedRule, proposeRules } from '../policy/propose-rule.ts';
+import { checkRules, type Proposal, proposeRules } from '../policy/propose-rule.ts';
 import { type KnownTools, parseRules, type RuleSet } from '../policy/rules.ts';
 import { withStrictList } from '../policy/strict-list.ts';
 import type { Config } from './config/settings.ts';
@@ -26,8 +26,11 @@ interface PolicyParts {
 
 export interface FollowedPolicy {
   readonly policy: ExplainingPolicy;
-  /** The narrowest rules that would spare a person this question, as the rules stand now. */
-  propose(subject: Subject): Result<readonly ProposedRule[]>;
+  /**
+   * The narrowest rules that would spare a person this question, as the rules stand now; or those that a person wrote
+   * instead, if they are no wider than that allows.
+   */
+  propose(subject: Subject, written?: readonly string[]): Result<Proposal>;
   /** Rules saved until now hold from now on; without it they do a moment later. */
   reload(): Promise<void>;
   stop(): void;
@@ -62,7 +65,9 @@ export async function followPolicy(
     decide: (subject) => current.decide(subject),
     explain: (subject) => current.explain(subject),
   };
-  return ok({ policy, propose: (subject) => proposeRules(subject, options), reload, stop });
+  const propose: FollowedPolicy['propose'] = (subject, written) =>
+    written === undefined ? proposeRules(subject, options) : checkRules(written, subject, options);
+  return ok({ policy, propose, reload, stop });
 }
 
 /** Tools that take a command line. */
