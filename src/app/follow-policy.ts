@@ -12,6 +12,8 @@ import type { Config } from './config/settings.ts';
 
 interface PolicyParts {
   readonly config: Config;
+  /** The id of the workspace it is for: rules that were saved for another one do nothing. */
+  readonly workspace: string;
   readonly files: FilePolicy;
   readonly home: string;
   /** Whether a sandbox contains what runs. */
@@ -42,13 +44,14 @@ export interface FollowedPolicy {
  */
 export async function followPolicy(
   store: Ledger,
-  { config, files, home, contained, known, tools, urls }: PolicyParts,
+  { config, workspace, files, home, contained, known, tools, urls }: PolicyParts,
 ): Promise<Result<FollowedPolicy>> {
   const given: RuleSet = { allow: config.allow, ask: config.ask, deny: config.deny };
   const fixed = parseRules(config.mode === 'strict' ? withStrictList(given, commandTools(tools)) : given, known);
   if (!fixed.ok) return fixed;
   const optionsWith = (saved: readonly RuleRecord[]): PolicyOptions => {
-    const kept = parseRules(setOf(saved.filter(({ rule }) => known.has(rule.split('(')[0] ?? ''))), known);
+    const ours = saved.filter((rule) => rule.workspace === null || rule.workspace === workspace);
+    const kept = parseRules(setOf(ours.filter(({ rule }) => known.has(rule.split('(')[0] ?? ''))), known);
     const rules = kept.ok ? [...fixed.value, ...kept.value] : fixed.value;
     return { mode: config.mode, rules: rules.toSorted(byStrictness), files, home, contained, ...(urls && { urls }) };
   };

@@ -78,8 +78,10 @@ export function createAnswers(parts: AnswerParts): Answers {
     const more = isEdited ? { args: edit.edit.args, changed: [...edit.changed], digest: edit.edit.digest } : {};
     const answered = await decide(approval, { approvalId: id, approved: true, by, ...more });
     if (answered.kind === 'answered' && rule !== undefined) {
+      // It holds where the question was asked, and nowhere else.
+      const workspace = (await ledger.session(approval.session))?.workspace ?? null;
       for (const text of rule.value.rules) {
-        const data = { ruleId: randomUUID(), rule: text, verdict: 'allow', by } as const;
+        const data = { ruleId: randomUUID(), rule: text, verdict: 'allow', by, workspace } as const;
         await ledger.record({ type: 'rule.saved', at: now(), data });
       }
       await parts.ruleSaved?.();

@@ -78,7 +78,11 @@ export interface SessionRunner {
 export interface Settings {
   readonly mode: string;
   rules(): Promise<readonly (Omit<RuleRecord, 'id' | 'savedAt'> & { id: string | null; savedAt: number | null })[]>;
-  saveRule(rule: string, verdict: RuleRecord['verdict'], by: string): Promise<Result<RuleRecord>>;
+  /** It holds in the workspace it names, or in all. */
+  saveRule(
+    rule: { rule: string; verdict: RuleRecord['verdict']; workspace?: string | undefined },
+    by: string,
+  ): Promise<Result<RuleRecord>>;
   removeRule(id: string, by: string): Promise<boolean>;
   switchTool(tool: string, enabled: boolean, by: string): Promise<Result<void>>;
 }
