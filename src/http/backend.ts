@@ -48,7 +48,7 @@ export interface Answers {
   ): Promise<
     | {
         readonly kind: 'reviewed';
-        readonly edit: { readonly args: Record<string, unknown>; readonly shown: Shown };
+        readonly edit: { readonly args: Record<string, unknown>; readonly shown: Shown; readonly digest: string };
         readonly changed: readonly string[];
       }
     | Exclude<Answered, { kind: 'answered' }>
