@@ -13,7 +13,7 @@ export type Migration = (db: Kysely<Tables>, dialect: Dialect) => Compilable[];
  * Forward only, in order; the number of a schema is how many of these it has had. A migration that shipped is never
  * changed: the next one mends it. test/store/version-1 has a store as the first one left it.
  */
-export const MIGRATIONS: readonly Migration[] = [first, second];
+export const MIGRATIONS: readonly Migration[] = [first, second, third];
 
 /** What brings a schema that has had the first `from` of these up to the last. */
 export function migrationStatements(
@@ -105,6 +105,12 @@ function second(db: Kysely<Tables>): Compilable[] {
       .addColumn('title', 'text')
       .addColumn('agent', 'text'),
   ];
+}
+
+/** Which process works on a session. */
+function third({ schema }: Kysely<Tables>, dialect: Dialect): Compilable[] {
+  const columns = new Columns(schema.createTable('session_holds'), dialect);
+  return [columns.text('session', 'key').text('node').int('node_epoch').done()];
 }
 
 type AnyTable = CreateTableBuilder<string, string>;

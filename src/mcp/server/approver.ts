@@ -98,7 +98,8 @@ async function askClient(run: Run, request: ApprovalRequest, signal: AbortSignal
 
 /** A client's form that cuts what runs is not asked, and here nobody else can be. */
 function tooLong({ tool }: ApprovalRequest): ApprovalResponse {
-  const next = 'Set mcpApprovals to any and answer in the web app or with toolwright approvals, or make the call smaller.';
+  const next =
+    'Set mcpApprovals to any and answer in the web app or with toolwright approvals, or make the call smaller.';
   return { approved: false, message: `what ${tool} would do is too long to be shown in a form. ${next}` };
 }
 
