@@ -6,6 +6,8 @@ export interface Tables {
   sessions: SessionTable;
   /** What was said when a session was opened. */
   session_info: SessionInfoTable;
+  /** Sessions that a process works on. It counts as long as that life of the process goes on. */
+  session_holds: { session: string; node: string; node_epoch: number };
   /** One row: the last position given, and how many events were pruned. Its lock orders the writers of all processes. */
   log_head: { id: number; pos: number; pruned: number };
   events: EventTable;
