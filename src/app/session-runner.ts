@@ -31,14 +31,13 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
       if (!model.ok) return model;
       return start(session, 'model', (agent, signal) => agent.run(session, text, { signal, by, onEvent }));
     },
+    mayPlayDemo(workspace) {
+      const app = apps.get(workspace);
+      if (app === undefined || isDemoWorkspace(app.workspace.root)) return ok(undefined);
+      const next = 'open examples/demo-workspace, or a copy of it.';
+      return fail('NOT_CONFIGURED', `The demo works on the demo workspace: ${next}`);
+    },
     async demo(session, by) {
-      const app = await appOf(session);
-      if (app !== undefined && !isDemoWorkspace(app.workspace.root)) {
-        return fail(
-          'NOT_CONFIGURED',
-          'The demo works on the demo workspace: open examples/demo-workspace, or a copy of it.',
-        );
-      }
       return start(session, 'demo', (agent, signal) => agent.run(session, DEMO_TASK, { signal, by, onEvent }));
     },
     async stop(session) {

@@ -9,6 +9,7 @@ import { createApi } from './create-api.ts';
 import type { Credentials } from './credentials.ts';
 import { EventStreams } from './event-streams.ts';
 import { type Doorway, turnAway } from './guard.ts';
+import { OpenAnswers } from './open-answers.ts';
 import { toProblem } from './problem.ts';
 
 export interface ServeOptions {
@@ -42,7 +43,8 @@ export async function serve(
   const { host = '127.0.0.1', port, publicUrl, tls, mostStreamsPerToken = 64, pages } = options;
   let stopping = false;
   const streams = new EventStreams(backend.ledger, { mostPerToken: mostStreamsPerToken });
-  const api = createApi({ backend, credentials, streams, isStopping: () => stopping, pages });
+  const open = new OpenAnswers();
+  const api = createApi({ backend, credentials, streams, open, isStopping: () => stopping, pages });
   const answer = getRequestListener(api.fetch, { overrideGlobalObjects: false });
   const doorway = { hosts: new Set<string>(), origins: new Set<string>() };
   const handle = (request: IncomingMessage, response: ServerResponse) => {
@@ -67,7 +69,7 @@ export async function serve(
   const scheme = tls === undefined ? 'http' : 'https';
   openDoor(doorway, { scheme, host, port: listening.value, publicUrl });
   const stop = [
-    credentials.onRevoked((tokenHash) => streams.cut(tokenHash)),
+    credentials.onRevoked((tokenHash) => open.cut(tokenHash)),
     backend.onLive((event) => streams.tellLive(event)),
   ];
   return ok({

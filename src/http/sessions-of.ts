@@ -60,6 +60,17 @@ export class SessionPlaces {
   }
 }
 
+/** A token that is limited to sessions sees the workspaces of those, and no other. */
+export async function workspacesFor(
+  { workspaces, ledger }: Backend,
+  { sessions }: Credential,
+): Promise<ReadonlyMap<string, WorkspaceBackend>> {
+  if (sessions === null) return workspaces;
+  const records = await Promise.all(sessions.map((each) => ledger.session(each)));
+  const theirs = new Set(records.map((record) => record?.workspace));
+  return new Map([...workspaces].filter(([id]) => theirs.has(id)));
+}
+
 export function firstOf({ workspaces }: Backend): WorkspaceBackend {
   const [first] = workspaces.values();
   if (first === undefined) throw new Error('a server has at least one workspace');

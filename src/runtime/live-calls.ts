@@ -1,16 +1,19 @@
-/** Calls of this process that can be stopped by their id, whichever door started them. */
+/** Calls of this process that can be stopped by their id, whichever door they came through. */
 export class LiveCalls {
   readonly #stops = new Map<string, AbortController>();
+  #isClosed = false;
 
   /** The signal to give to the call. `end` it when the call is over. */
   begin(callId: string): AbortSignal {
     const stop = new AbortController();
+    if (this.#isClosed) stop.abort();
     this.#stops.set(callId, stop);
     return stop.signal;
   }
 
-  end(callId: string): void {
-    this.#stops.delete(callId);
+  /** Only the one that began with this signal: somebody may try to take a call over that is under way already. */
+  end(callId: string, begun: AbortSignal): void {
+    if (this.#stops.get(callId)?.signal === begun) this.#stops.delete(callId);
   }
 
   /** False when the call is not one of these. */
@@ -20,8 +23,9 @@ export class LiveCalls {
     return stop !== undefined;
   }
 
-  get size(): number {
-    return this.#stops.size;
+  /** From now on calls that come are cancelled before they start. */
+  close(): void {
+    this.#isClosed = true;
   }
 
   ids(): string[] {

@@ -7,20 +7,16 @@ import type { Backend, WorkspaceBackend } from '../backend.ts';
 import type { Credential } from '../credentials.ts';
 import { type Handlers, json } from '../handler.ts';
 import { failureResponse, refuse } from '../problem.ts';
-import { firstOf } from '../sessions-of.ts';
+import { workspacesFor } from '../sessions-of.ts';
 
 const MOST_BYTES = 8 * 1024 * 1024;
 
 /** A person's own look at the files, through the same walk and the same policy as the tools'. */
 export function fileRoutes(backend: Backend): Pick<Handlers, 'listFiles' | 'getFile' | 'saveFile'> {
-  /** A token that is limited to sessions sees the workspaces of those, and no other. */
-  async function find(id: string | undefined, { sessions }: Credential): Promise<Result<WorkspaceBackend>> {
-    const theirs = await Promise.all(
-      (sessions ?? []).map(async (each) => (await backend.ledger.session(each))?.workspace),
-    );
-    const wanted = id ?? (sessions === null ? firstOf(backend).id : theirs.find((each) => each != null));
-    const mayBe = sessions === null || theirs.includes(wanted);
-    const workspace = mayBe ? backend.workspaces.get(wanted ?? '') : undefined;
+  async function find(id: string | undefined, who: Credential): Promise<Result<WorkspaceBackend>> {
+    const theirs = await workspacesFor(backend, who);
+    const [first] = theirs.values();
+    const workspace = id === undefined ? first : theirs.get(id);
     return workspace === undefined ? fail('FILE_NOT_FOUND', `There is no workspace ${id ?? ''} here.`) : ok(workspace);
   }
 
