@@ -92,7 +92,12 @@ export interface Backend {
   readonly log: Logger;
   /** MCP over HTTP, for whoever may run tools; absent where it is not served. */
   readonly mcp?: {
-    handle(request: Request, who: { readonly id: string; readonly mayApprove: boolean }): Promise<Response>;
+    /** Undefined for a workspace that is not here; the default one when none is named. */
+    handle(
+      request: Request,
+      who: { readonly id: string; readonly mayApprove: boolean },
+      workspace: string | undefined,
+    ): Promise<Response> | undefined;
   };
   /** False when the call is over already. */
   cancel(call: CallRecord, by: string): Promise<boolean>;
