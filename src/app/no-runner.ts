@@ -14,4 +14,5 @@ export const noRunner: SessionRunner = {
   mayPlayDemo: () => NO_MODEL,
   demo: async () => NO_MODEL,
   running: () => false,
+  pause() {},
 };

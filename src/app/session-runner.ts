@@ -22,6 +22,7 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
   const [first] = apps.values();
   const model = first === undefined ? noWorkspace : openModel(first.loaded.config, env);
   const running = new Map<string, AbortController>();
+  const pause = new AbortController();
   const agents = new Map<App, { model: Agent | undefined; demo: Agent }>();
   void resumeOpenRuns().catch((error) => log.warn({}, `Open runs cannot be taken up now: ${messageOf(error)}`));
 
@@ -29,7 +30,7 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
     model: model.ok ? model.value.name : null,
     async send(session, text, by) {
       if (!model.ok) return model;
-      return start(session, 'model', (agent, signal) => agent.run(session, text, { signal, by, onEvent }));
+      return start(session, 'model', (agent, signal) => agent.run(session, text, { ...options(signal), by }));
     },
     mayPlayDemo(workspace) {
       const app = apps.get(workspace);
@@ -38,7 +39,7 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
       return fail('NOT_CONFIGURED', `The demo works on the demo workspace: ${next}`);
     },
     async demo(session, by) {
-      return start(session, 'demo', (agent, signal) => agent.run(session, DEMO_TASK, { signal, by, onEvent }));
+      return start(session, 'demo', (agent, signal) => agent.run(session, DEMO_TASK, { ...options(signal), by }));
     },
     async stop(session) {
       const run = running.get(session);
@@ -47,7 +48,12 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
       return ok(undefined);
     },
     running: (session) => running.has(session),
+    pause: () => pause.abort(),
   };
+
+  function options(signal: AbortSignal) {
+    return { signal, pause: pause.signal, onEvent };
+  }
 
   async function start(session: string, which: 'model' | 'demo', work: Work): Promise<Result<void>> {
     if (running.has(session))
@@ -61,7 +67,7 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
     }
     void work(agent, stopper.signal).then((ran) => {
       running.delete(session);
-      if (!ran.ok) log.error({ session }, ran.error.message);
+      if (!ran.ok && !pause.signal.aborted) log.error({ session }, ran.error.message);
     });
     return ok(undefined);
   }
@@ -89,7 +95,7 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
         if (workspace === null || !apps.has(workspace) || updatedAt < Date.now() - DAY_MS || running.has(id)) continue;
         const open = openRun(await ledger.events(id));
         if (open === undefined || (!model.ok && !open.scripted)) continue;
-        await start(id, open.scripted ? 'demo' : 'model', (agent, signal) => agent.resume(id, { signal, onEvent }));
+        await start(id, open.scripted ? 'demo' : 'model', (agent, signal) => agent.resume(id, options(signal)));
       }
       after = page.next;
     }

@@ -68,6 +68,8 @@ export interface SessionRunner {
   /** Plays the scripted demo in this session, with real tools. */
   demo(session: string, by: string): Promise<Result<void>>;
   running(session: string): boolean;
+  /** The server stops: runs are left open, to be taken up at the next start. */
+  pause(): void;
 }
 
 /** Rules and switches: what an admin changes. In force when the promise is kept. */

@@ -27,8 +27,8 @@ export interface ServeOptions {
 export interface RunningServer {
   readonly url: string;
   readonly port: number;
-  /** Readers are told, no new request comes in, and those under way get a moment to end. */
-  close(): Promise<void>;
+  /** Readers are told, no new request comes in, and those under way get until `drained` and a moment to end. */
+  close(drained?: Promise<unknown>): Promise<void>;
 }
 
 const PORTS_TRIED = 20;
@@ -49,6 +49,7 @@ export async function serve(
   const doorway = { hosts: new Set<string>(), origins: new Set<string>() };
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
+    if (stopping) response.setHeader('Connection', 'close');
     const away = turnAway(request, doorway);
     if (away === undefined) void answer(request, response);
     else sendAway(response, away);
@@ -75,12 +76,13 @@ export async function serve(
   return ok({
     url: publicUrl ?? `${scheme}://${host.includes(':') ? `[${host}]` : host}:${listening.value}`,
     port: listening.value,
-    async close() {
+    async close(drained) {
       stopping = true;
       for (const each of stop) each();
       streams.close();
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
+      await Promise.race([closed, drained]);
       const timer = setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS);
       await closed;
       clearTimeout(timer);

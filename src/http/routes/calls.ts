@@ -3,6 +3,7 @@ import { ExecutionContext } from '../../kernel/execution-context.ts';
 import type { StartCall } from '../../protocol/calls.ts';
 import { newCallId } from '../../runtime/call-id.ts';
 import { FairPlaces } from '../../runtime/fair-places.ts';
+import { recordByHand } from '../../runtime/record-by-hand.ts';
 import type { Backend } from '../backend.ts';
 import { type Credential, maySee } from '../credentials.ts';
 import { type Handlers, json } from '../handler.ts';
@@ -86,12 +87,24 @@ export function callRoutes(backend: Backend): CallHandlers {
 
     async undoCall({ params, who }) {
       const id = params.id ?? '';
-      const call = await visible(id, who);
-      const workspace = call === null ? firstOf(backend) : await places.find(call.session, who);
-      // A file saved by a person has no call, but its change can be undone as well.
-      if (workspace === undefined || (call === null && who.sessions !== null)) return unknownCall();
-      const undone = await workspace.undo(id);
-      return undone.ok ? json(undone.value) : failureResponse(undone.error);
+      const call = await ledger.call(id);
+      const args = { by: who.name, call: id };
+      const deed = { id: newCallId(), action: 'person:undo', args } as const;
+      const [place, ...others] = await places.ofCall(call, who);
+      if (call !== null && place !== undefined) {
+        const { session } = call;
+        const undone = await recordByHand(ledger, { ...deed, session }, () => place.undo(id));
+        return undone.ok ? json(undone.value) : failureResponse(undone.error);
+      }
+      // Known to a journal alone, as what its call left in the log was pruned; to which of them, they say.
+      for (const workspace of place === undefined ? [] : [place, ...others]) {
+        const undone = await workspace.undo(id);
+        if (!undone.ok && undone.error.code === 'FILE_NOT_FOUND') continue;
+        const session = await places.byHand(workspace, who);
+        await recordByHand(ledger, { ...deed, session }, async () => undone);
+        return undone.ok ? json(undone.value) : failureResponse(undone.error);
+      }
+      return unknownCall();
     },
 
     async explainCall({ body, who }) {

@@ -5,7 +5,7 @@ import type { Backend } from '../backend.ts';
 import { maySee } from '../credentials.ts';
 import { type Handlers, json } from '../handler.ts';
 import { failureResponse, refuse } from '../problem.ts';
-import { firstOf, SessionPlaces } from '../sessions-of.ts';
+import { firstOf, SessionPlaces, workspacesFor } from '../sessions-of.ts';
 import { sessionView } from '../views.ts';
 
 type SessionHandlers = Pick<
@@ -21,7 +21,7 @@ type SessionHandlers = Pick<
 >;
 
 export function sessionRoutes(backend: Backend): SessionHandlers {
-  const { ledger, runner, workspaces } = backend;
+  const { ledger, runner } = backend;
   const places = new SessionPlaces(backend);
   const view = (session: SessionRecord) => sessionView(session, runner.running(session.id));
 
@@ -29,8 +29,9 @@ export function sessionRoutes(backend: Backend): SessionHandlers {
     async createSession({ body, who }) {
       const id = body.id ?? randomUUID();
       if (!maySee(who, id)) return refuse('FORBIDDEN', 'Your token is for other sessions.');
-      const theirs = who.sessions === null ? workspaces : await placesToOpen(backend, who);
-      const workspace = body.workspace === undefined ? theirs.values().next().value : theirs.get(body.workspace);
+      const first = firstOf(backend);
+      const theirs = new Map([[first.id, first], ...(await workspacesFor(backend, who))]);
+      const workspace = theirs.get(body.workspace ?? first.id);
       if (workspace === undefined) return refuse('NOT_FOUND', `There is no workspace ${body.workspace} here.`);
       if ((await ledger.session(id)) !== null) return refuse('CONFLICT', `There is a session ${id} already.`);
       await places.open(id, workspace, who, body.title ?? null);
