@@ -20,6 +20,7 @@ export interface RunParts {
   readonly system: string;
   readonly tools: readonly OfferedTool[];
   readonly signal: AbortSignal | undefined;
+  readonly pause: AbortSignal | undefined;
   onHeard(heard: Heard): void;
 }
 
@@ -43,6 +44,7 @@ export async function driveRun(session: Session, parts: RunParts): Promise<Ended
   let inARow = 0;
   for (;;) {
     failpoint('agent.step');
+    parts.pause?.throwIfAborted();
     const last = session.last;
     if (last?.message.role === 'assistant') {
       const { message, seq } = last;
@@ -61,10 +63,12 @@ export async function driveRun(session: Session, parts: RunParts): Promise<Ended
     const over = session.run && overBudget(budget, session.run, { seconds, price: model.price });
     if (over !== undefined) return { reason: 'budget', message: over };
     if (session.window.isFull) await session.window.shrink(parts.keep);
+    const stops = [signal, parts.pause].filter((each) => each !== undefined);
     const turn = await model.turn(
       { system, tools, messages: session.window.messages },
-      signal === undefined ? { onHeard } : { signal, onHeard },
+      stops.length === 0 ? { onHeard } : { signal: AbortSignal.any(stops), onHeard },
     );
+    parts.pause?.throwIfAborted();
     if (!turn.ok) return failed(turn.error.code, turn.error.message);
     if (turn.value.parts.length === 0) return conclude(turn.value.stop);
     failpoint('agent.heard');
