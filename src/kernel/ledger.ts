@@ -40,6 +40,8 @@ export interface RuleRecord {
   readonly verdict: 'allow' | 'ask' | 'deny';
   readonly by: string | null;
   readonly savedAt: number;
+  /** The only workspace it holds in; null holds in all. */
+  readonly workspace: string | null;
 }
 
 /** What the log says about itself. `problems` is empty when every event is there, unchanged and in its place. */

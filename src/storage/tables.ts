@@ -13,7 +13,7 @@ export interface Tables {
   events: EventTable;
   calls: CallTable;
   approvals: ApprovalTable;
-  rules: { id: string; rule: string; verdict: string; saved_by: string | null; saved_at: number };
+  rules: RuleTable;
   tool_states: { tool: string; enabled: number; changed_at: number };
   nodes: NodeTable;
   schema_version: { version: number };
@@ -101,6 +101,16 @@ export interface ApprovalTable {
   /** The payload of the event that decided, or the blob that holds it. */
   decision: string | null;
   decision_blob: string | null;
+}
+
+export interface RuleTable {
+  id: string;
+  rule: string;
+  verdict: string;
+  saved_by: string | null;
+  saved_at: number;
+  /** The only one it holds in; null holds in all. */
+  workspace: string | null;
 }
 
 export interface NodeTable {

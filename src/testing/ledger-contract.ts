@@ -147,14 +147,18 @@ export function ledgerContract(open: OpenShared): Check[] {
     async 'rules and tool states are what their events say'({ ledger, another }) {
       const rule = { ruleId: 'r1', rule: 'bash(npm test *)', verdict: 'allow', by: 'ann' } as const;
       await ledger.record({ type: 'rule.saved', at: AT, data: rule });
-      await ledger.record({ type: 'rule.saved', at: AT + 1, data: { ...rule, ruleId: 'r2', verdict: 'deny' } });
+      await ledger.record({
+        type: 'rule.saved',
+        at: AT + 1,
+        data: { ...rule, ruleId: 'r2', verdict: 'deny', workspace: 'w' },
+      });
       await ledger.record({ type: 'rule.removed', at: AT + 2, data: { ruleId: 'r1', by: null } });
       await ledger.record({ type: 'tool.switched', at: AT, data: { tool: 'bash', enabled: false, by: null } });
       await ledger.record({ type: 'tool.switched', at: AT, data: { tool: 'grep', enabled: false, by: null } });
       await ledger.record({ type: 'tool.switched', at: AT, data: { tool: 'grep', enabled: true, by: null } });
       const other = await another();
       assert.deepEqual(await other.rules(), [
-        { id: 'r2', rule: 'bash(npm test *)', verdict: 'deny', by: 'ann', savedAt: AT + 1 },
+        { id: 'r2', rule: 'bash(npm test *)', verdict: 'deny', by: 'ann', savedAt: AT + 1, workspace: 'w' },
       ]);
       assert.deepEqual(
         [...(await other.toolStates())],

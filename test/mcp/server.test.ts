@@ -89,7 +89,11 @@ describe.each(['auto', 'legacy'] as const)('MCP on the server, %s', (era) => {
     const question = await pending();
     expect(onDisk()).toBe(before);
     const modifiedArgs = { path: 'a.txt', content: `edited by a person, ${era}\n` };
-    expect(await server.host.answers.approve(question, 'web', { modifiedArgs })).toMatchObject({ kind: 'answered' });
+    const { answers } = server.host;
+    const review = await answers.review(question, modifiedArgs);
+    if (review.kind !== 'reviewed') throw new Error(review.kind);
+    const yes = { modifiedArgs, digest: review.edit.digest };
+    expect(await answers.approve(question, 'web', yes)).toMatchObject({ kind: 'answered' });
     const answer = await calling;
     expect(JSON.stringify(answer.content)).toContain('changed content before it ran');
     expect(onDisk()).toBe(`edited by a person, ${era}\n`);
