@@ -31,6 +31,7 @@ import { ownPorts } from './own-ports.ts';
 import type { RemoteTools, RemoteToolsParts } from './remote-tools.ts';
 import { VERSION } from './version.ts';
 import { createWitness } from './witness.ts';
+import { workspaceId } from './workspace-id.ts';
 
 export interface AppOptions {
   /** The folder to work in. */
@@ -111,6 +112,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   });
   const policy = await followPolicy(store, {
     config,
+    workspace: workspaceId(root),
     files,
     home,
     contained: sandbox.value.kind !== 'none',
