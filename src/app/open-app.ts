@@ -28,6 +28,7 @@ import type { Config } from './config/settings.ts';
 import type { Texts } from './config/texts.ts';
 import { type FollowedPolicy, followPolicy } from './follow-policy.ts';
 import { followToolStates } from './follow-tool-states.ts';
+import { knownTools } from './known-tools.ts';
 import { ownPorts } from './own-ports.ts';
 import type { RemoteTools, RemoteToolsParts } from './remote-tools.ts';
 import { VERSION } from './version.ts';
@@ -106,7 +107,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   const log = options.logger ?? pino({ level: 'silent' });
   const remote = await remoteTools(config.mcpServers, { registry, stateDir, version: VERSION, log });
   closing.push(() => remote.close());
-  const known = { has: (name: string) => registry.exists(name) || remote.mayBeNamed(name) };
+  const known = knownTools([registry], (name) => remote.mayBeNamed(name));
   const web = createWeb({
     allowedHosts: config.allowedHosts,
     privateHosts: config.privateHosts,
