@@ -8,7 +8,6 @@ import type { Result } from '../kernel/result.ts';
 import type { Caller, Reach } from '../kernel/workspace.ts';
 import type { LiveStreamEvent } from '../protocol/events.ts';
 import type { ToolExecutor } from '../runtime/executor.ts';
-import type { LiveCalls } from '../runtime/live-calls.ts';
 import type { ToolRegistry } from '../runtime/registry.ts';
 
 /** One folder that is worked in, with all that belongs to it. */
@@ -48,14 +47,19 @@ export interface Answers {
   ): Promise<
     | {
         readonly kind: 'reviewed';
-        readonly edit: { readonly args: Record<string, unknown>; readonly shown: Shown };
+        readonly edit: { readonly args: Record<string, unknown>; readonly shown: Shown; readonly digest: string };
         readonly changed: readonly string[];
       }
     | Exclude<Answered, { kind: 'answered' }>
   >;
-  proposal(
-    approval: ApprovalRecord,
-  ): Promise<{ readonly rules: readonly string[]; readonly covers: readonly string[] } | null>;
+  /** The rules that «always» would save, or why there are none. */
+  proposal(approval: ApprovalRecord): Promise<
+    Result<{
+      readonly rules: readonly string[];
+      readonly covers: readonly string[];
+      readonly refuses: readonly string[];
+    }>
+  >;
 }
 
 /** What drives an agent on a session. NOT_CONFIGURED where there is no model. */
@@ -64,16 +68,24 @@ export interface SessionRunner {
   readonly model: string | null;
   send(session: string, text: string, by: string): Promise<Result<void>>;
   stop(session: string): Promise<Result<void>>;
+  /** Whether the demo can be played in this workspace, or why not. */
+  mayPlayDemo(workspace: string): Result<void>;
   /** Plays the scripted demo in this session, with real tools. */
   demo(session: string, by: string): Promise<Result<void>>;
   running(session: string): boolean;
+  /** The server stops: runs are left open, to be taken up at the next start. */
+  pause(): void;
 }
 
 /** Rules and switches: what an admin changes. In force when the promise is kept. */
 export interface Settings {
   readonly mode: string;
   rules(): Promise<readonly (Omit<RuleRecord, 'id' | 'savedAt'> & { id: string | null; savedAt: number | null })[]>;
-  saveRule(rule: string, verdict: RuleRecord['verdict'], by: string): Promise<Result<RuleRecord>>;
+  /** It holds in the workspace it names, or in all. */
+  saveRule(
+    rule: { rule: string; verdict: RuleRecord['verdict']; workspace?: string | undefined },
+    by: string,
+  ): Promise<Result<RuleRecord>>;
   removeRule(id: string, by: string): Promise<boolean>;
   switchTool(tool: string, enabled: boolean, by: string): Promise<Result<void>>;
 }
@@ -86,13 +98,17 @@ export interface Backend {
   /** At least one; the first is the default. */
   readonly workspaces: ReadonlyMap<string, WorkspaceBackend>;
   readonly answers: Answers;
-  readonly live: LiveCalls;
   readonly settings: Settings;
   readonly runner: SessionRunner;
   readonly log: Logger;
   /** MCP over HTTP, for whoever may run tools; absent where it is not served. */
   readonly mcp?: {
-    handle(request: Request, who: { readonly id: string; readonly mayApprove: boolean }): Promise<Response>;
+    /** Undefined for a workspace that is not here; the default one when none is named. */
+    handle(
+      request: Request,
+      who: { readonly id: string; readonly mayApprove: boolean },
+      workspace: string | undefined,
+    ): Promise<Response> | undefined;
   };
   /** False when the call is over already. */
   cancel(call: CallRecord, by: string): Promise<boolean>;

@@ -1,4 +1,4 @@
-import type { ApprovalRecord, ApprovalState } from '../kernel/approval.ts';
+import type { ApprovalRecord } from '../kernel/approval.ts';
 import type { CallRecord, NodeStamp } from '../kernel/call.ts';
 import {
   type CallMove,
@@ -12,15 +12,17 @@ import {
   SYSTEM_SESSION,
 } from '../kernel/event.ts';
 import type {
+  ApprovalQuery,
   HistoryQuery,
   Ledger,
   Pruned,
   PruneLimits,
   RuleRecord,
+  SessionQuery,
   SessionRecord,
   Verification,
 } from '../kernel/ledger.ts';
-import type { CallQuery, Page } from '../kernel/ports.ts';
+import type { CallQuery, Hold, Page } from '../kernel/ports.ts';
 import { isPromise, type MaybePromise } from '../kernel/result.ts';
 import { CallQueries } from './call-query.ts';
 import { toApproval, toCallRecord, toRule, toSession } from './call-rows.ts';
@@ -29,6 +31,7 @@ import { toLogEvent } from './event-rows.ts';
 import { expireOverdue } from './expire.ts';
 import { exportLines } from './export.ts';
 import { Follower } from './follow.ts';
+import { giveBackUnit, takeHold } from './hold.ts';
 import { nameOf } from './names.ts';
 import { andThen, both, together, toPayload } from './payload.ts';
 import { preparedCall, preparedMove } from './prepare.ts';
@@ -36,7 +39,7 @@ import { clearLog, pruneLog } from './prune.ts';
 import { recoverUnit, suspects } from './recovery.ts';
 import { SharedFollower } from './shared-follower.ts';
 import { first, rows, type Work } from './statement.ts';
-import { describedPage } from './statements/log.ts';
+import { describedPage, newestPage } from './statements/log.ts';
 import type { ApprovalTable, CallTable, EventTable } from './tables.ts';
 import { appendUnit, decideUnit, MoveRefused, moveUnit, submitUnit } from './units.ts';
 import { verifyLog } from './verify.ts';
@@ -55,6 +58,9 @@ export class SqlStore implements Ledger {
   };
   readonly #followers = new Set<Follower>();
   readonly #shared = new SharedFollower(this.#source);
+  /** Sessions that this process works on, and the life of it that took them. */
+  readonly #held = new Map<string, number>();
+  readonly #taking = new Set<string>();
   readonly #onClose: () => void;
   /** The newest position this process has seen. */
   #known: number;
@@ -98,9 +104,27 @@ export class SqlStore implements Ledger {
         return { event, callId, payload: await toPayload(this.#engine.blobs, event.data) };
       }),
     );
-    const stored = await this.#engine.write(appendUnit(nameOf(session), prepared));
+    const stored = await this.#engine.write(appendUnit(nameOf(session), prepared, this.#held.get(nameOf(session))));
     this.#tell(stored);
     return stored as readonly StoredEvent[];
+  }
+
+  async hold(session: string): Promise<Hold> {
+    const name = nameOf(session);
+    const { epoch } = this.node;
+    if (this.#taking.has(name) || this.#held.has(name)) return { holder: 'this process' };
+    this.#taking.add(name);
+    const holder = await takeHold(this.#engine, name).finally(() => this.#taking.delete(name));
+    if (holder !== undefined) {
+      const { where } = holder;
+      return { holder: where === null ? 'another process' : `process ${where.pid} on ${where.host}` };
+    }
+    this.#held.set(name, epoch);
+    const release = async () => {
+      this.#held.delete(name);
+      await this.#engine.write(giveBackUnit(name, epoch));
+    };
+    return { release };
   }
 
   async note(session: string, event: NewSessionEvent): Promise<StoredSessionEvent> {
@@ -181,11 +205,15 @@ export class SqlStore implements Ledger {
     return this.#toEvents(() => rows(this.#engine.sql.logAfter, { after, limit }));
   }
 
-  sessions({ after, limit = SESSION_PAGE }: { after?: string; limit?: number }): MaybePromise<Page<SessionRecord>> {
-    const work = () => describedPage(this.#engine.sql, after === undefined ? undefined : nameOf(after), limit + 1);
+  sessions({ after, limit = SESSION_PAGE, newestFirst = false }: SessionQuery): MaybePromise<Page<SessionRecord>> {
+    const { sql } = this.#engine;
+    const byName = () => describedPage(sql, after === undefined ? undefined : nameOf(after), limit + 1);
+    const work = newestFirst ? () => newestPage(sql, after, limit + 1) : byName;
     return andThen(this.#engine.read(work), (found) => {
       const items = found.slice(0, limit).map(toSession);
-      return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null };
+      const last = items.at(-1);
+      if (found.length <= limit || last === undefined) return { items, next: null };
+      return { items, next: newestFirst ? `${last.updatedAt}:${last.id}` : last.id };
     });
   }
 
@@ -203,11 +231,13 @@ export class SqlStore implements Ledger {
     return this.#toApproval(() => first(this.#engine.sql.latestApproval, { call: nameOf(callId) }));
   }
 
-  approvals(query: { state?: ApprovalState; session?: string }): MaybePromise<readonly ApprovalRecord[]> {
+  approvals(query: ApprovalQuery): MaybePromise<readonly ApprovalRecord[]> {
     const { sql, blobs } = this.#engine;
     const values = {
       state: query.state ?? null,
       session: query.session === undefined ? null : nameOf(query.session),
+      after: query.after === undefined ? null : nameOf(query.after),
+      limit: query.limit ?? EVERYTHING,
     };
     return andThen(
       this.#engine.read(() => rows(sql.approvals, values)),

@@ -7,7 +7,7 @@ import { type Credential, maySee } from '../credentials.ts';
 import { type Handlers, json } from '../handler.ts';
 import { failureResponse, refuse } from '../problem.ts';
 import { SessionPlaces } from '../sessions-of.ts';
-import { approvalView } from '../views.ts';
+import { approvalView, shownOf } from '../views.ts';
 
 type ApprovalHandlers = Pick<Handlers, 'listApprovals' | 'getApproval' | 'reviewEdit' | 'approve' | 'deny'>;
 
@@ -29,9 +29,8 @@ export function approvalRoutes(backend: Backend): ApprovalHandlers {
   }
 
   async function detail(approval: ApprovalRecord, who: Credential): Promise<ApprovalDetail> {
-    const { access = [], verdicts = [], preview = [] } = approval.shown ?? {};
-    const proposal = approval.state === 'pending' ? await answers.proposal(approval) : null;
-    const always = proposal && { rule: proposal.rules.join('\n'), covers: proposal.covers, refuses: [] };
+    const { access = [], verdicts = [], preview = [] } = shownOf(approval) ?? {};
+    const proposal = approval.state === 'pending' ? await answers.proposal(approval) : undefined;
     const draft = approval.state === 'pending' ? await draftOf(approval, who) : undefined;
     const shownDraft = draft === undefined ? null : { path: draft.path, before: draft.before, after: draft.after };
     // The protocol's types are those of the kernel, without its readonly.
@@ -41,7 +40,8 @@ export function approvalRoutes(backend: Backend): ApprovalHandlers {
       verdicts,
       preview,
       draft: shownDraft,
-      always,
+      always: proposal?.ok ? { ...proposal.value, rule: proposal.value.rules.join('\n') } : null,
+      whyNoRule: proposal?.ok === false ? proposal.error.message : null,
     } as unknown as ApprovalDetail;
   }
 
@@ -60,12 +60,18 @@ export function approvalRoutes(backend: Backend): ApprovalHandlers {
 
   return {
     async listApprovals({ query, who }) {
-      const { state, session } = query;
-      const found = await ledger.approvals({
-        ...(state !== undefined && { state }),
-        ...(session !== undefined && { session }),
-      });
-      return json({ items: found.filter((each) => maySee(who, each.session)).map(approvalView) });
+      const { state, session, limit } = query;
+      const filters = { ...(state !== undefined && { state }), ...(session !== undefined && { session }) };
+      const items: ApprovalRecord[] = [];
+      // What the token may not see is passed over, until there is one more than a page holds or nothing is left.
+      for (let { after } = query, isLast = false; !isLast && items.length <= limit; ) {
+        const found = await ledger.approvals({ ...filters, ...(after !== undefined && { after }), limit: limit + 1 });
+        items.push(...found.filter((each) => maySee(who, each.session)));
+        after = found.at(-1)?.id;
+        isLast = found.length <= limit;
+      }
+      const page = items.slice(0, limit);
+      return json({ items: page.map(approvalView), next: items.length > limit ? page.at(-1)?.id : null });
     },
 
     async getApproval({ params, who }) {
@@ -80,8 +86,9 @@ export function approvalRoutes(backend: Backend): ApprovalHandlers {
       if (args === undefined) return refuse('CONFLICT', 'There is no text to edit here: edit the arguments.');
       const reviewed = await answers.review(params.id ?? '', args);
       if (reviewed.kind !== 'reviewed') return toResponse(reviewed, who);
-      const { args: checked, shown } = reviewed.edit;
-      return json({ args: checked, changed: reviewed.changed, summary: shown.summary, preview: shown.preview });
+      const { args: checked, shown, digest } = reviewed.edit;
+      const { summary, preview } = shown;
+      return json({ args: checked, changed: reviewed.changed, summary, preview, digest });
     },
 
     async approve({ params, who, body }) {
