@@ -26,6 +26,7 @@ import type { Config } from './config/settings.ts';
 import type { Texts } from './config/texts.ts';
 import { type FollowedPolicy, followPolicy } from './follow-policy.ts';
 import { followToolStates } from './follow-tool-states.ts';
+import { hostsOfRules } from './hosts-of-rules.ts';
 import { ownPorts } from './own-ports.ts';
 import type { RemoteTools, RemoteToolsParts } from './remote-tools.ts';
 import { VERSION } from './version.ts';
@@ -104,7 +105,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   const known = { has: (name: string) => registry.exists(name) || remote.mayBeNamed(name) };
   const web = createWeb({
     allowedHosts: config.allowedHosts,
-    privateHosts: config.privateHosts,
+    privateHosts: [...config.privateHosts, ...hostsOfRules(config.allow)],
     search: loaded.value.search,
     ownPorts: ownPorts(stateDir, config.port),
   });
