@@ -28,6 +28,7 @@ import type { Config } from './config/settings.ts';
 import type { Texts } from './config/texts.ts';
 import { type FollowedPolicy, followPolicy } from './follow-policy.ts';
 import { followToolStates } from './follow-tool-states.ts';
+import { hostsOfRules } from './hosts-of-rules.ts';
 import { knownTools } from './known-tools.ts';
 import { ownPorts } from './own-ports.ts';
 import type { RemoteTools, RemoteToolsParts } from './remote-tools.ts';
@@ -110,7 +111,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   const known = knownTools([registry], (name) => remote.mayBeNamed(name));
   const web = createWeb({
     allowedHosts: config.allowedHosts,
-    privateHosts: config.privateHosts,
+    privateHosts: [...config.privateHosts, ...hostsOfRules(config.allow)],
     search: loaded.value.search,
     ownPorts: ownPorts(stateDir, config.port),
   });
