@@ -17,7 +17,6 @@ import { builtInToolsets } from '../runtime/built-in-toolsets.ts';
 import { ToolExecutor } from '../runtime/executor.ts';
 import type { LiveCalls } from '../runtime/live-calls.ts';
 import { type AnyTool, ToolRegistry } from '../runtime/registry.ts';
-import { FileBlobs } from '../storage/file-blobs.ts';
 import { openStore } from '../storage/open.ts';
 import type { OpenStore } from '../storage/open-store.ts';
 import { builtInTools } from '../tools/index.ts';
@@ -129,7 +128,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   const workspace = await openWorkspace({
     root,
     policy: files,
-    journal: { folder: join(stateDir, 'journal'), blobs: undoBlobs(stateDir) },
+    journal: { folder: join(stateDir, 'journal') },
     sandbox: sandbox.value,
     ownFolders: [stateDir],
   });
@@ -175,16 +174,6 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     }),
     close: () => closeAll(closing),
   });
-}
-
-const UNDO_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
-
-/** Not the store's: that one forgets what no call refers to, and undo needs what stood there before for longer. */
-function undoBlobs(stateDir: string): BlobStore {
-  const kept = new FileBlobs(join(stateDir, 'journal', 'blobs'));
-  // What cannot be removed now is tried again next time.
-  kept.sweep(new Set(), Date.now() - UNDO_KEPT_MS).catch(() => {});
-  return kept;
 }
 
 /** Most have no such servers, and what speaks to them is large: it is loaded when there is one. */
