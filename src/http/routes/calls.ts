@@ -32,18 +32,6 @@ export function callRoutes(backend: Backend): CallHandlers {
     return workspace === undefined ? undefined : { session, workspace };
   }
 
-  async function approverOf({ id, session }: CallRecord): Promise<string | null> {
-    return (await approversIn([session])).get(id) ?? null;
-  }
-
-  /** Who said yes, by call. */
-  async function approversIn(sessions: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const asked = await Promise.all(
-      [...new Set(sessions)].map((session) => ledger.approvals({ session, state: 'approved' })),
-    );
-    return new Map(asked.flat().map(({ callId, decidedBy }) => [callId, decidedBy ?? '']));
-  }
-
   return {
     async startCall({ body, who }) {
       if (live.size >= MOST_AT_ONCE)
@@ -56,8 +44,7 @@ export function callRoutes(backend: Backend): CallHandlers {
         body.wait === false ? await recorded(backend, id, done) : [(await done).callId ?? id, true];
       const call = await ledger.call(callId);
       if (call === null) return refuse('INTERNAL', 'The call could not be recorded. The log of the server says why.');
-      const shown = callView(call, await approverOf(call));
-      return json(shown, isDone || isFinal(call.state) ? 200 : 202, { Location: `/v1/calls/${callId}` });
+      return json(callView(call), isDone || isFinal(call.state) ? 200 : 202, { Location: `/v1/calls/${callId}` });
     },
 
     async getCall({ params, who }) {
@@ -65,7 +52,7 @@ export function callRoutes(backend: Backend): CallHandlers {
       if (call === null) return unknownCall();
       const workspace = (await places.find(call.session, who)) ?? firstOf(backend);
       const tool = workspace.registry.find(call.tool);
-      return json(callDetail(call, await approverOf(call), tool.ok ? tool.value : undefined));
+      return json(callDetail(call, tool.ok ? tool.value : undefined));
     },
 
     async getCallOutput({ params, who }) {
@@ -82,7 +69,7 @@ export function callRoutes(backend: Backend): CallHandlers {
       const call = await visible(params.id ?? '', who);
       if (call === null) return unknownCall();
       if (!(await backend.cancel(call, who.name))) return refuse('CONFLICT', `The call has ended: ${call.state}.`);
-      return json(callView((await ledger.call(call.id)) ?? call, await approverOf(call)), 202);
+      return json(callView((await ledger.call(call.id)) ?? call), 202);
     },
 
     async undoCall({ params, who }) {
@@ -119,9 +106,7 @@ export function callRoutes(backend: Backend): CallHandlers {
         newestFirst: order === 'newest',
         ...(state !== undefined && { states: state }),
       });
-      const approvers = await approversIn(page.items.map(({ session }) => session));
-      const items = page.items.map((call) => callView(call, approvers.get(call.id) ?? null));
-      return json({ items, next: page.next });
+      return json({ items: page.items.map(callView), next: page.next });
     },
   };
 
