@@ -48,14 +48,19 @@ export interface Answers {
   ): Promise<
     | {
         readonly kind: 'reviewed';
-        readonly edit: { readonly args: Record<string, unknown>; readonly shown: Shown };
+        readonly edit: { readonly args: Record<string, unknown>; readonly shown: Shown; readonly digest: string };
         readonly changed: readonly string[];
       }
     | Exclude<Answered, { kind: 'answered' }>
   >;
-  proposal(
-    approval: ApprovalRecord,
-  ): Promise<{ readonly rules: readonly string[]; readonly covers: readonly string[] } | null>;
+  /** The rules that «always» would save, or why there are none. */
+  proposal(approval: ApprovalRecord): Promise<
+    Result<{
+      readonly rules: readonly string[];
+      readonly covers: readonly string[];
+      readonly refuses: readonly string[];
+    }>
+  >;
 }
 
 /** What drives an agent on a session. NOT_CONFIGURED where there is no model. */
@@ -73,7 +78,11 @@ export interface SessionRunner {
 export interface Settings {
   readonly mode: string;
   rules(): Promise<readonly (Omit<RuleRecord, 'id' | 'savedAt'> & { id: string | null; savedAt: number | null })[]>;
-  saveRule(rule: string, verdict: RuleRecord['verdict'], by: string): Promise<Result<RuleRecord>>;
+  /** It holds in the workspace it names, or in all. */
+  saveRule(
+    rule: { rule: string; verdict: RuleRecord['verdict']; workspace?: string | undefined },
+    by: string,
+  ): Promise<Result<RuleRecord>>;
   removeRule(id: string, by: string): Promise<boolean>;
   switchTool(tool: string, enabled: boolean, by: string): Promise<Result<void>>;
 }
@@ -92,7 +101,12 @@ export interface Backend {
   readonly log: Logger;
   /** MCP over HTTP, for whoever may run tools; absent where it is not served. */
   readonly mcp?: {
-    handle(request: Request, who: { readonly id: string; readonly mayApprove: boolean }): Promise<Response>;
+    /** Undefined for a workspace that is not here; the default one when none is named. */
+    handle(
+      request: Request,
+      who: { readonly id: string; readonly mayApprove: boolean },
+      workspace: string | undefined,
+    ): Promise<Response> | undefined;
   };
   /** False when the call is over already. */
   cancel(call: CallRecord, by: string): Promise<boolean>;
