@@ -14,6 +14,7 @@ import {
 import type {
   HistoryQuery,
   Ledger,
+  Progress,
   Pruned,
   PruneLimits,
   RuleRecord,
@@ -265,8 +266,8 @@ export class SqlStore implements Ledger {
     return this.#engine.now();
   }
 
-  verify(session?: string): Promise<Verification> {
-    return verifyLog(this.#engine, session === undefined ? undefined : nameOf(session));
+  verify(session?: string, onProgress?: Progress): Promise<Verification> {
+    return verifyLog(this.#engine, session === undefined ? undefined : nameOf(session), onProgress);
   }
 
   prune(limits: PruneLimits): Promise<Pruned> {
