@@ -20,6 +20,7 @@ export interface RunParts {
   readonly system: string;
   readonly tools: readonly OfferedTool[];
   readonly signal: AbortSignal | undefined;
+  readonly pause: AbortSignal | undefined;
   onHeard(heard: Heard): void;
 }
 
@@ -46,10 +47,13 @@ export async function driveRun(session: Session, parts: RunParts): Promise<Ended
   const timeUp =
     budget.seconds === undefined ? undefined : AbortSignal.timeout(Math.min(budget.seconds * 1000, LONGEST));
   const signal = AbortSignal.any([parts.signal, timeUp].filter((one) => one !== undefined));
+  // A turn that was not recorded costs nothing but itself, so a pause does not wait for it; calls are finished.
+  const thinking = parts.pause === undefined ? signal : AbortSignal.any([signal, parts.pause]);
   const loops = new LoopDetector();
   let inARow = 0;
   for (;;) {
     failpoint('agent.step');
+    parts.pause?.throwIfAborted();
     const last = session.last;
     if (last?.message.role === 'assistant') {
       const { message, seq } = last;
@@ -66,7 +70,8 @@ export async function driveRun(session: Session, parts: RunParts): Promise<Ended
     const ended = stopped() ?? spent();
     if (ended !== undefined) return ended;
     if (session.window.isFull) await session.window.shrink(parts.keep);
-    const turn = await model.turn({ system, tools, messages: session.window.messages }, { signal, onHeard });
+    const turn = await model.turn({ system, tools, messages: session.window.messages }, { signal: thinking, onHeard });
+    parts.pause?.throwIfAborted();
     if (!turn.ok) return failed(turn.error.code, turn.error.message);
     if (turn.value.parts.length === 0) return conclude(turn.value.stop);
     failpoint('agent.heard');
