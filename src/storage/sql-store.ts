@@ -15,6 +15,7 @@ import type {
   ApprovalQuery,
   HistoryQuery,
   Ledger,
+  Progress,
   Pruned,
   PruneLimits,
   RuleRecord,
@@ -290,8 +291,8 @@ export class SqlStore implements Ledger {
     return this.#engine.now();
   }
 
-  verify(session?: string): Promise<Verification> {
-    return verifyLog(this.#engine, session === undefined ? undefined : nameOf(session));
+  verify(session?: string, onProgress?: Progress): Promise<Verification> {
+    return verifyLog(this.#engine, session === undefined ? undefined : nameOf(session), onProgress);
   }
 
   prune(limits: PruneLimits): Promise<Pruned> {
