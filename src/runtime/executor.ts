@@ -95,7 +95,7 @@ export class ToolExecutor {
    */
   async resume(
     contextOf: (call: CallRecord) => MaybePromise<AnyContext | undefined>,
-    { signal }: { readonly signal?: AbortSignal } = {},
+    options: { signal?: AbortSignal } = {},
   ): Promise<ToolResult[]> {
     const results: Promise<ToolResult>[] = [];
     for (let after: string | null | undefined; after !== null; ) {
@@ -104,8 +104,7 @@ export class ToolExecutor {
         const { tool, args } = call;
         const context = await contextOf(call);
         if (context === undefined) continue;
-        const request = { tool, args, resume: call, ...contextFrom(asItWas(call, context)) };
-        results.push(this.#run(signal === undefined ? request : { ...request, signal }));
+        results.push(this.#run({ tool, args, resume: call, ...contextFrom(asItWas(call, context)), ...options }));
       }
       after = page.next;
     }
