@@ -11,9 +11,11 @@ import type { Sandbox } from '../kernel/sandbox.ts';
 import type { RemoteServer } from '../mcp/client/remote-server.ts';
 import { createWeb, withWeb } from '../net/create-web.ts';
 import type { ExplainingPolicy } from '../policy/create-policy.ts';
+import { scriptFiles } from '../policy/script-files.ts';
 import { createProcesses } from '../processes/create-processes.ts';
 import { builtInToolsets } from '../runtime/built-in-toolsets.ts';
 import { ToolExecutor } from '../runtime/executor.ts';
+import type { LiveCalls } from '../runtime/live-calls.ts';
 import { type AnyTool, ToolRegistry } from '../runtime/registry.ts';
 import { FileBlobs } from '../storage/file-blobs.ts';
 import { openStore } from '../storage/open.ts';
@@ -44,6 +46,8 @@ export interface AppOptions {
   /** Who is asked. Left out: a call that must be asked about is refused. */
   readonly approver?: Approver | Approver['ask'];
   readonly logger?: Logger;
+  /** Told of every call while it is under way. */
+  readonly live?: LiveCalls;
   /** Beside the built-in ones. */
   readonly tools?: readonly AnyTool[];
 }
@@ -128,7 +132,11 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     sandbox: sandbox.value,
     ownFolders: [stateDir],
   });
-  const processes = createProcesses({ sandbox: sandbox.value, network: { hosts: config.allowedHosts } });
+  const processes = createProcesses({
+    sandbox: sandbox.value,
+    scriptFiles,
+    network: { hosts: config.allowedHosts },
+  });
   closing.push(
     () => workspace.close(),
     () => sandbox.value.close(),
@@ -143,6 +151,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     world: withWeb(processes.addTo(workspace), web),
     witness: createWitness(workspace),
     ...(options.approver !== undefined && { approver: options.approver }),
+    ...(options.live !== undefined && { live: options.live }),
     ...(config.approvalTimeout !== null && { approvalTimeout: config.approvalTimeout }),
     ...(config.toolset !== 'full' && { toolset: config.toolset }),
     ...(options.logger !== undefined && { logger: options.logger }),

@@ -8,6 +8,7 @@ import { type CommandJudgement, type CommandPart, judgeCommand, READ_ONLY } from
 import { judgeFile, type Objection } from './judge-access.ts';
 import { grantedRedirects, judgeSearch, judgeUrl } from './judge-web.ts';
 import { lookUp } from './look-up.ts';
+import { BESIDE_WRITING, besideWriting } from './mixed-script.ts';
 import type { Mode } from './modes.ts';
 import { inMode } from './modes.ts';
 import type { Rule } from './rule.ts';
@@ -86,7 +87,7 @@ function judgeAccess(access: Access, subject: Subject, options: PolicyOptions): 
       const judgement = judgeRun(access, subject, options);
       if (access.code !== undefined) return { access, parts: judgeCode(access.code, judgement, subject, options) };
       const parts = [
-        ...judgement.parts.map((part) => ofCommand(listed(part, mode))),
+        ...besideWriting(judgement).map((part) => ofCommand(listed(part, mode))),
         ...unseen(access, judgement, own, mode),
       ].map((part) => inMode(mode, contained ? part : { ...part, liftable: false }));
       return { access: judgement.readOnly ? { ...access, writes: 'nothing' } : access, parts };
@@ -183,7 +184,7 @@ function ofCommand({ text, verdict, rule, reason }: CommandPart): Objection {
     verdict,
     rule,
     reason,
-    liftable: ['not read-only', 'redirection', 'environment'].includes(rule),
+    liftable: ['not read-only', 'redirection', 'environment', BESIDE_WRITING].includes(rule),
     changes: rule !== READ_ONLY,
   };
 }

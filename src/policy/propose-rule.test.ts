@@ -24,6 +24,7 @@ describe('commands', () => {
   test.each<[string, string[]]>([
     ['npm test', ['bash(npm test)']],
     ['npm test && ls && make build', ['bash(npm test)', 'bash(make build)']],
+    ['npm test && git log --oneline', ['bash(npm test)', 'bash(git log --oneline)']],
     ['timeout 60 cargo build --release', ['bash(cargo build --release)']],
     ["git commit -m 'a b'", ["bash(git commit -m 'a b')"]],
     ['/usr/bin/make all', ['bash(make all)']],
