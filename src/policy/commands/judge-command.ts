@@ -59,6 +59,7 @@ export function judgeCommand(
   let readOnly = true;
   let cwds = [where.cwd ?? where.root];
   const variables = new Variables(where, cwds);
+  let lostTrack = false;
   judgeScript(source, 0);
   const worst = worstOf(parts);
   if (worst === undefined)
@@ -232,13 +233,14 @@ export function judgeCommand(
       add(text, null, 'ask', 'not understood', `Which folder ${target?.text} is, is known only at run time.`);
       return;
     }
+    // Once there are too many, a person is asked; what is left to see is a way to where nothing should be lost.
+    if (lostTrack && !path.startsWith('/')) return;
     const fresh = [...new Set(cwds.map((cwd) => posix.resolve(cwd, path)))].filter((cwd) => !cwds.includes(cwd));
+    cwds = [...fresh, ...cwds].slice(0, MOST_FOLDERS);
+    if (lostTrack) return;
     variables.enter(fresh);
-    // The newest first: should there be too many, those are where the next command runs.
-    cwds = [...fresh, ...cwds];
-    if (cwds.length <= MOST_FOLDERS) return;
-    cwds = cwds.slice(0, MOST_FOLDERS);
-    add(text, null, 'ask', 'not understood', 'It changes folders too often to be followed.');
+    lostTrack = cwds.length === MOST_FOLDERS;
+    if (lostTrack) add(text, null, 'ask', 'not understood', 'It changes folders too often to be followed.');
   }
 }
 
