@@ -69,7 +69,7 @@ interface Judged {
 }
 
 function judgeAccess(access: Access, subject: Subject, options: PolicyOptions): Judged {
-  const { rules, mode, files } = options;
+  const { rules, mode, files, contained = true } = options;
   const own = rules.filter(({ tool }) => tool === subject.tool);
   switch (access.kind) {
     case 'fs.read':
@@ -89,7 +89,7 @@ function judgeAccess(access: Access, subject: Subject, options: PolicyOptions): 
       const parts = [
         ...besideWriting(judgement).map((part) => ofCommand(listed(part, mode))),
         ...unseen(access, judgement, own, mode),
-      ].map((part) => inMode(mode, part));
+      ].map((part) => inMode(mode, contained ? part : { ...part, liftable: false }));
       return { access: judgement.readOnly ? { ...access, writes: 'nothing' } : access, parts };
     }
     case 'unknown': {
@@ -114,11 +114,11 @@ type ProcessRun = Extract<Access, { kind: 'process.run' }>;
 function judgeRun(
   { command, cwd = '.', code }: ProcessRun,
   subject: Subject,
-  { rules, files, home }: PolicyOptions,
+  { rules, files, home, contained = true }: PolicyOptions,
 ): CommandJudgement {
   const root = subject.context.workingDir;
   const source = code === undefined || code === 'bash' ? command : '';
-  const place = { root, home, files, cwd: posix.resolve(root, cwd) };
+  const place = { root, home, files, cwd: posix.resolve(root, cwd), masked: contained };
   return judgeCommand(source, place, lookUp(rulesAbout(subject.tool, rules)));
 }
 
