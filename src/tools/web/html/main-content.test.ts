@@ -38,6 +38,12 @@ describe('the content of a page', () => {
     expect(await markdown(`<body><article>${words(9)}${html}</article></body>`)).not.toContain('LEFT OUT');
   });
 
+  test('is not what asks for consent beside it', async () => {
+    const banner = `<div id="cookie-consent"><h2>LEFT OUT</h2><p>${words(4)}</p></div>`;
+    expect(await markdown(`<body>${banner}<article>${words(9)}</article></body>`)).not.toContain('LEFT OUT');
+    expect(await markdown(`<body><article>${words(9)}</article>${banner}</body>`)).not.toContain('LEFT OUT');
+  });
+
   test('has headings that say where in it they stand', async () => {
     const { text, headings } = await read(`<h1>One</h1><p>${words(3)}</p><h2>T\u200bwo</h2><p>b</p>`);
     expect(headings.map(({ at, level }) => [level, text.slice(at).split('\n')[0]])).toEqual([
