@@ -315,7 +315,9 @@ function languageOf({
   'data-lang': data,
   'data-language': full,
 }: Attributes): string | null {
-  const named = /(?:^|\s)(?:(?:language|lang|highlight-source|brush:?)[-\s:]\s*|highlight-)([\w+#-]+)/i.exec(classes)?.[1];
+  const named = /(?:^|\s)(?:(?:language|lang|highlight-source|brush:?)[-\s:]\s*|highlight-)([\w+#-]+)/i.exec(
+    classes,
+  )?.[1];
   if (named === 'default' || named === 'none') return null;
   const found = named ?? full ?? data ?? null;
   return found === null || lang === found ? (named ?? null) : found.toLowerCase();
