@@ -29,6 +29,7 @@ const MARKS: Readonly<Record<string, 'strong' | 'em' | 'del' | 'code'>> = {
   tt: 'code',
 };
 const BOXES = new Set(['div', 'section', 'td', 'form', 'center', 'body', 'blockquote', 'fieldset']);
+const NAMES_PART = new Set(['dt', 'summary']);
 /** 2 to the power of 10 must not read as 210. */
 const POWER = /^[-+−]?(\d|[a-z]$)/i;
 const LINE_NUMBERS = /(^|[\s_-])(line-?numbers?|lineno|linenos|gutter|blob-num)([\s_-]|$)/i;
@@ -56,6 +57,11 @@ export class PageWriter {
     this.#style = style;
     this.#flow = new InlineText(style);
     this.#tables = new TableWriter(style);
+  }
+
+  /** Whether what comes next names the part below it. */
+  get isInHeading(): boolean {
+    return this.#heading > 0 || NAMES_PART.has(this.#stack.at(-1)?.name ?? '');
   }
 
   /** As in a browser, only the first one counts. */
