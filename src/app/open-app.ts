@@ -17,7 +17,6 @@ import { builtInToolsets } from '../runtime/built-in-toolsets.ts';
 import { ToolExecutor } from '../runtime/executor.ts';
 import { type AnyTool, ToolRegistry } from '../runtime/registry.ts';
 import { FileBlobs } from '../storage/file-blobs.ts';
-import { openStore } from '../storage/open.ts';
 import type { OpenStore } from '../storage/open-store.ts';
 import { builtInTools } from '../tools/index.ts';
 import { openWorkspace, type Workspace } from '../workspace/open-workspace.ts';
@@ -27,6 +26,7 @@ import type { Config } from './config/settings.ts';
 import type { Texts } from './config/texts.ts';
 import { type FollowedPolicy, followPolicy } from './follow-policy.ts';
 import { followToolStates } from './follow-tool-states.ts';
+import { openSealedStore } from './open-sealed-store.ts';
 import { ownPorts } from './own-ports.ts';
 import type { RemoteTools, RemoteToolsParts } from './remote-tools.ts';
 import { VERSION } from './version.ts';
@@ -95,7 +95,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     ownPorts: ownPorts(stateDir, config.port),
   });
   if (!sandbox.ok) return sandbox;
-  const opened = options.store === undefined ? await openStore(loaded.value.storePlace) : ok(options.store);
+  const opened = options.store === undefined ? await openSealedStore(loaded.value, env) : ok(options.store);
   if (!opened.ok) return opened;
   const { store, blobs } = opened.value;
 

@@ -72,7 +72,9 @@ export const approve = z
       .string()
       .max(200)
       .optional()
-      .describe('The digest that was shown, refused with CONFLICT if it is another; with edited arguments that of their review'),
+      .describe(
+        'The digest that was shown, refused with CONFLICT if it is another; with edited arguments that of their review',
+      ),
   })
   .meta({ id: 'Approve' });
 export type Approve = z.infer<typeof approve>;

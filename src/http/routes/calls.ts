@@ -1,5 +1,6 @@
 import { type CallRecord, isFinal } from '../../kernel/call.ts';
 import { ExecutionContext } from '../../kernel/execution-context.ts';
+import type { ToolResult } from '../../kernel/tool-result.ts';
 import type { StartCall } from '../../protocol/calls.ts';
 import { newCallId } from '../../runtime/call-id.ts';
 import type { Backend } from '../backend.ts';
@@ -56,7 +57,8 @@ export function callRoutes(backend: Backend): CallHandlers {
         body.wait === false ? await recorded(backend, id, done) : [(await done).callId ?? id, true];
       const call = await ledger.call(callId);
       if (call === null) return refuse('INTERNAL', 'The call could not be recorded. The log of the server says why.');
-      const shown = callView(call, await approverOf(call));
+      const told = isDone ? withResult(call, await done) : call;
+      const shown = callView(told, await approverOf(call));
       return json(shown, isDone || isFinal(call.state) ? 200 : 202, { Location: `/v1/calls/${callId}` });
     },
 
@@ -135,6 +137,14 @@ export function callRoutes(backend: Backend): CallHandlers {
       live.end(id);
     }
   }
+}
+
+/** The record hides secrets. Whoever waits for the call is its caller, and gets what a program gets. */
+function withResult(call: CallRecord, result: ToolResult): CallRecord {
+  if (call.outcome === null) return call;
+  const { text } = result;
+  const told = result.ok ? { text, value: result.value } : { text };
+  return { ...call, outcome: { ...call.outcome, ...told } };
 }
 
 interface Differences {
