@@ -53,6 +53,8 @@ export interface Host extends Backend {
   readonly config: Config;
   readonly stateDir: string;
   readonly apps: ReadonlyMap<string, App>;
+  /** Every call that is under way here, whichever door it came through. */
+  readonly live: LiveCalls;
   /** Who is asked about calls that come through MCP, and through any other door. */
   readonly mcpApprover: McpApprover;
   close(): Promise<void>;
@@ -79,6 +81,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
         .catch((error) => log.error({}, messageOf(error)));
     }
   };
+  const live = new LiveCalls();
   const apps = new Map<string, App>();
   const appOf = async (session: string) => apps.get((await ledger.session(session))?.workspace ?? '');
   const propose = async (call: Proposable, written?: readonly string[]) =>
@@ -90,17 +93,15 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
   const mcpApprover = createMcpApprover(() => ({ way: config.mcpApprovals, inbox, headless: headlessly, inboxHint }));
   const approver = headless ? headlessly : mcpApprover;
   for (const workspace of folders) {
-    const app = await openApp({ ...rest, workspace, store: opened.value, approver });
+    const app = await openApp({ ...rest, workspace, store: opened.value, approver, live });
     if (!app.ok) return close().then(() => app);
     apps.set(workspaceId(app.value.workspace.root), app.value);
     closing.push(() => app.value.close());
   }
 
-  const live = new LiveCalls();
   const { tell, onLive } = liveEvents();
   for (const { executor } of apps.values()) {
     executor.on((event) => {
-      if (event.type === 'call.finished') live.end(event.callId);
       if (event.type === 'call.progressed') tell(event);
     });
   }
@@ -112,7 +113,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     closing.push(
       keepUp(ledger, { retention: () => retentionOf(config), onError: (error) => log.warn({}, messageOf(error)) }),
     );
-    closing.push(takeOverCalls(apps, { ledger, live, log }));
+    closing.push(takeOverCalls(apps, { ledger, log }));
     tellFileChanges(apps, { tell, log });
   }
   return ok({

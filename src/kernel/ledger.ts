@@ -21,6 +21,22 @@ export interface HistoryQuery extends CallQuery {
   newestFirst?: boolean;
 }
 
+export interface SessionQuery {
+  /** Cursor from the page before, of the same order. */
+  after?: string;
+  limit?: number;
+  /** Those with the newest event first. Left out: by their names. */
+  newestFirst?: boolean;
+}
+
+export interface ApprovalQuery {
+  state?: ApprovalState;
+  session?: string;
+  /** Only those asked after this one, by its id. */
+  after?: string;
+  limit?: number;
+}
+
 export interface SessionRecord {
   readonly id: string;
   readonly createdAt: number;
@@ -65,12 +81,13 @@ export interface Ledger extends Store {
   /** Events of all sessions with `pos` above `after`, in order. */
   log(after: number, limit: number): MaybePromise<readonly LogEvent[]>;
   history(query: HistoryQuery): MaybePromise<Page<CallRecord>>;
-  sessions(query: { after?: string; limit?: number }): MaybePromise<Page<SessionRecord>>;
+  sessions(query: SessionQuery): MaybePromise<Page<SessionRecord>>;
   session(id: string): MaybePromise<SessionRecord | null>;
   approval(id: string): MaybePromise<ApprovalRecord | null>;
   /** The latest question about a call. */
   approvalOf(callId: string): MaybePromise<ApprovalRecord | null>;
-  approvals(query: { state?: ApprovalState; session?: string }): MaybePromise<readonly ApprovalRecord[]>;
+  /** Oldest first. */
+  approvals(query: ApprovalQuery): MaybePromise<readonly ApprovalRecord[]>;
   /**
    * Records the first decision about a pending approval and, with it, moves the call. Null when somebody decided
    * before, when its time is over by the store's clock, or when the call is no longer in `move.from`.
