@@ -11,6 +11,7 @@ import type { Sandbox } from '../kernel/sandbox.ts';
 import type { RemoteServer } from '../mcp/client/remote-server.ts';
 import { createWeb, withWeb } from '../net/create-web.ts';
 import type { ExplainingPolicy } from '../policy/create-policy.ts';
+import { gitContents } from '../policy/git-contents.ts';
 import { scriptFiles } from '../policy/script-files.ts';
 import { createProcesses } from '../processes/create-processes.ts';
 import { builtInToolsets } from '../runtime/built-in-toolsets.ts';
@@ -135,6 +136,8 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   const processes = createProcesses({
     sandbox: sandbox.value,
     scriptFiles,
+    gitContents,
+    files,
     network: { hosts: config.allowedHosts },
   });
   closing.push(
