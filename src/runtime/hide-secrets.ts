@@ -9,7 +9,7 @@ export interface SecretHider {
   hideArgs<T>(args: T): T;
 }
 
-export const HIDDEN = '[redacted]';
+const HIDDEN = '[redacted]';
 
 /** Shapes of tokens. Words alone are none: `pk_user_accounts` is a name, so letters without a digit are left alone. */
 const TOKENS = [
