@@ -5,13 +5,15 @@ import { ok, type Result } from '../kernel/result.ts';
 import type { Tool } from '../kernel/tool.ts';
 import type { UrlJudge } from '../kernel/web.ts';
 import { createPolicy, type ExplainingPolicy, type PolicyOptions } from '../policy/create-policy.ts';
-import { type ProposedRule, proposeRules } from '../policy/propose-rule.ts';
+import { checkRules, type Proposal, proposeRules } from '../policy/propose-rule.ts';
 import { type KnownTools, parseRules, type RuleSet } from '../policy/rules.ts';
 import { withStrictList } from '../policy/strict-list.ts';
 import type { Config } from './config/settings.ts';
 
 interface PolicyParts {
   readonly config: Config;
+  /** The id of the workspace it is for: rules that were saved for another one do nothing. */
+  readonly workspace: string;
   readonly files: FilePolicy;
   readonly home: string;
   /** Whether a sandbox contains what runs. */
@@ -26,8 +28,11 @@ interface PolicyParts {
 
 export interface FollowedPolicy {
   readonly policy: ExplainingPolicy;
-  /** The narrowest rules that would spare a person this question, as the rules stand now. */
-  propose(subject: Subject): Result<readonly ProposedRule[]>;
+  /**
+   * The narrowest rules that would spare a person this question, as the rules stand now; or those that a person wrote
+   * instead, if they are no wider than that allows.
+   */
+  propose(subject: Subject, written?: readonly string[]): Result<Proposal>;
   /** Rules saved until now hold from now on; without it they do a moment later. */
   reload(): Promise<void>;
   stop(): void;
@@ -39,13 +44,14 @@ export interface FollowedPolicy {
  */
 export async function followPolicy(
   store: Ledger,
-  { config, files, home, contained, known, tools, urls }: PolicyParts,
+  { config, workspace, files, home, contained, known, tools, urls }: PolicyParts,
 ): Promise<Result<FollowedPolicy>> {
   const given: RuleSet = { allow: config.allow, ask: config.ask, deny: config.deny };
   const fixed = parseRules(config.mode === 'strict' ? withStrictList(given, commandTools(tools)) : given, known);
   if (!fixed.ok) return fixed;
   const optionsWith = (saved: readonly RuleRecord[]): PolicyOptions => {
-    const kept = parseRules(setOf(saved.filter(({ rule }) => known.has(rule.split('(')[0] ?? ''))), known);
+    const ours = saved.filter((rule) => rule.workspace === null || rule.workspace === workspace);
+    const kept = parseRules(setOf(ours.filter(({ rule }) => known.has(rule.split('(')[0] ?? ''))), known);
     const rules = kept.ok ? [...fixed.value, ...kept.value] : fixed.value;
     return { mode: config.mode, rules: rules.toSorted(byStrictness), files, home, contained, ...(urls && { urls }) };
   };
@@ -62,7 +68,9 @@ export async function followPolicy(
     decide: (subject) => current.decide(subject),
     explain: (subject) => current.explain(subject),
   };
-  return ok({ policy, propose: (subject) => proposeRules(subject, options), reload, stop });
+  const propose: FollowedPolicy['propose'] = (subject, written) =>
+    written === undefined ? proposeRules(subject, options) : checkRules(written, subject, options);
+  return ok({ policy, propose, reload, stop });
 }
 
 /** Tools that take a command line. */

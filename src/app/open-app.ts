@@ -11,6 +11,7 @@ import type { Sandbox } from '../kernel/sandbox.ts';
 import type { RemoteServer } from '../mcp/client/remote-server.ts';
 import { createWeb, withWeb } from '../net/create-web.ts';
 import type { ExplainingPolicy } from '../policy/create-policy.ts';
+import { scriptFiles } from '../policy/script-files.ts';
 import { createProcesses } from '../processes/create-processes.ts';
 import { builtInToolsets } from '../runtime/built-in-toolsets.ts';
 import { ToolExecutor } from '../runtime/executor.ts';
@@ -31,6 +32,7 @@ import { ownPorts } from './own-ports.ts';
 import type { RemoteTools, RemoteToolsParts } from './remote-tools.ts';
 import { VERSION } from './version.ts';
 import { createWitness } from './witness.ts';
+import { workspaceId } from './workspace-id.ts';
 
 export interface AppOptions {
   /** The folder to work in. */
@@ -113,6 +115,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   });
   const policy = await followPolicy(store, {
     config,
+    workspace: workspaceId(root),
     files,
     home,
     contained: sandbox.value.kind !== 'none',
@@ -128,7 +131,11 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     sandbox: sandbox.value,
     ownFolders: [stateDir],
   });
-  const processes = createProcesses({ sandbox: sandbox.value, network: { hosts: config.allowedHosts } });
+  const processes = createProcesses({
+    sandbox: sandbox.value,
+    scriptFiles,
+    network: { hosts: config.allowedHosts },
+  });
   closing.push(
     () => workspace.close(),
     () => sandbox.value.close(),

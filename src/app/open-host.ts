@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { createAnswers, type ReviewedEdit } from '../approval/answers.ts';
 import { createHeadless } from '../approval/headless.ts';
@@ -25,6 +24,7 @@ import { createSettings, reloadRules } from './settings-door.ts';
 import { takeOverCalls } from './take-over-calls.ts';
 import { tellFileChanges } from './tell-file-changes.ts';
 import { VERSION } from './version.ts';
+import { workspaceId } from './workspace-id.ts';
 
 export interface HostOptions extends Omit<AppOptions, 'workspace' | 'store' | 'approver'> {
   /** Folders to work in; the first is the default. */
@@ -84,8 +84,12 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
   const live = new LiveCalls();
   const apps = new Map<string, App>();
   const appOf = async (session: string) => apps.get((await ledger.session(session))?.workspace ?? '');
-  const propose = async (call: Proposable) => proposeFor(await appOf(call.session), call);
-  const headlessly = createHeadless(async (request) => (await propose(request))?.rules ?? null);
+  const propose = async (call: Proposable, written?: readonly string[]) =>
+    proposeFor(await appOf(call.session), call, written);
+  const headlessly = createHeadless(async (request) => {
+    const proposed = await propose(request);
+    return proposed.ok ? proposed.value.rules : null;
+  });
   const mcpApprover = createMcpApprover(() => ({ way: config.mcpApprovals, inbox, headless: headlessly, inboxHint }));
   const approver = headless ? headlessly : mcpApprover;
   for (const workspace of folders) {
@@ -135,12 +139,6 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     onLive,
     close,
   });
-}
-
-/** A name that holds wherever the folder has this path, and that shows only the last part of it. */
-function workspaceId(root: string): string {
-  const name = basename(root).replace(/[^A-Za-z0-9._-]+/g, '-') || 'root';
-  return `${name}-${createHash('sha256').update(root).digest('hex').slice(0, 8)}`;
 }
 
 /** Edited arguments are judged as a call of the same session in the same workspace would be. */

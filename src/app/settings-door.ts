@@ -16,17 +16,27 @@ export function createSettings(
 
     async rules() {
       const fixed = (['deny', 'ask', 'allow'] as const).flatMap((verdict) =>
-        config[verdict].map((rule) => ({ id: null, rule, verdict, by: null, savedAt: null })),
+        config[verdict].map((rule) => ({ id: null, rule, verdict, by: null, savedAt: null, workspace: null })),
       );
       return [...fixed, ...(await ledger.rules())];
     },
 
-    async saveRule(rule, verdict, by) {
+    async saveRule({ rule, verdict, workspace = null }, by) {
+      if (workspace !== null && !apps.has(workspace)) {
+        return fail(
+          'INVALID_INPUT',
+          `There is no workspace ${workspace} here: name one of ${[...apps.keys()].join(', ')}.`,
+        );
+      }
       const known = new Set([...apps.values()].flatMap(({ registry }) => registry.listNames()));
       const parsed = parseRules({ allow: [], ask: [], deny: [], [verdict]: [rule] }, known);
       if (!parsed.ok) return parsed;
-      const saved: RuleRecord = { id: randomUUID(), rule, verdict, by, savedAt: Date.now() };
-      await ledger.record({ type: 'rule.saved', at: saved.savedAt, data: { ruleId: saved.id, rule, verdict, by } });
+      const saved: RuleRecord = { id: randomUUID(), rule, verdict, by, savedAt: Date.now(), workspace };
+      await ledger.record({
+        type: 'rule.saved',
+        at: saved.savedAt,
+        data: { ruleId: saved.id, rule, verdict, by, workspace },
+      });
       await reloadRules(apps);
       return ok(saved);
     },

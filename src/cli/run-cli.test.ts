@@ -168,7 +168,10 @@ test('chat goes on with a run that was cut off, and shows text without obeying i
 test('rules, switches and explanations act on every later call', async () => {
   using place = cliPlace(PATH, { 'a.txt': 'x' });
   expect((await cli(place, ['explain', 'write_file', 'a.txt', 'y'])).out).toContain('a person is asked');
+  const shown = (await cli(place, ['explain', 'bash', 'ls && touch b.txt'])).out;
+  expect(shown).toContain('A person would be shown:\n  $ ls && touch b.txt');
   const saved = await cli(place, ['rules', 'allow', 'write_file(a.txt)', '--json']);
+  expect((await cli(place, ['rules'])).out).toMatch(/allow write_file\(a\.txt\) · \S+-[0-9a-f]{8}/);
   expect((await cli(place, ['explain', 'write_file', 'a.txt', 'y', '--json'])).out).toContain('"verdict":"allow"');
   await cli(place, ['rules', 'remove', JSON.parse(saved.out).id]);
   expect((await cli(place, ['rules'])).out).toContain('Nothing.');

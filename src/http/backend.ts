@@ -52,9 +52,14 @@ export interface Answers {
       }
     | Exclude<Answered, { kind: 'answered' }>
   >;
-  proposal(
-    approval: ApprovalRecord,
-  ): Promise<{ readonly rules: readonly string[]; readonly covers: readonly string[] } | null>;
+  /** The rules that «always» would save, or why there are none. */
+  proposal(approval: ApprovalRecord): Promise<
+    Result<{
+      readonly rules: readonly string[];
+      readonly covers: readonly string[];
+      readonly refuses: readonly string[];
+    }>
+  >;
 }
 
 /** What drives an agent on a session. NOT_CONFIGURED where there is no model. */
@@ -76,7 +81,11 @@ export interface SessionRunner {
 export interface Settings {
   readonly mode: string;
   rules(): Promise<readonly (Omit<RuleRecord, 'id' | 'savedAt'> & { id: string | null; savedAt: number | null })[]>;
-  saveRule(rule: string, verdict: RuleRecord['verdict'], by: string): Promise<Result<RuleRecord>>;
+  /** It holds in the workspace it names, or in all. */
+  saveRule(
+    rule: { rule: string; verdict: RuleRecord['verdict']; workspace?: string | undefined },
+    by: string,
+  ): Promise<Result<RuleRecord>>;
   removeRule(id: string, by: string): Promise<boolean>;
   switchTool(tool: string, enabled: boolean, by: string): Promise<Result<void>>;
 }

@@ -88,7 +88,14 @@ export type StoredSessionEvent = NewSessionEvent & {
 
 /** Events that belong to no session. They have a stream of their own, the session `SYSTEM_SESSION`. */
 export interface SystemEventData {
-  'rule.saved': { ruleId: string; rule: string; verdict: 'allow' | 'ask' | 'deny'; by: string | null };
+  /** `workspace` names the only one it holds in; left out or null: it holds in all. */
+  'rule.saved': {
+    ruleId: string;
+    rule: string;
+    verdict: 'allow' | 'ask' | 'deny';
+    by: string | null;
+    workspace?: string | null;
+  };
   'rule.removed': { ruleId: string; by: string | null };
   'tool.switched': { tool: string; enabled: boolean; by: string | null };
 }

@@ -10,7 +10,7 @@ import type {
   StoredSessionEvent,
   StoredSystemEvent,
 } from './event.ts';
-import type { CallQuery, Page, Store } from './ports.ts';
+import type { CallQuery, Hold, Page, Store } from './ports.ts';
 import type { MaybePromise } from './result.ts';
 
 export interface HistoryQuery extends CallQuery {
@@ -56,6 +56,8 @@ export interface RuleRecord {
   readonly verdict: 'allow' | 'ask' | 'deny';
   readonly by: string | null;
   readonly savedAt: number;
+  /** The only workspace it holds in; null holds in all. */
+  readonly workspace: string | null;
 }
 
 /** What the log says about itself. `problems` is empty when every event is there, unchanged and in its place. */
@@ -75,6 +77,7 @@ export interface Ledger extends Store {
   /** The clock that deadlines are measured by. A wall clock that is set does not move it. */
   now(): MaybePromise<number>;
   follow(listener: (event: LogEvent) => void, after?: number): () => void;
+  hold(session: string): MaybePromise<Hold>;
   /** Events of all sessions with `pos` above `after`, in order. */
   log(after: number, limit: number): MaybePromise<readonly LogEvent[]>;
   history(query: HistoryQuery): MaybePromise<Page<CallRecord>>;

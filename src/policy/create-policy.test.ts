@@ -200,3 +200,25 @@ test('explain names every part, its verdict and its rule', () => {
     { what: 'touch x', verdict: 'ask', reason: 'touch is not known to only read.' },
   ]);
 });
+
+describe('a script in which a rule lets one part write', () => {
+  const rules = { allow: ['bash(npm test)'] };
+
+  test.each([
+    ['npm test && ls -la && cat a.txt | grep x', 'allow'],
+    ['npm test && git log --oneline', 'ask'],
+    ['npm test; sort a.txt', 'ask'],
+    ['npm test; find . -name x', 'ask'],
+    ['git log --oneline', 'allow'],
+  ])('%s: %s, as beside it only what can never write runs unasked', (command, verdict) => {
+    expect(decide('ask', rules, 'bash', run(command)).verdict).toBe(verdict);
+    expect(decide('auto', rules, 'bash', run(command)).verdict).toBe('allow');
+  });
+
+  test('the part that would be trusted too far is named, and a rule for it answers', () => {
+    const explained = decide('ask', rules, 'bash', run('npm test; sort a.txt'));
+    expect(explained).toMatchObject({ rule: 'beside writing', reason: expect.stringContaining('sort') });
+    const both = { allow: ['bash(npm test)', 'bash(sort a.txt)'] };
+    expect(decide('ask', both, 'bash', run('npm test; sort a.txt')).verdict).toBe('allow');
+  });
+});

@@ -7,6 +7,7 @@ import type { UrlJudge } from '../kernel/web.ts';
 import { type CommandJudgement, type CommandPart, judgeCommand, READ_ONLY } from './commands/judge-command.ts';
 import { judgeFile, type Objection } from './judge-access.ts';
 import { grantedRedirects, judgeSearch, judgeUrl } from './judge-web.ts';
+import { BESIDE_WRITING, besideWriting } from './mixed-script.ts';
 import type { Mode } from './modes.ts';
 import { inMode } from './modes.ts';
 import type { Rule } from './rule.ts';
@@ -85,7 +86,7 @@ function judgeAccess(access: Access, subject: Subject, options: PolicyOptions): 
       const judgement = judgeRun(access, subject, own, options);
       if (access.code !== undefined) return { access, parts: judgeCode(access.code, judgement, subject, options) };
       const parts = [
-        ...judgement.parts.map((part) => ofCommand(listed(part, mode))),
+        ...besideWriting(judgement).map((part) => ofCommand(listed(part, mode))),
         ...unseen(access, judgement, own, mode),
       ].map((part) => inMode(mode, part));
       return { access: judgement.readOnly ? { ...access, writes: 'nothing' } : access, parts };
@@ -176,7 +177,7 @@ function ofCommand({ text, verdict, rule, reason }: CommandPart): Objection {
     verdict,
     rule,
     reason,
-    liftable: ['not read-only', 'redirection', 'environment'].includes(rule),
+    liftable: ['not read-only', 'redirection', 'environment', BESIDE_WRITING].includes(rule),
     changes: rule !== READ_ONLY,
   };
 }

@@ -87,7 +87,7 @@ type Decided = Pick<EventData['approval.decided'], 'args' | 'changed' | 'digest'
 
 export function toRule(row: Tables['rules']): RuleRecord {
   const verdict = row.verdict as RuleRecord['verdict'];
-  return { id: row.id, rule: row.rule, verdict, by: row.saved_by, savedAt: row.saved_at };
+  return { id: row.id, rule: row.rule, verdict, by: row.saved_by, savedAt: row.saved_at, workspace: row.workspace };
 }
 
 export function toSession(row: DescribedSession): SessionRecord {

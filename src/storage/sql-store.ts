@@ -22,7 +22,7 @@ import type {
   SessionRecord,
   Verification,
 } from '../kernel/ledger.ts';
-import type { CallQuery, Page } from '../kernel/ports.ts';
+import type { CallQuery, Hold, Page } from '../kernel/ports.ts';
 import { isPromise, type MaybePromise } from '../kernel/result.ts';
 import { CallQueries } from './call-query.ts';
 import { toApproval, toCallRecord, toRule, toSession } from './call-rows.ts';
@@ -31,6 +31,7 @@ import { toLogEvent } from './event-rows.ts';
 import { expireOverdue } from './expire.ts';
 import { exportLines } from './export.ts';
 import { Follower } from './follow.ts';
+import { giveBackUnit, takeHold } from './hold.ts';
 import { nameOf } from './names.ts';
 import { andThen, both, together, toPayload } from './payload.ts';
 import { preparedCall, preparedMove } from './prepare.ts';
@@ -57,6 +58,9 @@ export class SqlStore implements Ledger {
   };
   readonly #followers = new Set<Follower>();
   readonly #shared = new SharedFollower(this.#source);
+  /** Sessions that this process works on, and the life of it that took them. */
+  readonly #held = new Map<string, number>();
+  readonly #taking = new Set<string>();
   readonly #onClose: () => void;
   /** The newest position this process has seen. */
   #known: number;
@@ -100,9 +104,27 @@ export class SqlStore implements Ledger {
         return { event, callId, payload: await toPayload(this.#engine.blobs, event.data) };
       }),
     );
-    const stored = await this.#engine.write(appendUnit(nameOf(session), prepared));
+    const stored = await this.#engine.write(appendUnit(nameOf(session), prepared, this.#held.get(nameOf(session))));
     this.#tell(stored);
     return stored as readonly StoredEvent[];
+  }
+
+  async hold(session: string): Promise<Hold> {
+    const name = nameOf(session);
+    const { epoch } = this.node;
+    if (this.#taking.has(name) || this.#held.has(name)) return { holder: 'this process' };
+    this.#taking.add(name);
+    const holder = await takeHold(this.#engine, name).finally(() => this.#taking.delete(name));
+    if (holder !== undefined) {
+      const { where } = holder;
+      return { holder: where === null ? 'another process' : `process ${where.pid} on ${where.host}` };
+    }
+    this.#held.set(name, epoch);
+    const release = async () => {
+      this.#held.delete(name);
+      await this.#engine.write(giveBackUnit(name, epoch));
+    };
+    return { release };
   }
 
   async note(session: string, event: NewSessionEvent): Promise<StoredSessionEvent> {

@@ -6,6 +6,7 @@ import type { Sandbox } from '../../src/kernel/sandbox.ts';
 import { createPolicy, type ExplainingPolicy } from '../../src/policy/create-policy.ts';
 import type { Mode } from '../../src/policy/modes.ts';
 import { parseRules } from '../../src/policy/rules.ts';
+import { scriptFiles } from '../../src/policy/script-files.ts';
 import { createProcesses } from '../../src/processes/create-processes.ts';
 import { createToolwright, type Toolwright } from '../../src/runtime/create-toolwright.ts';
 import { MemoryBlobs } from '../../src/runtime/memory-blobs.ts';
@@ -55,7 +56,7 @@ export async function openCommands(fixture: Fixture, { approve }: { approve: boo
     journal: { folder: join(stateFolder, 'journal'), blobs: new MemoryBlobs() },
     sandbox,
   });
-  const processes = createProcesses({ sandbox: marked(sandbox, values['MARK'] ?? '') });
+  const processes = createProcesses({ sandbox: marked(sandbox, values['MARK'] ?? ''), scriptFiles });
   const asked: ApprovalRequest[] = [];
   const logged: string[] = [];
   const toolwright = createToolwright({

@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 import { explainCall } from '../../app/explain-call.ts';
+import type { PreviewBlock } from '../../kernel/approval.ts';
 import { type Cli, failWith } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
+import { harmless } from '../style.ts';
 import { readToolLine } from '../tool-line.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 
@@ -14,15 +16,23 @@ export function define(command: Command, cli: Cli): void {
         const one = words.length === 1 && !line.trim().startsWith('{') ? JSON.stringify(line) : line;
         const explained = await explainCall(app, name, readToolLine(one, tool?.input.json ?? {}));
         if (!explained.ok) return failWith(cli, explained.error);
-        const { verdict, rule, reason, mode, parts } = explained.value;
+        const { verdict, rule, reason, mode, parts, shown } = explained.value;
         if (verdict === 'deny') cli.exitCode = EXIT.denied;
-        if (options.json) return cli.print(JSON.stringify({ tool: name, verdict, rule, reason, mode, parts }));
+        if (options.json) return cli.print(JSON.stringify({ tool: name, verdict, rule, reason, mode, parts, shown }));
         cli.print(`${name}: ${cli.style.bold(cli.words.verdicts[verdict])}. ${reason}`);
         cli.print(cli.style.dim(`${rule} · ${mode}`));
         for (const part of parts)
           cli.print(
             `  ${cli.style.line(`${part.what}: ${cli.words.verdicts[part.verdict]} (${part.rule}) ${part.reason}`, 2)}`,
           );
+        if (verdict !== 'ask') return;
+        cli.print(cli.words.wouldBeShown);
+        for (const block of shown.preview) cli.print(harmless(textOf(block)).replace(/^/gm, '  '));
       }),
   );
+}
+
+function textOf(block: PreviewBlock): string {
+  if (block.kind === 'command') return `$ ${block.command}`;
+  return block.kind === 'url' ? `${block.method} ${block.url}` : block.text;
 }

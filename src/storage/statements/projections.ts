@@ -107,6 +107,7 @@ export function projectionStatements(db: Kysely<Tables>) {
           verdict: slots.verdict,
           saved_by: slots.saved_by,
           saved_at: slots.saved_at,
+          workspace: slots.workspace,
         })
         .onConflict((conflict) =>
           conflict.column('id').doUpdateSet({
@@ -114,6 +115,7 @@ export function projectionStatements(db: Kysely<Tables>) {
             verdict: (eb) => eb.ref('excluded.verdict'),
             saved_by: (eb) => eb.ref('excluded.saved_by'),
             saved_at: (eb) => eb.ref('excluded.saved_at'),
+            workspace: (eb) => eb.ref('excluded.workspace'),
           }),
         ),
     ),
