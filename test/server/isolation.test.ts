@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { addToken } from '../../src/app/tokens.ts';
-import { ok } from '../../src/kernel/result.ts';
+import { ok, type Result } from '../../src/kernel/result.ts';
 import { defineTool } from '../../src/kernel/tool.ts';
 import { type Json, TestServer } from './test-server.ts';
 
@@ -15,7 +15,7 @@ const hold = defineTool({
   input: z.object({}),
   access: () => [],
   run: (_, { signal }) =>
-    new Promise((resolve) => {
+    new Promise<Result<string>>((resolve) => {
       held.push(() => resolve(ok('let go')));
       signal.addEventListener('abort', () => resolve(ok('stopped')));
     }),

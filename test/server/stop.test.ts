@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type StartedServer, startServer } from '../../src/app/start-server.ts';
-import { fail, ok } from '../../src/kernel/result.ts';
+import { fail, ok, type Result } from '../../src/kernel/result.ts';
 import { defineTool } from '../../src/kernel/tool.ts';
 import { openStore } from '../../src/storage/open.ts';
 import type { Json } from './test-server.ts';
@@ -18,7 +18,7 @@ const lasting = defineTool({
   access: () => [],
   run: ({ ms }, { signal }) => {
     started++;
-    return new Promise((resolve) => {
+    return new Promise<Result<string>>((resolve) => {
       const timer = setTimeout(() => resolve(ok('whole')), ms);
       signal.addEventListener('abort', () => {
         clearTimeout(timer);
