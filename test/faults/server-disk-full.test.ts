@@ -7,7 +7,7 @@ import { build } from '../../scripts/build.mjs';
 
 const root = join(import.meta.dirname, '../..');
 
-test('a server whose disk is full says so, stays up, runs nothing it cannot record, and goes on when there is space', async () => {
+test('a server whose disk is full says so, stays up, and goes on when there is space again', async () => {
   build();
   const folder = mkdtempSync(join(tmpdir(), 'full-server-'));
   // A small disk that only the server sees; it needs no rights outside its own namespace.
