@@ -49,7 +49,7 @@ test('an allow rule of the configuration lists the host and the port that it nam
 
 test('a rule that was saved while answering lists nothing', async () => {
   const save = async (app: App) => {
-    await saveRule(app, `web_fetch(domain:127.0.0.1:${port})`, 'allow', 'somebody');
+    await saveRule(app, { rule: `web_fetch(domain:127.0.0.1:${port})`, verdict: 'allow' }, 'somebody');
     await app.rules.reload();
   };
   expect(await fetched({}, save)).toContain('not on the public internet');

@@ -28,8 +28,9 @@ export interface Page<T> {
 
 /**
  * The record of every call: rows, and the events that changed them. Every method may answer at once or later; when
- * it has answered, what it wrote is as durable as the adapter promises. A method throws only when the store itself
- * is unusable (full disk, lost connection), never for what a caller asked.
+ * it has answered, what it wrote is as durable as the adapter promises. The steps of one call, `submit` and `move`, are
+ * kept in the order they are given, also when nobody waits in between. A method throws only when the store itself is
+ * unusable (full disk, lost connection), never for what a caller asked.
  */
 export interface Store {
   /**
