@@ -38,6 +38,11 @@ export interface CallOptions {
   id?: string;
 }
 
+/** Where a call that somebody left behind is to run, and how it can be stopped. */
+export interface ResumeOptions {
+  signalOf?: (callId: string) => AbortSignal;
+}
+
 /** A context of your own, its plain fields, or the one a tool was given: then this call belongs to that one. */
 export type AnyContext = ExecutionContext | ExecutionContextInit | ToolContext;
 
@@ -93,7 +98,10 @@ export class ToolExecutor {
    * Runs the calls that ended processes left behind and that may run; `contextOf` says where, as a record holds no
    * path of a machine, or leaves the call to others. Others may do the same: each call is taken by one.
    */
-  async resume(contextOf: (call: CallRecord) => MaybePromise<AnyContext | undefined>): Promise<ToolResult[]> {
+  async resume(
+    contextOf: (call: CallRecord) => MaybePromise<AnyContext | undefined>,
+    { signalOf }: ResumeOptions = {},
+  ): Promise<ToolResult[]> {
     const results: Promise<ToolResult>[] = [];
     for (let after: string | null | undefined; after !== null; ) {
       const page = await this.#rt.store.calls({ states: ['queued'], ...(after !== undefined && { after }) });
@@ -101,7 +109,8 @@ export class ToolExecutor {
         const { tool, args } = call;
         const context = await contextOf(call);
         if (context === undefined) continue;
-        results.push(this.#run({ tool, args, resume: call, ...contextFrom(asItWas(call, context)) }));
+        const request = { tool, args, resume: call, ...contextFrom(asItWas(call, context)) };
+        results.push(this.#run(signalOf === undefined ? request : { ...request, signal: signalOf(call.id) }));
       }
       after = page.next;
     }
