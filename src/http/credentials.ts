@@ -14,7 +14,7 @@ export interface Credentials {
   find(tokenHash: string): Credential | undefined;
   /** Replaces the server's own token and returns the new one; null where it is not the server's to change. */
   rotate(): Promise<string | null>;
-  /** Told when a token stops counting. */
+  /** Told when a token stops counting, or counts for something else than before. */
   onRevoked(listener: (tokenHash: string) => void): () => void;
 }
 

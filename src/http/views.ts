@@ -1,4 +1,4 @@
-import type { ApprovalRecord } from '../kernel/approval.ts';
+import type { ApprovalRecord, Shown } from '../kernel/approval.ts';
 import type { CallRecord } from '../kernel/call.ts';
 import type { SessionRecord } from '../kernel/ledger.ts';
 import type { Tool } from '../kernel/tool.ts';
@@ -30,7 +30,7 @@ export function callDetail(call: CallRecord, tool: Tool | undefined): CallView {
 
 export function approvalView(approval: ApprovalRecord): ApprovalView {
   const { id, callId, session, tool, args, reason, state, digest } = approval;
-  const { requestedAt, expiresAt, decidedAt, decidedBy, message, edited, shown } = approval;
+  const { requestedAt, expiresAt, decidedAt, decidedBy, message, edited } = approval;
   return {
     id,
     stepId: callId,
@@ -38,7 +38,7 @@ export function approvalView(approval: ApprovalRecord): ApprovalView {
     tool,
     args: edited?.args ?? args,
     reason,
-    summary: shown?.summary ?? tool,
+    summary: shownOf(approval)?.summary ?? tool,
     state,
     digest,
     requestedAt,
@@ -48,6 +48,11 @@ export function approvalView(approval: ApprovalRecord): ApprovalView {
     message,
     changed: [...(edited?.changed ?? [])],
   };
+}
+
+/** What a person saw of the arguments that count. */
+export function shownOf({ shown, edited }: ApprovalRecord): Shown | null {
+  return edited?.shown ?? shown;
 }
 
 export function sessionView(session: SessionRecord, running: boolean): SessionView {

@@ -74,12 +74,17 @@ export function toApproval(blobs: BlobStore, row: ApprovalTable): MaybePromise<A
     edited:
       answer?.args === undefined
         ? null
-        : { args: answer.args, changed: answer.changed ?? [], digest: answer.digest ?? '' },
+        : {
+            args: answer.args,
+            changed: answer.changed ?? [],
+            digest: answer.digest ?? '',
+            shown: answer.shown ?? null,
+          },
   }));
 }
 
 type Asked = { args?: unknown; shown?: Shown };
-type Decided = Pick<EventData['approval.decided'], 'args' | 'changed' | 'digest'>;
+type Decided = Pick<EventData['approval.decided'], 'args' | 'changed' | 'digest' | 'shown'>;
 
 export function toRule(row: Tables['rules']): RuleRecord {
   const verdict = row.verdict as RuleRecord['verdict'];

@@ -1,4 +1,4 @@
-import type { ApprovalRecord, ApprovalState } from '../kernel/approval.ts';
+import type { ApprovalRecord } from '../kernel/approval.ts';
 import type { CallRecord, NodeStamp } from '../kernel/call.ts';
 import {
   type CallMove,
@@ -12,11 +12,14 @@ import {
   SYSTEM_SESSION,
 } from '../kernel/event.ts';
 import type {
+  ApprovalQuery,
   HistoryQuery,
   Ledger,
+  Progress,
   Pruned,
   PruneLimits,
   RuleRecord,
+  SessionQuery,
   SessionRecord,
   Verification,
 } from '../kernel/ledger.ts';
@@ -38,7 +41,7 @@ import { clearLog, pruneLog } from './prune.ts';
 import { recoverUnit, suspects } from './recovery.ts';
 import { SharedFollower } from './shared-follower.ts';
 import { first, rows, type Work } from './statement.ts';
-import { describedPage } from './statements/log.ts';
+import { describedPage, newestPage } from './statements/log.ts';
 import type { ApprovalTable, CallTable, EventTable } from './tables.ts';
 import { appendUnit, decideUnit, MoveRefused, moveUnit, submitUnit } from './units.ts';
 import { verifyLog } from './verify.ts';
@@ -220,11 +223,15 @@ export class SqlStore implements Ledger {
     return this.#toEvents(() => rows(this.#engine.sql.logAfter, { after, limit }));
   }
 
-  sessions({ after, limit = SESSION_PAGE }: { after?: string; limit?: number }): MaybePromise<Page<SessionRecord>> {
-    const work = () => describedPage(this.#engine.sql, after === undefined ? undefined : nameOf(after), limit + 1);
+  sessions({ after, limit = SESSION_PAGE, newestFirst = false }: SessionQuery): MaybePromise<Page<SessionRecord>> {
+    const { sql } = this.#engine;
+    const byName = () => describedPage(sql, after === undefined ? undefined : nameOf(after), limit + 1);
+    const work = newestFirst ? () => newestPage(sql, after, limit + 1) : byName;
     return andThen(this.#engine.read(work), (found) => {
       const items = found.slice(0, limit).map(toSession);
-      return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null };
+      const last = items.at(-1);
+      if (found.length <= limit || last === undefined) return { items, next: null };
+      return { items, next: newestFirst ? `${last.updatedAt}:${last.id}` : last.id };
     });
   }
 
@@ -242,11 +249,13 @@ export class SqlStore implements Ledger {
     return this.#toApproval(() => first(this.#engine.sql.latestApproval, { call: nameOf(callId) }));
   }
 
-  approvals(query: { state?: ApprovalState; session?: string }): MaybePromise<readonly ApprovalRecord[]> {
+  approvals(query: ApprovalQuery): MaybePromise<readonly ApprovalRecord[]> {
     const { sql, blobs } = this.#engine;
     const values = {
       state: query.state ?? null,
       session: query.session === undefined ? null : nameOf(query.session),
+      after: query.after === undefined ? null : nameOf(query.after),
+      limit: query.limit ?? EVERYTHING,
     };
     return andThen(
       this.#engine.read(() => rows(sql.approvals, values)),
@@ -282,8 +291,8 @@ export class SqlStore implements Ledger {
     return this.#engine.now();
   }
 
-  verify(session?: string): Promise<Verification> {
-    return verifyLog(this.#engine, session === undefined ? undefined : nameOf(session));
+  verify(session?: string, onProgress?: Progress): Promise<Verification> {
+    return verifyLog(this.#engine, session === undefined ? undefined : nameOf(session), onProgress);
   }
 
   prune(limits: PruneLimits): Promise<Pruned> {

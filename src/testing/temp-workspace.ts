@@ -7,7 +7,6 @@ import type { World } from '../kernel/workspace.ts';
 import { scriptFiles } from '../policy/script-files.ts';
 import { createProcesses } from '../processes/create-processes.ts';
 import { createToolwright, type Toolwright, type ToolwrightOptions } from '../runtime/create-toolwright.ts';
-import { MemoryBlobs } from '../runtime/memory-blobs.ts';
 import { builtInTools } from '../tools/index.ts';
 import { openWorkspace, type Workspace } from '../workspace/open-workspace.ts';
 
@@ -49,7 +48,7 @@ export async function tempWorkspace(given: TempOptions = {}): Promise<TempWorksp
   }
   const workspace = await openWorkspace({
     root,
-    ...(given.journal !== false && { journal: { folder: journal, blobs: new MemoryBlobs() } }),
+    ...(given.journal !== false && { journal: { folder: journal } }),
     ...(given.sandbox && { sandbox: given.sandbox }),
   });
   const { sandbox, network } = given;

@@ -32,7 +32,7 @@ export const bash = defineTool({
   name: 'bash',
   category: ToolCategory.EXECUTION,
   effect: 'once',
-  takesCommand: true,
+  patterns: 'commands',
   description:
     'Run a command with bash in the workspace, in a sandbox. Returns its output, the exit code and the files it changed. ' +
     'There is no terminal and no input: use options such as --yes instead of answering questions. Nothing stays from one ' +
