@@ -60,6 +60,9 @@ export interface RuleRecord {
   readonly workspace: string | null;
 }
 
+/** Told now and then while something long is under way. */
+export type Progress = (done: number, of: number) => void;
+
 /** What the log says about itself. `problems` is empty when every event is there, unchanged and in its place. */
 export interface Verification {
   readonly sessions: number;
@@ -106,7 +109,7 @@ export interface Ledger extends Store {
    * has answered becomes `queued`; the rest `interrupted`. Calls of living processes are not touched.
    */
   recover(): MaybePromise<readonly StoredEvent[]>;
-  verify(session?: string): MaybePromise<Verification>;
+  verify(session?: string, onProgress?: Progress): MaybePromise<Verification>;
   prune(limits: PruneLimits): MaybePromise<Pruned>;
   /** The log as JSON lines, in the order of `pos`, payloads included. */
   exportLines(query?: { session?: string }): AsyncIterable<string>;

@@ -206,6 +206,9 @@ describe('rules', () => {
     }
     expect(page('web_fetch(domain:*.example.org)', 'https://a.b.example.org')).toBe('allow');
     expect(page('web_fetch(domain:*.example.org)', 'https://example.org')).toBe('ask');
+    expect(page('web_fetch(domain:example.org:8443)', 'https://example.org:8443/a')).toBe('allow');
+    expect(page('web_fetch(domain:example.org:8443)', 'https://example.org/a')).toBe('ask');
+    expect(page('web_fetch(domain:example.org:443)', 'https://example.org/a')).toBe('allow');
   });
 
   test.each<[string, RegExp]>([
@@ -216,6 +219,7 @@ describe('rules', () => {
     ['nope(x)', /there is no tool nope/],
     ['web_fetch(domain:https://x)', /a domain is a host name/],
     ['web_fetch(domain:)', /a domain is a host name/],
+    ['web_fetch(domain:example.org:70000)', /a domain is a host name/],
   ])('«%s» is refused loudly', (text, message) => {
     const parsed = parseRule(text, 'allow', new Set(['bash', 'web_fetch']));
     expect(parsed.ok ? '' : parsed.error.message).toMatch(message);

@@ -191,13 +191,13 @@ function ofCommand({ text, verdict, rule, reason }: CommandPart): Objection {
 
 /** What is not in the command line and may change what runs: variables, and scripts of the project that nobody has seen. */
 function unseen(
-  { env = [], unfamiliar }: ProcessRun,
+  { env = [], unfamiliar, exposes }: ProcessRun,
   { readOnly }: CommandJudgement,
   own: readonly Rule[],
   mode: Mode,
 ): Objection[] {
   const asks = { verdict: 'ask', changes: true } as const;
-  const variables = env
+  const variables: Objection[] = env
     .filter((name) => !isHarmlessVariable(name))
     .map((name) => ({
       ...asks,
@@ -206,6 +206,10 @@ function unseen(
       reason: `The variable ${name} may change what runs.`,
       liftable: !isObeyedVariable(name),
     }));
+  if (exposes !== undefined) {
+    const reason = `It may print ${exposes} from the repository, where nothing hides it.`;
+    variables.push({ ...asks, what: exposes, rule: 'sensitive file', reason, liftable: false, changes: false });
+  }
   // A rule for words cannot know the text behind them. In mode `strict` the list is the answer: nobody is asked.
   const vouched = readOnly || mode === 'strict' || own.some(({ whole, verdict }) => whole && verdict === 'allow');
   if (unfamiliar === undefined || vouched) return variables;
