@@ -35,6 +35,8 @@ export interface RunOptions {
   /** Who said it. */
   readonly by?: string;
   readonly signal?: AbortSignal;
+  /** Leaves the run open before its next step, for `resume`: the calls it is at end by themselves. */
+  readonly pause?: AbortSignal;
   /** Recorded events of the session itself after they were recorded, and the model's words as they come. */
   onEvent?(event: StoredEvent | LiveEvent): void;
 }
@@ -118,7 +120,7 @@ export function createAgent(options: AgentOptions): Agent {
     return session;
   }
 
-  async function partsFor(id: string, { signal, onEvent }: RunOptions): Promise<RunParts> {
+  async function partsFor(id: string, { signal, pause, onEvent }: RunOptions): Promise<RunParts> {
     const notes = files === undefined ? undefined : await readProjectNotes(files);
     const onHeard = (data: Heard) => {
       onEvent?.({ type: 'message.streamed', session: id, callId: null, at: clock.now(), data });
@@ -133,6 +135,7 @@ export function createAgent(options: AgentOptions): Agent {
       system: systemPrompt(notes, options.instructions),
       tools: executor.offered().map(({ name, description, input }) => ({ name, description, schema: input.json })),
       signal,
+      pause,
       onHeard,
     };
   }

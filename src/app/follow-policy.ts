@@ -6,7 +6,7 @@ import type { Tool } from '../kernel/tool.ts';
 import type { UrlJudge } from '../kernel/web.ts';
 import { createPolicy, type ExplainingPolicy, type PolicyOptions } from '../policy/create-policy.ts';
 import { checkRules, type Proposal, proposeRules } from '../policy/propose-rule.ts';
-import { type KnownTools, parseRules, type RuleSet } from '../policy/rules.ts';
+import { type KnownTools, parseRule, parseRules, type RuleSet } from '../policy/rules.ts';
 import { withStrictList } from '../policy/strict-list.ts';
 import type { Config } from './config/settings.ts';
 
@@ -40,7 +40,7 @@ export interface FollowedPolicy {
 
 /**
  * The configuration's rules and those saved in the store, by whatever process, as one policy that follows them. A rule
- * of the configuration that cannot be used is refused; a saved one whose tool is gone does nothing.
+ * of the configuration that cannot be used is refused; a saved one that cannot, as when its tool is gone, does nothing.
  */
 export async function followPolicy(
   store: Ledger,
@@ -51,8 +51,8 @@ export async function followPolicy(
   if (!fixed.ok) return fixed;
   const optionsWith = (saved: readonly RuleRecord[]): PolicyOptions => {
     const ours = saved.filter((rule) => rule.workspace === null || rule.workspace === workspace);
-    const kept = parseRules(setOf(ours.filter(({ rule }) => known.has(rule.split('(')[0] ?? ''))), known);
-    const rules = kept.ok ? [...fixed.value, ...kept.value] : fixed.value;
+    const kept = ours.map(({ rule, verdict }) => parseRule(rule, verdict, known));
+    const rules = [...fixed.value, ...kept.flatMap((rule) => (rule.ok ? [rule.value] : []))];
     return { mode: config.mode, rules: rules.toSorted(byStrictness), files, home, contained, ...(urls && { urls }) };
   };
   let options = optionsWith(await store.rules());
@@ -75,13 +75,7 @@ export async function followPolicy(
 
 /** Tools that take a command line. */
 function commandTools(tools: readonly Tool[]): string[] {
-  return tools.filter(({ takesCommand }) => takesCommand === true).map(({ name }) => name);
-}
-
-function setOf(saved: readonly RuleRecord[]): RuleSet {
-  const having = (verdict: RuleRecord['verdict']) =>
-    saved.filter((rule) => rule.verdict === verdict).map(({ rule }) => rule);
-  return { allow: having('allow'), ask: having('ask'), deny: having('deny') };
+  return tools.filter(({ patterns }) => patterns === 'commands').map(({ name }) => name);
 }
 
 const STRICTNESS = { deny: 0, ask: 1, allow: 2 };

@@ -11,6 +11,8 @@ export const noRunner: SessionRunner = {
   model: null,
   send: async () => NO_MODEL,
   stop: async () => NO_MODEL,
+  mayPlayDemo: () => NO_MODEL,
   demo: async () => NO_MODEL,
   running: () => false,
+  pause() {},
 };

@@ -11,13 +11,13 @@ import type { Sandbox } from '../kernel/sandbox.ts';
 import type { RemoteServer } from '../mcp/client/remote-server.ts';
 import { createWeb, withWeb } from '../net/create-web.ts';
 import type { ExplainingPolicy } from '../policy/create-policy.ts';
+import { gitContents } from '../policy/git-contents.ts';
 import { scriptFiles } from '../policy/script-files.ts';
 import { createProcesses } from '../processes/create-processes.ts';
 import { builtInToolsets } from '../runtime/built-in-toolsets.ts';
 import { ToolExecutor } from '../runtime/executor.ts';
+import type { LiveCalls } from '../runtime/live-calls.ts';
 import { type AnyTool, ToolRegistry } from '../runtime/registry.ts';
-import { FileBlobs } from '../storage/file-blobs.ts';
-import { openStore } from '../storage/open.ts';
 import type { OpenStore } from '../storage/open-store.ts';
 import { builtInTools } from '../tools/index.ts';
 import { openWorkspace, type Workspace } from '../workspace/open-workspace.ts';
@@ -28,6 +28,8 @@ import type { Texts } from './config/texts.ts';
 import { type FollowedPolicy, followPolicy } from './follow-policy.ts';
 import { followToolStates } from './follow-tool-states.ts';
 import { hostsOfRules } from './hosts-of-rules.ts';
+import { knownTools } from './known-tools.ts';
+import { openSealedStore } from './open-sealed-store.ts';
 import { ownPorts } from './own-ports.ts';
 import type { RemoteTools, RemoteToolsParts } from './remote-tools.ts';
 import { VERSION } from './version.ts';
@@ -45,6 +47,8 @@ export interface AppOptions {
   /** Who is asked. Left out: a call that must be asked about is refused. */
   readonly approver?: Approver | Approver['ask'];
   readonly logger?: Logger;
+  /** Told of every call while it is under way. */
+  readonly live?: LiveCalls;
   /** Beside the built-in ones. */
   readonly tools?: readonly AnyTool[];
 }
@@ -96,7 +100,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     ownPorts: ownPorts(stateDir, config.port),
   });
   if (!sandbox.ok) return sandbox;
-  const opened = options.store === undefined ? await openStore(loaded.value.storePlace) : ok(options.store);
+  const opened = options.store === undefined ? await openSealedStore(loaded.value, env) : ok(options.store);
   if (!opened.ok) return opened;
   const { store, blobs } = opened.value;
 
@@ -104,7 +108,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   const log = options.logger ?? pino({ level: 'silent' });
   const remote = await remoteTools(config.mcpServers, { registry, stateDir, version: VERSION, log });
   closing.push(() => remote.close());
-  const known = { has: (name: string) => registry.exists(name) || remote.mayBeNamed(name) };
+  const known = knownTools([registry], (name) => remote.mayBeNamed(name));
   const web = createWeb({
     allowedHosts: config.allowedHosts,
     privateHosts: [...config.privateHosts, ...hostsOfRules(config.allow)],
@@ -125,13 +129,15 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   const workspace = await openWorkspace({
     root,
     policy: files,
-    journal: { folder: join(stateDir, 'journal'), blobs: undoBlobs(stateDir) },
+    journal: { folder: join(stateDir, 'journal') },
     sandbox: sandbox.value,
     ownFolders: [stateDir],
   });
   const processes = createProcesses({
     sandbox: sandbox.value,
     scriptFiles,
+    gitContents,
+    files,
     network: { hosts: config.allowedHosts },
   });
   closing.push(
@@ -148,6 +154,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     world: withWeb(processes.addTo(workspace), web),
     witness: createWitness(workspace),
     ...(options.approver !== undefined && { approver: options.approver }),
+    ...(options.live !== undefined && { live: options.live }),
     ...(config.approvalTimeout !== null && { approvalTimeout: config.approvalTimeout }),
     ...(config.toolset !== 'full' && { toolset: config.toolset }),
     ...(options.logger !== undefined && { logger: options.logger }),
@@ -170,16 +177,6 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     }),
     close: () => closeAll(closing),
   });
-}
-
-const UNDO_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
-
-/** Not the store's: that one forgets what no call refers to, and undo needs what stood there before for longer. */
-function undoBlobs(stateDir: string): BlobStore {
-  const kept = new FileBlobs(join(stateDir, 'journal', 'blobs'));
-  // What cannot be removed now is tried again next time.
-  kept.sweep(new Set(), Date.now() - UNDO_KEPT_MS).catch(() => {});
-  return kept;
 }
 
 /** Most have no such servers, and what speaks to them is large: it is loaded when there is one. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { RuleRecord } from '../kernel/ledger.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import { parseRule } from '../policy/rules.ts';
+import { knownTools } from './known-tools.ts';
 import type { App } from './open-app.ts';
 import { workspaceId } from './workspace-id.ts';
 
@@ -33,7 +34,7 @@ export async function saveRule(
   { rule, verdict, everywhere = verdict !== 'allow' }: Pick<RuleRecord, 'rule' | 'verdict'> & { everywhere?: boolean },
   by: string,
 ): Promise<Result<ListedRule>> {
-  const parsed = parseRule(rule, verdict, new Set(app.registry.listNames()));
+  const parsed = parseRule(rule, verdict, knownTools([app.registry]));
   if (!parsed.ok) return parsed;
   const ruleId = randomBytes(4).toString('hex');
   const { text } = parsed.value;

@@ -22,6 +22,7 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
   const [first] = apps.values();
   const model = first === undefined ? noWorkspace : openModel(first.loaded.config, env);
   const running = new Map<string, AbortController>();
+  const pause = new AbortController();
   const agents = new Map<App, { model: Agent | undefined; demo: Agent }>();
   void resumeOpenRuns().catch((error) => log.warn({}, `Open runs cannot be taken up now: ${messageOf(error)}`));
 
@@ -31,14 +32,13 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
       if (!model.ok) return model;
       return start(session, 'model', (agent, options) => agent.run(session, text, { ...options, by }));
     },
+    mayPlayDemo(workspace) {
+      const app = apps.get(workspace);
+      if (app === undefined || isDemoWorkspace(app.workspace.root)) return ok(undefined);
+      const next = 'open examples/demo-workspace, or a copy of it.';
+      return fail('NOT_CONFIGURED', `The demo works on the demo workspace: ${next}`);
+    },
     async demo(session, by) {
-      const app = await appOf(session);
-      if (app !== undefined && !isDemoWorkspace(app.workspace.root)) {
-        return fail(
-          'NOT_CONFIGURED',
-          'The demo works on the demo workspace: open examples/demo-workspace, or a copy of it.',
-        );
-      }
       return start(session, 'demo', (agent, options) => agent.run(session, DEMO_TASK, { ...options, by }));
     },
     async stop(session) {
@@ -48,6 +48,7 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
       return ok(undefined);
     },
     running: (session) => running.has(session),
+    pause: () => pause.abort(),
   };
 
   /** Answers when the run has begun, or cannot. */
@@ -67,9 +68,9 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
         if (event.type === 'message.streamed') tell(event);
         answer(ok(undefined));
       };
-      void work(agent, { signal: stopper.signal, onEvent }).then((ran) => {
+      void work(agent, { signal: stopper.signal, pause: pause.signal, onEvent }).then((ran) => {
         running.delete(session);
-        if (!ran.ok) log.error({ session }, ran.error.message);
+        if (!ran.ok && !pause.signal.aborted) log.error({ session }, ran.error.message);
         answer(ran.ok ? ok(undefined) : ran);
       });
     });

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Settings } from '../http/backend.ts';
 import type { Ledger, RuleRecord } from '../kernel/ledger.ts';
 import { fail, ok } from '../kernel/result.ts';
-import { parseRules } from '../policy/rules.ts';
+import { parseRule } from '../policy/rules.ts';
 import type { Config } from './config/settings.ts';
+import { knownTools } from './known-tools.ts';
 import type { App } from './open-app.ts';
 
 /** Changes are recorded with who made them, and hold in every process; here they hold when the promise is kept. */
@@ -28,8 +29,8 @@ export function createSettings(
           `There is no workspace ${workspace} here: name one of ${[...apps.keys()].join(', ')}.`,
         );
       }
-      const known = new Set([...apps.values()].flatMap(({ registry }) => registry.listNames()));
-      const parsed = parseRules({ allow: [], ask: [], deny: [], [verdict]: [rule] }, known);
+      const known = knownTools([...apps.values()].map(({ registry }) => registry));
+      const parsed = parseRule(rule, verdict, known);
       if (!parsed.ok) return parsed;
       const saved: RuleRecord = { id: randomUUID(), rule, verdict, by, savedAt: Date.now(), workspace };
       await ledger.record({

@@ -8,7 +8,6 @@ import type { Result } from '../kernel/result.ts';
 import type { Caller, Reach } from '../kernel/workspace.ts';
 import type { LiveStreamEvent } from '../protocol/events.ts';
 import type { ToolExecutor } from '../runtime/executor.ts';
-import type { LiveCalls } from '../runtime/live-calls.ts';
 import type { ToolRegistry } from '../runtime/registry.ts';
 
 /** One folder that is worked in, with all that belongs to it. */
@@ -59,6 +58,7 @@ export interface Answers {
       readonly rules: readonly string[];
       readonly covers: readonly string[];
       readonly refuses: readonly string[];
+      readonly workspace: string;
     }>
   >;
 }
@@ -69,9 +69,13 @@ export interface SessionRunner {
   readonly model: string | null;
   send(session: string, text: string, by: string): Promise<Result<void>>;
   stop(session: string): Promise<Result<void>>;
+  /** Whether the demo can be played in this workspace, or why not. */
+  mayPlayDemo(workspace: string): Result<void>;
   /** Plays the scripted demo in this session, with real tools. */
   demo(session: string, by: string): Promise<Result<void>>;
   running(session: string): boolean;
+  /** The server stops: runs are left open, to be taken up at the next start. */
+  pause(): void;
 }
 
 /** Rules and switches: what an admin changes. In force when the promise is kept. */
@@ -95,7 +99,6 @@ export interface Backend {
   /** At least one; the first is the default. */
   readonly workspaces: ReadonlyMap<string, WorkspaceBackend>;
   readonly answers: Answers;
-  readonly live: LiveCalls;
   readonly settings: Settings;
   readonly runner: SessionRunner;
   readonly log: Logger;

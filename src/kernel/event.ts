@@ -22,9 +22,10 @@ export interface EventData extends SessionEventData {
     by: string | null;
     message?: string;
     changed?: string[];
-    /** What the person put in the place of the arguments, and the digest of what was shown of it. */
+    /** What the person put in the place of the arguments, and what was shown of it with its digest. */
     args?: unknown;
     digest?: string;
+    shown?: Shown;
   };
   /** Whoever runs it stops it. */
   'call.cancel_requested': { by: string | null };

@@ -21,6 +21,22 @@ export interface HistoryQuery extends CallQuery {
   newestFirst?: boolean;
 }
 
+export interface SessionQuery {
+  /** Cursor from the page before, of the same order. */
+  after?: string;
+  limit?: number;
+  /** Those with the newest event first. Left out: by their names. */
+  newestFirst?: boolean;
+}
+
+export interface ApprovalQuery {
+  state?: ApprovalState;
+  session?: string;
+  /** Only those asked after this one, by its id. */
+  after?: string;
+  limit?: number;
+}
+
 export interface SessionRecord {
   readonly id: string;
   readonly createdAt: number;
@@ -44,6 +60,9 @@ export interface RuleRecord {
   readonly workspace: string | null;
 }
 
+/** Told now and then while something long is under way. */
+export type Progress = (done: number, of: number) => void;
+
 /** What the log says about itself. `problems` is empty when every event is there, unchanged and in its place. */
 export interface Verification {
   readonly sessions: number;
@@ -65,12 +84,13 @@ export interface Ledger extends Store {
   /** Events of all sessions with `pos` above `after`, in order. */
   log(after: number, limit: number): MaybePromise<readonly LogEvent[]>;
   history(query: HistoryQuery): MaybePromise<Page<CallRecord>>;
-  sessions(query: { after?: string; limit?: number }): MaybePromise<Page<SessionRecord>>;
+  sessions(query: SessionQuery): MaybePromise<Page<SessionRecord>>;
   session(id: string): MaybePromise<SessionRecord | null>;
   approval(id: string): MaybePromise<ApprovalRecord | null>;
   /** The latest question about a call. */
   approvalOf(callId: string): MaybePromise<ApprovalRecord | null>;
-  approvals(query: { state?: ApprovalState; session?: string }): MaybePromise<readonly ApprovalRecord[]>;
+  /** Oldest first. */
+  approvals(query: ApprovalQuery): MaybePromise<readonly ApprovalRecord[]>;
   /**
    * Records the first decision about a pending approval and, with it, moves the call. Null when somebody decided
    * before, when its time is over by the store's clock, or when the call is no longer in `move.from`.
@@ -89,7 +109,7 @@ export interface Ledger extends Store {
    * has answered becomes `queued`; the rest `interrupted`. Calls of living processes are not touched.
    */
   recover(): MaybePromise<readonly StoredEvent[]>;
-  verify(session?: string): MaybePromise<Verification>;
+  verify(session?: string, onProgress?: Progress): MaybePromise<Verification>;
   prune(limits: PruneLimits): MaybePromise<Pruned>;
   /** The log as JSON lines, in the order of `pos`, payloads included. */
   exportLines(query?: { session?: string }): AsyncIterable<string>;

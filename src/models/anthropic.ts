@@ -35,9 +35,8 @@ const CACHED = { cache_control: { type: 'ephemeral' } };
 /** What is stable comes first and is marked, so that the next turn reads it from the cache: tools, system, history. */
 function toBody({ model, maxTokens, extra }: ModelOptions, { system, tools, messages }: ModelRequest): object {
   const turns = toTurns(messages);
-  const last = turns.at(-1)?.content;
-  const lastBlock = last?.at(-1);
-  if (last && lastBlock) last[last.length - 1] = { ...lastBlock, ...CACHED };
+  const last = turns.findLast(({ role }) => role === 'user')?.content;
+  if (last) last[last.length - 1] = { ...last.at(-1), ...CACHED };
   return {
     model,
     max_tokens: maxTokens,
@@ -200,9 +199,15 @@ function toPart({ start, text, args, signature, stopped }: Block, cut: boolean):
   if (start.type === 'tool_use') return [args.toCall(String(start.id), String(start.name), { cut: cut || !stopped })];
   if (start.type === 'thinking') {
     const block = { ...start, thinking: said, signature: signature || (start.signature ?? '') };
+    // Cut off before it was signed: nobody takes it back.
+    if (cut && block.signature === '') return [];
     return [{ type: 'thinking', text: said, wire: WIRE, block }];
   }
-  return [{ type: 'thinking', text: '', wire: WIRE, block: start }];
+  // What the provider's own tools were asked comes in pieces like any arguments.
+  const { args: input } = args.toCall('', '');
+  return [
+    { type: 'thinking', text: '', wire: WIRE, block: Object.keys(input).length > 0 ? { ...start, input } : start },
+  ];
 }
 
 const STOPS: Record<string, Stop['reason']> = {

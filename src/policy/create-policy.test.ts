@@ -72,11 +72,36 @@ describe('modes', () => {
     expect(decide('strict', list, 'bash', run('ls -la')).verdict).toBe('allow');
     expect(decide('strict', list, 'bash', run('npm install')).verdict).toBe('allow');
     expect(decide('strict', list, 'bash', run('npm install && ls')).verdict).toBe('allow');
+    expect(decide('strict', list, 'bash', run('npm install -D vitest@4 && npm test -- --run')).verdict).toBe('allow');
+    for (const unusual of [
+      ...['rg --pre ./x y', 'sort -o out a', 'find . -delete', 'git branch -D main', 'git diff --output=x', 'cat "$X"'],
+      ...['npm install --script-shell x', 'npm install ./evil', 'npm run --script-shell=x a', 'cat /etc/shadow'],
+    ]) {
+      expect([unusual, decide('strict', list, 'bash', run(unusual)).verdict]).toEqual([unusual, 'deny']);
+    }
     const refused = decide('strict', list, 'bash', run('make all'));
     expect(refused).toMatchObject({ verdict: 'deny', reason: expect.stringContaining('only what is on its list') });
     expect(decide('strict', list, 'bash', run('cat .env')).verdict).toBe('deny');
     expect(decide('strict', list, 'bash', run('npm install; curl x | sh')).verdict).toBe('deny');
     expect(decide('ask', {}, 'bash', run('make all')).verdict).toBe('ask');
+  });
+
+  test('without a sandbox only what is known to read runs unasked, and not what comes across sensitive files', () => {
+    const bare = createPolicy({
+      mode: 'auto',
+      rules: [],
+      files: createFilePolicy(),
+      home: '/home/ana',
+      contained: false,
+    });
+    const verdict = (command: string) => {
+      const own = { tool: 'bash', args: {}, effect: 'once', ownReason: undefined, asksAlways: false, context } as const;
+      return bare.decide({ ...own, access: run(command) }).verdict;
+    };
+    for (const command of ['ls -la', 'cat package.json', 'git status', 'grep x a.ts'])
+      expect([command, verdict(command)]).toEqual([command, 'allow']);
+    for (const command of ['npm test', 'mkdir a', 'A=1 make', 'ls > x', 'grep -r x .', 'rg x', 'cat *', 'diff -r a b'])
+      expect([command, verdict(command)]).toEqual([command, 'ask']);
   });
 
   test('a command that only reads is granted nothing to write, also by a rule', () => {
@@ -99,6 +124,47 @@ describe('rules', () => {
     expect(decide('ask', rules, 'bash', run('npm test && touch x')).verdict).toBe('ask');
     expect(decide('ask', rules, 'bash', run('npm test $X')).verdict).toBe('ask');
     expect(decide('ask', rules, 'other', run('npm test')).verdict).toBe('ask');
+  });
+
+  test('a rule that holds something back is met by whatever may be it', () => {
+    const verdict = (command: string) => decide('auto', { deny: ['bash(git push *)'] }, 'bash', run(command)).verdict;
+    const refused = [
+      'git push',
+      'g"i"t push',
+      '/usr/bin/git push',
+      './git push',
+      'sudo git push origin',
+      'ls; git push',
+    ];
+    const behindOptions = ['git -C . push', 'git --no-pager push', 'git -c a.b=c -P push -f', 'git --git-dir=x push'];
+    for (const command of [...refused, ...behindOptions])
+      expect([command, verdict(command)]).toEqual([command, 'deny']);
+    const computed = ['git $X', '$(echo git) push', 'git "$X" origin', 'git pu*', 'g?t push', 'git {push,x}'];
+    const mayBe = [...computed, 'git -c alias.p=push p', 'git -C "$X" status', 'echo push | xargs git', '$X'];
+    for (const command of mayBe) expect([command, verdict(command)]).toEqual([command, 'ask']);
+    for (const command of ['git commit -m "$X"', 'git -C push status', 'npm test $X', 'echo git push'])
+      expect([command, verdict(command)]).toEqual([command, 'allow']);
+    const options = (command: string) => decide('auto', { deny: ['bash(tool push)'] }, 'bash', run(command)).verdict;
+    expect(['tool -x push', 'tool -x y push', 'tool --x=y push', 'tool push $X', 'tool push x'].map(options)).toEqual([
+      ...['deny', 'ask', 'deny', 'ask', 'allow'],
+    ]);
+    expect(decide('ask', { deny: ['bash'] }, 'bash', run('$(x)')).verdict).toBe('deny');
+    expect(decide('auto', { ask: ['bash(timeout *)'] }, 'bash', run('timeout 5 ls')).verdict).toBe('ask');
+  });
+
+  test('it meets shell code too, whichever tool runs it', () => {
+    const code = (command: string, language: 'bash' | 'python'): Access[] => [
+      { kind: 'process.run', command, writes: 'workspace', code: language },
+    ];
+    const rules = { deny: ['bash(git push *)'], ask: ['bash(make deploy)'], allow: ['bash(cat *)'] };
+    const verdict = (access: Access[]) => decide('auto', rules, 'run_code', access).verdict;
+    expect(verdict(code('ls\ngit push', 'bash'))).toBe('deny');
+    expect(verdict(code('make deploy', 'bash'))).toBe('ask');
+    expect(verdict(code('$X push', 'bash'))).toBe('ask');
+    expect(verdict(code('make all', 'bash'))).toBe('allow');
+    expect(verdict(code('git push', 'python'))).toBe('allow');
+    const files = { deny: ['write_file(**)', 'write_file(*.md)', 'web_fetch(domain:a.test)'] };
+    expect(decide('auto', files, 'bash', run('make')).verdict).toBe('allow');
   });
 
   test('a rule of words matches words, not text', () => {

@@ -44,6 +44,7 @@ export const approvalDetail = approval
         rules: z.array(z.string()),
         covers: z.array(z.string()).describe('What each rule lets through, in words'),
         refuses: z.array(z.string()).describe('Examples of what looks like this call and would still be asked about'),
+        workspace: z.string().describe('The only one they would hold in'),
       })
       .nullable()
       .describe('The rules that «always» would save'),
@@ -55,8 +56,12 @@ export type ApprovalDetail = z.infer<typeof approvalDetail>;
 export const approvalQuery = z.object({
   state: approvalState.optional().describe('Left out: all'),
   session: z.string().optional(),
+  after: z.string().max(200).optional().describe('`next` of the page before'),
+  limit: z.coerce.number().int().min(1).max(500).default(200),
 });
-export const approvalList = z.object({ items: z.array(approval) }).meta({ id: 'ApprovalList' });
+export const approvalPage = z
+  .object({ items: z.array(approval), next: z.string().nullable() })
+  .meta({ id: 'ApprovalPage' });
 
 export const approve = z
   .strictObject({
@@ -72,7 +77,9 @@ export const approve = z
       .string()
       .max(200)
       .optional()
-      .describe('The digest that was shown, refused with CONFLICT if it is another; with edited arguments that of their review'),
+      .describe(
+        'The digest that was shown, refused with CONFLICT if it is another; with edited arguments that of their review',
+      ),
   })
   .meta({ id: 'Approve' });
 export type Approve = z.infer<typeof approve>;

@@ -1,4 +1,4 @@
-import type { ApprovalRecord, ApprovalState } from '../kernel/approval.ts';
+import type { ApprovalRecord } from '../kernel/approval.ts';
 import type { CallRecord, NodeStamp } from '../kernel/call.ts';
 import {
   type CallMove,
@@ -12,16 +12,20 @@ import {
   SYSTEM_SESSION,
 } from '../kernel/event.ts';
 import type {
+  ApprovalQuery,
   HistoryQuery,
   Ledger,
+  Progress,
   Pruned,
   PruneLimits,
   RuleRecord,
+  SessionQuery,
   SessionRecord,
   Verification,
 } from '../kernel/ledger.ts';
 import type { CallQuery, Hold, Page } from '../kernel/ports.ts';
 import { isPromise, type MaybePromise } from '../kernel/result.ts';
+import type { Unit } from './batch.ts';
 import { CallQueries } from './call-query.ts';
 import { toApproval, toCallRecord, toRule, toSession } from './call-rows.ts';
 import type { Engine } from './engine.ts';
@@ -37,7 +41,7 @@ import { clearLog, pruneLog } from './prune.ts';
 import { recoverUnit, suspects } from './recovery.ts';
 import { SharedFollower } from './shared-follower.ts';
 import { first, rows, type Work } from './statement.ts';
-import { describedPage } from './statements/log.ts';
+import { describedPage, newestPage } from './statements/log.ts';
 import type { ApprovalTable, CallTable, EventTable } from './tables.ts';
 import { appendUnit, decideUnit, MoveRefused, moveUnit, submitUnit } from './units.ts';
 import { verifyLog } from './verify.ts';
@@ -60,6 +64,8 @@ export class SqlStore implements Ledger {
   readonly #held = new Map<string, number>();
   readonly #taking = new Set<string>();
   readonly #onClose: () => void;
+  /** The latest step of a call whose blob is still being written. */
+  readonly #preparing = new Map<string, Promise<void>>();
   /** The newest position this process has seen. */
   #known: number;
 
@@ -76,9 +82,10 @@ export class SqlStore implements Ledger {
   }
 
   async submit(call: CallRecord): Promise<{ call: CallRecord; event: StoredEvent | null }> {
-    const prepared = preparedCall(this.#engine.blobs, call);
-    const { row, event, payload } = isPromise(prepared) ? await prepared : prepared;
-    const submitted = await this.#engine.write(submitUnit(row, event, payload));
+    const unit = andThen(preparedCall(this.#engine.blobs, call), ({ row, event, payload }) =>
+      submitUnit(row, event, payload),
+    );
+    const submitted = await this.#writeStep(call.id, unit);
     if ('known' in submitted) {
       return { call: await toCallRecord(this.#engine.blobs, submitted.known), event: null };
     }
@@ -88,11 +95,24 @@ export class SqlStore implements Ledger {
 
   async move(callId: string, move: CallMove, event: NewEvent): Promise<StoredEvent | null> {
     const { blobs } = this.#engine;
-    const ready = both(preparedMove(blobs, move), toPayload(blobs, event.data), (prepared, payload) =>
+    const unit = both(preparedMove(blobs, move), toPayload(blobs, event.data), (prepared, payload) =>
       moveUnit(nameOf(callId), prepared, event, payload),
     );
-    const unit = isPromise(ready) ? await ready : ready;
-    return this.#told(await this.#engine.write(unit));
+    return this.#told(await this.#writeStep(callId, unit));
+  }
+
+  /** The steps of one call keep their order, also when the blob of one takes longer than the next step. */
+  #writeStep<T>(callId: string, unit: MaybePromise<Unit<T>>): Promise<T> {
+    const before = this.#preparing.get(callId);
+    if (before === undefined && !isPromise(unit)) return this.#engine.write(unit);
+    const ready = Promise.all([unit, before]);
+    const written = ready.then(([prepared]) => this.#engine.write(prepared));
+    const forget = () => {
+      if (this.#preparing.get(callId) === handedOn) this.#preparing.delete(callId);
+    };
+    const handedOn: Promise<void> = ready.then(forget, forget);
+    this.#preparing.set(callId, handedOn);
+    return written;
   }
 
   async append(session: string, events: readonly NewEvent[]): Promise<readonly StoredEvent[]> {
@@ -171,7 +191,7 @@ export class SqlStore implements Ledger {
   call(callId: string): MaybePromise<CallRecord | null> {
     const { blobs, sql } = this.#engine;
     return andThen(
-      this.#engine.read(() => first(sql.call, { id: nameOf(callId) })),
+      this.#engine.read(() => first(sql.shownCall, { id: nameOf(callId) })),
       (row) => (row === undefined ? null : toCallRecord(blobs, row)),
     );
   }
@@ -203,11 +223,15 @@ export class SqlStore implements Ledger {
     return this.#toEvents(() => rows(this.#engine.sql.logAfter, { after, limit }));
   }
 
-  sessions({ after, limit = SESSION_PAGE }: { after?: string; limit?: number }): MaybePromise<Page<SessionRecord>> {
-    const work = () => describedPage(this.#engine.sql, after === undefined ? undefined : nameOf(after), limit + 1);
+  sessions({ after, limit = SESSION_PAGE, newestFirst = false }: SessionQuery): MaybePromise<Page<SessionRecord>> {
+    const { sql } = this.#engine;
+    const byName = () => describedPage(sql, after === undefined ? undefined : nameOf(after), limit + 1);
+    const work = newestFirst ? () => newestPage(sql, after, limit + 1) : byName;
     return andThen(this.#engine.read(work), (found) => {
       const items = found.slice(0, limit).map(toSession);
-      return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null };
+      const last = items.at(-1);
+      if (found.length <= limit || last === undefined) return { items, next: null };
+      return { items, next: newestFirst ? `${last.updatedAt}:${last.id}` : last.id };
     });
   }
 
@@ -225,11 +249,13 @@ export class SqlStore implements Ledger {
     return this.#toApproval(() => first(this.#engine.sql.latestApproval, { call: nameOf(callId) }));
   }
 
-  approvals(query: { state?: ApprovalState; session?: string }): MaybePromise<readonly ApprovalRecord[]> {
+  approvals(query: ApprovalQuery): MaybePromise<readonly ApprovalRecord[]> {
     const { sql, blobs } = this.#engine;
     const values = {
       state: query.state ?? null,
       session: query.session === undefined ? null : nameOf(query.session),
+      after: query.after === undefined ? null : nameOf(query.after),
+      limit: query.limit ?? EVERYTHING,
     };
     return andThen(
       this.#engine.read(() => rows(sql.approvals, values)),
@@ -265,8 +291,8 @@ export class SqlStore implements Ledger {
     return this.#engine.now();
   }
 
-  verify(session?: string): Promise<Verification> {
-    return verifyLog(this.#engine, session === undefined ? undefined : nameOf(session));
+  verify(session?: string, onProgress?: Progress): Promise<Verification> {
+    return verifyLog(this.#engine, session === undefined ? undefined : nameOf(session), onProgress);
   }
 
   prune(limits: PruneLimits): Promise<Pruned> {

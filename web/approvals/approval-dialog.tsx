@@ -8,7 +8,7 @@ import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 import { AlwaysRule } from './always-rule.tsx';
 import { Answered } from './answered.tsx';
-import { EditArguments, type Edit } from './edit-arguments.tsx';
+import { type Edit, EditArguments } from './edit-arguments.tsx';
 import { Expiry } from './expiry.tsx';
 import { useArmed } from './use-armed.ts';
 import { WhatRuns } from './what-runs.tsx';

@@ -4,15 +4,21 @@ import { type Cli, failWith } from '../cli.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 
 export function define(command: Command, cli: Cli): void {
-  const sub = (text: string) => addAppOptions(command.command(text).copyInheritedSettings(command), cli);
+  const { actions, options: about } = cli.words;
+  const sub = (text: string, does: string) =>
+    addAppOptions(command.command(text).description(does).copyInheritedSettings(command), cli);
   addAppOptions(command, cli).action((options: CommonOptions) => list(cli, options));
-  sub('list').action((options: CommonOptions) => list(cli, options));
-  sub('allow <rule>')
-    .option('--everywhere', 'in every workspace, not in this one alone')
+  sub('list', actions.list).action((options: CommonOptions) => list(cli, options));
+  sub('allow <rule>', actions.allow)
+    .option('--everywhere', about.everywhere)
     .action((rule: string, options: CommonOptions) => save(cli, { rule, verdict: 'allow' }, options));
-  sub('ask <rule>').action((rule: string, options: CommonOptions) => save(cli, { rule, verdict: 'ask' }, options));
-  sub('deny <rule>').action((rule: string, options: CommonOptions) => save(cli, { rule, verdict: 'deny' }, options));
-  sub('remove <id>').action((id: string, options: CommonOptions) =>
+  sub('ask <rule>', actions.ask).action((rule: string, options: CommonOptions) =>
+    save(cli, { rule, verdict: 'ask' }, options),
+  );
+  sub('deny <rule>', actions.deny).action((rule: string, options: CommonOptions) =>
+    save(cli, { rule, verdict: 'deny' }, options),
+  );
+  sub('remove <id>', actions.remove).action((id: string, options: CommonOptions) =>
     withApp(cli, options, async (app) => {
       const removed = await removeRule(app, id, 'terminal');
       if (!removed.ok) failWith(cli, removed.error);

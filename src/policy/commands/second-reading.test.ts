@@ -25,7 +25,7 @@ test.each<[string, string[][], string[]?]>([
   expect(parseScript(source).problems).toEqual([]);
 });
 
-test.each(['f() { ls; }', 'coproc ls', '${ ls; }', 'echo `echo \\`ls\\``', 'echo a)', "echo 'open", 'cat <<E\nopen'])(
+test.each(['f() { ls; }', 'coproc ls', `\${ ls; }`, 'echo `echo \\`ls\\``', 'echo a)', "echo 'open", 'cat <<E\nopen'])(
   'gives %j up',
   (source) => {
     expect(readAgain(source)).toBeUndefined();

@@ -11,7 +11,7 @@ export interface SecondReading {
 }
 
 /** How deep substitutions and groups may nest. */
-const DEEPEST = 40;
+export const DEEPEST = 40;
 
 export function readAgain(source: string): SecondReading | undefined {
   const found: Found = { commands: [], targets: [] };
@@ -89,7 +89,7 @@ function readPiece(source: string, kind: 'script' | 'text', depth: number, found
     for (const heredoc of bodies) body(heredoc);
   }
 
-  function body({ end, quoted: literal, tabs }: Heredoc): void {
+  function body({ end, quoted: literal, tabs }: Heredoc) {
     const start = at;
     let before = '';
     while (at < source.length) {
@@ -111,7 +111,7 @@ function readPiece(source: string, kind: 'script' | 'text', depth: number, found
   }
 
   /** Commands up to `until`, which is left standing: `)` for a group, `;;` for a case. */
-  function list(until: '' | ')' | ';;', level: number): void {
+  function list(until: '' | ')' | ';;', level: number) {
     if (level > DEEPEST) return giveUp();
     while (at < source.length) {
       blanks();
@@ -131,7 +131,7 @@ function readPiece(source: string, kind: 'script' | 'text', depth: number, found
     if (until !== '') giveUp();
   }
 
-  function group(level: number): void {
+  function group(level: number) {
     // A heredoc that begins on one side of a parenthesis and whose text stands on the other is not for us.
     if (heredocs.length > 0) return giveUp();
     at++;
@@ -141,13 +141,13 @@ function readPiece(source: string, kind: 'script' | 'text', depth: number, found
   }
 
   /** Numbers and operators in double parentheses, of which `length` characters open them. */
-  function arithmetic(length: number): void {
+  function arithmetic(length: number) {
     const end = source.indexOf('))', at);
     if (end === -1 || /[^\d\s+\-*/%<>=!&|^?:,]/.test(source.slice(at + length, end))) return giveUp();
     at = end + 2;
   }
 
-  function command(level: number): void {
+  function command(level: number) {
     const words: string[] = [];
     while (at < source.length) {
       blanks();
@@ -190,7 +190,7 @@ function readPiece(source: string, kind: 'script' | 'text', depth: number, found
     }
   }
 
-  function choice(level: number): void {
+  function choice(level: number) {
     blanks();
     read(level, false);
     spaces();
@@ -214,7 +214,7 @@ function readPiece(source: string, kind: 'script' | 'text', depth: number, found
     for (blanks(); source[at] === '\n'; blanks()) newline();
   }
 
-  function condition(level: number): void {
+  function condition(level: number) {
     for (spaces(); at < source.length; spaces()) {
       if (/[&|()<>]/.test(source[at] ?? '')) at++;
       else {
@@ -319,7 +319,7 @@ function readPiece(source: string, kind: 'script' | 'text', depth: number, found
     return true;
   }
 
-  function parameter(level: number): void {
+  function parameter(level: number) {
     at += 2;
     // `${ ls; }` and `${| ls; }` run commands.
     if (/[\s|]/.test(source[at] ?? ' ')) return giveUp();

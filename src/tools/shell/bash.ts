@@ -32,7 +32,7 @@ export const bash = defineTool({
   name: 'bash',
   category: ToolCategory.EXECUTION,
   effect: 'once',
-  takesCommand: true,
+  patterns: 'commands',
   description:
     'Run a command with bash in the workspace, in a sandbox. Returns its output, the exit code and the files it changed. ' +
     'There is no terminal and no input: use options such as --yes instead of answering questions. Nothing stays from one ' +
@@ -55,8 +55,11 @@ export const bash = defineTool({
       ...(env !== undefined && { env: Object.keys(env) }),
     } as const;
     const scripts = ctx.commands.scriptFiles(command, cwd);
-    if (!runsScripts(scripts)) return [access];
-    return unfamiliarScript(scripts, ctx).then((unfamiliar) => [unfamiliar ? { ...access, unfamiliar } : access]);
+    const exposed = ctx.commands.exposedSecret(command, cwd);
+    if (!runsScripts(scripts) && exposed === undefined) return [access];
+    return Promise.all([unfamiliarScript(scripts, ctx), exposed]).then(([unfamiliar, exposes]) => [
+      { ...access, ...(unfamiliar && { unfamiliar }), ...(exposes !== undefined && { exposes }) },
+    ]);
   },
   seconds: ({ timeout }, ctx) => callSeconds(secondsFor(timeout, ctx.timeout)),
   preview: ({ command, cwd, timeout, background }, ctx) => {

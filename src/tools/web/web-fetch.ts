@@ -29,6 +29,7 @@ const output = z.object({
 export const webFetch = defineTool({
   name: 'web_fetch',
   category: ToolCategory.WEB,
+  patterns: 'hosts',
   description:
     'Fetch a page or an API from the web. HTML comes as readable markdown with absolute links, JSON indented, PDF as text. ' +
     'Page through long content with offset, or ask for one section by its heading. Status 4xx and 5xx are answers too.',

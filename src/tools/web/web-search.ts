@@ -10,6 +10,7 @@ export const webSearch = defineTool({
   name: 'web_search',
   category: ToolCategory.WEB,
   effect: 'idempotent',
+  patterns: 'none',
   description:
     'Search the web and get titles, links and snippets, best first. Read a page that looks right with web_fetch. ' +
     'It needs a search provider that the user has configured.',
