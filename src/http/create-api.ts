@@ -5,7 +5,7 @@ import { type Operation, ROUTES } from '../protocol/routes.ts';
 import type { ApiParts } from './api-parts.ts';
 import { type Credential, hashToken, mayDo } from './credentials.ts';
 import { FailedTries } from './failed-tries.ts';
-import type { Ask, Env, Handler, Handlers } from './handler.ts';
+import { type Ask, type Env, type Handler, type Handlers, JsonAnswer } from './handler.ts';
 import { registerPages } from './pages.ts';
 import { problemResponse, refuse } from './problem.ts';
 import { readBody } from './read-body.ts';
@@ -55,7 +55,8 @@ export function createApi(parts: ApiParts): Hono<Env> {
       const body = route.body === undefined ? { value: undefined } : await bodyOf(route.body, c.env.incoming);
       if ('response' in body) return body.response;
       const ask = { c, who: credential, tokenHash, params: c.req.param(), query: query.value, body: body.value };
-      return handle(ask as unknown as Ask<Route>);
+      const answer = await handle(ask as unknown as Ask<Route>);
+      return answer instanceof JsonAnswer ? answer.sendTo(c.env.outgoing) : answer;
     });
   }
   for (const path of new Set(Object.values(ROUTES).map((route: Route) => route.path))) {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { ROLES, type Role } from '../protocol/health.ts';
 
 /** Who somebody is to this server. What they may do comes from here, never from what they say. */
@@ -19,7 +19,7 @@ export interface Credentials {
 }
 
 export function hashToken(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
+  return hash('sha256', token, 'hex');
 }
 
 export function mayDo(role: Role, needed: Role): boolean {

@@ -28,8 +28,9 @@ export interface Page<T> {
 
 /**
  * The record of every call: rows, and the events that changed them. Every method may answer at once or later; when
- * it has answered, what it wrote is as durable as the adapter promises. A method throws only when the store itself
- * is unusable (full disk, lost connection), never for what a caller asked.
+ * it has answered, what it wrote is as durable as the adapter promises. The steps of one call, `submit` and `move`, are
+ * kept in the order they are given, also when nobody waits in between. A method throws only when the store itself is
+ * unusable (full disk, lost connection), never for what a caller asked.
  */
 export interface Store {
   /**
@@ -78,6 +79,15 @@ export interface Store {
 
 /** A session that was taken, or in words who has it. */
 export type Hold = { release(): MaybePromise<void> } | { readonly holder: string };
+
+/** Where what a record must not hold is kept while a call needs it. Contract: what was kept is there until it is forgotten. */
+export interface Vault {
+  keep(callId: string, value: object): void;
+  get(callId: string): unknown;
+  forget(callId: string): void;
+  /** The calls it keeps something of. */
+  list(): readonly string[];
+}
 
 /** Bytes by the hash of their content. What was put is never changed; an adapter may forget the oldest. */
 export interface BlobStore {

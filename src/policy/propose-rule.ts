@@ -100,8 +100,8 @@ function simpleRule(access: Exclude<Access, { kind: 'process.run' }>, { tool }: 
       ]);
     case 'net.fetch': {
       if (!URL.canParse(access.url)) return refuse(`${access.url} is not a URL`);
-      const { hostname } = new URL(access.url);
-      return ok([{ rule: `${tool}(domain:${hostname})`, covers: `every page of ${hostname}` }]);
+      const { host } = new URL(access.url);
+      return ok([{ rule: `${tool}(domain:${host})`, covers: `every page of ${host}` }]);
     }
     case 'net.search':
       return ok([{ rule: tool, covers: 'every search, whatever is searched for' }]);

@@ -18,7 +18,7 @@ export interface Rule {
   /** A path in the workspace. */
   matchesPath(path: string): boolean;
   matchesUrl(url: URL): boolean;
-  /** The hosts it is about: `example.org`, `*.example.org`, `*` for all; null when it is not about hosts. */
+  /** The hosts it is about: `example.org`, `*.example.org`, either with `:port`, `*` for all; null when it is not about hosts. */
   readonly hosts: string | null;
   /** True for a rule about the tool as a whole. */
   readonly whole: boolean;

@@ -76,21 +76,31 @@ function compile(about: About, pattern: string | undefined): Result<Rule> {
     const hosts = pattern.slice('domain:'.length).toLowerCase();
     const matchesUrl = domainMatcher(hosts);
     if (matchesUrl === undefined)
-      return wrong(about.text, 'a domain is a host name, or *. and a host name; no port, path or scheme');
+      return wrong(about.text, 'a domain is a host name, or *. and a host name, and perhaps a port; no path or scheme');
     return ok({ ...part, command: NO_COMMAND, matchesUrl, hosts });
   }
   const path = new RegExp(`^${globSource(pattern.replace(/^\.?\//, ''))}$`, 's');
   return ok({ ...part, command: commandPattern(pattern), matchesPath: (given) => path.test(given), hosts: null });
 }
 
-/** Exactly this host, or with `*.` every host below it. Whole labels: `*.example.org` is not `evilexample.org`. */
-function domainMatcher(host: string): ((url: URL) => boolean) | undefined {
-  if (!/^(\*\.)?([a-z0-9_-]+\.)*[a-z0-9_-]+$/.test(host) && !/^\[[0-9a-f:]+\]$/.test(host)) return undefined;
+/**
+ * Exactly this host, or with `*.` every host below it; with a port, only there. Whole labels: `*.example.org` is not
+ * `evilexample.org`.
+ */
+function domainMatcher(hosts: string): ((url: URL) => boolean) | undefined {
+  const parts = /^((?:\*\.)?(?:[a-z0-9_-]+\.)*[a-z0-9_-]+|\[[0-9a-f:]+\])(?::(\d{1,5}))?$/.exec(hosts);
+  const [, host = '', port] = parts ?? [];
+  if (parts === null || Number(port ?? 80) < 1 || Number(port ?? 80) > 65_535) return undefined;
   const below = host.startsWith('*.') ? host.slice(1) : undefined;
-  return ({ hostname }) => {
-    const given = hostname.toLowerCase().replace(/\.$/, '');
+  return (url) => {
+    if (port !== undefined && Number(port) !== portOf(url)) return false;
+    const given = url.hostname.toLowerCase().replace(/\.$/, '');
     return below === undefined ? given === host : given.endsWith(below) && given.length > below.length;
   };
+}
+
+function portOf({ port, protocol }: URL): number {
+  return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
 }
 
 function checkExamples(rule: Rule, { matches = [], not = [] }: RuleWithExamples): Result<Rule> {

@@ -6,9 +6,9 @@ import type { BlobStore } from '../kernel/ports.ts';
 import { isPromise, type MaybePromise } from '../kernel/result.ts';
 import { both, fromPayload } from './payload.ts';
 import type { DescribedSession } from './statements/log.ts';
-import type { ApprovalTable, CallTable, Tables } from './tables.ts';
+import type { ApprovalTable, CallTable, ShownCall, Tables } from './tables.ts';
 
-export function toCallRecord(blobs: BlobStore, row: CallTable): MaybePromise<CallRecord> {
+export function toCallRecord(blobs: BlobStore, row: CallTable | ShownCall): MaybePromise<CallRecord> {
   const args = fromPayload<unknown>(blobs, { data: row.args, blob: row.args_blob }, missing);
   const outcome = fromPayload<Outcome | null>(blobs, { data: row.outcome, blob: row.outcome_blob }, lostOutcome);
   if (isPromise(args) || isPromise(outcome)) {
@@ -17,7 +17,7 @@ export function toCallRecord(blobs: BlobStore, row: CallTable): MaybePromise<Cal
   return record(row, args, outcome);
 }
 
-function record(row: CallTable, args: unknown, outcome: Outcome | null): CallRecord {
+function record(row: CallTable | ShownCall, args: unknown, outcome: Outcome | null): CallRecord {
   const call: CallRecord = {
     id: row.id,
     session: row.session,
@@ -34,6 +34,7 @@ function record(row: CallTable, args: unknown, outcome: Outcome | null): CallRec
     outcome,
     attempt: row.attempt,
     node: row.node === null ? null : { id: row.node, epoch: row.node_epoch ?? 0 },
+    ...('approved_by' in row && { approvedBy: row.approved_by }),
   };
   return row.digest === null ? call : { ...call, digest: row.digest };
 }

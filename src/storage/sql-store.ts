@@ -25,6 +25,7 @@ import type {
 } from '../kernel/ledger.ts';
 import type { CallQuery, Hold, Page } from '../kernel/ports.ts';
 import { isPromise, type MaybePromise } from '../kernel/result.ts';
+import type { Unit } from './batch.ts';
 import { CallQueries } from './call-query.ts';
 import { toApproval, toCallRecord, toRule, toSession } from './call-rows.ts';
 import type { Engine } from './engine.ts';
@@ -63,6 +64,8 @@ export class SqlStore implements Ledger {
   readonly #held = new Map<string, number>();
   readonly #taking = new Set<string>();
   readonly #onClose: () => void;
+  /** The latest step of a call whose blob is still being written. */
+  readonly #preparing = new Map<string, Promise<void>>();
   /** The newest position this process has seen. */
   #known: number;
 
@@ -79,9 +82,10 @@ export class SqlStore implements Ledger {
   }
 
   async submit(call: CallRecord): Promise<{ call: CallRecord; event: StoredEvent | null }> {
-    const prepared = preparedCall(this.#engine.blobs, call);
-    const { row, event, payload } = isPromise(prepared) ? await prepared : prepared;
-    const submitted = await this.#engine.write(submitUnit(row, event, payload));
+    const unit = andThen(preparedCall(this.#engine.blobs, call), ({ row, event, payload }) =>
+      submitUnit(row, event, payload),
+    );
+    const submitted = await this.#writeStep(call.id, unit);
     if ('known' in submitted) {
       return { call: await toCallRecord(this.#engine.blobs, submitted.known), event: null };
     }
@@ -91,11 +95,24 @@ export class SqlStore implements Ledger {
 
   async move(callId: string, move: CallMove, event: NewEvent): Promise<StoredEvent | null> {
     const { blobs } = this.#engine;
-    const ready = both(preparedMove(blobs, move), toPayload(blobs, event.data), (prepared, payload) =>
+    const unit = both(preparedMove(blobs, move), toPayload(blobs, event.data), (prepared, payload) =>
       moveUnit(nameOf(callId), prepared, event, payload),
     );
-    const unit = isPromise(ready) ? await ready : ready;
-    return this.#told(await this.#engine.write(unit));
+    return this.#told(await this.#writeStep(callId, unit));
+  }
+
+  /** The steps of one call keep their order, also when the blob of one takes longer than the next step. */
+  #writeStep<T>(callId: string, unit: MaybePromise<Unit<T>>): Promise<T> {
+    const before = this.#preparing.get(callId);
+    if (before === undefined && !isPromise(unit)) return this.#engine.write(unit);
+    const ready = Promise.all([unit, before]);
+    const written = ready.then(([prepared]) => this.#engine.write(prepared));
+    const forget = () => {
+      if (this.#preparing.get(callId) === handedOn) this.#preparing.delete(callId);
+    };
+    const handedOn: Promise<void> = ready.then(forget, forget);
+    this.#preparing.set(callId, handedOn);
+    return written;
   }
 
   async append(session: string, events: readonly NewEvent[]): Promise<readonly StoredEvent[]> {
@@ -174,7 +191,7 @@ export class SqlStore implements Ledger {
   call(callId: string): MaybePromise<CallRecord | null> {
     const { blobs, sql } = this.#engine;
     return andThen(
-      this.#engine.read(() => first(sql.call, { id: nameOf(callId) })),
+      this.#engine.read(() => first(sql.shownCall, { id: nameOf(callId) })),
       (row) => (row === undefined ? null : toCallRecord(blobs, row)),
     );
   }

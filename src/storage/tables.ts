@@ -55,6 +55,9 @@ export interface EventTable {
   hash: string;
 }
 
+/** A call with what the approvals tell of it. */
+export type ShownCall = CallTable & { readonly approved_by: string | null };
+
 export interface CallTable {
   id: string;
   /** Of the event that requested it: the order of calls, and the cursor of pages. */

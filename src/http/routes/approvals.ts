@@ -4,7 +4,7 @@ import type { Draft } from '../../kernel/view.ts';
 import type { ApprovalDetail } from '../../protocol/approvals.ts';
 import type { Answered, Backend } from '../backend.ts';
 import { type Credential, maySee } from '../credentials.ts';
-import { type Handlers, json } from '../handler.ts';
+import { type Answer, type Handlers, json } from '../handler.ts';
 import { failureResponse, refuse } from '../problem.ts';
 import { SessionPlaces } from '../sessions-of.ts';
 import { approvalView, shownOf } from '../views.ts';
@@ -45,7 +45,7 @@ export function approvalRoutes(backend: Backend): ApprovalHandlers {
     } as unknown as ApprovalDetail;
   }
 
-  async function toResponse(answered: Answered, who: Credential): Promise<Response> {
+  async function toResponse(answered: Answered, who: Credential): Promise<Answer> {
     switch (answered.kind) {
       case 'answered':
         return json(await detail(answered.approval, who));

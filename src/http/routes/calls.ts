@@ -1,5 +1,6 @@
 import { type CallRecord, isFinal } from '../../kernel/call.ts';
 import { ExecutionContext } from '../../kernel/execution-context.ts';
+import type { ToolResult } from '../../kernel/tool-result.ts';
 import type { StartCall } from '../../protocol/calls.ts';
 import { newCallId } from '../../runtime/call-id.ts';
 import { FairPlaces } from '../../runtime/fair-places.ts';
@@ -39,11 +40,6 @@ export function callRoutes(backend: Backend): CallHandlers {
     return workspace === undefined ? undefined : { session, workspace };
   }
 
-  async function approverOf({ id }: CallRecord): Promise<string | null> {
-    const asked = await ledger.approvalOf(id);
-    return asked?.state === 'approved' ? (asked.decidedBy ?? '') : null;
-  }
-
   return {
     async startCall({ body, who }) {
       const place = await placeOf(body.session, who);
@@ -56,8 +52,8 @@ export function callRoutes(backend: Backend): CallHandlers {
         body.wait === false ? await recorded(backend, id, done) : [(await done).callId ?? id, true];
       const call = await ledger.call(callId);
       if (call === null) return refuse('INTERNAL', 'The call could not be recorded. The log of the server says why.');
-      const shown = callView(call, await approverOf(call));
-      return json(shown, isDone || isFinal(call.state) ? 200 : 202, { Location: `/v1/calls/${callId}` });
+      const told = isDone ? withResult(call, await done) : call;
+      return json(callView(told), isDone || isFinal(call.state) ? 200 : 202, { Location: `/v1/calls/${callId}` });
     },
 
     async getCall({ params, who }) {
@@ -65,7 +61,7 @@ export function callRoutes(backend: Backend): CallHandlers {
       if (call === null) return unknownCall();
       const workspace = (await places.find(call.session, who)) ?? firstOf(backend);
       const tool = workspace.registry.find(call.tool);
-      return json(callDetail(call, await approverOf(call), tool.ok ? tool.value : undefined));
+      return json(callDetail(call, tool.ok ? tool.value : undefined));
     },
 
     async getCallOutput({ params, who }) {
@@ -82,7 +78,7 @@ export function callRoutes(backend: Backend): CallHandlers {
       const call = await visible(params.id ?? '', who);
       if (call === null) return unknownCall();
       if (!(await backend.cancel(call, who.name))) return refuse('CONFLICT', `The call has ended: ${call.state}.`);
-      return json(callView((await ledger.call(call.id)) ?? call, await approverOf(call)), 202);
+      return json(callView((await ledger.call(call.id)) ?? call), 202);
     },
 
     async undoCall({ params, who }) {
@@ -131,8 +127,7 @@ export function callRoutes(backend: Backend): CallHandlers {
         newestFirst: order === 'newest',
         ...(state !== undefined && { states: state }),
       });
-      const items = await Promise.all(page.items.map(async (call) => callView(call, await approverOf(call))));
-      return json({ items, next: page.next });
+      return json({ items: page.items.map(callView), next: page.next });
     },
   };
 
@@ -146,6 +141,14 @@ export function callRoutes(backend: Backend): CallHandlers {
       underWay.leave(who.name);
     }
   }
+}
+
+/** The record hides secrets. Whoever waits for the call is its caller, and gets what a program gets. */
+function withResult(call: CallRecord, result: ToolResult): CallRecord {
+  if (call.outcome === null) return call;
+  const { text } = result;
+  const told = result.ok ? { text, value: result.value } : { text };
+  return { ...call, outcome: { ...call.outcome, ...told } };
 }
 
 interface Differences {
