@@ -5,6 +5,7 @@ import { ok, type Result } from '../kernel/result.ts';
 import type { Tool } from '../kernel/tool.ts';
 import type { UrlJudge } from '../kernel/web.ts';
 import { createPolicy, type ExplainingPolicy, type PolicyOptions } from '../policy/create-policy.ts';
+import type { Mode } from '../policy/modes.ts';
 import { type ProposedRule, proposeRules } from '../policy/propose-rule.ts';
 import { type KnownTools, parseRules, type RuleSet } from '../policy/rules.ts';
 import { withStrictList } from '../policy/strict-list.ts';
@@ -26,6 +27,9 @@ interface PolicyParts {
 
 export interface FollowedPolicy {
   readonly policy: ExplainingPolicy;
+  mode(): Mode;
+  /** Holds from the next call on, until this process ends. */
+  switchMode(mode: Mode): Promise<Result<void>>;
   /** The narrowest rules that would spare a person this question, as the rules stand now. */
   propose(subject: Subject): Result<readonly ProposedRule[]>;
   /** Rules saved until now hold from now on; without it they do a moment later. */
@@ -42,12 +46,16 @@ export async function followPolicy(
   { config, files, home, contained, known, tools, urls }: PolicyParts,
 ): Promise<Result<FollowedPolicy>> {
   const given: RuleSet = { allow: config.allow, ask: config.ask, deny: config.deny };
-  const fixed = parseRules(config.mode === 'strict' ? withStrictList(given, commandTools(tools)) : given, known);
-  if (!fixed.ok) return fixed;
+  const fixedFor = (mode: Mode) =>
+    parseRules(mode === 'strict' ? withStrictList(given, commandTools(tools)) : given, known);
+  const first = fixedFor(config.mode);
+  if (!first.ok) return first;
+  let chosen = { mode: config.mode, fixed: first.value };
   const optionsWith = (saved: readonly RuleRecord[]): PolicyOptions => {
+    const { mode, fixed } = chosen;
     const kept = parseRules(setOf(saved.filter(({ rule }) => known.has(rule.split('(')[0] ?? ''))), known);
-    const rules = kept.ok ? [...fixed.value, ...kept.value] : fixed.value;
-    return { mode: config.mode, rules: rules.toSorted(byStrictness), files, home, contained, ...(urls && { urls }) };
+    const rules = kept.ok ? [...fixed, ...kept.value] : fixed;
+    return { mode, rules: rules.toSorted(byStrictness), files, home, contained, ...(urls && { urls }) };
   };
   let options = optionsWith(await store.rules());
   let current = createPolicy(options);
@@ -62,7 +70,14 @@ export async function followPolicy(
     decide: (subject) => current.decide(subject),
     explain: (subject) => current.explain(subject),
   };
-  return ok({ policy, propose: (subject) => proposeRules(subject, options), reload, stop });
+  const switchMode = async (mode: Mode) => {
+    const fixed = fixedFor(mode);
+    if (!fixed.ok) return fixed;
+    chosen = { mode, fixed: fixed.value };
+    await reload();
+    return ok(undefined);
+  };
+  return ok({ policy, mode: () => chosen.mode, switchMode, propose: (subject) => proposeRules(subject, options), reload, stop });
 }
 
 /** Tools that take a command line. */

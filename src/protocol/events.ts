@@ -37,6 +37,7 @@ export const recordedEvent = z.discriminatedUnion('type', [
     args: z.unknown(),
     reason: z.string(),
     digest: z.string(),
+    shown: z.object({ summary: z.string() }).optional(),
     expiresAt: z.number().optional(),
   }),
   recorded('approval.decided', ofCall, {
@@ -74,6 +75,7 @@ export const recordedEvent = z.discriminatedUnion('type', [
     by: z.string().nullable(),
   }),
   recorded('rule.removed', ofNone, { ruleId: z.string(), by: z.string().nullable() }),
+  recorded('mode.switched', ofNone, { mode: z.string(), by: z.string().nullable() }),
   recorded('tool.switched', ofNone, { tool: z.string(), enabled: z.boolean(), by: z.string().nullable() }),
 ]);
 export type RecordedEvent = z.infer<typeof recordedEvent>;

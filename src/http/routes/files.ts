@@ -12,7 +12,7 @@ import { firstOf } from '../sessions-of.ts';
 const MOST_BYTES = 8 * 1024 * 1024;
 
 /** A person's own look at the files, through the same walk and the same policy as the tools'. */
-export function fileRoutes(backend: Backend): Pick<Handlers, 'listFiles' | 'getFile' | 'saveFile'> {
+export function fileRoutes(backend: Backend): Pick<Handlers, 'listFiles' | 'getGitStatus' | 'getFile' | 'saveFile'> {
   /** A token that is limited to sessions sees the workspaces of those, and no other. */
   async function find(id: string | undefined, { sessions }: Credential): Promise<Result<WorkspaceBackend>> {
     const theirs = await Promise.all(
@@ -32,6 +32,14 @@ export function fileRoutes(backend: Backend): Pick<Handlers, 'listFiles' | 'getF
       const wish = { recursive: recursive === 'true', includeHidden: hidden === 'true', limit };
       const listed = await filesFor(workspace.value, who).list(path, wish);
       return listed.ok ? json(listed.value) : failureResponse(listed.error);
+    },
+
+    async getGitStatus({ query, who }) {
+      const workspace = await find(query.workspace, who);
+      if (!workspace.ok) return failureResponse(workspace.error);
+      const status = await workspace.value.gitStatus();
+      if (!status.ok) return failureResponse(status.error);
+      return json({ git: status.value !== null, ...(status.value ?? { files: [], complete: true }) });
     },
 
     async getFile({ c, query, who }) {
