@@ -1,14 +1,16 @@
 import type { Logger } from '../kernel/ports.ts';
 import { Door } from '../mcp/server/door.ts';
 import { fileNotices } from './file-notices.ts';
+import type { App } from './open-app.ts';
 import type { Host } from './open-host.ts';
 import { workspaceResources } from './workspace-resources.ts';
 
-/** The MCP door of a host: its first workspace, with everything that is offered there. */
-export function openMcpDoor(host: Host): Door {
-  const [entry] = host.apps;
-  if (entry === undefined) throw new Error('a host has a workspace');
-  const [workspace, app] = entry;
+/** The MCP doors of a host by workspace, the default one first, each with everything that is offered there. */
+export function openMcpDoors(host: Host): Map<string, Door> {
+  return new Map([...host.apps].map(([id, app]) => [id, openMcpDoor(host, id, app)]));
+}
+
+function openMcpDoor(host: Host, workspace: string, app: App): Door {
   const { executor, context, loaded } = app;
   tellProposals(host.log, Object.keys(loaded.proposedServers));
   return new Door({

@@ -4,7 +4,7 @@ import { ok, type Result } from '../kernel/result.ts';
 import { serveStdio } from '../mcp/server/serve-stdio.ts';
 import type { Texts } from './config/texts.ts';
 import { openHost } from './open-host.ts';
-import { openMcpDoor } from './open-mcp-door.ts';
+import { openMcpDoors } from './open-mcp-door.ts';
 
 export interface ServeMcpOptions {
   readonly workspace: string;
@@ -24,7 +24,8 @@ export async function serveMcp(options: ServeMcpOptions): Promise<Result<void>> 
   const logger = pino({ level: rest.flags?.['logLevel'] ?? rest.env['TOOLWRIGHT_LOG_LEVEL'] ?? 'warn' }, errors);
   const opened = await openHost({ ...rest, workspaces: [workspace], logger, takeOver: false });
   if (!opened.ok) return opened;
-  const door = openMcpDoor(opened.value);
+  const [door] = openMcpDoors(opened.value).values();
+  if (door === undefined) throw new Error('a host has a workspace');
   await serveStdio(door, { input, output, log: logger });
   door.close();
   await opened.value.close();

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { type RunningServer, serve } from '../http/serve.ts';
 import { messageOf } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import { serveHttp } from '../mcp/server/serve-http.ts';
+import { type Principal, serveHttp } from '../mcp/server/serve-http.ts';
 import type { Config } from './config/settings.ts';
 import { drain } from './drain.ts';
 import { type Host, type HostOptions, openHost } from './open-host.ts';
-import { openMcpDoor } from './open-mcp-door.ts';
+import { openMcpDoors } from './open-mcp-door.ts';
 import { openTokens, type Tokens } from './tokens.ts';
 
 export interface ServerOptions extends HostOptions {
@@ -31,9 +31,8 @@ export interface StartedServer {
 export async function startServer({ pages, graceMs, ...options }: ServerOptions): Promise<Result<StartedServer>> {
   const opened = await openHost(options);
   if (!opened.ok) return opened;
-  const mcp = openMcpDoor(opened.value);
-  const http = serveHttp(mcp, { log: opened.value.log, guarded: true });
-  const host: Host = { ...opened.value, mcp: http };
+  const mcp = serveMcpOf(opened.value);
+  const host: Host = { ...opened.value, mcp };
   const started = await listen(host, pages);
   if (!started.ok) {
     await host.close();
@@ -48,11 +47,29 @@ export async function startServer({ pages, graceMs, ...options }: ServerOptions)
     host,
     async close() {
       rmSync(note, { force: true });
-      mcp.close();
-      await Promise.all([http.close(), running.close(), drain(host, graceMs)]);
+      await Promise.all([mcp.close(), running.close(), drain(host, graceMs)]);
       await host.close();
     },
   });
+}
+
+/** MCP for each workspace. Who names none gets the first. */
+function serveMcpOf(host: Host) {
+  const doors = [...openMcpDoors(host)].map(([id, door]) => ({
+    id,
+    door,
+    http: serveHttp(door, { log: host.log, guarded: true }),
+  }));
+  return {
+    handle(request: Request, who: Principal, workspace: string | undefined) {
+      const found = doors.find(({ id }) => workspace === undefined || id === workspace);
+      return found?.http.handle(request, who);
+    },
+    async close() {
+      for (const { door } of doors) door.close();
+      await Promise.all(doors.map(({ http }) => http.close()));
+    },
+  };
 }
 
 async function listen(

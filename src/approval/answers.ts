@@ -35,7 +35,7 @@ export interface Yes {
   readonly modifiedArgs?: Record<string, unknown> | undefined;
   /** The rules as they were shown, one a line, or true for those that are proposed. */
   readonly always?: true | string | undefined;
-  /** The digest that was shown. */
+  /** The digest that was shown; of edited arguments, that of their review. */
   readonly digest?: string | undefined;
 }
 
@@ -66,11 +66,12 @@ export function createAnswers(parts: AnswerParts): Answers {
     const found = await pending(id);
     if (found.kind !== 'pending') return found;
     const { approval } = found;
-    if (digest !== undefined && digest !== approval.digest) return refused(notShown());
+    if (modifiedArgs === undefined && digest !== undefined && digest !== approval.digest) return refused(notShown());
     const rule = always === undefined ? undefined : await ruleToSave(approval, always);
     if (rule !== undefined && 'code' in rule) return refused(rule);
     const edit = modifiedArgs === undefined ? undefined : await reviewed(approval, modifiedArgs);
     if (edit !== undefined && edit.kind !== 'reviewed') return edit;
+    if (edit !== undefined && digest !== edit.edit.digest) return refused(notReviewed(digest));
     if (edit !== undefined && rule !== undefined && edit.changed.length > 0) return refused(eitherOr());
 
     const isEdited = edit !== undefined && edit.changed.length > 0;
@@ -164,6 +165,13 @@ function refused(error: Failure): { kind: 'refused'; error: Failure } {
 function notShown(): Failure {
   const message = 'This answer is about something else than what is asked: look at the request again, then answer it.';
   return { code: 'CONFLICT', message };
+}
+
+/** What was previewed of an edit is what runs: a yes to it names the review it was read in. */
+function notReviewed(digest: string | undefined): Failure {
+  const next = 'Review the edited arguments, read what they would do, and approve them with the digest of that review.';
+  const what = digest === undefined ? 'The edited arguments were not reviewed.' : 'Something changed since the review.';
+  return { code: 'CONFLICT', message: `${what} ${next}` };
 }
 
 function eitherOr(): Failure {

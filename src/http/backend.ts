@@ -53,7 +53,7 @@ export interface Answers {
   ): Promise<
     | {
         readonly kind: 'reviewed';
-        readonly edit: { readonly args: Record<string, unknown>; readonly shown: Shown };
+        readonly edit: { readonly args: Record<string, unknown>; readonly shown: Shown; readonly digest: string };
         readonly changed: readonly string[];
       }
     | Exclude<Answered, { kind: 'answered' }>
@@ -101,7 +101,12 @@ export interface Backend {
   readonly log: Logger;
   /** MCP over HTTP, for whoever may run tools; absent where it is not served. */
   readonly mcp?: {
-    handle(request: Request, who: { readonly id: string; readonly mayApprove: boolean }): Promise<Response>;
+    /** Undefined for a workspace that is not here; the default one when none is named. */
+    handle(
+      request: Request,
+      who: { readonly id: string; readonly mayApprove: boolean },
+      workspace: string | undefined,
+    ): Promise<Response> | undefined;
   };
   /** False when the call is over already. */
   cancel(call: CallRecord, by: string): Promise<boolean>;

@@ -64,14 +64,15 @@ export function createApi(parts: ApiParts): Hono<Env> {
       return who instanceof Response ? who : otherMethod(path);
     });
   }
-  api.all('/mcp', (c) => {
+  api.all('/mcp/:workspace?', (c) => {
     const who = enter(c.req.header('authorization'), c.env.incoming.socket.remoteAddress ?? '');
     if (who instanceof Response) return who;
     const { role, sessions } = who.credential;
     // It makes sessions of its own, so a token for particular ones does not fit.
     if (!mayDo(role, 'agent') || sessions !== null) return refuse('FORBIDDEN', MCP_NEEDS);
     if (backend.mcp === undefined) return refuse('NOT_FOUND', 'MCP is not served here.');
-    return backend.mcp.handle(c.req.raw, { id: who.tokenHash, mayApprove: mayDo(role, 'approver') });
+    const principal = { id: who.tokenHash, mayApprove: mayDo(role, 'approver') };
+    return backend.mcp.handle(c.req.raw, principal, c.req.param('workspace')) ?? refuse('NOT_FOUND', NO_WORKSPACE);
   });
   registerPages(api, parts.pages);
   api.all('/v1/*', (c) => {
@@ -86,6 +87,7 @@ export function createApi(parts: ApiParts): Hono<Env> {
   return api;
 }
 
+const NO_WORKSPACE = 'There is no such workspace here. GET /v1/health lists them, and /mcp alone is the first.';
 const MCP_NEEDS = 'MCP needs a token of the role agent or above that is not limited to sessions.';
 
 function doorkeeper(credentials: Credentials) {

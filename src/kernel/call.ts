@@ -17,9 +17,11 @@ export const FINAL_STATES = [
   'interrupted',
 ] as const;
 
+export const CALL_STATES = ['requested', 'awaiting_approval', 'queued', 'running', ...FINAL_STATES] as const;
+
 /** `cancelled` never started; `interrupted` started, and how far it came is not known. Final states never change. */
 export type FinalState = (typeof FINAL_STATES)[number];
-export type CallState = 'requested' | 'awaiting_approval' | 'queued' | 'running' | FinalState;
+export type CallState = (typeof CALL_STATES)[number];
 
 export function isFinal(state: CallState): state is FinalState {
   return (FINAL_STATES as readonly string[]).includes(state);

@@ -63,7 +63,7 @@ export const approve = z
       .string()
       .max(200)
       .optional()
-      .describe('The digest that was shown; refused with CONFLICT if it is another'),
+      .describe('The digest that was shown, refused with CONFLICT if it is another; with edited arguments that of their review'),
   })
   .meta({ id: 'Approve' });
 export type Approve = z.infer<typeof approve>;
@@ -83,5 +83,11 @@ export const reviewEdit = z
 
 /** What the edited arguments would do; the same checks as on approving them. */
 export const editReview = z
-  .object({ args: z.unknown(), changed: z.array(z.string()), summary: z.string(), preview: z.array(previewBlock) })
+  .object({
+    args: z.unknown(),
+    changed: z.array(z.string()),
+    summary: z.string(),
+    preview: z.array(previewBlock),
+    digest: z.string().describe('Approve with it: what was previewed is what runs'),
+  })
   .meta({ id: 'EditReview' });

@@ -1,22 +1,10 @@
 import { z } from 'zod';
+import { CALL_STATES } from '../kernel/call.ts';
 import { ERROR_CODES } from '../kernel/error.ts';
 import { access, verdict, verdictPart } from './access.ts';
 import { previewBlock } from './preview.ts';
 import { viewBlock } from './view.ts';
 
-export const CALL_STATES = [
-  'requested',
-  'awaiting_approval',
-  'queued',
-  'running',
-  'succeeded',
-  'failed',
-  'timed_out',
-  'cancelled',
-  'denied',
-  'expired',
-  'interrupted',
-] as const;
 export const callState = z.enum(CALL_STATES).meta({ id: 'CallState' });
 
 export const failure = z

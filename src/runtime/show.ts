@@ -3,11 +3,11 @@ import type { PreviewBlock, Shown, VerdictPart } from '../kernel/approval.ts';
 import { messageOf } from '../kernel/error.ts';
 import type { Verdict } from '../kernel/ports.ts';
 import type { Tool } from '../kernel/tool.ts';
+import { visible, visibleCommand } from '../kernel/visible.ts';
 import type { CallScope } from './call-scope.ts';
 import { digestOf } from './digest.ts';
 import { Interruption } from './interruption.ts';
 import type { Runtime } from './runtime.ts';
-import { visible, visibleCommand } from './visible.ts';
 
 /** Arguments that are valid, and what policy says of them. */
 export interface Judged {

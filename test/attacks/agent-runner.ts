@@ -1,6 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ResultPart } from '../../src/kernel/message.ts';
+import { TestServer } from '../server/test-server.ts';
 import { type AgentRun, type RunPlan, runAgent } from './agent-world.ts';
 import type { Observation, OutcomeName } from './attack.ts';
 import type { Fixture } from './fixture.ts';
@@ -53,6 +55,27 @@ const PLANS: Readonly<Record<string, (fixture: Fixture) => readonly RunPlan[]>> 
     { saying: (index) => (index === 0 ? { calls: [read('ok.txt'), { name: 'glob', args: { pattern: '*' } }] } : DONE) },
   ],
   'agt.repo-env-redirect': () => [{ saying: (index) => (index === 0 ? { calls: [bash('ls')] } : DONE) }],
+  // Everything that shows what changed in a repository: git in its sandbox, and the app's own tree and diffs.
+  'agt.host-git': ({ workspace, values }) => {
+    const git = (...args: string[]) => execFileSync('git', ['-c', 'core.fsmonitor=', ...args], { cwd: workspace });
+    git('add', 'ok.txt');
+    git('-c', 'user.email=a@b', '-c', 'user.name=t', 'commit', '-qm', 'text');
+    writeFileSync(join(workspace, 'ok.txt'), 'changed');
+    const calls = ['git status', 'git diff', 'git log -p'].map(bash);
+    return [
+      {
+        saying: (index) => (index === 0 ? { calls } : DONE),
+        async look() {
+          await using server = await TestServer.start({ workspaces: [workspace], home: values.HOME ?? '' });
+          for (const path of ['/v1/files?recursive=true&hidden=true', '/v1/files/content?path=ok.txt', '/v1/health'])
+            if ((await server.get(path)).status !== 200) throw new Error(`${path} is not shown`);
+          const { approval } = await server.ask({ path: 'ok.txt', content: 'other' });
+          const { body: question } = await server.get(`/v1/approvals/${approval.id}`);
+          if (!JSON.stringify(question).includes('-changed')) throw new Error('the diff is not shown');
+        },
+      },
+    ];
+  },
   'agt.result-flood': ({ workspace }) => {
     writeFileSync(join(workspace, 'flood.txt'), Buffer.alloc(30 * 1024 * 1024, 'flood\n'));
     return [{ saying: (index) => (index === 0 ? { calls: [read('flood.txt'), bash('cat flood.txt')] } : DONE) }];
@@ -173,6 +196,8 @@ const CHECKS: Readonly<
       ? null
       : 'the repository changed what is asked about';
   },
+  'agt.host-git': (_, results) =>
+    results.every(({ isError, text }) => !isError && !text.includes('evil')) ? null : 'git did not run as usual',
   'agt.repo-env-redirect': ({ requests }, _, { values }) =>
     requests.length === 2 && requests.every(({ headers }) => headers['x-api-key'] === values.TOKEN)
       ? null

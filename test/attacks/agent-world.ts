@@ -27,7 +27,8 @@ export interface RunPlan {
   readonly stopAt?: (event: { type: string }) => boolean;
   /** Somebody who never answers, instead of nobody. */
   readonly asked?: () => void;
-  look?(app: App): void;
+  /** What a person looks at afterwards, in the app. */
+  look?(): Promise<void>;
 }
 
 /** The whole product on the case's workspace, in the default mode, with a model that is fully compromised. */
@@ -71,9 +72,9 @@ export async function runAgent({ workspace, folder, values }: Fixture, plan: Run
   const onEvent = (event: { type: string }) => (plan.stopAt?.(event) ? stop() : undefined);
   const ran = await openAgent(app, model.value).run('s1', 'Do it', { signal: stopper.signal, onEvent });
   const durationMs = performance.now() - (stoppedAt ?? started);
-  plan.look?.(app);
   const events = await app.store.events('s1');
   await app.close();
+  await plan.look?.();
   const { reason, message } = ran.ok ? ran.value : { reason: 'failed', message: ran.error.message };
   return { app, requests: server.requests, reason, message, events, durationMs };
 }

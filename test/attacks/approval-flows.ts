@@ -277,7 +277,8 @@ export const FLOWS: Readonly<Record<string, Flow>> = {
   async 'control.edit-ok'(server) {
     const { call, approval } = await server.ask(WRITE);
     const modifiedArgs = { path: 'ok.txt', content: 'edited\r\nby hand\u00e9' };
-    await server.post(`/v1/approvals/${approval.id}/approve`, { modifiedArgs });
+    const review = await server.post(`/v1/approvals/${approval.id}/review`, { modifiedArgs });
+    await server.post(`/v1/approvals/${approval.id}/approve`, { modifiedArgs, digest: review.body.digest });
     const { state } = await server.ended(call.id);
     const kept = await server.host.ledger.approval(approval.id);
     const wrong = expectThat([

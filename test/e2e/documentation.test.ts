@@ -78,3 +78,13 @@ test('every link in the docs leads somewhere', () => {
   });
   expect(broken).toEqual([]);
 });
+
+test('docs/dependencies.md names every package, and none that is gone; every version is exact', () => {
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const packages: Record<string, string> = { ...dependencies, ...devDependencies };
+  const [reasons] = readFileSync(join(root, 'docs/dependencies.md'), 'utf8').split('## What we write ourselves');
+  const rows = reasons?.split('\n').filter((line) => line.startsWith('| `')) ?? [];
+  const named = rows.flatMap((row) => [...(row.split(' | ')[0] ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name));
+  expect(new Set(named)).toEqual(new Set(Object.keys(packages)));
+  for (const version of Object.values(packages)) expect(version).toMatch(/^\d+\.\d+\.\d+(-[\w.]+)?$/);
+});

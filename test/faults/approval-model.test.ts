@@ -109,11 +109,16 @@ test('ten thousand random steps of two clients with restarts: nothing runs witho
     const answered =
       way === 'deny'
         ? await host.answers.deny(id, 'client')
-        : await host.answers.approve(id, 'client', way === 'edit' ? { modifiedArgs: edited } : {});
+        : await host.answers.approve(id, 'client', way === 'edit' ? await reviewed(host, id, edited) : {});
     if (answered.kind !== 'answered') return;
     const before = known.get(id) ?? { approved: null, denied: false };
     const n = way === 'edit' ? edited : (answered.approval.args as { n: number });
     known.set(id, way === 'deny' ? { ...before, denied: true } : { ...before, approved: n });
+  }
+
+  async function reviewed(host: Host, id: string, modifiedArgs: { n: number }) {
+    const review = await host.answers.review(id, modifiedArgs);
+    return { modifiedArgs, ...(review.kind === 'reviewed' && { digest: review.edit.digest }) };
   }
 
   async function cancel(host: Host): Promise<void> {

@@ -9,6 +9,7 @@ import { addToken } from '../../src/app/tokens.ts';
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'toolwright-http-mcp-')));
 const workspace = join(folder, 'ws');
+const second = join(folder, 'second');
 const stateDir = join(folder, 'state');
 let server: StartedServer;
 let agentToken: string;
@@ -18,13 +19,14 @@ let listening = 0;
 
 beforeAll(async () => {
   mkdirSync(workspace);
+  mkdirSync(second);
   mkdirSync(stateDir, { mode: 0o700 });
   writeFileSync(join(workspace, 'a.txt'), 'first\n');
   const made = addToken(stateDir, { name: 'robot', role: 'agent', sessions: null });
   if (!made.ok) throw new Error(made.error.message);
   agentToken = made.value;
   const started = await startServer({
-    workspaces: [workspace],
+    workspaces: [workspace, second],
     env: { PATH: process.env['PATH'], XDG_CONFIG_HOME: folder },
     flags: { port: '0', stateDir },
     home: folder,
@@ -50,13 +52,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function connect(era: 'auto' | 'legacy', token: string): Promise<Client> {
+async function connect(era: 'auto' | 'legacy', token: string, path = '/mcp'): Promise<Client> {
   const client = new Client(
     { name: 'tester', version: '1' },
     { versionNegotiation: { mode: era }, capabilities: { elicitation: { form: {} } } },
   );
   const requestInit = { headers: { authorization: `Bearer ${token}` } };
-  await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', server.url), { requestInit }));
+  await client.connect(new StreamableHTTPClientTransport(new URL(path, server.url), { requestInit }));
   closing.push(() => client.close());
   client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { decision: 'allow' } }));
   return client;
@@ -87,7 +89,11 @@ describe.each(['auto', 'legacy'] as const)('MCP on the server, %s', (era) => {
     const question = await pending();
     expect(onDisk()).toBe(before);
     const modifiedArgs = { path: 'a.txt', content: `edited by a person, ${era}\n` };
-    expect(await server.host.answers.approve(question, 'web', { modifiedArgs })).toMatchObject({ kind: 'answered' });
+    const { answers } = server.host;
+    const review = await answers.review(question, modifiedArgs);
+    if (review.kind !== 'reviewed') throw new Error(review.kind);
+    const yes = { modifiedArgs, digest: review.edit.digest };
+    expect(await answers.approve(question, 'web', yes)).toMatchObject({ kind: 'answered' });
     const answer = await calling;
     expect(JSON.stringify(answer.content)).toContain('changed content before it ran');
     expect(onDisk()).toBe(`edited by a person, ${era}\n`);
@@ -113,6 +119,19 @@ describe.each(['auto', 'legacy'] as const)('MCP on the server, %s', (era) => {
     while (heard.length === 0 && performance.now() < end) await sleep(50);
     expect(new Set(heard)).toEqual(new Set([uri]));
   });
+});
+
+test('each workspace has its own address, and calls there stay there', async () => {
+  const [, id] = [...server.host.apps.keys()];
+  const client = await connect('auto', server.token, `/mcp/${id}`);
+  expect((await client.callTool(write('of the second\n'))).isError).toBeUndefined();
+  expect(readFileSync(join(second, 'a.txt'), 'utf8')).toBe('of the second\n');
+  expect(onDisk()).not.toBe('of the second\n');
+  const { items } = await server.host.ledger.history({ tool: 'write_file', newestFirst: true });
+  expect(await server.host.ledger.session(items[0]?.session ?? '')).toMatchObject({ workspace: id });
+  const headers = { authorization: `Bearer ${server.token}` };
+  const nowhere = await fetch(new URL('/mcp/elsewhere', server.url), { method: 'POST', headers });
+  expect(nowhere.status).toBe(404);
 });
 
 test('without a token, with a wrong one, or for another host there is no MCP', async () => {

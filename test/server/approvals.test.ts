@@ -83,10 +83,32 @@ describe('a question over HTTP', () => {
     const review = await server.post(`${at}/review`, { modifiedArgs: { path: 'a.txt', content: 'three\n' } });
     expect(review.body.changed).toEqual(['content']);
     expect(review.body.preview.find(({ kind }: { kind: string }) => kind === 'diff').text).toContain('+three');
-    const yes = await server.post(`${at}/approve`, { modifiedArgs: { path: 'a.txt', content: 'three\n' } });
+    const { digest } = review.body;
+    const yes = await server.post(`${at}/approve`, { modifiedArgs: { path: 'a.txt', content: 'three\n' }, digest });
     expect(yes.body).toMatchObject({ state: 'approved', changed: ['content'], args: { content: 'three\n' } });
     const ended = await server.ended(call.id);
     expect(ended.outcome.warnings).toEqual([expect.stringContaining('changed content')]);
+    expect(content()).toBe('three\n');
+  });
+
+  test('an edit is approved as it was reviewed, and not as something else stands there by then', async () => {
+    const { call, approval } = await server.ask();
+    const at = `/v1/approvals/${approval.id}`;
+    const modifiedArgs = { path: 'a.txt', content: 'three\n' };
+    const unread = await server.post(`${at}/approve`, { modifiedArgs });
+    expect(unread).toMatchObject({ status: 409, body: { detail: expect.stringContaining('were not reviewed') } });
+    const review = await server.post(`${at}/review`, { modifiedArgs });
+    const { digest } = review.body;
+    const other = await server.post(`${at}/approve`, { modifiedArgs: { ...modifiedArgs, content: 'four\n' }, digest });
+    expect(other.status).toBe(409);
+    writeFileSync(join(server.workspace, 'a.txt'), 'edited by hand\n');
+    const late = await server.post(`${at}/approve`, { modifiedArgs, digest });
+    expect(late).toMatchObject({ status: 409, body: { detail: expect.stringContaining('Review the edited') } });
+    expect(content()).toBe('edited by hand\n');
+    const again = await server.post(`${at}/review`, { modifiedArgs });
+    const yes = await server.post(`${at}/approve`, { modifiedArgs, digest: again.body.digest });
+    expect(yes.status).toBe(200);
+    expect(await server.ended(call.id)).toMatchObject({ state: 'succeeded' });
     expect(content()).toBe('three\n');
   });
 
@@ -120,7 +142,8 @@ describe('a question over HTTP', () => {
     await server.post(`/v1/approvals/${second.approval.id}/deny`, { message: 'not now' });
     expect(await server.ended(second.call.id)).toMatchObject({ state: 'denied' });
     const modifiedArgs = { path: 'a.txt', content: 'edited\n' };
-    await server.post(`/v1/approvals/${first.approval.id}/approve`, { modifiedArgs });
+    const { body } = await server.post(`/v1/approvals/${first.approval.id}/review`, { modifiedArgs });
+    await server.post(`/v1/approvals/${first.approval.id}/approve`, { modifiedArgs, digest: body.digest });
     const ended = await server.ended(first.call.id);
     expect(ended.outcome.warnings).toEqual([expect.stringContaining('changed content')]);
     expect(content()).toBe('edited\n');

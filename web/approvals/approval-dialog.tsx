@@ -2,14 +2,13 @@ import { type ReactNode, useEffect, useState } from 'react';
 import type { ApprovalDetail, Approve } from '../../src/protocol/approvals.ts';
 import { api, messageOf } from '../api/api.ts';
 import { Dialog } from '../show/dialog.tsx';
-import type { Values } from '../show/schema-form.tsx';
 import { Trouble } from '../show/trouble.tsx';
 import { approvals } from '../state/live.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 import { AlwaysRule } from './always-rule.tsx';
 import { Answered } from './answered.tsx';
-import { EditArguments } from './edit-arguments.tsx';
+import { EditArguments, type Edit } from './edit-arguments.tsx';
 import { Expiry } from './expiry.tsx';
 import { useArmed } from './use-armed.ts';
 import { WhatRuns } from './what-runs.tsx';
@@ -34,7 +33,7 @@ function Question({ approval }: { approval: ApprovalDetail }): ReactNode {
   const [seen, setSeen] = useState(false);
   const [editing, setEditing] = useState(false);
   const [always, setAlways] = useState(false);
-  const [edited, setEdited] = useState<Values | null>(null);
+  const [edited, setEdited] = useState<Edit | null>(null);
   const [broken, setBroken] = useState(false);
   const [words, setWords] = useState('');
   const [busy, setBusy] = useState(false);
@@ -47,12 +46,13 @@ function Question({ approval }: { approval: ApprovalDetail }): ReactNode {
     setBusy(false);
   }
   const approve = (more: Pick<Approve, 'always'> = {}) => {
-    const changed = edited === null ? { digest: approval.digest } : { modifiedArgs: edited };
-    return answer(() => api('approve', { at: { id: approval.id }, body: { ...changed, ...more } }));
+    const { args, digest } = edited ?? { digest: approval.digest };
+    const body = { digest: digest ?? '', ...(args !== undefined && { modifiedArgs: args }), ...more };
+    return answer(() => api('approve', { at: { id: approval.id }, body }));
   };
   const deny = () =>
     answer(() => api('deny', { at: { id: approval.id }, body: words.trim() === '' ? {} : { message: words } }));
-  const ready = armed && !busy && !broken && (seen || edited !== null);
+  const ready = armed && !busy && !broken && (edited === null ? seen : edited.digest !== null);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && ready && !always) void approve();

@@ -12,6 +12,14 @@ const DraftEditor = lazy(() => import('./draft-editor.tsx').then(({ DraftEditor 
 
 type Way = 'form' | 'json' | 'diff';
 
+/** Other arguments; `digest` is of the review that showed what they would do, null until it has come. */
+export interface Edit {
+  readonly args?: Values;
+  readonly digest: string | null;
+}
+
+const SETTLE_MS = 300;
+
 /** Other arguments than were asked for. They are validated and judged again before anything runs. */
 export function EditArguments({
   approval,
@@ -19,7 +27,7 @@ export function EditArguments({
   onBroken,
 }: {
   approval: ApprovalDetail;
-  onEdited: (args: Values | null) => void;
+  onEdited: (edit: Edit | null) => void;
   onBroken: (broken: boolean) => void;
 }): ReactNode {
   const say = useWords();
@@ -36,7 +44,7 @@ export function EditArguments({
   }, [approval.tool]);
   const take = (next: Values) => {
     setValues(next);
-    onEdited(JSON.stringify(next) === JSON.stringify(approval.args) ? null : next);
+    onEdited(isSame(next, approval.args) ? null : { args: next, digest: null });
   };
   /** The server says which arguments give this text: it knows the tool, the page does not. */
   const takeText = async (text: string) => {
@@ -84,27 +92,51 @@ export function EditArguments({
           <Trouble text={trouble} />
         </Suspense>
       )}
-      <Review approval={approval} values={values} />
+      <Review approval={approval} values={values} onReviewed={(digest) => onEdited({ args: values, digest })} />
     </section>
   );
 }
 
 /** What the changed arguments would do, from the server: the same checks as on approving them. */
-function Review({ approval, values }: { approval: ApprovalDetail; values: Values }): ReactNode {
+function Review({
+  approval,
+  values,
+  onReviewed,
+}: {
+  approval: ApprovalDetail;
+  values: Values;
+  onReviewed: (digest: string | null) => void;
+}): ReactNode {
   const say = useWords();
   const [review, setReview] = useState<Answer<'reviewEdit'> | null>(null);
   const [trouble, setTrouble] = useState<string | null>(null);
-  const check = () =>
-    api('reviewEdit', { at: { id: approval.id }, body: { modifiedArgs: values } }).then(
-      (found) => {
-        setReview(found);
-        setTrouble(null);
-      },
-      (error) => setTrouble(messageOf(error)),
-    );
+  const [round, setRound] = useState(0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: when the arguments change, or somebody wants to look again
+  useEffect(() => {
+    setReview(null);
+    setTrouble(null);
+    if (isSame(values, approval.args)) return;
+    onReviewed(null);
+    let isLatest = true;
+    const timer = setTimeout(async () => {
+      const asked = api('reviewEdit', { at: { id: approval.id }, body: { modifiedArgs: values } });
+      const [found, refused] = await asked.then(
+        (answer) => [answer, null] as const,
+        (error) => [null, messageOf(error)] as const,
+      );
+      if (!isLatest) return;
+      setReview(found);
+      setTrouble(refused);
+      onReviewed(found?.digest ?? null);
+    }, SETTLE_MS);
+    return () => {
+      isLatest = false;
+      clearTimeout(timer);
+    };
+  }, [values, round]);
   return (
     <div className="mt-2 flex flex-col gap-2">
-      <button type="button" className="button w-fit" onClick={() => void check()}>
+      <button type="button" className="button w-fit" onClick={() => setRound(round + 1)}>
         {say('checkEdit')}
       </button>
       <Trouble text={trouble} />
@@ -113,4 +145,8 @@ function Review({ approval, values }: { approval: ApprovalDetail; values: Values
       ))}
     </div>
   );
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -80,8 +80,9 @@ export function approvalRoutes(backend: Backend): ApprovalHandlers {
       if (args === undefined) return refuse('CONFLICT', 'There is no text to edit here: edit the arguments.');
       const reviewed = await answers.review(params.id ?? '', args);
       if (reviewed.kind !== 'reviewed') return toResponse(reviewed, who);
-      const { args: checked, shown } = reviewed.edit;
-      return json({ args: checked, changed: reviewed.changed, summary: shown.summary, preview: shown.preview });
+      const { args: checked, shown, digest } = reviewed.edit;
+      const { summary, preview } = shown;
+      return json({ args: checked, changed: reviewed.changed, summary, preview, digest });
     },
 
     async approve({ params, who, body }) {

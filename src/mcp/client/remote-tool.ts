@@ -2,6 +2,7 @@ import type { Tool as ListedTool } from '@modelcontextprotocol/client';
 import { ToolCategory } from '../../kernel/category.ts';
 import type { InputSchema, JsonSchema } from '../../kernel/input-schema.ts';
 import type { Attachment, OwnReason, Tool } from '../../kernel/tool.ts';
+import { visible } from '../../kernel/visible.ts';
 import type { RemoteServer } from './remote-server.ts';
 import { toolName } from './tool-name.ts';
 import { fingerprintOf, type ToolPins } from './tool-pins.ts';
@@ -26,7 +27,7 @@ export function remoteTool(listed: ListedTool, { server, pins, toInput }: Remote
     description: describe(server.name, listed),
     category: ToolCategory.MCP,
     effect: 'once',
-    input: toInput(listed.inputSchema as JsonSchema),
+    input: toInput(withVisibleWords(listed.inputSchema) as JsonSchema),
     ...(structured && { outputJson: listed.outputSchema as JsonSchema }),
     summary: () => `${listed.name} of the MCP server ${server.name}`,
     approval: () => changeSince(pins.known(server.name)?.get(listed.name)),
@@ -59,7 +60,15 @@ function describe(server: string, { description, title }: ListedTool): string {
   return `(MCP server ${server}) ${text}`;
 }
 
-/** Without control characters, and without those that hide or reorder text. */
-function visible(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}]/gu, (char) => (char === '\n' || char === '\t' ? char : ''));
+/** What the schema says of its fields is read by the model as well. */
+function withVisibleWords(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withVisibleWords);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const fields = Object.entries(schema).map(([key, value]): [string, unknown] => {
+    const isWords = typeof value === 'string' && WORDS.has(key);
+    return [key, isWords ? visible(value).slice(0, LONGEST_DESCRIPTION) : withVisibleWords(value)];
+  });
+  return Object.fromEntries(fields);
 }
+
+const WORDS: ReadonlySet<string> = new Set(['title', 'description', '$comment']);

@@ -1,5 +1,6 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
 import type { ApprovalRequest, ApprovalResponse } from '../../kernel/ports.ts';
+import { visible } from '../../kernel/visible.ts';
 
 type Schema = ElicitRequestFormParams['requestedSchema'];
 type Fields = Schema['properties'];
@@ -47,13 +48,14 @@ export function approvalAnswer(request: ApprovalRequest, answer: unknown, by: st
 const LONGEST_FIELD = 500;
 
 /**
- * Long texts and those of several lines are left out: a form of one line would give them back changed, and what was
- * not meant as an edit would run.
+ * Long texts, those of several lines and those with characters that nobody sees are left out: a form of one line would
+ * give them back changed, and what was not meant as an edit would run.
  */
 function editable(args: Record<string, unknown>): [string, unknown][] {
   return Object.entries(args).filter(([, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value);
-    return text !== undefined && value !== null && text.length <= LONGEST_FIELD && !/[\n\r]/.test(text);
+    if (text === undefined || value === null || text.length > LONGEST_FIELD) return false;
+    return !/[\n\r]/.test(text) && visible(text) === text;
   });
 }
 
@@ -86,12 +88,18 @@ function editsIn(args: Record<string, unknown>, fields: Record<string, unknown>)
   return { ok: true, args: Object.keys(edited).length === 0 ? undefined : { ...args, ...edited } };
 }
 
-const LONGEST_SHOWN = 4000;
+const LONGEST_SHOWN = 8000;
 
+/** A form shows what runs whole, or is not shown: nobody says yes to the part that was cut off. */
+export function fitsForm(request: ApprovalRequest): boolean {
+  return messageFor(request).length <= LONGEST_SHOWN;
+}
+
+/** Lines of an argument stand apart, so that none of them passes for another argument or for our own words. */
 function messageFor({ tool, summary, reason, args }: ApprovalRequest): string {
   const shown = Object.entries(args).map(([name, value]) => {
-    const text = typeof value === 'string' ? value : JSON.stringify(value);
-    return `${name}: ${text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)} … (${text.length} characters)` : text}`;
+    const text = visible(typeof value === 'string' ? value : JSON.stringify(value));
+    return text.includes('\n') ? `${name}:\n${text.replace(/^/gm, '  | ')}` : `${name}: ${text}`;
   });
-  return [`Allow ${tool}? ${summary}`, reason, ...shown].join('\n');
+  return [`Allow ${tool}? ${visible(summary)}`, visible(reason), ...shown].join('\n');
 }

@@ -1,6 +1,6 @@
 import type { Access } from '../../kernel/access.ts';
 import type { ApprovalRequest, ApprovalResponse, Approver } from '../../kernel/ports.ts';
-import { approvalAnswer, approvalForm } from './approval-form.ts';
+import { approvalAnswer, approvalForm, fitsForm } from './approval-form.ts';
 import type { Run } from './run.ts';
 
 /**
@@ -45,10 +45,12 @@ export function createMcpApprover(options: () => McpApproverOptions): McpApprove
     const over = new AbortController();
     const either = AbortSignal.any([signal, over.signal]);
     const asked: Promise<ApprovalResponse>[] = [];
-    if (run?.canAsk && trustsClient(way, request.access)) asked.push(askClient(run, request, either));
+    if (run?.canAsk && trustsClient(way, request.access) && fitsForm(request)) {
+      asked.push(askClient(run, request, either));
+    }
     const asksInbox = inbox !== undefined && (run === undefined || TRUSTS_INBOX.has(way));
     if (asksInbox) asked.push(Promise.resolve(inbox.ask(request, either)));
-    if (asked.length === 0) return headless.ask(request, signal);
+    if (asked.length === 0) return fitsForm(request) ? headless.ask(request, signal) : tooLong(request);
     const telling = asksInbox ? keepTelling(run, request, inboxHint) : undefined;
     try {
       return await Promise.any(asked);
@@ -92,6 +94,13 @@ async function askClient(run: Run, request: ApprovalRequest, signal: AbortSignal
   const form = { method: 'elicitation/create' as const, params: approvalForm(request) };
   const { approval } = await run.ask({ approval: form }, signal);
   return approvalAnswer(request, approval, `mcp:${run.client}`);
+}
+
+/** A client's form that cuts what runs is not asked, and here nobody else can be. */
+function tooLong({ tool }: ApprovalRequest): ApprovalResponse {
+  const next =
+    'Set mcpApprovals to any and answer in the web app or with toolwright approvals, or make the call smaller.';
+  return { approved: false, message: `what ${tool} would do is too long to be shown in a form. ${next}` };
 }
 
 const refusing: Approver = {

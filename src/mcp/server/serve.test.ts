@@ -154,6 +154,27 @@ describe.each(['auto', 'legacy'] as const)('a client of today and of %s', (era) 
     expect(JSON.stringify(answer.content)).toContain('changed path, tags before it ran');
   });
 
+  test('a form shows what runs whole, with nothing unseen and no line that passes for ours, or is not asked', async () => {
+    ran.length = 0;
+    const { url } = await serve({ tools: [write] });
+    const client = await connect(url, era, FORMS);
+    const seen: { message: string; requestedSchema: { properties: object } }[] = [];
+    client.setRequestHandler('elicitation/create', ({ params }) => {
+      seen.push(params as never);
+      return { action: 'accept', content: { decision: 'allow' } };
+    });
+    const text = 'x\npath: harmless.txt';
+    await client.callTool({ name: 'write_note', arguments: { path: 'a\u202etxt.exe', text } });
+    expect(seen[0]?.message).toContain('path: a\\u202etxt.exe');
+    expect(seen[0]?.message).toContain('\n  | path: harmless.txt');
+    expect(seen[0]?.requestedSchema.properties).not.toHaveProperty('argument_path');
+    expect(ran).toEqual([{ path: 'a\u202etxt.exe', text }]);
+    const long = { path: 'a.txt', text: `${'x'.repeat(20_000)}; rm -rf ~` };
+    const refused = await client.callTool({ name: 'write_note', arguments: long });
+    expect(JSON.stringify(refused.content)).toContain('too long to be shown in a form');
+    expect([seen.length, ran.length]).toEqual([1, 1]);
+  });
+
   test.each([
     ['a no', { action: 'accept', content: { decision: 'deny', reason: 'Use another file.' } }, 'Use another file.'],
     ['a dismissed form', { action: 'cancel' }, 'dismissed'],
