@@ -20,7 +20,10 @@ export function createChosenModel(config: Config, env: Texts): ChosenModel {
     current: () => current,
     view() {
       const inUse = current.ok && provider !== undefined ? { provider, model: current.value.name } : null;
-      return { current: inUse, choices: PROVIDERS.map((each) => choiceOf(each, openModel(configFor(config, each, env), env))) };
+      return {
+        current: inUse,
+        choices: PROVIDERS.map((each) => choiceOf(each, openModel(configFor(config, each, env), env))),
+      };
     },
     choose({ provider: wanted, model, baseUrl }) {
       if (wanted === 'manual') {

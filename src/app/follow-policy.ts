@@ -6,7 +6,7 @@ import type { Tool } from '../kernel/tool.ts';
 import type { UrlJudge } from '../kernel/web.ts';
 import { createPolicy, type ExplainingPolicy, type PolicyOptions } from '../policy/create-policy.ts';
 import type { Mode } from '../policy/modes.ts';
-import { type ProposedRule, proposeRules } from '../policy/propose-rule.ts';
+import { checkRules, type Proposal, proposeRules } from '../policy/propose-rule.ts';
 import { type KnownTools, parseRules, type RuleSet } from '../policy/rules.ts';
 import { withStrictList } from '../policy/strict-list.ts';
 import type { Config } from './config/settings.ts';
@@ -30,8 +30,11 @@ export interface FollowedPolicy {
   mode(): Mode;
   /** Holds from the next call on, until this process ends. */
   switchMode(mode: Mode): Promise<Result<void>>;
-  /** The narrowest rules that would spare a person this question, as the rules stand now. */
-  propose(subject: Subject): Result<readonly ProposedRule[]>;
+  /**
+   * The narrowest rules that would spare a person this question, as the rules stand now; or those that a person wrote
+   * instead, if they are no wider than that allows.
+   */
+  propose(subject: Subject, written?: readonly string[]): Result<Proposal>;
   /** Rules saved until now hold from now on; without it they do a moment later. */
   reload(): Promise<void>;
   stop(): void;
@@ -77,7 +80,9 @@ export async function followPolicy(
     await reload();
     return ok(undefined);
   };
-  return ok({ policy, mode: () => chosen.mode, switchMode, propose: (subject) => proposeRules(subject, options), reload, stop });
+  const propose: FollowedPolicy['propose'] = (subject, written) =>
+    written === undefined ? proposeRules(subject, options) : checkRules(written, subject, options);
+  return ok({ policy, mode: () => chosen.mode, switchMode, propose, reload, stop });
 }
 
 /** Tools that take a command line. */

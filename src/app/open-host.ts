@@ -81,8 +81,12 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
   };
   const apps = new Map<string, App>();
   const appOf = async (session: string) => apps.get((await ledger.session(session))?.workspace ?? '');
-  const propose = async (call: Proposable) => proposeFor(await appOf(call.session), call);
-  const headlessly = createHeadless(async (request) => (await propose(request))?.rules ?? null);
+  const propose = async (call: Proposable, written?: readonly string[]) =>
+    proposeFor(await appOf(call.session), call, written);
+  const headlessly = createHeadless(async (request) => {
+    const proposed = await propose(request);
+    return proposed.ok ? proposed.value.rules : null;
+  });
   const mcpApprover = createMcpApprover(() => ({ way: config.mcpApprovals, inbox, headless: headlessly, inboxHint }));
   const approver = headless ? headlessly : mcpApprover;
   for (const workspace of folders) {

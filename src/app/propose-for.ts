@@ -1,5 +1,6 @@
 import type { RuleProposal } from '../approval/answers.ts';
 import { ExecutionContext } from '../kernel/execution-context.ts';
+import { fail, type Result } from '../kernel/result.ts';
 import type { App } from './open-app.ts';
 
 /** What a rule is proposed for. */
@@ -9,17 +10,20 @@ export interface Proposable {
   readonly session: string;
 }
 
-/** The narrowest rules that cover a call, as it would be judged now; null when none is safe enough, or none is needed. */
+/** The narrowest rules that cover a call, as it would be judged now, or a check of those a person wrote; or why there are none. */
 export async function proposeFor(
   app: App | undefined,
   { tool, args, session }: Proposable,
-): Promise<RuleProposal | null> {
-  if (app === undefined) return null;
+  written?: readonly string[],
+): Promise<Result<RuleProposal>> {
+  if (app === undefined) {
+    return fail(
+      'NOT_CONFIGURED',
+      'The workspace of this call is not open here: answer where it is, or without «always».',
+    );
+  }
   const { workingDir, timeout } = app.context;
   const context = new ExecutionContext({ workingDir, timeout, sessionId: session });
   const reviewed = await app.executor.review(tool, context, args);
-  if (!reviewed.ok) return null;
-  const proposed = app.rules.propose(reviewed.value.subject);
-  if (!proposed.ok) return null;
-  return { rules: proposed.value.map(({ rule }) => rule), covers: proposed.value.map(({ covers }) => covers) };
+  return reviewed.ok ? app.rules.propose(reviewed.value.subject, written) : reviewed;
 }

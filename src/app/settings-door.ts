@@ -19,7 +19,10 @@ export function createSettings(
     async switchMode(mode, by) {
       const bound = boundMode(first, mode);
       if (bound !== mode) {
-        return fail('CONFLICT', `The workspace's own .toolwright/config.json keeps it in mode ${bound}: change it there.`);
+        return fail(
+          'CONFLICT',
+          `The workspace's own .toolwright/config.json keeps it in mode ${bound}: change it there.`,
+        );
       }
       await ledger.record({ type: 'mode.switched', at: Date.now(), data: { mode, by } });
       for (const app of apps.values()) {

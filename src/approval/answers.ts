@@ -6,10 +6,11 @@ import type { Ledger } from '../kernel/ledger.ts';
 import type { MaybePromise, Result } from '../kernel/result.ts';
 import { changedFields } from './changed-fields.ts';
 
-/** The narrowest rules that cover a call, one for each part of it, and what else they would let through, in words. */
+/** The narrowest rules that cover a call, one for each part of it, what they let through, and what they would not. */
 export interface RuleProposal {
   readonly rules: readonly string[];
   readonly covers: readonly string[];
+  readonly refuses: readonly string[];
 }
 
 /** Edited arguments after validation, hooks and policy. */
@@ -24,8 +25,8 @@ export interface AnswerParts {
   readonly ledger: Ledger;
   /** Judges other arguments for the same call, in its session and workspace. */
   readonly review: (approval: ApprovalRecord, args: Record<string, unknown>) => Promise<Result<ReviewedEdit>>;
-  /** Null when no rule is safe enough to propose. */
-  readonly propose: (approval: ApprovalRecord) => MaybePromise<RuleProposal | null>;
+  /** Fails when no rule is safe enough, and when those that a person wrote instead are not. */
+  readonly propose: (approval: ApprovalRecord, written?: readonly string[]) => MaybePromise<Result<RuleProposal>>;
   /** Called when an answer saved a rule, before the answer is given. */
   readonly ruleSaved?: () => MaybePromise<void>;
   readonly now?: () => number;
@@ -33,7 +34,7 @@ export interface AnswerParts {
 
 export interface Yes {
   readonly modifiedArgs?: Record<string, unknown> | undefined;
-  /** The rules as they were shown, one a line, or true for those that are proposed. */
+  /** The rules to save, one a line, as they were shown or as the person edited them; true for those that are proposed. */
   readonly always?: true | string | undefined;
   /** The digest that was shown; of edited arguments, that of their review. */
   readonly digest?: string | undefined;
@@ -55,7 +56,7 @@ export interface Answers {
   approve(id: string, by: string, yes?: Yes): Promise<Answered>;
   deny(id: string, by: string, message?: string): Promise<Answered>;
   review(id: string, args: Record<string, unknown>): Promise<EditReview>;
-  proposal(approval: ApprovalRecord): Promise<RuleProposal | null>;
+  proposal(approval: ApprovalRecord): Promise<Result<RuleProposal>>;
 }
 
 /** Takes answers for any call of any process. The first one counts; the store decides which that is. */
@@ -68,7 +69,7 @@ export function createAnswers(parts: AnswerParts): Answers {
     const { approval } = found;
     if (modifiedArgs === undefined && digest !== undefined && digest !== approval.digest) return refused(notShown());
     const rule = always === undefined ? undefined : await ruleToSave(approval, always);
-    if (rule !== undefined && 'code' in rule) return refused(rule);
+    if (rule?.ok === false) return refused(rule.error);
     const edit = modifiedArgs === undefined ? undefined : await reviewed(approval, modifiedArgs);
     if (edit !== undefined && edit.kind !== 'reviewed') return edit;
     if (edit !== undefined && digest !== edit.edit.digest) return refused(notReviewed(digest));
@@ -78,7 +79,7 @@ export function createAnswers(parts: AnswerParts): Answers {
     const more = isEdited ? { args: edit.edit.args, changed: [...edit.changed], digest: edit.edit.digest } : {};
     const answered = await decide(approval, { approvalId: id, approved: true, by, ...more });
     if (answered.kind === 'answered' && rule !== undefined) {
-      for (const text of rule.rules) {
+      for (const text of rule.value.rules) {
         const data = { ruleId: randomUUID(), rule: text, verdict: 'allow', by } as const;
         await ledger.record({ type: 'rule.saved', at: now(), data });
       }
@@ -132,16 +133,11 @@ export function createAnswers(parts: AnswerParts): Answers {
     return { kind: 'answered', approval: after };
   }
 
-  async function ruleToSave(approval: ApprovalRecord, always: true | string): Promise<RuleProposal | Failure> {
+  async function ruleToSave(approval: ApprovalRecord, always: true | string): Promise<Result<RuleProposal>> {
     const proposal = await parts.propose(approval);
-    if (proposal === null) {
-      const message = 'No rule that covers this call is narrow enough to be saved. Approve it without «always».';
-      return { code: 'CONFLICT', message };
-    }
-    const shown = proposal.rules.join('\n');
-    if (always === true || always === shown) return proposal;
-    const message = `What would be saved is ${proposal.rules.join(' and ')}. Send that, or approve without «always».`;
-    return { code: 'CONFLICT', message, details: { rule: shown } };
+    if (always === true || (proposal.ok && always.trim() === proposal.value.rules.join('\n'))) return proposal;
+    const written = always.split('\n').map((line) => line.trim());
+    return parts.propose(approval, [...new Set(written.filter((line) => line !== ''))]);
   }
 
   return { approve, deny, review, proposal: async (approval) => parts.propose(approval) };

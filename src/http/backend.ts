@@ -58,9 +58,14 @@ export interface Answers {
       }
     | Exclude<Answered, { kind: 'answered' }>
   >;
-  proposal(
-    approval: ApprovalRecord,
-  ): Promise<{ readonly rules: readonly string[]; readonly covers: readonly string[] } | null>;
+  /** The rules that «always» would save, or why there are none. */
+  proposal(approval: ApprovalRecord): Promise<
+    Result<{
+      readonly rules: readonly string[];
+      readonly covers: readonly string[];
+      readonly refuses: readonly string[];
+    }>
+  >;
 }
 
 /** What drives an agent on a session. NOT_CONFIGURED where there is no model. */

@@ -1,5 +1,6 @@
 import type { Access } from '../kernel/access.ts';
 import type { Subject } from '../kernel/ports.ts';
+import { plainWords } from './plain-words.ts';
 
 /** Calls that look like this one and do something else: a rule that came from a yes to this one must not cover them. */
 export function hostileVariants(subject: Subject): Subject[] {
@@ -18,6 +19,27 @@ function variantsOf(access: Access): Access[] {
     default:
       return [];
   }
+}
+
+const LONGEST_WORDS = 12;
+const WORDS = ['evil', '-', '-c', '--eval=evil', './evil.sh', '../evil', '/etc/evil'];
+
+/** One simple command with one of its words another: what a wildcard inside a rule would let through. */
+export function otherWords(command: string): string[] {
+  const argv = (plainWords(command) ?? []).slice(0, LONGEST_WORDS);
+  return argv.flatMap((word, index) => {
+    const beside = word.includes('/') ? [`${word}/../../evil`] : [];
+    const others = index === 0 ? beginnings(word).map((start) => `${start}evil`) : [...WORDS, ...beside];
+    return others.map((other) => argv.with(index, other).map(shellQuoted).join(' '));
+  });
+}
+
+function beginnings(word: string): string[] {
+  return [...word].map((_, end) => word.slice(0, end + 1));
+}
+
+function shellQuoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 const COMMANDS: readonly ((command: string) => string)[] = [

@@ -4,7 +4,7 @@ import { ExecutionContext } from '../kernel/execution-context.ts';
 import { createFilePolicy } from '../kernel/file-policy.ts';
 import type { Subject } from '../kernel/ports.ts';
 import { createPolicy, type PolicyOptions } from './create-policy.ts';
-import { proposeRules } from './propose-rule.ts';
+import { checkRules, proposeRules } from './propose-rule.ts';
 import { parseRule } from './rules.ts';
 
 const options: PolicyOptions = { mode: 'ask', rules: [], files: createFilePolicy(), home: '/home/ana' };
@@ -17,7 +17,7 @@ function subject(tool: string, access: Access, more: Partial<Subject> = {}): Sub
 const run = (command: string) => subject('bash', { kind: 'process.run', command, writes: 'workspace' });
 const rulesFor = (given: Subject) => {
   const proposed = proposeRules(given, options);
-  return proposed.ok ? proposed.value.map(({ rule }) => rule) : proposed.error.message;
+  return proposed.ok ? proposed.value.rules : proposed.error.message;
 };
 
 describe('commands', () => {
@@ -38,7 +38,7 @@ describe('commands', () => {
     for (const command of ['npm test', "git commit -m 'a b'", "mkdir 'a*b'", 'python3 tools/gen.py --fast']) {
       const proposed = proposeRules(run(command), options);
       if (!proposed.ok) throw new Error(proposed.error.message);
-      const rules = proposed.value.flatMap(({ rule }) => {
+      const rules = proposed.value.rules.flatMap((rule) => {
         const parsed = parseRule(rule, 'allow');
         return parsed.ok ? [parsed.value] : [];
       });
@@ -66,6 +66,27 @@ describe('commands', () => {
     ['ls', 'runs unasked already'],
     ['find . -delete', 'can run anything'],
     ['curl https://x.test', 'can run anything'],
+    ['make -f -', 'from its input'],
+    ['make -f-', 'from its input'],
+    ['cat a.mk | make -f /dev/stdin', 'from its input'],
+    ['npx tsx -', 'from its input'],
+    ['npx tsx', 'can run anything'],
+    ['npx -y tsx', 'can run anything'],
+    ['npm exec -- node', 'can run anything'],
+    ['npx -c "tsx a.ts"', 'a script of its own'],
+    ['uv run python', 'can run anything'],
+    ['psql', 'can run anything'],
+    ['cat a.sql | psql', 'can run anything'],
+    ['sqlite3 data.db', 'can run anything'],
+    ['ssh host', 'can run anything'],
+    ['git apply', 'does what it is given'],
+    ['git apply fix.patch', 'does what it is given'],
+    ['patch -p1', 'can run anything'],
+    ['python3 -', 'from its input'],
+    ['python3', 'can run anything'],
+    ['node -', 'from its input'],
+    ['bash -s', 'a rule cannot answer this'],
+    ['go run ./cmd', 'does what it is given'],
   ])('%s gets none', (command, why) => {
     expect(rulesFor(run(command))).toContain(why);
   });
@@ -85,5 +106,42 @@ describe('other things', () => {
     expect(rulesFor(subject('write_file', { kind: 'fs.write', path: 'docs/*' }))).toContain('pattern');
     const hook = subject('write_file', { kind: 'fs.write', path: '.git/hooks/pre-commit' });
     expect(rulesFor(hook)).toContain('still be asked about');
+  });
+});
+
+describe('rules that a person wrote in the place of the proposed ones', () => {
+  const wrote = (command: string, ...rules: string[]) => {
+    const checked = checkRules(rules, run(command), options);
+    return checked.ok ? checked.value.rules : checked.error.message;
+  };
+
+  test('narrower ones, and ones with a wildcard that lets nothing hostile through, are taken', () => {
+    expect(wrote('npm test && make build', 'bash(npm test)')).toEqual(['bash(npm test)']);
+    expect(wrote('npm run lint:web', 'bash(npm run lint:w*)')).toEqual(['bash(npm run lint:w*)']);
+    const file = subject('write_file', { kind: 'fs.write', path: 'docs/a.md' });
+    expect(checkRules(['write_file(docs/*.md)'], file, options)).toMatchObject({ ok: true });
+  });
+
+  test.each<[string, string[], string]>([
+    ['npm test', ['bash'], 'would also allow'],
+    ['npm test', ['bash(*)'], 'would also allow'],
+    ['npm test', ['bash(npm test *)'], 'would also allow'],
+    ['npm run build', ['bash(npm run *)'], 'would also allow'],
+    ['npm run build', ['bash(npm * build)'], 'would also allow'],
+    ['npm run build', ['bash(n* run build)'], 'would also allow'],
+    ['make build && npm test', ['bash(make *)', 'bash(npm test)'], 'would also allow'],
+    ['make -C a/b all', ['bash(make -C a/* all)'], 'would also allow'],
+    ['npm test', ['bash(npm test)', 'bash(curl *)'], 'answers nothing'],
+    ['npm test', ['write_file(**)'], 'answers nothing'],
+    ['npm test && ls', ['bash(ls)'], 'nobody asks about'],
+    ['psql', ['bash(psql)'], 'can run anything'],
+    ['npm test', ['bash(npm test'], 'cannot be used'],
+  ])('for %s, %j is refused', (command, rules, why) => {
+    expect(wrote(command, ...rules)).toContain(why);
+  });
+
+  test('a proposal says what it would not cover', () => {
+    const proposed = proposeRules(run('npm test'), options);
+    expect(proposed.ok && proposed.value.refuses).toContain('npm test; touch PWNED');
   });
 });

@@ -1,14 +1,23 @@
 import type { Access } from '../kernel/access.ts';
 import type { Subject } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import { programName } from './commands/judge-command.ts';
-import { parseScript } from './commands/shell-script.ts';
-import { createPolicy, type Explanation, type PolicyOptions } from './create-policy.ts';
-import { hostileVariants } from './hostile-variants.ts';
+import { createPolicy, type ExplainingPolicy, type Explanation, type PolicyOptions } from './create-policy.ts';
+import { hostileVariants, otherWords } from './hostile-variants.ts';
+import { openEnded } from './open-ended.ts';
+import { plainWords } from './plain-words.ts';
+import type { Rule } from './rule.ts';
 import { parseRule } from './rules.ts';
 
-/** A rule that would spare the person this question next time, and in words what else it would let through. */
-export interface ProposedRule {
+/** Rules that would spare the person this question next time. */
+export interface Proposal {
+  readonly rules: readonly string[];
+  /** In words, what each of them lets through. */
+  readonly covers: readonly string[];
+  /** Calls that look like this one and would still be asked about, or refused. */
+  readonly refuses: readonly string[];
+}
+
+interface ProposedRule {
   readonly rule: string;
   readonly covers: string;
 }
@@ -17,18 +26,63 @@ export interface ProposedRule {
  * «Always»: the narrowest allow rules for everything a person is asked about in this call, one for each sub-command.
  * INVALID_INPUT, with the reason, where no rule could do that, or where it would let through what nobody said yes to.
  */
-export function proposeRules(subject: Subject, options: PolicyOptions): Result<readonly ProposedRule[]> {
-  if (subject.asksAlways) return refuse(`${subject.tool} is asked about every time`);
-  const now = createPolicy(options).explain(subject);
-  if (now.verdict !== 'ask') return refuse(now.verdict === 'deny' ? 'it is refused' : 'it runs unasked already');
+export function proposeRules(subject: Subject, options: PolicyOptions): Result<Proposal> {
+  const now = asked(subject, options);
+  if (!now.ok) return now;
   const proposed = new Map<string, ProposedRule>();
   for (const access of subject.access) {
-    const rules = access.kind === 'process.run' ? commandRules(access, subject, now) : simpleRule(access, subject);
+    const rules =
+      access.kind === 'process.run' ? commandRules(access, subject, now.value) : simpleRule(access, subject);
     if (!rules.ok) return rules;
     for (const rule of rules.value) proposed.set(rule.rule, rule);
   }
   const rules = [...proposed.values()];
-  return rules.length === 0 ? refuse('no rule can answer for it') : checked(rules, subject, options);
+  if (rules.length === 0) return refuse('no rule can answer for it');
+  if (rules.length > MOST_RULES) return refuse(`it has ${rules.length} parts that are asked about`);
+  const texts = rules.map(({ rule }) => rule);
+  const policy = policyWith(texts, options);
+  if (!policy.ok) return policy;
+  const left = policy.value
+    .explain(subject)
+    .parts.find(({ verdict, rule }) => verdict !== 'allow' && rule !== UNFAMILIAR);
+  if (left !== undefined) return refuse(`it would still be asked about: ${left.reason}`);
+  return narrow(rules, subject, options);
+}
+
+const MOST_RULES = 20;
+
+/**
+ * The same check for rules that a person wrote in the place of the proposed ones: each must answer something that is asked
+ * about in this call, and none may let through what the proposed ones must not.
+ */
+export function checkRules(texts: readonly string[], subject: Subject, options: PolicyOptions): Result<Proposal> {
+  const now = asked(subject, options);
+  if (!now.ok) return now;
+  if (texts.length > MOST_RULES)
+    return refuse(`these are ${texts.length} rules, and ${MOST_RULES} are the most at once`);
+  const questions = new Set(now.value.parts.filter(({ verdict }) => verdict === 'ask').map(({ what }) => what));
+  for (const text of texts) {
+    const policy = policyWith([text], options);
+    if (!policy.ok) return policy;
+    const answered = policy.value.explain(subject).parts.filter(({ rule }) => rule === text);
+    if (answered.length === 0) return refuse(`«${text}» answers nothing that is asked about here`);
+    const other = answered.find(({ what }) => !questions.has(what));
+    if (other !== undefined) return refuse(`«${text}» is also about «${other.what}», which nobody asks about`);
+    const open = isCommand(subject) ? answered.map(({ what }) => whyOpen(what)).find(Boolean) : undefined;
+    if (open !== undefined) return refuse(open);
+  }
+  return narrow(
+    texts.map((rule) => ({ rule, covers: `whatever ${rule} matches` })),
+    subject,
+    options,
+  );
+}
+
+function asked(subject: Subject, options: PolicyOptions): Result<Explanation> {
+  if (subject.asksAlways) return refuse(`${subject.tool} is asked about every time`);
+  const now = createPolicy(options).explain(subject);
+  if (now.verdict === 'ask') return ok(now);
+  return refuse(now.verdict === 'deny' ? 'it is refused' : 'it runs unasked already');
 }
 
 function simpleRule(access: Exclude<Access, { kind: 'process.run' }>, { tool }: Subject): Result<ProposedRule[]> {
@@ -53,9 +107,8 @@ function simpleRule(access: Exclude<Access, { kind: 'process.run' }>, { tool }: 
   }
 }
 
-/** Programs that run what they are given by other means than their words: a rule for the words would allow anything. */
-const OPEN_ENDED =
-  /^(sh|bash|dash|zsh|ksh|ash|fish|eval|source|\.|exec|sudo|doas|su|xargs|parallel|watch|python[\d.]*|node|deno|bun|ruby|perl|php|lua|awk|gawk|sed|ssh|docker|podman|kubectl|nc|socat|find|curl|wget|tee|dd)$/;
+/** The rule of a question about the text behind a command, which is remembered by itself once it has run. */
+const UNFAMILIAR = 'unfamiliar script';
 
 type ProcessRun = Extract<Access, { kind: 'process.run' }>;
 
@@ -63,33 +116,17 @@ function commandRules({ code }: ProcessRun, { tool }: Subject, now: Explanation)
   if (code !== undefined) return refuse('code is asked about every time');
   const rules: ProposedRule[] = [];
   for (const { what, verdict, rule, reason } of now.parts) {
-    // The text behind a script is remembered by itself once it has run.
-    if (verdict !== 'ask' || rule === 'unfamiliar script') continue;
+    if (verdict !== 'ask' || rule === UNFAMILIAR) continue;
     if (rule !== 'not read-only') return refuse(`a rule cannot answer this: ${reason}`);
     const argv = plainWords(what);
     if (argv === undefined) return refuse(`«${what}» is not made of plain words`);
-    const [name = '', ...args] = argv;
-    const file = args.find((word) => !word.startsWith('-'));
-    const isScript = /^(python[\d.]*|node|ruby|perl|php|bash|sh)$/.test(name) && file !== undefined && args[0] === file;
-    if (OPEN_ENDED.test(name) && !isScript)
-      return refuse(`${name} can run anything, so a rule for it would allow anything`);
+    const open = openEnded(argv);
+    if (open !== undefined) return refuse(open);
     const words = argv.map(quoted);
     if (words.includes(undefined)) return refuse(`«${what}» cannot be written as a rule`);
     rules.push({ rule: `${tool}(${words.join(' ')})`, covers: `exactly «${what}», as a part of any command` });
   }
   return ok(rules);
-}
-
-/** The words of one simple command, or undefined where it is more than that. */
-function plainWords(text: string): string[] | undefined {
-  const { commands, problems } = parseScript(text);
-  const [only, ...more] = commands;
-  if (only === undefined || more.length > 0 || problems.length > 0) return undefined;
-  if (only.redirections.length > 0 || only.assignments.length > 0) return undefined;
-  const values = only.words.map(({ value, pattern }) => (pattern ? null : value));
-  if (values.includes(null)) return undefined;
-  const [name = '', ...args] = values as string[];
-  return [programName(name), ...args];
 }
 
 /** As a rule reads it; undefined where it cannot. */
@@ -99,24 +136,52 @@ function quoted(word: string): string | undefined {
   return word.includes('"') ? undefined : `"${word}"`;
 }
 
-/** The rules must answer the question, and nothing hostile that looks like it. */
-function checked(
-  proposed: readonly ProposedRule[],
-  subject: Subject,
-  options: PolicyOptions,
-): Result<readonly ProposedRule[]> {
-  const parsed = proposed.map(({ rule }) => parseRule(rule, 'allow'));
-  const wrong = parsed.find((rule) => !rule.ok);
-  if (wrong !== undefined && !wrong.ok) return wrong;
-  const added = parsed.flatMap((rule) => (rule.ok ? [rule.value] : []));
-  const policy = createPolicy({ ...options, rules: [...options.rules, ...added] });
-  const left = policy
-    .explain(subject)
-    .parts.find(({ verdict, rule }) => verdict !== 'allow' && rule !== 'unfamiliar script');
-  if (left !== undefined) return refuse(`it would still be asked about: ${left.reason}`);
-  const hostile = hostileVariants(subject).find((variant) => policy.explain(variant).verdict === 'allow');
-  if (hostile === undefined) return ok(proposed);
-  return refuse(`a rule for it would also allow «${whatOf(hostile)}»`);
+function policyWith(texts: readonly string[], options: PolicyOptions): Result<ExplainingPolicy> {
+  const added: Rule[] = [];
+  for (const text of texts) {
+    const parsed = parseRule(text, 'allow');
+    if (!parsed.ok) return parsed;
+    added.push(parsed.value);
+  }
+  return ok(createPolicy({ ...options, rules: [...options.rules, ...added] }));
+}
+
+const MOST_EXAMPLES = 8;
+
+/** The rules may let nothing hostile pass that looks like the call, or like the part of it that they answer. */
+function narrow(proposed: readonly ProposedRule[], subject: Subject, options: PolicyOptions): Result<Proposal> {
+  const rules = proposed.map(({ rule }) => rule);
+  const policy = policyWith(rules, options);
+  if (!policy.ok) return policy;
+  const parts = policy.value.explain(subject).parts.filter(({ rule }) => rules.includes(rule));
+  const commands = isCommand(subject) ? parts.map(({ what }) => what) : [];
+  const variants = [
+    ...[subject, ...commands.map((one) => withCommand(subject, one))].flatMap(hostileVariants),
+    ...commands.flatMap(otherWords).map((one) => withCommand(subject, one)),
+  ];
+  const before = createPolicy(options);
+  const allowed = (by: ExplainingPolicy, one: Subject) => by.explain(one).verdict === 'allow';
+  const hostile = variants.find((one) => allowed(policy.value, one) && !allowed(before, one));
+  if (hostile !== undefined) return refuse(`a rule for it would also allow «${whatOf(hostile)}»`);
+  const still = variants.filter((one) => !allowed(before, one)).map(whatOf);
+  return ok({
+    rules,
+    covers: proposed.map(({ covers }) => covers),
+    refuses: [...new Set(still)].slice(0, MOST_EXAMPLES),
+  });
+}
+
+function isCommand({ access }: Subject): boolean {
+  return access.some(({ kind }) => kind === 'process.run');
+}
+
+function withCommand(subject: Subject, command: string): Subject {
+  return { ...subject, access: [{ kind: 'process.run', command, writes: 'workspace' }] };
+}
+
+function whyOpen(command: string): string | undefined {
+  const argv = plainWords(command);
+  return argv === undefined ? `«${command}» is not made of plain words` : openEnded(argv);
 }
 
 function whatOf({ access: [first] }: Subject): string {

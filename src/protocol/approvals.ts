@@ -28,7 +28,7 @@ export const approval = z
   .meta({ id: 'Approval' });
 export type ApprovalView = z.infer<typeof approval>;
 
-/** `always` has the narrowest rules that cover this call, one a line; null when none is safe enough to propose. */
+/** `always` has the narrowest rules that cover this call; null when none is safe enough to propose. */
 export const approvalDetail = approval
   .extend({
     access: z.array(access),
@@ -39,9 +39,15 @@ export const approvalDetail = approval
       .nullable()
       .describe('The text file that the call would leave, where a person may edit it'),
     always: z
-      .object({ rule: z.string(), covers: z.array(z.string()), refuses: z.array(z.string()) })
+      .object({
+        rule: z.string().describe('One rule a line'),
+        rules: z.array(z.string()),
+        covers: z.array(z.string()).describe('What each rule lets through, in words'),
+        refuses: z.array(z.string()).describe('Examples of what looks like this call and would still be asked about'),
+      })
       .nullable()
-      .describe('The rule that «always» would save'),
+      .describe('The rules that «always» would save'),
+    whyNoRule: z.string().nullable().describe('Why «always» proposes nothing'),
   })
   .meta({ id: 'ApprovalDetail' });
 export type ApprovalDetail = z.infer<typeof approvalDetail>;
@@ -58,12 +64,17 @@ export const approve = z
     always: z
       .union([z.literal(true), z.string().min(1).max(2000)])
       .optional()
-      .describe('Also save the proposed rule. Send its text as it was shown, so that what is saved is what was read'),
+      .describe(
+        'Also save a rule: true for the proposed one; or the text to save, one rule a line, as it was shown or edited. ' +
+          'An edited one is refused if it answers nothing here, or would let through what the proposed one must not',
+      ),
     digest: z
       .string()
       .max(200)
       .optional()
-      .describe('The digest that was shown, refused with CONFLICT if it is another; with edited arguments that of their review'),
+      .describe(
+        'The digest that was shown, refused with CONFLICT if it is another; with edited arguments that of their review',
+      ),
   })
   .meta({ id: 'Approve' });
 export type Approve = z.infer<typeof approve>;

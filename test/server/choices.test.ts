@@ -69,7 +69,11 @@ describe('the model', () => {
 
   test('at an address that somebody names is sent no key and no configured header', async () => {
     await using model = await modelServer(() => ({ status: 500, headers: {}, chunks: ['{}'] }));
-    const env = { PATH: process.env.PATH ?? '', OPENAI_API_KEY: 'top-secret', TOOLWRIGHT_MODEL_HEADERS: 'x-team: blue' };
+    const env = {
+      PATH: process.env.PATH ?? '',
+      OPENAI_API_KEY: 'top-secret',
+      TOOLWRIGHT_MODEL_HEADERS: 'x-team: blue',
+    };
     server = await TestServer.start({ env, runner: (parts) => createSessionRunner(parts, env) });
     const choice = { provider: 'openai', model: 'm', baseUrl: model.url };
     expect((await server.send('PUT', '/v1/model', choice)).body.current).toEqual({ provider: 'openai', model: 'm' });

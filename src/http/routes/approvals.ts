@@ -30,8 +30,7 @@ export function approvalRoutes(backend: Backend): ApprovalHandlers {
 
   async function detail(approval: ApprovalRecord, who: Credential): Promise<ApprovalDetail> {
     const { access = [], verdicts = [], preview = [] } = approval.shown ?? {};
-    const proposal = approval.state === 'pending' ? await answers.proposal(approval) : null;
-    const always = proposal && { rule: proposal.rules.join('\n'), covers: proposal.covers, refuses: [] };
+    const proposal = approval.state === 'pending' ? await answers.proposal(approval) : undefined;
     const draft = approval.state === 'pending' ? await draftOf(approval, who) : undefined;
     const shownDraft = draft === undefined ? null : { path: draft.path, before: draft.before, after: draft.after };
     // The protocol's types are those of the kernel, without its readonly.
@@ -41,7 +40,8 @@ export function approvalRoutes(backend: Backend): ApprovalHandlers {
       verdicts,
       preview,
       draft: shownDraft,
-      always,
+      always: proposal?.ok ? { ...proposal.value, rule: proposal.value.rules.join('\n') } : null,
+      whyNoRule: proposal?.ok === false ? proposal.error.message : null,
     } as unknown as ApprovalDetail;
   }
 

@@ -1,0 +1,75 @@
+/** Programs that run what they are given by other means than their words: a rule for the words would allow anything. */
+const ANYTHING = words(`
+  sh bash dash zsh ksh ash fish csh tcsh busybox eval source . exec sudo doas su env xargs parallel watch expect at batch crontab
+  python node deno bun ruby irb perl php lua luajit tclsh R Rscript ghci runghc iex elixir erl jshell scala groovy osascript pwsh
+  tsx ts-node awk gawk mawk sed ed ex vi vim nvim emacs gdb lldb m4 bc dc
+  ssh scp sftp ftp telnet nc ncat socat rsync docker podman kubectl helm terraform ansible ansible-playbook
+  psql mysql mariadb sqlite3 duckdb mongo mongosh redis-cli sqlplus sqlcmd
+  find curl wget tee dd patch cpio`);
+
+/** Programs that run another one, whose words follow theirs; those in brackets come between. */
+const LAUNCHERS: Readonly<Record<string, readonly string[]>> = {
+  npx: [],
+  bunx: [],
+  pnpx: [],
+  uvx: [],
+  pipx: ['run'],
+  npm: ['exec', 'x'],
+  pnpm: ['exec', 'dlx'],
+  yarn: ['exec', 'dlx', 'node'],
+  uv: ['run'],
+  poetry: ['run'],
+  pipenv: ['run'],
+  hatch: ['run'],
+  rye: ['run'],
+  pdm: ['run'],
+  bundle: ['exec'],
+  mise: ['exec', 'x'],
+  direnv: ['exec'],
+};
+
+/** Subcommands that apply what a file or the input says. */
+const GIVEN: Readonly<Record<string, readonly string[]>> = {
+  git: ['apply', 'am', 'fast-import', 'filter-branch', 'bisect', 'update-index', 'update-ref', 'hash-object', 'config'],
+  go: ['run', 'generate'],
+  dotnet: ['script', 'fsi'],
+};
+
+/** Interpreters whose first word may be a file of the project; that file's text is asked about by itself. */
+const INTERPRETERS = words('python node ruby perl php bash sh tsx ts-node');
+
+const STANDARD_INPUT = /(^|=|^-[A-Za-z])(-|\/dev\/(stdin|fd\/\d+)|\/proc\/(self|\d+)\/fd\/\d+)$/;
+
+/**
+ * Why these words do not say what runs: the program takes it from its input, from a file, or from further words. Undefined
+ * where they do.
+ */
+export function openEnded([program = '', ...args]: readonly string[]): string | undefined {
+  const name = program.replace(/(?<=^(python|perl|ruby|php|lua|node))[\d.]+$/, '');
+  if (args.some((word) => STANDARD_INPUT.test(word))) return `${program} would take what runs from its input`;
+  const [first = ''] = args;
+  if (INTERPRETERS.has(name) && first !== '' && !first.startsWith('-')) return undefined;
+  if (ANYTHING.has(name)) return `${program} can run anything, so a rule for it would allow anything`;
+  if (GIVEN[name]?.includes(first))
+    return `${program} ${first} does what it is given, so a rule for it would allow anything`;
+  return launched(name, args);
+}
+
+function launched(name: string, args: readonly string[]): string | undefined {
+  const between = LAUNCHERS[name];
+  if (between === undefined) return undefined;
+  const rest = fromFirstPlain(args);
+  const isLauncher = between.length === 0 || between.includes(rest[0] ?? '');
+  if (!isLauncher) return undefined;
+  if (args.some((word) => /^(-c|--call|--shell-mode)/.test(word))) return `${name} would run a script of its own`;
+  return openEnded(between.length === 0 ? rest : fromFirstPlain(rest.slice(1)));
+}
+
+function fromFirstPlain(args: readonly string[]): readonly string[] {
+  const at = args.findIndex((word) => !word.startsWith('-'));
+  return at === -1 ? [] : args.slice(at);
+}
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.trim().split(/\s+/));
+}

@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { TestServer } from './test-server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await TestServer.start();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+describe('«always» over HTTP', () => {
+  test('shows what the rule would and would not cover, and takes an edited one that is no wider', async () => {
+    const { call, approval } = await server.ask({ command: 'mkdir made && touch made/a' }, 'bash');
+    const { body } = await server.get(`/v1/approvals/${approval.id}`);
+    expect(body.always).toMatchObject({ rule: 'bash(mkdir made)\nbash(touch made/a)' });
+    expect(body.always.refuses).toContain('mkdir made && touch made/a; touch PWNED');
+    expect(body.whyNoRule).toBeNull();
+
+    const wide = await server.post(`/v1/approvals/${approval.id}/approve`, { always: 'bash(mkdir *)' });
+    expect(wide).toMatchObject({ status: 400, body: { detail: expect.stringContaining('would also allow') } });
+    const other = await server.post(`/v1/approvals/${approval.id}/approve`, { always: 'bash(curl x)' });
+    expect(other.body.detail).toContain('answers nothing');
+    expect((await server.get(`/v1/approvals/${approval.id}`)).body.state).toBe('pending');
+
+    const yes = await server.post(`/v1/approvals/${approval.id}/approve`, { always: 'bash(mkdir made)\n' });
+    expect(yes.status).toBe(200);
+    expect(await server.ended(call.id)).toMatchObject({ state: 'succeeded' });
+    const saved = (await server.get('/v1/rules')).body.items.map(({ rule }: { rule: string }) => rule);
+    expect(saved).toEqual(['bash(mkdir made)']);
+  });
+
+  test('says why it proposes nothing', async () => {
+    const { approval } = await server.ask({ command: 'sqlite3 data.db' }, 'bash');
+    const { body } = await server.get(`/v1/approvals/${approval.id}`);
+    expect(body).toMatchObject({ always: null, whyNoRule: expect.stringContaining('sqlite3 can run anything') });
+    const saved = await server.post(`/v1/approvals/${approval.id}/approve`, { always: 'bash(sqlite3 data.db)' });
+    expect(saved).toMatchObject({ status: 400, body: { detail: expect.stringContaining('sqlite3 can run anything') } });
+  });
+});
