@@ -105,7 +105,13 @@ export const liveEvent = z.discriminatedUnion('type', [
     workspace: z.string(),
     at: z.number(),
     data: z.object({
-      changes: z.array(z.object({ path: z.string(), kind: z.enum(['created', 'changed', 'deleted']) })),
+      changes: z.array(
+        z.object({
+          path: z.string(),
+          kind: z.enum(['created', 'changed', 'deleted']),
+          callId: z.string().nullable().describe('Whose change it is, where a tool or a save of the editor made it'),
+        }),
+      ),
       complete: z.boolean().describe('False: too many to name; look at the tree again'),
     }),
   }),

@@ -85,6 +85,7 @@ function itemsAfter(items: readonly FeedItem[], event: RecordedEvent): readonly 
         state: 'awaiting_approval',
         approvalId: event.data.approvalId,
         args: event.data.args,
+        ...(event.data.shown !== undefined && { summary: event.data.shown.summary }),
       });
     case 'approval.decided':
       return change(items, event.callId, {
