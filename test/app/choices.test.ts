@@ -30,7 +30,7 @@ beforeAll(async () => {
 }, LONG.timeout);
 afterEach(() => {
   // That the server refused something is logged by the browser itself.
-  expect(app.errors.splice(0).filter((text) => !/status of 409/.test(text))).toEqual([]);
+  expect(app.errors.splice(0).filter((text) => !/status of 4\d\d/.test(text))).toEqual([]);
 });
 afterAll(async () => {
   await app[Symbol.asyncDispose]();
@@ -62,13 +62,8 @@ test(
     await expect.poll(() => model.requests.length, { timeout: 30_000 }).toBe(2);
     await page.goto(chat);
     await page.getByText('Answer 1.').waitFor();
-    const said = await page.locator('[role=log]').innerText();
-    expect(said.replaceAll('You: ', '').split(/\n+/)).toEqual([
-      'first',
-      'Agent: Answer 0.',
-      'second',
-      'Agent: Answer 1.',
-    ]);
+    const said = (await page.evaluate("document.querySelector('[role=log]').innerText")) as string;
+    expect(said.match(/first|second|unwanted|Answer \d/g)).toEqual(['first', 'Answer 0', 'second', 'Answer 1']);
   },
 );
 
@@ -130,7 +125,7 @@ test(
     await app.shot(page, 'always');
     await rules.fill('bash');
     await dialog.getByRole('button', { name: 'Allow and save' }).click();
-    await dialog.getByRole('alert').getByText(/bash/).waitFor();
+    await dialog.getByRole('alert').filter({ hasText: 'cannot be allowed for good' }).waitFor();
     expect((await app.server.get('/v1/rules')).body.items).toEqual([]);
     await rules.fill('bash(touch x.txt)');
     await dialog.getByRole('button', { name: 'Allow and save' }).click();

@@ -1,5 +1,5 @@
 import { Hand } from 'lucide-react';
-import { type ReactNode, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Visible } from '../show/visible.tsx';
 import { approvals } from '../state/live.ts';
 import { useStore } from '../state/store.ts';
@@ -16,15 +16,19 @@ export function ApprovalDock(): ReactNode {
   const waiting = useStore(approvals);
   const [open, setOpen] = useState<string | null>(null);
   const dock = useRef<HTMLElement>(null);
-  /** What had the focus may be gone with its question: the next one has it, or else the composer. */
+  const wasOpen = useRef(false);
   const close = () => {
+    wasOpen.current = true;
     setOpen(null);
-    setTimeout(() => {
-      if (document.activeElement !== document.body) return;
-      const next = dock.current?.querySelector<HTMLElement>('li button:last-of-type');
-      (next ?? document.querySelector<HTMLElement>('#composer'))?.focus();
-    });
   };
+  // What had the focus goes with its question: the next one has it then, or else the composer.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: looked at when the list or the dialog changes
+  useEffect(() => {
+    if (!wasOpen.current || open !== null || document.activeElement !== document.body) return;
+    wasOpen.current = false;
+    const next = dock.current?.querySelector<HTMLElement>('li button:last-of-type');
+    (next ?? document.querySelector<HTMLElement>('#composer'))?.focus();
+  }, [waiting, open]);
   if (waiting.length === 0) return open !== null && <ApprovalDialog id={open} onClose={close} />;
   return (
     <section
