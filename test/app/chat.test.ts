@@ -48,7 +48,7 @@ describe('the chat', () => {
     for (let answered = 0; answered < 2; answered++) {
       const dialog = await openQuestion(page);
       await dialog.getByRole('button', { name: 'Allow once' }).click();
-      await dialog.getByRole('button', { name: 'Close' }).click();
+      await dialog.waitFor({ state: 'detached' });
     }
     await page.getByText('The report is in', { exact: false }).waitFor();
     await app.shot(page, 'demo');
@@ -163,5 +163,5 @@ test('what is typed while an input method composes is not sent by its Enter', LO
   await composer.fill('你好');
   await composer.dispatchEvent('keydown', { key: 'Enter', isComposing: true });
   expect(await composer.inputValue()).toBe('你好');
-  await page.getByText('手动模式', { exact: false }).first().waitFor();
+  await page.getByText('手动：', { exact: false }).first().waitFor();
 });

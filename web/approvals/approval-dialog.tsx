@@ -3,7 +3,7 @@ import type { ApprovalDetail, Approve } from '../../src/protocol/approvals.ts';
 import { api, messageOf } from '../api/api.ts';
 import { Dialog } from '../show/dialog.tsx';
 import { Trouble } from '../show/trouble.tsx';
-import { approvals } from '../state/live.ts';
+import { approvals, forget } from '../state/live.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 import { AlwaysRule } from './always-rule.tsx';
@@ -55,6 +55,7 @@ function Question({
     setTrouble(null);
     try {
       await work();
+      forget(approval.id);
       onAnswered();
     } catch (error) {
       setTrouble(messageOf(error));

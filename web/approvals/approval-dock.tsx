@@ -16,17 +16,17 @@ export function ApprovalDock(): ReactNode {
   const waiting = useStore(approvals);
   const [open, setOpen] = useState<string | null>(null);
   const dock = useRef<HTMLElement>(null);
-  const wasOpen = useRef(false);
+  const closed = useRef<string | null>(null);
   const close = () => {
-    wasOpen.current = true;
+    closed.current = open;
     setOpen(null);
   };
   // What had the focus goes with its question: the next one has it then, or else the composer.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: looked at when the list or the dialog changes
   useEffect(() => {
-    if (!wasOpen.current || open !== null || document.activeElement !== document.body) return;
-    wasOpen.current = false;
-    const next = dock.current?.querySelector<HTMLElement>('li button:last-of-type');
+    if (closed.current === null || open !== null || document.activeElement !== document.body) return;
+    const here = waiting.find(({ id }) => id === closed.current);
+    if (here === undefined) closed.current = null;
+    const next = dock.current?.querySelector<HTMLElement>(`[data-approval="${here?.id ?? waiting[0]?.id}"] .primary`);
     (next ?? document.querySelector<HTMLElement>('#composer'))?.focus();
   }, [waiting, open]);
   if (waiting.length === 0) return open !== null && <ApprovalDialog id={open} onClose={close} />;
@@ -43,7 +43,11 @@ export function ApprovalDock(): ReactNode {
       </p>
       <ul className="mx-auto flex max-w-4xl flex-col gap-2">
         {waiting.map((approval) => (
-          <li key={approval.id} className="flex flex-wrap items-center gap-2 rounded-lg bg-panel px-3 py-2">
+          <li
+            key={approval.id}
+            data-approval={approval.id}
+            className="flex flex-wrap items-center gap-2 rounded-lg bg-panel px-3 py-2"
+          >
             <code className="font-mono text-sm">{approval.tool}</code>
             <span className="min-w-32 flex-1 truncate text-sm">
               <Visible text={approval.summary} />
