@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { builtInTools, createToolwright, MemoryBlobs, openWorkspace, type Toolwright } from '../dist/index.js';
+import { builtInTools, createToolwright, openWorkspace, type Toolwright } from '../dist/index.js';
 import { atMost, type Benchmark, type Measurement, median, timesTheLimit } from './benchmark.ts';
 
 const MB = 1024 * 1024;
@@ -22,7 +22,7 @@ export const benchmark: Benchmark = {
   async run() {
     const top = mkdtempSync(join(tmpdir(), 'bench-files-'));
     const root = mkdtempSync(join(top, 'ws-'));
-    const world = await openWorkspace({ root, journal: { folder: join(top, 'journal'), blobs: new MemoryBlobs() } });
+    const world = await openWorkspace({ root, journal: { folder: join(top, 'journal') } });
     const toolwright = createToolwright({ tools: builtInTools, world, approver: () => ({ approved: true }) });
     try {
       return [

@@ -25,7 +25,7 @@ writeFileSync(join(root, '.env'), 'API_KEY=do-not-read-me\n');
 
 const blobs = new MemoryBlobs();
 const files = createFilePolicy();
-const world = await openWorkspace({ root, policy: files, journal: { folder: join(folder, 'journal'), blobs } });
+const world = await openWorkspace({ root, policy: files, journal: { folder: join(folder, 'journal') } });
 const { registry, executor, call } = createToolwright({
   tools: [...builtInTools, countWords, new NoteTool()],
   world,

@@ -231,3 +231,30 @@ test('a store that fails ends the run with words, not with a throw', async () =>
     error: { code: 'INTERNAL', message: expect.stringContaining('the disk is full') },
   });
 });
+
+test('a run that is paused finishes the calls it is at, stays open, and is taken up from there', async () => {
+  await using ws = await tempWorkspace({ files: { 'a.txt': 'x' } });
+  const pause = new AbortController();
+  const slow = defineTool({
+    name: 'slow',
+    description: 'Asks for a pause and goes on',
+    input: z.object({}),
+    access: () => [],
+    run: async () => {
+      pause.abort();
+      return ok('whole');
+    },
+  });
+  ws.toolwright.registry.register(slow);
+  const store = new MemoryStore();
+  const script: Script = [{ calls: [{ name: 'slow', args: {} }] }, { text: 'Done.' }];
+  const agent = agentIn(ws, script, { store });
+  expect(await agent.run('s1', 'Go', { pause: pause.signal })).toMatchObject({ ok: false });
+  const types = async () => (await store.events('s1')).map(({ type }) => type as string);
+  expect(await types()).not.toContain('run.finished');
+  expect((await types()).at(-1)).toBe('results.added');
+  expect(await agent.resume('s1')).toMatchObject({ ok: true, value: { reason: 'done', text: 'Done.' } });
+  const calls = (await store.events('s1')).filter(({ type }) => type === 'results.added');
+  expect(JSON.stringify(calls)).toContain('whole');
+  expect(calls).toHaveLength(1);
+});

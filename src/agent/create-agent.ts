@@ -2,7 +2,7 @@ import { messageOf } from '../kernel/error.ts';
 import type { LiveEvent, StoredEvent } from '../kernel/event.ts';
 import { ExecutionContext, type ExecutionContextInit } from '../kernel/execution-context.ts';
 import { NO_USAGE, type RunEnd, type Usage } from '../kernel/message.ts';
-import type { BlobStore, Clock, Store } from '../kernel/ports.ts';
+import type { BlobStore, Clock, Hold, Store } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Files } from '../kernel/workspace.ts';
 import type { Heard, Model } from '../models/model.ts';
@@ -35,6 +35,8 @@ export interface RunOptions {
   /** Who said it. */
   readonly by?: string;
   readonly signal?: AbortSignal;
+  /** Leaves the run open before its next step, for `resume`: the calls it is at end by themselves. */
+  readonly pause?: AbortSignal;
   /** Recorded events of the session itself after they were recorded, and the model's words as they come. */
   onEvent?(event: StoredEvent | LiveEvent): void;
 }
@@ -53,7 +55,7 @@ export interface RunOutcome {
 
 /**
  * A model that works through tools. A session lives in the store: a run that its process left behind goes on with
- * `resume`, in whatever process. CONFLICT while the session has a run here, INTERNAL when the store fails.
+ * `resume`, in whatever process. CONFLICT while the session has a run under way, here or elsewhere, INTERNAL when the store fails.
  */
 export interface Agent {
   run(session: string, message: string, options?: RunOptions): Promise<Result<RunOutcome>>;
@@ -91,15 +93,20 @@ export function createAgent(options: AgentOptions): Agent {
 
   /** One run of a session at a time. */
   async function alone<T>(id: string, work: () => Promise<T>): Promise<Result<T>> {
-    if (busy.has(id)) return fail('CONFLICT', `Session ${id} has a run under way: wait for its end, or stop it.`);
+    if (busy.has(id)) return fail('CONFLICT', underWay(id, 'this process'));
     busy.add(id);
+    let hold: Hold | undefined;
     try {
+      hold = await store.hold?.(id);
+      if (hold !== undefined && 'holder' in hold) return fail('CONFLICT', underWay(id, hold.holder));
       return ok(await work());
     } catch (error) {
       ready.delete(id);
       return fail('INTERNAL', `The run cannot go on: ${messageOf(error)}. What was recorded stays; resume it later.`);
     } finally {
       busy.delete(id);
+      // What cannot be given back ends with this process.
+      if (hold !== undefined && 'release' in hold) await Promise.resolve(hold.release()).catch(() => {});
     }
   }
 
@@ -113,7 +120,7 @@ export function createAgent(options: AgentOptions): Agent {
     return session;
   }
 
-  async function partsFor(id: string, { signal, onEvent }: RunOptions): Promise<RunParts> {
+  async function partsFor(id: string, { signal, pause, onEvent }: RunOptions): Promise<RunParts> {
     const notes = files === undefined ? undefined : await readProjectNotes(files);
     const onHeard = (data: Heard) => {
       onEvent?.({ type: 'message.streamed', session: id, callId: null, at: clock.now(), data });
@@ -128,6 +135,7 @@ export function createAgent(options: AgentOptions): Agent {
       system: systemPrompt(notes, options.instructions),
       tools: executor.offered().map(({ name, description, input }) => ({ name, description, schema: input.json })),
       signal,
+      pause,
       onHeard,
     };
   }
@@ -138,6 +146,10 @@ export function createAgent(options: AgentOptions): Agent {
     const cost = model.price && costOf(usage, model.price);
     return { reason, message, text: lastWords(session), turns, usage, cost };
   }
+}
+
+function underWay(session: string, holder: string): string {
+  return `Session ${session} has a run under way in ${holder}: wait for its end, or stop it there.`;
 }
 
 /** What an earlier process left open: each of its calls gets its result before anything new is said. */

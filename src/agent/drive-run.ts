@@ -20,6 +20,7 @@ export interface RunParts {
   readonly system: string;
   readonly tools: readonly OfferedTool[];
   readonly signal: AbortSignal | undefined;
+  readonly pause: AbortSignal | undefined;
   onHeard(heard: Heard): void;
 }
 
@@ -30,6 +31,8 @@ export interface Ended {
 
 /** A model that only ever pauses, or only ever talks past its limit, is not helped by going on. */
 const MOST_IN_A_ROW = 3;
+/** What a timer can hold, in milliseconds. */
+const LONGEST = 2 ** 31 - 1;
 
 /**
  * Goes on until the run is over:
@@ -39,10 +42,18 @@ const MOST_IN_A_ROW = 3;
  */
 export async function driveRun(session: Session, parts: RunParts): Promise<Ended> {
   const started = parts.clock.monotonic();
+  const { budget } = parts;
+  // Also ends what is under way: a model or a command that hangs is what a limit on time is for.
+  const timeUp =
+    budget.seconds === undefined ? undefined : AbortSignal.timeout(Math.min(budget.seconds * 1000, LONGEST));
+  const signal = AbortSignal.any([parts.signal, timeUp].filter((one) => one !== undefined));
+  // A turn that was not recorded costs nothing but itself, so a pause does not wait for it; calls are finished.
+  const thinking = parts.pause === undefined ? signal : AbortSignal.any([signal, parts.pause]);
   const loops = new LoopDetector();
   let inARow = 0;
   for (;;) {
     failpoint('agent.step');
+    parts.pause?.throwIfAborted();
     const last = session.last;
     if (last?.message.role === 'assistant') {
       const { message, seq } = last;
@@ -55,16 +66,12 @@ export async function driveRun(session: Session, parts: RunParts): Promise<Ended
   }
 
   async function think(): Promise<Ended | undefined> {
-    const { model, budget, clock, system, tools, signal, onHeard } = parts;
-    if (signal?.aborted) return { reason: 'stopped', message: 'It was told to stop.' };
-    const seconds = (clock.monotonic() - started) / 1000;
-    const over = session.run && overBudget(budget, session.run, { seconds, price: model.price });
-    if (over !== undefined) return { reason: 'budget', message: over };
+    const { model, system, tools, onHeard } = parts;
+    const ended = stopped() ?? spent();
+    if (ended !== undefined) return ended;
     if (session.window.isFull) await session.window.shrink(parts.keep);
-    const turn = await model.turn(
-      { system, tools, messages: session.window.messages },
-      signal === undefined ? { onHeard } : { signal, onHeard },
-    );
+    const turn = await model.turn({ system, tools, messages: session.window.messages }, { signal: thinking, onHeard });
+    parts.pause?.throwIfAborted();
     if (!turn.ok) return failed(turn.error.code, turn.error.message);
     if (turn.value.parts.length === 0) return conclude(turn.value.stop);
     failpoint('agent.heard');
@@ -72,8 +79,20 @@ export async function driveRun(session: Session, parts: RunParts): Promise<Ended
     return undefined;
   }
 
+  function stopped(): Ended | undefined {
+    if (parts.signal?.aborted) return { reason: 'stopped', message: 'It was told to stop.' };
+    if (timeUp?.aborted) return { reason: 'budget', message: `It took ${budget.seconds} s, and no more were allowed.` };
+    return undefined;
+  }
+
+  function spent(): Ended | undefined {
+    const seconds = (parts.clock.monotonic() - started) / 1000;
+    const over = session.run && overBudget(budget, session.run, { seconds, price: parts.model.price });
+    return over === undefined ? undefined : { reason: 'budget', message: over };
+  }
+
   async function failed(code: string, message: string): Promise<Ended | undefined> {
-    if (code === 'CANCELLED') return { reason: 'stopped', message: 'It was told to stop.' };
+    if (code === 'CANCELLED') return stopped() ?? { reason: 'stopped', message };
     // Our guess at its size was too low: take out more and try again, as long as there is something to take out.
     if (code === 'TOO_LARGE' && ++inARow <= MOST_IN_A_ROW && (await session.window.shrink(parts.keep, 0.25 / inARow)))
       return undefined;
@@ -81,11 +100,10 @@ export async function driveRun(session: Session, parts: RunParts): Promise<Ended
   }
 
   async function act(turn: { message: AssistantMessage; seq: number }): Promise<Ended | undefined> {
-    const results = await answerCalls(turn, parts);
+    const results = await answerCalls(turn, { ...parts, signal });
     failpoint('agent.acted');
     await session.add(results);
-    if (parts.signal?.aborted) return { reason: 'stopped', message: 'It was told to stop.' };
-    const unexpected = endOf(turn.message.stop);
+    const unexpected = stopped() ?? endOf(turn.message.stop);
     if (unexpected !== undefined) return unexpected;
     const looks = loops.look(turn.message, results);
     if (looks === 'stop') {
@@ -106,15 +124,16 @@ export async function driveRun(session: Session, parts: RunParts): Promise<Ended
     const ended = endOf(stop);
     if (ended !== undefined) return ended;
     if (stop.reason === 'end' || stop.reason === 'calls') return { reason: 'done', message: '' };
-    if (parts.signal?.aborted) return { reason: 'stopped', message: 'It was told to stop.' };
+    const told = stopped();
+    if (told !== undefined) return told;
     if (++inARow > MOST_IN_A_ROW) {
       const message = `The model did not come to an end (${stop.reason}) in ${MOST_IN_A_ROW} tries. Ask for less at once.`;
       return { reason: 'failed', message };
     }
+    // A pause is not the end of its turn: it is sent back as it is, and goes on.
+    if (stop.reason === 'paused') return think();
     if (stop.reason === 'window') await session.window.shrink(parts.keep);
-    await note(
-      stop.reason === 'paused' ? 'Go on.' : 'Your answer was cut off because it was too long. Go on where it stopped.',
-    );
+    await note('Your answer was cut off because it was too long. Go on where it stopped.');
     return undefined;
   }
 

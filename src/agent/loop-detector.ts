@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { AssistantMessage, ResultsMessage } from '../kernel/message.ts';
 
 const LOOKED_AT = 20;
@@ -12,9 +13,11 @@ export class LoopDetector {
   look(turn: AssistantMessage, { results }: ResultsMessage): 'fine' | 'warn' | 'stop' {
     const calls = turn.parts.flatMap((part) => (part.type === 'call' ? [[part.name, part.args]] : []));
     const said = results.map(({ text }) => text.replace(MARK, ''));
-    const signature = JSON.stringify([calls, said]);
-    this.#latest = [...this.#latest.slice(1 - LOOKED_AT), short(signature)];
-    const times = this.#latest.filter((one) => one === short(signature)).length;
+    const signature = createHash('sha256')
+      .update(JSON.stringify([calls, said]))
+      .digest('base64');
+    this.#latest = [...this.#latest.slice(1 - LOOKED_AT), signature];
+    const times = this.#latest.filter((one) => one === signature).length;
     if (times >= STOP_AT) return 'stop';
     return times === WARN_AT ? 'warn' : 'fine';
   }
@@ -22,10 +25,3 @@ export class LoopDetector {
 
 /** Differs from call to call although nothing else does. */
 const MARK = /<\/?untrusted-[0-9a-f]+/g;
-
-/** Long ones by length and ends: enough to compare, little to hold. */
-function short(signature: string): string {
-  return signature.length <= 2000
-    ? signature
-    : `${signature.length}:${signature.slice(0, 1000)}${signature.slice(-900)}`;
-}

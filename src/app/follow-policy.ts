@@ -7,12 +7,14 @@ import type { UrlJudge } from '../kernel/web.ts';
 import { createPolicy, type ExplainingPolicy, type PolicyOptions } from '../policy/create-policy.ts';
 import type { Mode } from '../policy/modes.ts';
 import { checkRules, type Proposal, proposeRules } from '../policy/propose-rule.ts';
-import { type KnownTools, parseRules, type RuleSet } from '../policy/rules.ts';
+import { type KnownTools, parseRule, parseRules, type RuleSet } from '../policy/rules.ts';
 import { withStrictList } from '../policy/strict-list.ts';
 import type { Config } from './config/settings.ts';
 
 interface PolicyParts {
   readonly config: Config;
+  /** The id of the workspace it is for: rules that were saved for another one do nothing. */
+  readonly workspace: string;
   readonly files: FilePolicy;
   readonly home: string;
   /** Whether a sandbox contains what runs. */
@@ -42,11 +44,11 @@ export interface FollowedPolicy {
 
 /**
  * The configuration's rules and those saved in the store, by whatever process, as one policy that follows them. A rule
- * of the configuration that cannot be used is refused; a saved one whose tool is gone does nothing.
+ * of the configuration that cannot be used is refused; a saved one that cannot, as when its tool is gone, does nothing.
  */
 export async function followPolicy(
   store: Ledger,
-  { config, files, home, contained, known, tools, urls }: PolicyParts,
+  { config, workspace, files, home, contained, known, tools, urls }: PolicyParts,
 ): Promise<Result<FollowedPolicy>> {
   const given: RuleSet = { allow: config.allow, ask: config.ask, deny: config.deny };
   const fixedFor = (mode: Mode) =>
@@ -56,8 +58,9 @@ export async function followPolicy(
   let chosen = { mode: config.mode, fixed: first.value };
   const optionsWith = (saved: readonly RuleRecord[]): PolicyOptions => {
     const { mode, fixed } = chosen;
-    const kept = parseRules(setOf(saved.filter(({ rule }) => known.has(rule.split('(')[0] ?? ''))), known);
-    const rules = kept.ok ? [...fixed, ...kept.value] : fixed;
+    const ours = saved.filter((rule) => rule.workspace === null || rule.workspace === workspace);
+    const kept = ours.map(({ rule, verdict }) => parseRule(rule, verdict, known));
+    const rules = [...fixed, ...kept.flatMap((rule) => (rule.ok ? [rule.value] : []))];
     return { mode, rules: rules.toSorted(byStrictness), files, home, contained, ...(urls && { urls }) };
   };
   let options = optionsWith(await store.rules());
@@ -87,13 +90,7 @@ export async function followPolicy(
 
 /** Tools that take a command line. */
 function commandTools(tools: readonly Tool[]): string[] {
-  return tools.filter(({ takesCommand }) => takesCommand === true).map(({ name }) => name);
-}
-
-function setOf(saved: readonly RuleRecord[]): RuleSet {
-  const having = (verdict: RuleRecord['verdict']) =>
-    saved.filter((rule) => rule.verdict === verdict).map(({ rule }) => rule);
-  return { allow: having('allow'), ask: having('ask'), deny: having('deny') };
+  return tools.filter(({ patterns }) => patterns === 'commands').map(({ name }) => name);
 }
 
 const STRICTNESS = { deny: 0, ask: 1, allow: 2 };

@@ -12,6 +12,8 @@ export const noRunner: SessionRunner = {
   choose: () => NO_MODEL,
   send: async () => NO_MODEL,
   stop: async () => NO_MODEL,
+  mayPlayDemo: () => NO_MODEL,
   demo: async () => NO_MODEL,
   running: () => false,
+  pause() {},
 };

@@ -11,11 +11,12 @@ import type { Sandbox } from '../kernel/sandbox.ts';
 import type { RemoteServer } from '../mcp/client/remote-server.ts';
 import { createWeb, withWeb } from '../net/create-web.ts';
 import type { ExplainingPolicy } from '../policy/create-policy.ts';
+import { scriptFiles } from '../policy/script-files.ts';
 import { createProcesses } from '../processes/create-processes.ts';
 import { builtInToolsets } from '../runtime/built-in-toolsets.ts';
 import { ToolExecutor } from '../runtime/executor.ts';
+import type { LiveCalls } from '../runtime/live-calls.ts';
 import { type AnyTool, ToolRegistry } from '../runtime/registry.ts';
-import { FileBlobs } from '../storage/file-blobs.ts';
 import { openStore } from '../storage/open.ts';
 import type { OpenStore } from '../storage/open-store.ts';
 import { builtInTools } from '../tools/index.ts';
@@ -26,10 +27,13 @@ import type { Config } from './config/settings.ts';
 import type { Texts } from './config/texts.ts';
 import { type FollowedPolicy, followPolicy } from './follow-policy.ts';
 import { followToolStates } from './follow-tool-states.ts';
+import { hostsOfRules } from './hosts-of-rules.ts';
+import { knownTools } from './known-tools.ts';
 import { ownPorts } from './own-ports.ts';
 import type { RemoteTools, RemoteToolsParts } from './remote-tools.ts';
 import { VERSION } from './version.ts';
 import { createWitness } from './witness.ts';
+import { workspaceId } from './workspace-id.ts';
 
 export interface AppOptions {
   /** The folder to work in. */
@@ -42,6 +46,8 @@ export interface AppOptions {
   /** Who is asked. Left out: a call that must be asked about is refused. */
   readonly approver?: Approver | Approver['ask'];
   readonly logger?: Logger;
+  /** Told of every call while it is under way. */
+  readonly live?: LiveCalls;
   /** Beside the built-in ones. */
   readonly tools?: readonly AnyTool[];
 }
@@ -101,15 +107,16 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   const log = options.logger ?? pino({ level: 'silent' });
   const remote = await remoteTools(config.mcpServers, { registry, stateDir, version: VERSION, log });
   closing.push(() => remote.close());
-  const known = { has: (name: string) => registry.exists(name) || remote.mayBeNamed(name) };
+  const known = knownTools([registry], (name) => remote.mayBeNamed(name));
   const web = createWeb({
     allowedHosts: config.allowedHosts,
-    privateHosts: config.privateHosts,
+    privateHosts: [...config.privateHosts, ...hostsOfRules(config.allow)],
     search: loaded.value.search,
     ownPorts: ownPorts(stateDir, config.port),
   });
   const policy = await followPolicy(store, {
     config,
+    workspace: workspaceId(root),
     files,
     home,
     contained: sandbox.value.kind !== 'none',
@@ -121,11 +128,15 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   const workspace = await openWorkspace({
     root,
     policy: files,
-    journal: { folder: join(stateDir, 'journal'), blobs: undoBlobs(stateDir) },
+    journal: { folder: join(stateDir, 'journal') },
     sandbox: sandbox.value,
     ownFolders: [stateDir],
   });
-  const processes = createProcesses({ sandbox: sandbox.value, network: { hosts: config.allowedHosts } });
+  const processes = createProcesses({
+    sandbox: sandbox.value,
+    scriptFiles,
+    network: { hosts: config.allowedHosts },
+  });
   closing.push(
     () => workspace.close(),
     () => sandbox.value.close(),
@@ -140,6 +151,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     world: withWeb(processes.addTo(workspace), web),
     witness: createWitness(workspace),
     ...(options.approver !== undefined && { approver: options.approver }),
+    ...(options.live !== undefined && { live: options.live }),
     ...(config.approvalTimeout !== null && { approvalTimeout: config.approvalTimeout }),
     ...(config.toolset !== 'full' && { toolset: config.toolset }),
     ...(options.logger !== undefined && { logger: options.logger }),
@@ -162,16 +174,6 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     }),
     close: () => closeAll(closing),
   });
-}
-
-const UNDO_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
-
-/** Not the store's: that one forgets what no call refers to, and undo needs what stood there before for longer. */
-function undoBlobs(stateDir: string): BlobStore {
-  const kept = new FileBlobs(join(stateDir, 'journal', 'blobs'));
-  // What cannot be removed now is tried again next time.
-  kept.sweep(new Set(), Date.now() - UNDO_KEPT_MS).catch(() => {});
-  return kept;
 }
 
 /** Most have no such servers, and what speaks to them is large: it is loaded when there is one. */

@@ -1,12 +1,8 @@
-import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
-import { createAnswers, type ReviewedEdit } from '../approval/answers.ts';
 import { createHeadless } from '../approval/headless.ts';
 import { createInbox } from '../approval/inbox.ts';
 import type { Backend, SessionRunner, WorkspaceBackend } from '../http/backend.ts';
-import type { ApprovalRecord } from '../kernel/approval.ts';
 import { messageOf } from '../kernel/error.ts';
-import { ExecutionContext } from '../kernel/execution-context.ts';
 import type { Ledger } from '../kernel/ledger.ts';
 import type { Logger } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
@@ -19,12 +15,14 @@ import { cancelCall } from './cancel-call.ts';
 import { loadConfig } from './config/load-config.ts';
 import type { Config } from './config/settings.ts';
 import { noRunner } from './no-runner.ts';
+import { openAnswers } from './open-answers.ts';
 import { type App, type AppOptions, openApp } from './open-app.ts';
-import { type Proposable, proposeFor } from './propose-for.ts';
+import { proposeFor } from './propose-for.ts';
 import { createSettings, reloadRules } from './settings-door.ts';
 import { takeOverCalls } from './take-over-calls.ts';
 import { tellFileChanges } from './tell-file-changes.ts';
 import { VERSION } from './version.ts';
+import { workspaceId } from './workspace-id.ts';
 
 export interface HostOptions extends Omit<AppOptions, 'workspace' | 'store' | 'approver'> {
   /** Folders to work in; the first is the default. */
@@ -53,6 +51,8 @@ export interface Host extends Backend {
   readonly config: Config;
   readonly stateDir: string;
   readonly apps: ReadonlyMap<string, App>;
+  /** Every call that is under way here, whichever door it came through. */
+  readonly live: LiveCalls;
   /** Who is asked about calls that come through MCP, and through any other door. */
   readonly mcpApprover: McpApprover;
   close(): Promise<void>;
@@ -79,28 +79,25 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
         .catch((error) => log.error({}, messageOf(error)));
     }
   };
+  const live = new LiveCalls();
   const apps = new Map<string, App>();
   const appOf = async (session: string) => apps.get((await ledger.session(session))?.workspace ?? '');
-  const propose = async (call: Proposable, written?: readonly string[]) =>
-    proposeFor(await appOf(call.session), call, written);
   const headlessly = createHeadless(async (request) => {
-    const proposed = await propose(request);
+    const proposed = await proposeFor(await appOf(request.session), request);
     return proposed.ok ? proposed.value.rules : null;
   });
   const mcpApprover = createMcpApprover(() => ({ way: config.mcpApprovals, inbox, headless: headlessly, inboxHint }));
   const approver = headless ? headlessly : mcpApprover;
   for (const workspace of folders) {
-    const app = await openApp({ ...rest, workspace, store: opened.value, approver });
+    const app = await openApp({ ...rest, workspace, store: opened.value, approver, live });
     if (!app.ok) return close().then(() => app);
     apps.set(workspaceId(app.value.workspace.root), app.value);
     closing.push(() => app.value.close());
   }
 
-  const live = new LiveCalls();
   const { tell, onLive } = liveEvents();
   for (const { executor } of apps.values()) {
     executor.on((event) => {
-      if (event.type === 'call.finished') live.end(event.callId);
       if (event.type === 'call.progressed') tell(event);
     });
   }
@@ -112,7 +109,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     closing.push(
       keepUp(ledger, { retention: () => retentionOf(config), onError: (error) => log.warn({}, messageOf(error)) }),
     );
-    closing.push(takeOverCalls(apps, { ledger, live, log }));
+    closing.push(takeOverCalls(apps, { ledger, log }));
     tellFileChanges(apps, { tell, log });
   }
   return ok({
@@ -126,41 +123,13 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     live,
     log,
     workspaces: new Map([...apps].map(([id, app]) => [id, toBackend(id, app)])),
-    answers: createAnswers({
-      ledger,
-      review: async (approval, args) => review(await appOf(approval.session), approval, args),
-      propose,
-      ruleSaved: () => reloadRules(apps),
-    }),
+    answers: openAnswers(ledger, { appOf, ruleSaved: () => reloadRules(apps) }),
     settings: createSettings(apps, { ledger, config }),
     runner: createRunner?.({ apps, ledger, live, appOf, log, tell }) ?? noRunner,
     cancel: (call, by) => cancelCall(ledger, live, call, by),
     onLive,
     close,
   });
-}
-
-/** A name that holds wherever the folder has this path, and that shows only the last part of it. */
-function workspaceId(root: string): string {
-  const name = basename(root).replace(/[^A-Za-z0-9._-]+/g, '-') || 'root';
-  return `${name}-${createHash('sha256').update(root).digest('hex').slice(0, 8)}`;
-}
-
-/** Edited arguments are judged as a call of the same session in the same workspace would be. */
-async function review(
-  app: App | undefined,
-  { tool, session, callId }: ApprovalRecord,
-  args: Record<string, unknown>,
-): Promise<Result<ReviewedEdit>> {
-  if (app === undefined) {
-    return fail(
-      'NOT_CONFIGURED',
-      `The workspace of call ${callId} is not open here: answer where it is, or without edits.`,
-    );
-  }
-  const { workingDir, timeout, maxOutputSize } = app.context;
-  const context = new ExecutionContext({ workingDir, timeout, maxOutputSize, sessionId: session });
-  return app.executor.review(tool, context, args);
 }
 
 function toBackend(id: string, app: App): WorkspaceBackend {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type App, openApp } from './open-app.ts';
+import { saveRule } from './rules.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'app-web-'));
 const server = createServer((_request, response) => response.end('hello from inside'));
@@ -20,11 +21,11 @@ afterAll(() => {
   rmSync(home, { recursive: true, force: true });
 });
 
-async function fetched(flags: Record<string, string>, before: (app: App) => void = () => {}): Promise<string> {
+async function fetched(flags: Record<string, string>, before: (app: App) => unknown = () => {}): Promise<string> {
   const env = { PATH: '/usr/local/bin:/usr/bin:/bin' };
   const opened = await openApp({ workspace: join(home, 'project'), home, env, flags });
   if (!opened.ok) throw new Error(opened.error.message);
-  before(opened.value);
+  await before(opened.value);
   const { executor, context } = opened.value;
   const result = await executor.execute('web_fetch', context, { url: `http://127.0.0.1:${port}/` });
   await opened.value.close();
@@ -37,6 +38,21 @@ test('the settings decide what the web tools reach', async () => {
   expect(await fetched({ allow: 'web_fetch(domain:127.0.0.1)', ...listed })).toBe('hello from inside');
   expect(await fetched({ allowedHosts: `127.0.0.1:${port}`, ...listed })).toBe('hello from inside');
   expect(await fetched(listed)).toContain('not on the list of allowed hosts');
+});
+
+test('an allow rule of the configuration lists the host and the port that it names', async () => {
+  expect(await fetched({ allow: `web_fetch(domain:127.0.0.1:${port})` })).toBe('hello from inside');
+  expect(await fetched({ allow: `web_fetch(domain:127.0.0.1:${port + 1})` })).toContain('not on the public internet');
+  expect(await fetched({ allow: `web_fetch(domain:*.0.0.1:${port})` })).toContain('not on the public internet');
+  expect(await fetched({ ask: `web_fetch(domain:127.0.0.1:${port})` })).toContain('not on the public internet');
+});
+
+test('a rule that was saved while answering lists nothing', async () => {
+  const save = async (app: App) => {
+    await saveRule(app, { rule: `web_fetch(domain:127.0.0.1:${port})`, verdict: 'allow' }, 'somebody');
+    await app.rules.reload();
+  };
+  expect(await fetched({}, save)).toContain('not on the public internet');
 });
 
 test('a server of this user is never reached, whoever started it', async () => {

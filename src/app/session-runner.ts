@@ -1,4 +1,4 @@
-import type { Agent } from '../agent/create-agent.ts';
+import type { Agent, RunOptions } from '../agent/create-agent.ts';
 import type { SessionRunner } from '../http/backend.ts';
 import { messageOf } from '../kernel/error.ts';
 import type { LiveEvent, StoredEvent } from '../kernel/event.ts';
@@ -22,6 +22,7 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
   if (first === undefined) throw new Error('a host has at least one workspace');
   const chosen = createChosenModel(first.loaded.config, env);
   const running = new Map<string, AbortController>();
+  const pause = new AbortController();
   const agents = new Map<App, { model: Agent | undefined; demo: Agent }>();
   void resumeOpenRuns().catch((error) => log.warn({}, `Open runs cannot be taken up now: ${messageOf(error)}`));
 
@@ -35,17 +36,16 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
     async send(session, text, by) {
       const model = chosen.current();
       if (!model.ok) return model;
-      return start(session, 'model', (agent, signal) => agent.run(session, text, { signal, by, onEvent }));
+      return start(session, 'model', (agent, options) => agent.run(session, text, { ...options, by }));
+    },
+    mayPlayDemo(workspace) {
+      const app = apps.get(workspace);
+      if (app === undefined || isDemoWorkspace(app.workspace.root)) return ok(undefined);
+      const next = 'open examples/demo-workspace, or a copy of it.';
+      return fail('NOT_CONFIGURED', `The demo works on the demo workspace: ${next}`);
     },
     async demo(session, by) {
-      const app = await appOf(session);
-      if (app !== undefined && !isDemoWorkspace(app.workspace.root)) {
-        return fail(
-          'NOT_CONFIGURED',
-          'The demo works on the demo workspace: open examples/demo-workspace, or a copy of it.',
-        );
-      }
-      return start(session, 'demo', (agent, signal) => agent.run(session, DEMO_TASK, { signal, by, onEvent }));
+      return start(session, 'demo', (agent, options) => agent.run(session, DEMO_TASK, { ...options, by }));
     },
     async stop(session) {
       const run = running.get(session);
@@ -54,8 +54,10 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
       return ok(undefined);
     },
     running: (session) => running.has(session),
+    pause: () => pause.abort(),
   };
 
+  /** Answers when the run has begun, or cannot. */
   async function start(session: string, which: 'model' | 'demo', work: Work): Promise<Result<void>> {
     if (running.has(session))
       return fail('CONFLICT', 'This session has a run under way: wait for its end, or stop it.');
@@ -66,11 +68,18 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
       running.delete(session);
       return fail('NOT_CONFIGURED', 'The workspace of this session is not open here.');
     }
-    void work(agent, stopper.signal).then((ran) => {
-      running.delete(session);
-      if (!ran.ok) log.error({ session }, ran.error.message);
+    return new Promise((answer) => {
+      const onEvent = (event: StoredEvent | LiveEvent) => {
+        // Recorded events reach everybody through the store; what is not recorded is told here.
+        if (event.type === 'message.streamed') tell(event);
+        answer(ok(undefined));
+      };
+      void work(agent, { signal: stopper.signal, pause: pause.signal, onEvent }).then((ran) => {
+        running.delete(session);
+        if (!ran.ok && !pause.signal.aborted) log.error({ session }, ran.error.message);
+        answer(ran.ok ? ok(undefined) : ran);
+      });
     });
-    return ok(undefined);
   }
 
   async function agentFor(session: string, which: 'model' | 'demo'): Promise<Agent | undefined> {
@@ -85,11 +94,6 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
     return made[which];
   }
 
-  /** Recorded events reach everybody through the store; what is not recorded is told here. */
-  function onEvent(event: StoredEvent | LiveEvent): void {
-    if (event.type === 'message.streamed') tell(event);
-  }
-
   async function resumeOpenRuns(): Promise<void> {
     for (let after: string | null | undefined; after !== null; ) {
       const page = await ledger.sessions(after === undefined ? {} : { after });
@@ -97,14 +101,14 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
         if (workspace === null || !apps.has(workspace) || updatedAt < Date.now() - DAY_MS || running.has(id)) continue;
         const open = openRun(await ledger.events(id));
         if (open === undefined || (!chosen.current().ok && !open.scripted)) continue;
-        await start(id, open.scripted ? 'demo' : 'model', (agent, signal) => agent.resume(id, { signal, onEvent }));
+        void start(id, open.scripted ? 'demo' : 'model', (agent, options) => agent.resume(id, options));
       }
       after = page.next;
     }
   }
 }
 
-type Work = (agent: Agent, signal: AbortSignal) => Promise<Result<unknown>>;
+type Work = (agent: Agent, options: RunOptions) => Promise<Result<unknown>>;
 
 /** What the last run of a session was, if it did not finish. */
 function openRun(events: readonly StoredEvent[]): { scripted: boolean } | undefined {

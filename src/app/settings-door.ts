@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Settings } from '../http/backend.ts';
 import type { Ledger, RuleRecord } from '../kernel/ledger.ts';
 import { fail, ok } from '../kernel/result.ts';
-import { parseRules } from '../policy/rules.ts';
+import { parseRule } from '../policy/rules.ts';
 import { type Config, SETTINGS } from './config/settings.ts';
+import { knownTools } from './known-tools.ts';
 import type { App } from './open-app.ts';
 
 /** Changes are recorded with who made them, and hold in every process; here they hold when the promise is kept. */
@@ -34,17 +35,27 @@ export function createSettings(
 
     async rules() {
       const fixed = (['deny', 'ask', 'allow'] as const).flatMap((verdict) =>
-        config[verdict].map((rule) => ({ id: null, rule, verdict, by: null, savedAt: null })),
+        config[verdict].map((rule) => ({ id: null, rule, verdict, by: null, savedAt: null, workspace: null })),
       );
       return [...fixed, ...(await ledger.rules())];
     },
 
-    async saveRule(rule, verdict, by) {
-      const known = new Set([...apps.values()].flatMap(({ registry }) => registry.listNames()));
-      const parsed = parseRules({ allow: [], ask: [], deny: [], [verdict]: [rule] }, known);
+    async saveRule({ rule, verdict, workspace = null }, by) {
+      if (workspace !== null && !apps.has(workspace)) {
+        return fail(
+          'INVALID_INPUT',
+          `There is no workspace ${workspace} here: name one of ${[...apps.keys()].join(', ')}.`,
+        );
+      }
+      const known = knownTools([...apps.values()].map(({ registry }) => registry));
+      const parsed = parseRule(rule, verdict, known);
       if (!parsed.ok) return parsed;
-      const saved: RuleRecord = { id: randomUUID(), rule, verdict, by, savedAt: Date.now() };
-      await ledger.record({ type: 'rule.saved', at: saved.savedAt, data: { ruleId: saved.id, rule, verdict, by } });
+      const saved: RuleRecord = { id: randomUUID(), rule, verdict, by, savedAt: Date.now(), workspace };
+      await ledger.record({
+        type: 'rule.saved',
+        at: saved.savedAt,
+        data: { ruleId: saved.id, rule, verdict, by, workspace },
+      });
       await reloadRules(apps);
       return ok(saved);
     },

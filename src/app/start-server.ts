@@ -47,7 +47,9 @@ export async function startServer({ pages, graceMs, ...options }: ServerOptions)
     host,
     async close() {
       rmSync(note, { force: true });
-      await Promise.all([mcp.close(), running.close(), drain(host, graceMs)]);
+      host.runner.pause();
+      const drained = drain(host, graceMs);
+      await Promise.all([mcp.close(), drained, running.close(drained)]);
       await host.close();
     },
   });

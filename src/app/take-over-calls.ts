@@ -3,12 +3,10 @@ import { messageOf } from '../kernel/error.ts';
 import { ExecutionContext } from '../kernel/execution-context.ts';
 import type { Ledger } from '../kernel/ledger.ts';
 import type { Logger } from '../kernel/ports.ts';
-import type { LiveCalls } from '../runtime/live-calls.ts';
 import type { App } from './open-app.ts';
 
 interface Parts {
   readonly ledger: Ledger;
-  readonly live: LiveCalls;
   readonly log: Logger;
 }
 
@@ -16,14 +14,12 @@ interface Parts {
  * Runs what ended processes left behind, in the workspace its session was opened for: now, and whenever more is found.
  * Calls of other workspaces are left to those who have them. Returns how to stop.
  */
-export function takeOverCalls(apps: ReadonlyMap<string, App>, { ledger, live, log }: Parts): () => void {
+export function takeOverCalls(apps: ReadonlyMap<string, App>, { ledger, log }: Parts): () => void {
   let stopped = false;
   const resume = () => {
     if (stopped) return;
     for (const [id, app] of apps) {
-      const running = app.executor.resume((call) => contextFor(ledger, id, app, call), {
-        signalOf: (callId) => live.begin(callId),
-      });
+      const running = app.executor.resume((call) => contextFor(ledger, id, app, call));
       running.catch((error) => log.warn({}, `Calls left behind cannot be taken over now: ${messageOf(error)}`));
     }
   };

@@ -11,15 +11,21 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { type Credential, type Credentials, hashToken } from '../http/credentials.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import { role } from '../protocol/health.ts';
 
+const LOOK_MS = 250;
 const OWNER: Credential = { name: 'owner', role: 'admin', sessions: null };
 
 const userToken = z.strictObject({
-  name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/),
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'A name has letters, digits, dots, dashes and underscores.')
+    // Answers are recorded under it: nobody else's may pass for the owner's.
+    .refine((name) => name.toLowerCase() !== OWNER.name, 'The name owner is taken: choose another.'),
   role,
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   sessions: z.array(z.string()).nullable().default(null),
@@ -47,15 +53,32 @@ export function openTokens(stateDir: string): Result<Tokens> {
   const read = readUsers(usersPath);
   if (!read.ok) return read;
   let own = first;
+  let ownHash = hashToken(own);
+  let ownStamp = stampOf(path);
   let users = read.value;
   const revoked = new Set<(tokenHash: string) => void>();
 
+  /** Also when it is not asked for: who reads a stream asks for nothing more. */
   function refresh(): void {
+    if (stampOf(path) !== ownStamp) takeOwn(readOwn(path) ?? own);
+    if (stampOf(usersPath) === users.stamp) return;
     const now = readUsers(usersPath, users.stamp);
-    if (!now.ok || now.value === users) return;
-    const gone = [...users.byHash.keys()].filter((hash) => !now.value.byHash.has(hash));
+    if (!now.ok) return;
+    const before = users;
     users = now.value;
-    for (const hash of gone) for (const tell of revoked) tell(hash);
+    for (const [hash, who] of before.byHash) if (!isDeepStrictEqual(users.byHash.get(hash), who)) tellRevoked(hash);
+  }
+
+  function takeOwn(token: string): void {
+    const before = own;
+    own = token;
+    ownHash = hashToken(own);
+    ownStamp = stampOf(path);
+    if (before !== own) tellRevoked(hashToken(before));
+  }
+
+  function tellRevoked(hash: string): void {
+    for (const tell of revoked) tell(hash);
   }
 
   return ok({
@@ -66,20 +89,22 @@ export function openTokens(stateDir: string): Result<Tokens> {
       return users.byHash.size > 0;
     },
     find(tokenHash) {
-      if (tokenHash === hashToken(own)) return OWNER;
-      if (stampOf(usersPath) !== users.stamp) refresh();
-      return users.byHash.get(tokenHash);
+      refresh();
+      return tokenHash === ownHash ? OWNER : users.byHash.get(tokenHash);
     },
     async rotate() {
-      const before = hashToken(own);
-      own = newToken();
-      replaceOwn(path, own);
-      for (const tell of revoked) tell(before);
-      return own;
+      const token = newToken();
+      replaceOwn(path, token);
+      takeOwn(token);
+      return token;
     },
     onRevoked(listener) {
       revoked.add(listener);
-      return () => revoked.delete(listener);
+      const looking = setInterval(refresh, LOOK_MS).unref();
+      return () => {
+        revoked.delete(listener);
+        clearInterval(looking);
+      };
     },
   });
 }
@@ -94,7 +119,7 @@ export function addToken(stateDir: string, user: Pick<UserToken, 'name' | 'role'
     return fail('CONFLICT', `There is a token for ${user.name} already.`);
   const token = newToken();
   const checked = userToken.safeParse({ ...user, sha256: hashToken(token) });
-  if (!checked.success) return fail('INVALID_INPUT', 'A name has letters, digits, dots, dashes and underscores.');
+  if (!checked.success) return fail('INVALID_INPUT', checked.error.issues[0]?.message ?? 'That is no token.');
   replaceOwn(path, `${JSON.stringify([...known, checked.data], null, 2)}\n`);
   return ok(token);
 }

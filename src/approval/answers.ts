@@ -76,11 +76,13 @@ export function createAnswers(parts: AnswerParts): Answers {
     if (edit !== undefined && rule !== undefined && edit.changed.length > 0) return refused(eitherOr());
 
     const isEdited = edit !== undefined && edit.changed.length > 0;
-    const more = isEdited ? { args: edit.edit.args, changed: [...edit.changed], digest: edit.edit.digest } : {};
+    const more = isEdited ? { ...partsOf(edit.edit), changed: [...edit.changed] } : {};
     const answered = await decide(approval, { approvalId: id, approved: true, by, ...more });
     if (answered.kind === 'answered' && rule !== undefined) {
+      // It holds where the question was asked, and nowhere else.
+      const workspace = (await ledger.session(approval.session))?.workspace ?? null;
       for (const text of rule.value.rules) {
-        const data = { ruleId: randomUUID(), rule: text, verdict: 'allow', by } as const;
+        const data = { ruleId: randomUUID(), rule: text, verdict: 'allow', by, workspace } as const;
         await ledger.record({ type: 'rule.saved', at: now(), data });
       }
       await parts.ruleSaved?.();
@@ -152,6 +154,10 @@ function outOfReach({ access, seen }: Shown): Failure | undefined {
     if (code === 'PERMISSION_DENIED') return { code, message: `${touched.path} is out of reach: give another path.` };
   }
   return undefined;
+}
+
+function partsOf({ args, digest, shown }: ReviewedEdit) {
+  return { args, digest, shown };
 }
 
 function refused(error: Failure): { kind: 'refused'; error: Failure } {

@@ -1,8 +1,12 @@
 import { isPlainObject } from '../kernel/check-arguments.ts';
 import type { ApprovalRequest, ApprovalResponse, Approver } from '../kernel/ports.ts';
 import type { Cli } from './cli.ts';
+import { previewLines } from './preview.ts';
 import type { Prompter } from './prompter.ts';
 import { harmless } from './style.ts';
+
+/** Of what is shown with a question; «?» shows all. */
+const MOST_LINES = 30;
 
 /** Asks the person at the terminal about a call, where the call is shown. No answer is a no. */
 export function askInPlace(cli: Cli, prompter: () => Prompter): Approver {
@@ -11,6 +15,7 @@ export function askInPlace(cli: Cli, prompter: () => Prompter): Approver {
       const { words, style } = cli;
       cli.print(`\n${style.yellow('?')} ${style.bold(words.ask(request.tool))} ${style.line(request.summary, 30)}`);
       cli.print(`  ${harmless(request.reason)}`);
+      for (const line of previewLines(request.shown.preview, words, MOST_LINES)) cli.print(style.dim(`  ${line}`));
       for (;;) {
         const answer = await prompter().ask(`  ${words.askKeys}`, { signal });
         const key = (answer ?? 'n').trim().toLowerCase();
@@ -18,8 +23,7 @@ export function askInPlace(cli: Cli, prompter: () => Prompter): Approver {
         if (key === 'e') {
           const modifiedArgs = await edited(cli, prompter(), request, signal);
           if (modifiedArgs !== undefined) return { approved: true, modifiedArgs, by: 'terminal' };
-        } else if (key === '?')
-          cli.print(harmless(JSON.stringify({ args: request.args, access: request.access }, null, 2)));
+        } else if (key === '?') cli.print(details(cli, request));
         else if (answer === undefined) return { approved: false, by: 'terminal' };
         else if (['n', 'no', '否'].includes(key)) {
           const message = (await prompter().ask(`  ${words.askWhy}`, { signal }))?.trim();
@@ -28,6 +32,11 @@ export function askInPlace(cli: Cli, prompter: () => Prompter): Approver {
       }
     },
   };
+}
+
+function details({ words }: Cli, { args, access, shown }: ApprovalRequest): string {
+  const facts = harmless(JSON.stringify({ args, access }, null, 2));
+  return [facts, ...previewLines(shown.preview, words)].join('\n');
 }
 
 /** The arguments as JSON, to be changed in the line; undefined when the person went back. */

@@ -8,6 +8,7 @@ import type { Words } from './words.ts';
 /** What every command has: where to read and write, in which language, and what the process will end with. */
 export interface Cli {
   readonly io: Io;
+  readonly argv: readonly string[];
   readonly words: Words;
   readonly style: Style;
   exitCode: number;
@@ -19,7 +20,7 @@ export interface Cli {
 
 /** A file in commands/ exports one of these: it adds arguments, options and an action. Loaded only when it is called. */
 export interface CommandModule {
-  define(command: Command, cli: Cli): void;
+  define(command: Command, cli: Cli): void | Promise<void>;
 }
 
 /** One sentence on the error stream, and the exit code that belongs to it. */

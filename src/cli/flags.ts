@@ -1,9 +1,9 @@
 /** `--set name=value` as the configuration takes flags. */
-export function settingsFrom(given: readonly string[]): Record<string, string> {
+export function settingsFrom(given: readonly string[] = []): Record<string, string> {
   return Object.fromEntries(given.map((each) => [each.split('=')[0] ?? '', each.slice(each.indexOf('=') + 1)]));
 }
 
 /** For an option that may be given several times. */
-export function collect(value: string, before: string[]): string[] {
+export function collect(value: string, before: string[] = []): string[] {
   return [...before, value];
 }

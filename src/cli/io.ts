@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 export interface Io {
   readonly stdin: Readable & { isTTY?: boolean };
   readonly stdout: Writable & { isTTY?: boolean; columns?: number };
-  readonly stderr: Writable;
+  readonly stderr: Writable & { isTTY?: boolean };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   /** Calls back on each Ctrl-C while it is listened to; returns how to stop. */

@@ -2,6 +2,8 @@ import type { openAgent } from '../app/open-agent.ts';
 import type { App } from '../app/open-app.ts';
 import type { Event } from '../kernel/event.ts';
 import type { RunEnd } from '../kernel/message.ts';
+import type { Approver } from '../kernel/ports.ts';
+import { askLeft } from './ask-left.ts';
 import { type Cli, failWith } from './cli.ts';
 import { EXIT } from './exit-codes.ts';
 import { RunView } from './run-view.ts';
@@ -13,8 +15,10 @@ export interface PlayedRun {
   /** Null takes up a run that was cut off. */
   readonly task: string | null;
   readonly signal: AbortSignal;
-  /** Recorded events as JSON lines, instead of a view for people. */
+  /** Events as JSON lines, streamed words among them, instead of a view for people. */
   readonly json: boolean;
+  /** Asked again what a run that is taken up left unanswered. Without one it is refused, as all questions are. */
+  readonly approver?: Approver;
 }
 
 const EXIT_OF_END: Record<RunEnd, number> = {
@@ -26,24 +30,38 @@ const EXIT_OF_END: Record<RunEnd, number> = {
   failed: EXIT.provider,
 };
 
+const nobody: Approver = { ask: () => ({ approved: false, message: 'nobody can be asked here' }) };
+
 /** Runs one task and shows it while it runs. False when there was nothing to take up. */
-export async function playRun(cli: Cli, { app, agent, session, task, signal, json }: PlayedRun): Promise<boolean> {
+export async function playRun(cli: Cli, run: PlayedRun): Promise<boolean> {
+  const { app, agent, session, task, signal, json } = run;
   const view = new RunView(cli);
   const onEvent = (event: Event) => {
     if (event.session !== session) return;
     if (!json) view.show(event);
-    else if ('seq' in event) cli.print(JSON.stringify(event));
+    else cli.print(JSON.stringify(event));
   };
   const stop = app.executor.on(onEvent);
   try {
-    const ran =
-      task === null
-        ? await agent.resume(session, { signal, onEvent })
-        : await agent.run(session, task, { signal, onEvent });
+    const ran = task === null ? await takenUp() : await agent.run(session, task, { signal, onEvent });
     if (!ran.ok) failWith(cli, ran.error);
     else if (ran.value !== null) cli.exitCode = EXIT_OF_END[ran.value.reason];
     return !ran.ok || ran.value !== null;
   } finally {
     stop();
+  }
+
+  /** Both at once: the run waits for the answers, and when it is over nobody needs them. */
+  async function takenUp(): ReturnType<typeof agent.resume> {
+    const over = new AbortController();
+    const asking = askLeft(cli, run.approver ?? nobody, {
+      app,
+      session,
+      signal: AbortSignal.any([signal, over.signal]),
+    });
+    const ran = await agent.resume(session, { signal, onEvent });
+    over.abort();
+    await asking;
+    return ran;
   }
 }

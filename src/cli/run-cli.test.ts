@@ -6,6 +6,7 @@ import { type CliPlace, cliPlace } from '../testing/cli-place.ts';
 import { modelServer } from '../testing/model-server.ts';
 import { anthropicReply, type SaidTurn } from '../testing/wire-turn.ts';
 import { runCli } from './run-cli.ts';
+import { en } from './words-en.ts';
 
 interface Ran {
   code: number;
@@ -41,26 +42,65 @@ function saying(...turns: SaidTurn[]) {
 
 const PATH = process.env.PATH;
 
-test('help fits a screen, in the language of the locale', async () => {
+const COMMANDS = Object.keys(en.commands).map((name) => [name]);
+const DEEPER = [
+  ['approvals', 'approve'],
+  ['tools', 'schema'],
+  ['rules', 'allow'],
+  ['call', 'read_file'],
+  ['call', 'bash'],
+];
+
+test.each(['en', 'zh'])('every help fits a screen of 24 by 80 and is in one language: %s', async (lang) => {
   using place = cliPlace(PATH);
-  const { code, out } = await cli(place, ['--help']);
-  expect(code).toBe(0);
-  expect(out.split('\n').length).toBeLessThan(45);
-  expect((await cli(place, ['--help'], { env: { LANG: 'zh_CN.UTF-8' } })).out).toContain('给 AI 智能体用的工具');
-  expect((await cli(place, ['--help', '--lang', 'en'], { env: { LANG: 'zh_CN.UTF-8' } })).out).toContain(
-    'Tools for AI',
-  );
+  for (const words of [[], ...COMMANDS, ...DEEPER]) {
+    const { code, out } = await cli(place, [...words, '--help'], { env: { LANG: `${lang}_XX.UTF-8` } });
+    const lines = out.trimEnd().split('\n');
+    expect({ words, code, lines: lines.length < 24, wide: lines.filter((line) => widthOf(line) > 80) }).toEqual({
+      words,
+      code: 0,
+      lines: true,
+      wide: [],
+    });
+    // What a tool says of itself is for models too, and in English.
+    const isTool = words[0] === 'call' && words.length > 1;
+    const foreign = lines.filter(
+      (line) => /^ +(-|[a-z]+ {2})/.test(line) && /\p{Script=Han}/u.test(line) !== (lang === 'zh'),
+    );
+    if (!isTool) expect({ words, foreign }).toEqual({ words, foreign: [] });
+  }
 });
 
+test('the language is that of the flag, else of the locale', async () => {
+  using place = cliPlace(PATH);
+  const zh = { env: { LANG: 'zh_CN.UTF-8' } };
+  expect((await cli(place, ['--help'], zh)).out).toContain('给 AI 智能体用的工具');
+  expect((await cli(place, ['--help', '--lang', 'en'], zh)).out).toContain('Tools for AI');
+  expect((await cli(place, ['frobnicate'], zh)).err).toBe('✗ 没有命令 frobnicate。 用 toolwright --help 查看用法。\n');
+});
+
+/** In columns: a Chinese character takes two. */
+function widthOf(line: string): number {
+  return [...line].reduce((sum, char) => sum + (/[\p{Script=Han}\u3000-\u303f\uff00-\uff60]/u.test(char) ? 2 : 1), 0);
+}
+
 test.each([
-  [['frobnicate'], 2, "unknown command 'frobnicate'"],
+  [['frobnicate'], 2, 'There is no command frobnicate. toolwright --help'],
+  [['chatt'], 2, 'Did you mean chat?'],
+  [['tools', '--frob'], 2, 'There is no option --frob here. toolwright tools --help'],
+  [['undo'], 2, '<call> is missing.'],
+  [['token', 'ana', '--role', 'king'], 2, 'one of'],
+  [['call', 'read_file', '--input', '{"path":'], 2, '--input must be a JSON object'],
+  [['call', 'read_file', 'README.md'], 2, 'give parameters as --name value'],
+  [['call', 'nope'], 2, 'Unknown tool'],
+  [['tools', '-w', 'nowhere'], 4, 'nowhere is not a folder'],
   [['run'], 2, 'Say what to do'],
   [['run', 'x'], 5, 'No model is configured. Set ANTHROPIC_API_KEY'],
   [['tools', '--mode', 'wild'], 4, 'mode cannot be "wild"'],
   [['undo', 'nobody'], 1, 'knows no changes of call nobody'],
   [['tools', 'show', 'nope'], 2, 'There is no tool nope'],
   [['rules', 'allow', 'nope(x)'], 2, 'there is no tool nope'],
-  [['approvals', 'approve', 'nope'], 1, 'nope is not open any more'],
+  [['approvals', 'approve', 'nope'], 1, 'There is no question nope'],
   [['replay', 'nope'], 2, 'There is no session nope'],
   [['completion', 'tcsh'], 2, 'bash, zsh, fish'],
 ])('%j ends with %i and one sentence', async (argv, code, words) => {
@@ -84,6 +124,20 @@ test('a task runs headless: what needs a person is refused, and the rest is done
   expect(out).toContain('✓ done (2 turns, 30 tokens)');
   expect(readFileSync(join(place.workspace, 'a.txt'), 'utf8')).toBe('alpha');
   expect(readFileSync(join(place.workspace, 'b.txt'), 'utf8')).toBe('beta');
+
+  const again = await cli(place, ['run', 'and again', '--session', 's1', '--json'], toModel(model.url));
+  const lines = again.out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(lines.map(({ type }) => type)).toEqual([
+    'run.started',
+    'message.added',
+    'message.streamed',
+    'message.added',
+    'run.finished',
+  ]);
+  expect(lines[2].data).toEqual({ kind: 'text', text: 'Done.' });
 
   const replayed = await cli(place, ['replay', 's1']);
   expect(replayed.out).toContain('Nothing is executed');
@@ -168,7 +222,10 @@ test('chat goes on with a run that was cut off, and shows text without obeying i
 test('rules, switches and explanations act on every later call', async () => {
   using place = cliPlace(PATH, { 'a.txt': 'x' });
   expect((await cli(place, ['explain', 'write_file', 'a.txt', 'y'])).out).toContain('a person is asked');
+  const shown = (await cli(place, ['explain', 'bash', 'ls && touch b.txt'])).out;
+  expect(shown).toContain('A person would be shown:\n  $ ls && touch b.txt');
   const saved = await cli(place, ['rules', 'allow', 'write_file(a.txt)', '--json']);
+  expect((await cli(place, ['rules'])).out).toMatch(/allow write_file\(a\.txt\) · \S+-[0-9a-f]{8}/);
   expect((await cli(place, ['explain', 'write_file', 'a.txt', 'y', '--json'])).out).toContain('"verdict":"allow"');
   await cli(place, ['rules', 'remove', JSON.parse(saved.out).id]);
   expect((await cli(place, ['rules'])).out).toContain('Nothing.');

@@ -35,6 +35,7 @@ export async function runCli(argv: readonly string[], io: Io, version: string): 
   const words = wordsFor(io.env, langOf(argv));
   const cli: Cli = {
     io,
+    argv,
     words,
     style: styleFor(io),
     exitCode: EXIT.ok,
@@ -42,28 +43,59 @@ export async function runCli(argv: readonly string[], io: Io, version: string): 
     note: (line) => io.stderr.write(`${line}\n`),
   };
   const program = new Command('toolwright')
-    .description(words.about)
-    .version(version)
-    .option('--lang <language>', words.langOption)
-    .addHelpText('after', `\n${words.settingsHint}`)
-    .configureOutput({ writeOut: (text) => io.stdout.write(text), writeErr: (text) => io.stderr.write(text) })
+    .version(version, '-V, --version', words.options.version)
+    .option('--lang <language>', words.options.lang)
+    .helpOption('-h, --help', words.options.help)
+    .helpCommand(false)
+    .configureHelp({ styleTitle: (title) => words.helpTitles[title.replace(':', '') as HelpTitle] ?? title })
+    .configureOutput({
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: (text) => io.stderr.write(text),
+      outputError: () => {},
+    })
     .enablePositionalOptions()
     .showSuggestionAfterError()
     .exitOverride();
   const wanted = argv.find((word) => !word.startsWith('-'));
   for (const [name, load] of Object.entries(COMMANDS) as [Name, () => Promise<CommandModule>][]) {
     const command = program.command(name).description(words.commands[name]).copyInheritedSettings(program);
-    if (name === wanted) (await load()).define(command, cli);
+    if (name === wanted) await (await load()).define(command, cli);
   }
+  // After the commands took over the settings: theirs is explained the usual way.
+  program.configureHelp({ formatHelp: () => overview(words) });
   try {
     if (argv.length === 0) program.outputHelp();
     else await program.parseAsync(argv, { from: 'user' });
     return cli.exitCode;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-    cli.note(`${cli.style.red('✗')} ${messageOf(error)}`);
-    return EXIT.failed;
+    if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
+    const wrongUse = error instanceof CommanderError;
+    cli.note(`${cli.style.red('✗')} ${wrongUse ? usageError(words, error, wanted) : messageOf(error)}`);
+    return wrongUse ? EXIT.usage : EXIT.failed;
   }
+}
+
+type HelpTitle = keyof Words['helpTitles'];
+
+/** On one screen of 24 lines. */
+function overview(words: Words): string {
+  const names = Object.keys(COMMANDS) as Name[];
+  const width = Math.max(...names.map((name) => name.length));
+  const lines = names.map((name) => `  ${name.padEnd(width)}  ${words.commands[name]}`);
+  return [words.helpUsage, words.about, ...lines, words.helpEnd, ''].join('\n');
+}
+
+/** What was wrong with the command line, and what to do about it, in one line. */
+function usageError(words: Words, { code, message }: CommanderError, wanted: string | undefined): string {
+  const kind = code.replace('commander.', '') as keyof Words['usage'];
+  const [, what = ''] = /'([^']*)'/.exec(message) ?? [];
+  const [, meant] = /\(Did you mean (?:one of )?(.*)\?\)/.exec(message) ?? [];
+  // What a check of ours said about a value.
+  const [, ours] = / is invalid\. (.*)$/s.exec(message) ?? [];
+  const said = words.usage[kind]?.(what.split(/[ ,]/)[0] ?? '') ?? message;
+  const known = wanted !== undefined && wanted in COMMANDS;
+  const next = words.nextHelp(known ? `toolwright ${wanted}` : 'toolwright');
+  return [said, ours, meant && words.didYouMean(meant), next].filter(Boolean).join(' ');
 }
 
 /** Needed before anything is parsed: the help is in that language too. */

@@ -59,7 +59,7 @@ export class RunView {
 
   /** A call that never started is shown when it ends. */
   #finished(callId: string, { tool, state, outcome, durationMs }: EventData['call.finished']): void {
-    const { style } = this.#cli;
+    const { style, words } = this.#cli;
     const asked = this.#asked.get(callId);
     if (!this.#shown.has(callId) && asked !== undefined) this.#call(callId, asked);
     this.#asked.delete(callId);
@@ -70,7 +70,7 @@ export class RunView {
     this.#cli.print(`  ${mark} ${tool}${how} ${style.dim(durationMs === null ? '' : `${Math.round(durationMs)} ms`)}`);
     const lines = outcome.text.split('\n');
     for (const line of lines.slice(0, MOST_LINES)) this.#cli.print(style.dim(`    ${style.line(line, 4)}`));
-    if (lines.length > MOST_LINES) this.#cli.print(style.dim(`    … ${lines.length - MOST_LINES} more lines`));
+    if (lines.length > MOST_LINES) this.#cli.print(style.dim(`    ${words.moreLines(lines.length - MOST_LINES)}`));
   }
 
   #end({ reason, message, turns, usage }: EventData['run.finished']): void {

@@ -1,4 +1,5 @@
 import { fail, ok, type Result } from '../kernel/result.ts';
+import type { Cli } from './cli.ts';
 
 interface Schema {
   readonly properties?: Readonly<Record<string, { readonly type?: string | readonly string[] }>>;
@@ -35,4 +36,24 @@ function readValue(text: string, type: string | readonly string[] | undefined): 
   } catch {
     return text;
   }
+}
+
+/** The help of a tool as a command: its own parameters as flags. Undefined when no tool was named. */
+export async function toolHelp(argv: readonly string[], { words, style }: Cli): Promise<string | undefined> {
+  const { toolParameters } = await import('../app/tool-parameters.ts');
+  const tool = argv.find((word) => toolParameters(word) !== undefined);
+  if (tool === undefined) return undefined;
+  const { properties = {}, required = [] } = toolParameters(tool) as Described;
+  const flags = Object.entries(properties).map(([name, { type, description = '' }]) => ({
+    flag: `  --${name}${type === 'boolean' ? '' : ` <${type ?? 'json'}>`}`,
+    about: `${required.includes(name) ? `(${words.required}) ` : ''}${description}`,
+  }));
+  const width = Math.max(0, ...flags.map(({ flag }) => flag.length)) + 2;
+  const lines = flags.map(({ flag, about }) => `${flag.padEnd(width)}${style.line(about, width)}`);
+  return [words.toolUsage(tool), '', ...lines, '', words.toolHelpEnd, ''].join('\n');
+}
+
+interface Described {
+  readonly properties?: Readonly<Record<string, { readonly type?: unknown; readonly description?: string }>>;
+  readonly required?: readonly string[];
 }

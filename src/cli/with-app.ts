@@ -11,8 +11,15 @@ export interface CommonOptions extends Texts {
 
 /** The options of every command that works on a workspace: where, for whom, and each setting by its name. */
 export function addAppOptions(command: Command, cli: Cli): Command {
-  command.option('-w, --workspace <folder>', cli.words.workspaceOption).option('--json', cli.words.jsonOption);
-  for (const name of SETTING_NAMES) command.addOption(new Option(`--${dashed(name)} <value>`).hideHelp());
+  command.option('-w, --workspace <folder>', cli.words.options.workspace).option('--json', cli.words.options.json);
+  return addSettings(command);
+}
+
+/** Each setting by its name, where the command has no option of that name. */
+export function addSettings(command: Command): Command {
+  const taken = new Set(command.options.map(({ long }) => long));
+  for (const name of SETTING_NAMES)
+    if (!taken.has(`--${dashed(name)}`)) command.addOption(new Option(`--${dashed(name)} <value>`).hideHelp());
   return command;
 }
 
@@ -38,8 +45,9 @@ export async function withApp(
   }
 }
 
-function settingsOf(options: CommonOptions): Texts {
-  return Object.fromEntries(SETTING_NAMES.map((name) => [name, options[name]]).filter(([, text]) => text));
+export function settingsOf(options: object): Texts {
+  const given = options as Texts;
+  return Object.fromEntries(SETTING_NAMES.map((name) => [name, given[name]]).filter(([, text]) => text));
 }
 
 function dashed(name: string): string {

@@ -11,7 +11,6 @@ import type { GitStatusView } from '../protocol/files.ts';
 import type { ModeView } from '../protocol/health.ts';
 import type { ModelChoice, ModelsView } from '../protocol/models.ts';
 import type { ToolExecutor } from '../runtime/executor.ts';
-import type { LiveCalls } from '../runtime/live-calls.ts';
 import type { ToolRegistry } from '../runtime/registry.ts';
 
 /** One folder that is worked in, with all that belongs to it. */
@@ -76,9 +75,13 @@ export interface SessionRunner {
   choose(choice: ModelChoice): Result<void>;
   send(session: string, text: string, by: string): Promise<Result<void>>;
   stop(session: string): Promise<Result<void>>;
+  /** Whether the demo can be played in this workspace, or why not. */
+  mayPlayDemo(workspace: string): Result<void>;
   /** Plays the scripted demo in this session, with real tools. */
   demo(session: string, by: string): Promise<Result<void>>;
   running(session: string): boolean;
+  /** The server stops: runs are left open, to be taken up at the next start. */
+  pause(): void;
 }
 
 /** Rules and switches: what an admin changes. In force when the promise is kept. */
@@ -87,7 +90,11 @@ export interface Settings {
   /** CONFLICT where the workspace's own file keeps it tighter. */
   switchMode(mode: ModeView, by: string): Promise<Result<void>>;
   rules(): Promise<readonly (Omit<RuleRecord, 'id' | 'savedAt'> & { id: string | null; savedAt: number | null })[]>;
-  saveRule(rule: string, verdict: RuleRecord['verdict'], by: string): Promise<Result<RuleRecord>>;
+  /** It holds in the workspace it names, or in all. */
+  saveRule(
+    rule: { rule: string; verdict: RuleRecord['verdict']; workspace?: string | undefined },
+    by: string,
+  ): Promise<Result<RuleRecord>>;
   removeRule(id: string, by: string): Promise<boolean>;
   switchTool(tool: string, enabled: boolean, by: string): Promise<Result<void>>;
 }
@@ -100,7 +107,6 @@ export interface Backend {
   /** At least one; the first is the default. */
   readonly workspaces: ReadonlyMap<string, WorkspaceBackend>;
   readonly answers: Answers;
-  readonly live: LiveCalls;
   readonly settings: Settings;
   readonly runner: SessionRunner;
   readonly log: Logger;

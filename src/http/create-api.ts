@@ -1,11 +1,11 @@
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { messageOf } from '../kernel/error.ts';
 import type { Route } from '../protocol/route.ts';
 import { type Operation, ROUTES } from '../protocol/routes.ts';
 import type { ApiParts } from './api-parts.ts';
-import { type Credential, type Credentials, hashToken, mayDo } from './credentials.ts';
+import { type Credential, hashToken, mayDo } from './credentials.ts';
 import { FailedTries } from './failed-tries.ts';
-import type { Ask, Env, Handler, Handlers } from './handler.ts';
+import { type Ask, type Env, type Handler, type Handlers, JsonAnswer } from './handler.ts';
 import { registerPages } from './pages.ts';
 import { problemResponse, refuse } from './problem.ts';
 import { readBody } from './read-body.ts';
@@ -31,20 +31,20 @@ export function createApi(parts: ApiParts): Hono<Env> {
     ...toolRoutes(backend),
     ...approvalRoutes(backend),
     ...sessionRoutes(backend),
-    ...eventRoutes(parts.streams),
+    ...eventRoutes(parts.streams, backend),
     ...fileRoutes(backend),
   };
-  const enter = doorkeeper(parts.credentials);
+  const enter = doorkeeper(parts);
   api.use('*', async (c, next) => {
     if (c.req.header('upgrade') === undefined) return next();
-    const who = enter(c.req.header('authorization'), c.env.incoming.socket.remoteAddress ?? '');
+    const who = enter(c);
     return who instanceof Response ? who : refuse('INVALID_INPUT', 'There are no sockets here: read GET /v1/events.');
   });
   for (const name of Object.keys(ROUTES) as Operation[]) {
     const route: Route = ROUTES[name];
     const handle = handlers[name] as unknown as Handler<Route>;
     api.on(route.method, route.path, async (c) => {
-      const who = enter(c.req.header('authorization'), c.env.incoming.socket.remoteAddress ?? '');
+      const who = enter(c);
       if (who instanceof Response) return who;
       const { credential, tokenHash } = who;
       if (!mayDo(credential.role, route.needs)) return forbidden(credential, route);
@@ -55,17 +55,18 @@ export function createApi(parts: ApiParts): Hono<Env> {
       const body = route.body === undefined ? { value: undefined } : await bodyOf(route.body, c.env.incoming);
       if ('response' in body) return body.response;
       const ask = { c, who: credential, tokenHash, params: c.req.param(), query: query.value, body: body.value };
-      return handle(ask as unknown as Ask<Route>);
+      const answer = await handle(ask as unknown as Ask<Route>);
+      return answer instanceof JsonAnswer ? answer.sendTo(c.env.outgoing) : answer;
     });
   }
   for (const path of new Set(Object.values(ROUTES).map((route: Route) => route.path))) {
     api.all(path, (c) => {
-      const who = enter(c.req.header('authorization'), c.env.incoming.socket.remoteAddress ?? '');
+      const who = enter(c);
       return who instanceof Response ? who : otherMethod(path);
     });
   }
   api.all('/mcp/:workspace?', (c) => {
-    const who = enter(c.req.header('authorization'), c.env.incoming.socket.remoteAddress ?? '');
+    const who = enter(c);
     if (who instanceof Response) return who;
     const { role, sessions } = who.credential;
     // It makes sessions of its own, so a token for particular ones does not fit.
@@ -76,7 +77,7 @@ export function createApi(parts: ApiParts): Hono<Env> {
   });
   registerPages(api, parts.pages);
   api.all('/v1/*', (c) => {
-    const who = enter(c.req.header('authorization'), c.env.incoming.socket.remoteAddress ?? '');
+    const who = enter(c);
     return who instanceof Response ? who : refuse('NOT_FOUND', 'There is nothing here. /docs lists what there is.');
   });
   api.notFound(() => refuse('NOT_FOUND', 'There is nothing here. /docs lists what there is.'));
@@ -90,19 +91,22 @@ export function createApi(parts: ApiParts): Hono<Env> {
 const NO_WORKSPACE = 'There is no such workspace here. GET /v1/health lists them, and /mcp alone is the first.';
 const MCP_NEEDS = 'MCP needs a token of the role agent or above that is not limited to sessions.';
 
-function doorkeeper(credentials: Credentials) {
+function doorkeeper({ credentials, open }: ApiParts) {
   const failed = new FailedTries();
-  return (header: string | undefined, address: string): { credential: Credential; tokenHash: string } | Response => {
-    const token = /^Bearer ([\x21-\x7e]{1,500})$/i.exec(header ?? '')?.[1];
+  return ({ req, env }: Context<Env>): { credential: Credential; tokenHash: string } | Response => {
+    const token = /^Bearer ([\x21-\x7e]{1,500})$/i.exec(req.header('authorization') ?? '')?.[1];
     const tokenHash = token === undefined ? '' : hashToken(token);
     const credential = token === undefined ? undefined : credentials.find(tokenHash);
-    if (credential !== undefined) return { credential, tokenHash };
+    if (credential !== undefined) {
+      open.add(tokenHash, env.outgoing);
+      return { credential, tokenHash };
+    }
     const headers = { 'WWW-Authenticate': 'Bearer' };
     const code = 'UNAUTHENTICATED';
     if (token === undefined) {
       return problemResponse({ code, message: 'Send the token as Authorization: Bearer TOKEN.' }, headers);
     }
-    const wait = failed.add(address);
+    const wait = failed.add(env.incoming.socket.remoteAddress ?? '');
     if (wait === 0) return problemResponse({ code, message: 'That token is not, or no longer, valid.' }, headers);
     const message = `Too many wrong tokens: wait ${wait} s.`;
     return problemResponse({ code: 'TOO_MANY_REQUESTS', message }, { 'Retry-After': String(wait) });

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { ROLES, type Role } from '../protocol/health.ts';
 
 /** Who somebody is to this server. What they may do comes from here, never from what they say. */
@@ -14,12 +14,12 @@ export interface Credentials {
   find(tokenHash: string): Credential | undefined;
   /** Replaces the server's own token and returns the new one; null where it is not the server's to change. */
   rotate(): Promise<string | null>;
-  /** Told when a token stops counting. */
+  /** Told when a token stops counting, or counts for something else than before. */
   onRevoked(listener: (tokenHash: string) => void): () => void;
 }
 
 export function hashToken(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
+  return hash('sha256', token, 'hex');
 }
 
 export function mayDo(role: Role, needed: Role): boolean {

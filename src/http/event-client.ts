@@ -13,7 +13,6 @@ export type Replay = (after: number, limit: number) => Promise<readonly Frame[]>
  * too slow is not buffered for: it goes back to reading from the store, at its own pace, from where it stood.
  */
 export class EventClient implements Listener {
-  readonly tokenHash: string;
   readonly #out: ServerResponse;
   readonly #topic: EventTopic;
   readonly #replay: Replay;
@@ -24,15 +23,11 @@ export class EventClient implements Listener {
   /** Since when it has read nothing, on the monotonic clock; null while it reads. */
   stuckSince: number | null = null;
 
-  constructor(
-    out: ServerResponse,
-    parts: { topic: EventTopic; replay: Replay; after: number | null; tokenHash: string },
-  ) {
+  constructor(out: ServerResponse, parts: { topic: EventTopic; replay: Replay; after: number | null }) {
     this.#out = out;
     this.#topic = parts.topic;
     this.#replay = parts.replay;
     this.#at = parts.after ?? 0;
-    this.tokenHash = parts.tokenHash;
     out.on('drain', () => this.#drained());
     this.#topic.listeners.add(this);
     if (parts.after === null) this.#live = true;

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { LogEvent } from '../kernel/event.ts';
 import type { Ledger } from '../kernel/ledger.ts';
 import type { LiveStreamEvent } from '../protocol/events.ts';
-import { EventClient } from './event-client.ts';
+import { EventClient, type Replay } from './event-client.ts';
 import { EventTopic, type Frame, frameOf } from './event-topic.ts';
 
 const PING_MS = 15_000;
@@ -17,6 +17,8 @@ export interface StreamOptions {
   /** The last id the reader has; null to begin with what comes next. */
   readonly after: number | null;
   readonly tokenHash: string;
+  /** Of the session: it hears of the files of no other. Undefined while nobody has opened it. */
+  readonly workspace?: string | undefined;
 }
 
 /** Tells readers what happens, each from where it stands. One follower of the store serves them all. */
@@ -49,7 +51,7 @@ export class EventStreams {
   }
 
   /** Takes the response over; its head must have been written. */
-  async open(out: ServerResponse, { session, after, tokenHash }: StreamOptions): Promise<void> {
+  async open(out: ServerResponse, { session, after, tokenHash, workspace }: StreamOptions): Promise<void> {
     this.#perToken.set(tokenHash, (this.#perToken.get(tokenHash) ?? 0) + 1);
     let client: EventClient | undefined;
     out.on('close', () => {
@@ -63,28 +65,22 @@ export class EventStreams {
       this.#forgetIdle(session ?? EVERYTHING);
     });
     const replay = session === null ? this.#replayAll : this.#replayOf(session);
-    const [oldest] = after === null ? [] : await replay(after, 1);
+    const place = after === null ? 'kept' : await placeIn(replay, after);
     if (out.destroyed) return;
     out.write('retry: 1000\n\n');
-    // A hole after what the reader has: what stood there was pruned.
-    if (after !== null && oldest?.id != null && oldest.id > after + 1) {
-      out.write(frameOf('stream.reset', live('stream.reset', { after }), null).bytes);
-    }
-    client = new EventClient(out, { topic: this.#topic(session ?? EVERYTHING), replay, after, tokenHash });
+    if (place !== 'kept') out.write(frameOf('stream.reset', live('stream.reset', { after }), null).bytes);
+    const topic = this.#topic(session ?? EVERYTHING);
+    topic.workspace ??= workspace;
+    client = new EventClient(out, { topic, replay, after: place === 'beyond' ? null : after });
     this.#clients.add(client);
   }
 
-  /** Something that is not recorded. To the readers of its session, and to those of all. */
+  /** Something that is not recorded. To the readers of its session or workspace, and to those of all. */
   tellLive(event: LiveStreamEvent): void {
-    const session = 'session' in event ? event.session : undefined;
-    const topics = session === undefined ? [...this.#topics.values()] : this.#listening(session);
+    const topics = this.#listening(event);
     if (topics.length === 0) return;
     const frame = frameOf(event.type, event, null);
     for (const topic of topics) topic.add(frame);
-  }
-
-  cut(tokenHash: string): void {
-    for (const client of this.#clients) if (client.tokenHash === tokenHash) client.end();
   }
 
   close(): void {
@@ -96,12 +92,17 @@ export class EventStreams {
 
   #tell(event: LogEvent): void {
     const { type, session, seq, pos } = event;
-    this.#topics.get(session)?.add(frameOf(type, event, seq));
+    const topic = this.#topics.get(session);
+    if (type === 'session.created' && topic !== undefined) topic.workspace ??= event.data.workspace;
+    topic?.add(frameOf(type, event, seq));
     this.#topics.get(EVERYTHING)?.add(frameOf(type, event, pos));
   }
 
-  #listening(session: string): EventTopic[] {
-    return [this.#topics.get(session), this.#topics.get(EVERYTHING)].filter((topic) => topic !== undefined);
+  #listening(event: LiveStreamEvent): EventTopic[] {
+    const { session, workspace } = { session: undefined, workspace: undefined, ...event };
+    const concerned = ([name, topic]: [string, EventTopic]) =>
+      name === EVERYTHING || name === session || (workspace !== undefined && topic.workspace === workspace);
+    return [...this.#topics].filter(concerned).map(([, topic]) => topic);
   }
 
   readonly #replayAll = async (after: number, limit: number): Promise<Frame[]> => {
@@ -136,6 +137,17 @@ export class EventStreams {
       if (client.stuckSince !== null && now - client.stuckSince > MOST_STUCK_MS) client.end();
     }
   }
+}
+
+/**
+ * Where a reader stands. `pruned`: what came after is gone in part. `beyond`: the log never was so long, as one that was
+ * put in the place of another is not; its reader can only begin with what comes next.
+ */
+async function placeIn(replay: Replay, after: number): Promise<'kept' | 'pruned' | 'beyond'> {
+  const [own, next] = await replay(after - 1, 2);
+  if (after > 0 && own === undefined) return 'beyond';
+  const following = own?.id === after ? next : own;
+  return following?.id != null && following.id > after + 1 ? 'pruned' : 'kept';
 }
 
 function live(type: string, data: object) {

@@ -28,6 +28,8 @@ const BATCH_MS = 20;
 /** Those who listen to one session, or to all, and what they are told next. Written once, whoever many they are. */
 export class EventTopic {
   readonly listeners = new Set<Listener>();
+  /** Whose files its listeners hear of, where they listen to one session. */
+  workspace: string | undefined;
   /** The highest id that was told. */
   told = 0;
   #pending: Frame[] = [];

@@ -24,25 +24,27 @@ const SCREENS = /^\/(?:chat|files|tools|history)(?:\/|$)/;
 /** What anybody may load: no data is in it. Files are named in a list that is read once, so that no path leads elsewhere. */
 export function registerPages(api: Hono<Env>, folder: string | undefined): void {
   const docs = docsPage();
-  api.get('/docs', () => new Response(docs, { headers: { 'Content-Type': TYPES['.html'] ?? '' } }));
+  api.get('/docs', () => html(docs));
   api.get('/docs.css', () => new Response(DOCS_STYLE, { headers: { 'Content-Type': TYPES['.css'] ?? '' } }));
-  if (folder === undefined) {
-    api.get('/', () => new Response(startPage(), { headers: { 'Content-Type': TYPES['.html'] ?? '' } }));
-    return;
-  }
-  const files = listed(folder);
+  const files = folder === undefined ? Promise.resolve(new Set<string>()) : listed(folder);
   api.get('*', async (c, next) => {
-    const path = c.req.path === '/' ? '/index.html' : c.req.path;
+    const { path } = c.req;
     const known = await files;
-    if (known.has(path)) return serveFile(join(folder, path), path);
-    return SCREENS.test(path) ? serveFile(join(folder, 'index.html'), '/index.html') : next();
+    if (folder === undefined || !known.has('/index.html')) return path === '/' ? html(startPage()) : next();
+    const name = path === '/' || SCREENS.test(path) ? '/index.html' : path;
+    return known.has(name) ? serveFile(join(folder, name), name) : next();
   });
 }
 
+/** A folder that is not there has no pages: the API is served all the same. */
 async function listed(folder: string): Promise<ReadonlySet<string>> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const plain = entries.filter((entry) => entry.isFile());
   return new Set(plain.map((entry) => join(entry.parentPath, entry.name).slice(folder.length)));
+}
+
+function html(text: string): Response {
+  return new Response(text, { headers: { 'Content-Type': TYPES['.html'] ?? '' } });
 }
 
 async function serveFile(path: string, name: string): Promise<Response> {

@@ -46,7 +46,9 @@ function collect(request: IncomingMessage): Promise<Buffer | undefined> {
     });
     request.on('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
     request.on('error', reject);
-    request.on('close', () => reject(new Error('the request was broken off')));
+    request.on('close', () => {
+      if (!request.complete) reject(new Error('the request was broken off'));
+    });
   });
 }
 

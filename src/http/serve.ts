@@ -9,6 +9,7 @@ import { createApi } from './create-api.ts';
 import type { Credentials } from './credentials.ts';
 import { EventStreams } from './event-streams.ts';
 import { type Doorway, turnAway } from './guard.ts';
+import { OpenAnswers } from './open-answers.ts';
 import { toProblem } from './problem.ts';
 
 export interface ServeOptions {
@@ -26,8 +27,8 @@ export interface ServeOptions {
 export interface RunningServer {
   readonly url: string;
   readonly port: number;
-  /** Readers are told, no new request comes in, and those under way get a moment to end. */
-  close(): Promise<void>;
+  /** Readers are told, no new request comes in, and those under way get until `drained` and a moment to end. */
+  close(drained?: Promise<unknown>): Promise<void>;
 }
 
 const PORTS_TRIED = 20;
@@ -42,11 +43,13 @@ export async function serve(
   const { host = '127.0.0.1', port, publicUrl, tls, mostStreamsPerToken = 64, pages } = options;
   let stopping = false;
   const streams = new EventStreams(backend.ledger, { mostPerToken: mostStreamsPerToken });
-  const api = createApi({ backend, credentials, streams, isStopping: () => stopping, pages });
+  const open = new OpenAnswers();
+  const api = createApi({ backend, credentials, streams, open, isStopping: () => stopping, pages });
   const answer = getRequestListener(api.fetch, { overrideGlobalObjects: false });
   const doorway = { hosts: new Set<string>(), origins: new Set<string>() };
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
+    if (stopping) response.setHeader('Connection', 'close');
     const away = turnAway(request, doorway);
     if (away === undefined) void answer(request, response);
     else sendAway(response, away);
@@ -67,18 +70,19 @@ export async function serve(
   const scheme = tls === undefined ? 'http' : 'https';
   openDoor(doorway, { scheme, host, port: listening.value, publicUrl });
   const stop = [
-    credentials.onRevoked((tokenHash) => streams.cut(tokenHash)),
+    credentials.onRevoked((tokenHash) => open.cut(tokenHash)),
     backend.onLive((event) => streams.tellLive(event)),
   ];
   return ok({
     url: publicUrl ?? `${scheme}://${host.includes(':') ? `[${host}]` : host}:${listening.value}`,
     port: listening.value,
-    async close() {
+    async close(drained) {
       stopping = true;
       for (const each of stop) each();
       streams.close();
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
+      await Promise.race([closed, drained]);
       const timer = setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS);
       await closed;
       clearTimeout(timer);

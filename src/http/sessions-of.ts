@@ -1,3 +1,4 @@
+import type { CallRecord } from '../kernel/call.ts';
 import type { SessionRecord } from '../kernel/ledger.ts';
 import type { Backend, WorkspaceBackend } from './backend.ts';
 import { type Credential, maySee } from './credentials.ts';
@@ -21,7 +22,7 @@ export class SessionPlaces {
 
   /** Undefined for a session that is not there, is not theirs, or belongs to a workspace this server does not have. */
   async find(session: string, who: Credential): Promise<WorkspaceBackend | undefined> {
-    if (!maySee(who, session)) return undefined;
+    if (!maySee(who, session) || session.startsWith('@')) return undefined;
     const known = this.#known.get(session);
     if (known !== undefined) return known;
     const record = await this.#backend.ledger.session(session);
@@ -50,6 +51,26 @@ export class SessionPlaces {
     return this.find(session, who);
   }
 
+  /** Where it is recorded what people do to a workspace's files by hand. Nobody runs tools in it. */
+  async byHand(workspace: WorkspaceBackend, who: Credential): Promise<string> {
+    const session = byHandIn(workspace.id);
+    if (!this.#known.has(session) && (await this.#backend.ledger.session(session)) === null) {
+      const data = { workspace: workspace.id, title: 'By hand', agent: null, by: who.name };
+      await this.#backend.ledger.note(session, { type: 'session.created', callId: null, at: Date.now(), data });
+    }
+    this.#remember(session, workspace);
+    return session;
+  }
+
+  /** The workspaces in which somebody may take back what a call did; for one that is not in the log, all of theirs. */
+  async ofCall(call: CallRecord | null, who: Credential): Promise<readonly WorkspaceBackend[]> {
+    const theirs = [...(await workspacesFor(this.#backend, who)).values()];
+    if (call === null) return who.sessions === null ? theirs : [];
+    const byHand = theirs.filter(({ id }) => byHandIn(id) === call.session);
+    const found = await this.find(call.session, who);
+    return found === undefined ? byHand : [found];
+  }
+
   async record(session: string, who: Credential): Promise<SessionRecord | null> {
     return maySee(who, session) ? this.#backend.ledger.session(session) : null;
   }
@@ -58,6 +79,21 @@ export class SessionPlaces {
     if (this.#known.size >= MOST_KNOWN) this.#known.clear();
     this.#known.set(session, workspace);
   }
+}
+
+function byHandIn(workspace: string): string {
+  return `@files-${workspace}`;
+}
+
+/** A token that is limited to sessions sees the workspaces of those, and no other. */
+export async function workspacesFor(
+  { workspaces, ledger }: Backend,
+  { sessions }: Credential,
+): Promise<ReadonlyMap<string, WorkspaceBackend>> {
+  if (sessions === null) return workspaces;
+  const records = await Promise.all(sessions.map((each) => ledger.session(each)));
+  const theirs = new Set(records.map((record) => record?.workspace));
+  return new Map([...workspaces].filter(([id]) => theirs.has(id)));
 }
 
 export function firstOf({ workspaces }: Backend): WorkspaceBackend {

@@ -1,4 +1,4 @@
-import type { ApprovalRecord } from '../kernel/approval.ts';
+import type { ApprovalRecord, Shown } from '../kernel/approval.ts';
 import type { CallRecord } from '../kernel/call.ts';
 import type { SessionRecord } from '../kernel/ledger.ts';
 import type { Tool } from '../kernel/tool.ts';
@@ -8,18 +8,18 @@ import type { SessionView } from '../protocol/sessions.ts';
 import type { ToolView } from '../protocol/tools.ts';
 
 /** Records as the API shows them. */
-export function callView(call: CallRecord, approvedBy: string | null): CallView {
+export function callView(call: CallRecord): CallView {
   const { id, session, agent, tool, args, state, effect, requestedAt, startedAt, finishedAt, durationMs } = call;
   const waitedMs = startedAt === null ? null : Math.max(0, startedAt - requestedAt);
   const outcome = call.outcome as CallView['outcome'];
-  const { attempt = 0 } = call;
+  const { attempt = 0, approvedBy = null } = call;
   const times = { requestedAt, startedAt, finishedAt, durationMs, waitedMs };
   return { id, session, agent, tool, args, state, effect, ...times, attempt, outcome, approvedBy };
 }
 
 /** One call, with the tool's own view of its value. A value that an older version of the tool recorded may not fit it. */
-export function callDetail(call: CallRecord, approvedBy: string | null, tool: Tool | undefined): CallView {
-  const shown = callView(call, approvedBy);
+export function callDetail(call: CallRecord, tool: Tool | undefined): CallView {
+  const shown = callView(call);
   if (tool?.view === undefined || call.outcome?.ok !== true) return shown;
   try {
     return { ...shown, view: tool.view(call.outcome.value) as CallView['view'] };
@@ -30,7 +30,7 @@ export function callDetail(call: CallRecord, approvedBy: string | null, tool: To
 
 export function approvalView(approval: ApprovalRecord): ApprovalView {
   const { id, callId, session, tool, args, reason, state, digest } = approval;
-  const { requestedAt, expiresAt, decidedAt, decidedBy, message, edited, shown } = approval;
+  const { requestedAt, expiresAt, decidedAt, decidedBy, message, edited } = approval;
   return {
     id,
     stepId: callId,
@@ -38,7 +38,7 @@ export function approvalView(approval: ApprovalRecord): ApprovalView {
     tool,
     args: edited?.args ?? args,
     reason,
-    summary: shown?.summary ?? tool,
+    summary: shownOf(approval)?.summary ?? tool,
     state,
     digest,
     requestedAt,
@@ -48,6 +48,11 @@ export function approvalView(approval: ApprovalRecord): ApprovalView {
     message,
     changed: [...(edited?.changed ?? [])],
   };
+}
+
+/** What a person saw of the arguments that count. */
+export function shownOf({ shown, edited }: ApprovalRecord): Shown | null {
+  return edited?.shown ?? shown;
 }
 
 export function sessionView(session: SessionRecord, running: boolean): SessionView {

@@ -31,7 +31,7 @@ export type Access =
   /** A tool that does not say. It asks, is never run twice, and runs alone. */
   | { readonly kind: 'unknown' };
 
-/** `example.org`, `*.example.org`, or `*` for every host; what stands in `notTo` is taken out. */
+/** `example.org`, `*.example.org`, either with `:port`, or `*` for every host; what stands in `notTo` is taken out. */
 export interface HostPatterns {
   readonly to: readonly string[];
   readonly notTo: readonly string[];

@@ -50,6 +50,14 @@ export interface ApprovalRecord {
   readonly decidedAt: number | null;
   readonly decidedBy: string | null;
   readonly message: string | null;
-  /** Arguments that the person put in the place of the others, what changed, and the digest of what was shown of them. */
-  readonly edited: { readonly args: unknown; readonly changed: readonly string[]; readonly digest: string } | null;
+  /** Null when nothing was edited. */
+  readonly edited: EditedArguments | null;
+}
+
+/** Arguments that a person put in the place of the others, what changed, and what was shown of them with its digest. */
+export interface EditedArguments {
+  readonly args: unknown;
+  readonly changed: readonly string[];
+  readonly digest: string;
+  readonly shown: Shown | null;
 }

@@ -62,6 +62,8 @@ export interface CallRecord {
   readonly attempt?: number;
   /** The process that answers for it, null when none does. Absent like `attempt`. */
   readonly node?: NodeStamp | null;
+  /** Who said yes, empty when they have no name; null when nobody was asked or said yes. Absent like `attempt`. */
+  readonly approvedBy?: string | null;
 }
 
 /** A process that uses the store. Its epoch grows with every start, so that a late word of an earlier life is known. */

@@ -60,7 +60,19 @@ export interface Commands {
   input(id: string, text: string, end: boolean): Result<BackgroundProcess>;
   /** TERM, then KILL; answers when nothing of it is left. */
   stop(id: string): Promise<Result<BackgroundProcess>>;
-  /** Whether the session has run this text before: what a project's own scripts say, by their hash or in full. */
-  isFamiliar(text: string): boolean;
-  remember(text: string): void;
+  /** The files of the project whose text a command would run. Reads nothing. */
+  scriptFiles(command: string, cwd?: string): ScriptFiles;
+  /** Whether the session has run this text of this file before. */
+  isFamiliar(path: string, text: string): boolean;
+  remember(path: string, text: string): void;
+}
+
+/** Paths are relative to the workspace, or absolute. */
+export interface ScriptFiles {
+  /** Files that the command names: one that cannot be read is as good as unknown. */
+  readonly named: readonly string[];
+  /** Files that its programs run if they are there. */
+  readonly sought: readonly string[];
+  /** Why that is not all there is to know. */
+  readonly unclear: string | undefined;
 }

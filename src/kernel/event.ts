@@ -22,9 +22,10 @@ export interface EventData extends SessionEventData {
     by: string | null;
     message?: string;
     changed?: string[];
-    /** What the person put in the place of the arguments, and the digest of what was shown of it. */
+    /** What the person put in the place of the arguments, and what was shown of it with its digest. */
     args?: unknown;
     digest?: string;
+    shown?: Shown;
   };
   /** Whoever runs it stops it. */
   'call.cancel_requested': { by: string | null };
@@ -87,7 +88,14 @@ export type StoredSessionEvent = NewSessionEvent & {
 
 /** Events that belong to no session. They have a stream of their own, the session `SYSTEM_SESSION`. */
 export interface SystemEventData {
-  'rule.saved': { ruleId: string; rule: string; verdict: 'allow' | 'ask' | 'deny'; by: string | null };
+  /** `workspace` names the only one it holds in; left out or null: it holds in all. */
+  'rule.saved': {
+    ruleId: string;
+    rule: string;
+    verdict: 'allow' | 'ask' | 'deny';
+    by: string | null;
+    workspace?: string | null;
+  };
   'rule.removed': { ruleId: string; by: string | null };
   'tool.switched': { tool: string; enabled: boolean; by: string | null };
   /** For the process that recorded it, until it ends: the configuration says how the next one starts. */

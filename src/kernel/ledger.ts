@@ -10,7 +10,7 @@ import type {
   StoredSessionEvent,
   StoredSystemEvent,
 } from './event.ts';
-import type { CallQuery, Page, Store } from './ports.ts';
+import type { CallQuery, Hold, Page, Store } from './ports.ts';
 import type { MaybePromise } from './result.ts';
 
 export interface HistoryQuery extends CallQuery {
@@ -19,6 +19,22 @@ export interface HistoryQuery extends CallQuery {
   since?: number;
   until?: number;
   newestFirst?: boolean;
+}
+
+export interface SessionQuery {
+  /** Cursor from the page before, of the same order. */
+  after?: string;
+  limit?: number;
+  /** Those with the newest event first. Left out: by their names. */
+  newestFirst?: boolean;
+}
+
+export interface ApprovalQuery {
+  state?: ApprovalState;
+  session?: string;
+  /** Only those asked after this one, by its id. */
+  after?: string;
+  limit?: number;
 }
 
 export interface SessionRecord {
@@ -40,7 +56,12 @@ export interface RuleRecord {
   readonly verdict: 'allow' | 'ask' | 'deny';
   readonly by: string | null;
   readonly savedAt: number;
+  /** The only workspace it holds in; null holds in all. */
+  readonly workspace: string | null;
 }
+
+/** Told now and then while something long is under way. */
+export type Progress = (done: number, of: number) => void;
 
 /** What the log says about itself. `problems` is empty when every event is there, unchanged and in its place. */
 export interface Verification {
@@ -59,15 +80,17 @@ export interface Ledger extends Store {
   /** The clock that deadlines are measured by. A wall clock that is set does not move it. */
   now(): MaybePromise<number>;
   follow(listener: (event: LogEvent) => void, after?: number): () => void;
+  hold(session: string): MaybePromise<Hold>;
   /** Events of all sessions with `pos` above `after`, in order. */
   log(after: number, limit: number): MaybePromise<readonly LogEvent[]>;
   history(query: HistoryQuery): MaybePromise<Page<CallRecord>>;
-  sessions(query: { after?: string; limit?: number }): MaybePromise<Page<SessionRecord>>;
+  sessions(query: SessionQuery): MaybePromise<Page<SessionRecord>>;
   session(id: string): MaybePromise<SessionRecord | null>;
   approval(id: string): MaybePromise<ApprovalRecord | null>;
   /** The latest question about a call. */
   approvalOf(callId: string): MaybePromise<ApprovalRecord | null>;
-  approvals(query: { state?: ApprovalState; session?: string }): MaybePromise<readonly ApprovalRecord[]>;
+  /** Oldest first. */
+  approvals(query: ApprovalQuery): MaybePromise<readonly ApprovalRecord[]>;
   /**
    * Records the first decision about a pending approval and, with it, moves the call. Null when somebody decided
    * before, when its time is over by the store's clock, or when the call is no longer in `move.from`.
@@ -86,7 +109,7 @@ export interface Ledger extends Store {
    * has answered becomes `queued`; the rest `interrupted`. Calls of living processes are not touched.
    */
   recover(): MaybePromise<readonly StoredEvent[]>;
-  verify(session?: string): MaybePromise<Verification>;
+  verify(session?: string, onProgress?: Progress): MaybePromise<Verification>;
   prune(limits: PruneLimits): MaybePromise<Pruned>;
   /** The log as JSON lines, in the order of `pos`, payloads included. */
   exportLines(query?: { session?: string }): AsyncIterable<string>;

@@ -28,8 +28,9 @@ export interface Page<T> {
 
 /**
  * The record of every call: rows, and the events that changed them. Every method may answer at once or later; when
- * it has answered, what it wrote is as durable as the adapter promises. A method throws only when the store itself
- * is unusable (full disk, lost connection), never for what a caller asked.
+ * it has answered, what it wrote is as durable as the adapter promises. The steps of one call, `submit` and `move`, are
+ * kept in the order they are given, also when nobody waits in between. A method throws only when the store itself is
+ * unusable (full disk, lost connection), never for what a caller asked.
  */
 export interface Store {
   /**
@@ -67,9 +68,17 @@ export interface Store {
    * and its word about that is refused. Returns how to stop hearing. Absent where no living process is given up.
    */
   onGivenUp?(listener: () => void): () => void;
+  /**
+   * Takes a session for one at a time; from an ended process it is taken over. What is appended to a session that is
+   * held is refused once it may be somebody else's. Absent where no other process can write.
+   */
+  hold?(session: string): MaybePromise<Hold>;
   /** Looks after calls whose process ended. Absent where no call outlives its process. */
   recover?(): MaybePromise<unknown>;
 }
+
+/** A session that was taken, or in words who has it. */
+export type Hold = { release(): MaybePromise<void> } | { readonly holder: string };
 
 /** Bytes by the hash of their content. What was put is never changed; an adapter may forget the oldest. */
 export interface BlobStore {

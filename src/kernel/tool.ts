@@ -13,6 +13,12 @@ import type { Web } from './web.ts';
 import type { Files, Search } from './workspace.ts';
 import { zodInput, zodToJson } from './zod-input.ts';
 
+/**
+ * `commands`: the words of a command line. `code`: the same for shell code, which only a rule for the whole tool allows.
+ * `paths`: files of the workspace. `hosts`: `domain:` and a host. `none`: its rules have no pattern.
+ */
+export type RulePatterns = 'commands' | 'code' | 'paths' | 'hosts' | 'none';
+
 /** What a running tool has: the context it was called with, and its only ways to the world. */
 export interface ToolContext extends Readonly<ExecutionContext> {
   readonly callId: string;
@@ -42,8 +48,8 @@ export interface Tool<I = unknown, O = unknown> {
   readonly category: ToolCategory;
   readonly effect: Effect;
   readonly input: InputSchema<I>;
-  /** Its access is a command line that a list of commands can be about. */
-  readonly takesCommand?: boolean;
+  /** What the pattern of a rule about it means: `bash(npm test *)`, `read_file(docs/**)`. Left out: it depends. */
+  readonly patterns?: RulePatterns;
   /** What `value` looks like to programs. */
   readonly outputJson?: JsonSchema;
   /** One line for a person, also shown by a dry run: «Read src/a.ts». */
@@ -100,7 +106,7 @@ type Definition<I extends z.ZodType, O extends z.ZodType> = {
   render?(value: z.input<O>): string;
   view?(value: z.input<O>): readonly ViewBlock[];
   attachments?(value: z.input<O>, metadata: Metadata): readonly Attachment[];
-} & Pick<Tool<z.output<I>, z.input<O>>, 'access' | 'approval' | 'preview' | 'draft' | 'seconds' | 'takesCommand'>;
+} & Pick<Tool<z.output<I>, z.input<O>>, 'access' | 'approval' | 'preview' | 'draft' | 'seconds' | 'patterns'>;
 
 /** The object way to write a tool. Throws when the definition could not work: that is a bug to see at start. */
 export function defineTool<I extends z.ZodType, O extends z.ZodType = z.ZodUnknown>(

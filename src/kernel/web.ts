@@ -39,6 +39,8 @@ export interface WebSearchAnswer {
 export interface PdfText {
   /** One text a page; empty where a page has none. */
   readonly pages: readonly string[];
+  /** How many pages it has; of a long one, only the first are read. */
+  readonly total: number;
 }
 
 /** What policy asks about a URL. Pure: nothing is looked up. */

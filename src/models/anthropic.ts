@@ -1,39 +1,27 @@
-import type { AssistantMessage, Message, MessagePart, Stop, Usage } from '../kernel/message.ts';
+import type { Message, MessagePart, Stop, Usage } from '../kernel/message.ts';
 import { ArgumentText } from './call-arguments.ts';
-import { readData, streamTurn, type TurnReader } from './endpoint.ts';
+import type { TurnReader, WholeTurn } from './endpoint.ts';
+import { countOf, type Fields, fieldsOf } from './fields.ts';
 import type { Heard, Model, ModelRequest, OfferedTool } from './model.ts';
 import type { ModelOptions } from './model-options.ts';
-import type { ServerEvent } from './sse.ts';
 import { type Trouble, trouble, troubleOfEvent } from './trouble.ts';
+import { type Wire, wireModel } from './wire-model.ts';
 
 const WIRE = 'anthropic';
 const VERSION = '2023-06-01';
 
 /** Anthropic Messages, and every endpoint that speaks it. */
 export function anthropicModel(options: ModelOptions): Model {
-  const { model, baseUrl, key, headers, window, price, ...tuning } = options;
-  const who = `The Messages endpoint ${new URL(baseUrl).host}`;
-  const endpoint = {
-    ...tuning,
-    ...(key !== undefined && { key }),
-    who,
-    url: `${baseUrl.replace(/\/+$/, '')}/v1/messages`,
-    headers: { 'anthropic-version': VERSION, ...keyHeaders(baseUrl, key), ...headers },
-  };
-  return {
-    name: model,
-    scripted: false,
-    window,
-    ...(price && { price }),
-    turn: (request, turnOptions = {}) =>
-      streamTurn(
-        endpoint,
-        JSON.stringify(toBody(options, request)),
-        (tell) => new Reader(who, model, tell),
-        turnOptions,
-      ),
-  };
+  return wireModel(MESSAGES, options);
 }
+
+const MESSAGES: Wire = {
+  called: 'Messages',
+  path: '/v1/messages',
+  headers: ({ baseUrl, key }) => ({ 'anthropic-version': VERSION, ...keyHeaders(baseUrl, key) }),
+  toBody,
+  createReader: (who, tell) => new Reader(who, tell),
+};
 
 /** Others that speak the format want the key in one place or the other; Anthropic wants it in one only. */
 function keyHeaders(baseUrl: string, key: string | undefined): Record<string, string> {
@@ -47,9 +35,8 @@ const CACHED = { cache_control: { type: 'ephemeral' } };
 /** What is stable comes first and is marked, so that the next turn reads it from the cache: tools, system, history. */
 function toBody({ model, maxTokens, extra }: ModelOptions, { system, tools, messages }: ModelRequest): object {
   const turns = toTurns(messages);
-  const last = turns.at(-1)?.content;
-  const lastBlock = last?.at(-1);
-  if (last && lastBlock) last[last.length - 1] = { ...lastBlock, ...CACHED };
+  const last = turns.findLast(({ role }) => role === 'user')?.content;
+  if (last) last[last.length - 1] = { ...last.at(-1), ...CACHED };
   return {
     model,
     max_tokens: maxTokens,
@@ -106,7 +93,7 @@ function toText(text: string): object[] {
 }
 
 interface Block {
-  readonly start: Record<string, unknown>;
+  readonly start: Fields;
   readonly text: string[];
   readonly args: ArgumentText;
   signature: string;
@@ -115,26 +102,21 @@ interface Block {
 
 class Reader implements TurnReader {
   readonly #who: string;
-  readonly #model: string;
   readonly #tell: (heard: Heard) => void;
   readonly #blocks = new Map<number, Block>();
-  #usage: Record<string, unknown> = {};
+  #usage: Fields = {};
   #stop: string | null = null;
   #whole = false;
 
-  constructor(who: string, model: string, tell: (heard: Heard) => void) {
+  constructor(who: string, tell: (heard: Heard) => void) {
     this.#who = who;
-    this.#model = model;
     this.#tell = tell;
   }
 
-  push({ data }: ServerEvent): Trouble | undefined {
-    const read = readData(this.#who, data);
-    if (!('value' in read)) return read;
-    const event = read.value;
+  push(event: Fields): Trouble | undefined {
     switch (event.type) {
       case 'message_start':
-        this.#count((event.message as { usage?: unknown } | undefined)?.usage);
+        this.#count(fieldsOf(event.message).usage);
         return undefined;
       case 'content_block_start':
         return this.#start(event);
@@ -146,7 +128,7 @@ class Reader implements TurnReader {
         return undefined;
       }
       case 'message_delta': {
-        const { stop_reason: stop } = (event.delta ?? {}) as { stop_reason?: unknown };
+        const { stop_reason: stop } = fieldsOf(event.delta);
         if (typeof stop === 'string') this.#stop = stop;
         this.#count(event.usage);
         return undefined;
@@ -162,18 +144,18 @@ class Reader implements TurnReader {
     }
   }
 
-  finish(): AssistantMessage | undefined {
+  finish(): WholeTurn | undefined {
     if (!this.#whole || this.#stop === null) return undefined;
     const blocks = [...this.#blocks.entries()].sort(([a], [b]) => a - b).map(([, block]) => block);
     const cut = this.#stop === 'max_tokens' || this.#stop === 'model_context_window_exceeded';
     const parts = blocks.flatMap((block, index) => toPart(block, cut && index === blocks.length - 1));
-    return { role: 'assistant', parts, model: this.#model, stop: toStop(this.#stop), usage: toUsage(this.#usage) };
+    return { parts, stop: toStop(this.#stop), usage: toUsage(this.#usage) };
   }
 
-  #start({ index, content_block: start }: Record<string, unknown>): Trouble | undefined {
+  #start({ index, content_block: start }: Fields): Trouble | undefined {
     if (typeof index !== 'number' || typeof start !== 'object' || start === null) return this.#malformed();
     const block: Block = {
-      start: start as Record<string, unknown>,
+      start: start as Fields,
       text: [],
       args: new ArgumentText(),
       signature: '',
@@ -186,10 +168,10 @@ class Reader implements TurnReader {
     return undefined;
   }
 
-  #delta({ index, delta }: Record<string, unknown>): Trouble | undefined {
+  #delta({ index, delta }: Fields): Trouble | undefined {
     const block = this.#blocks.get(index as number);
     if (block === undefined || block.stopped || typeof delta !== 'object' || delta === null) return this.#malformed();
-    const { type, text, thinking, partial_json: json, signature } = delta as Record<string, unknown>;
+    const { type, text, thinking, partial_json: json, signature } = delta as Fields;
     if (type === 'text_delta' && typeof text === 'string') {
       block.text.push(text);
       this.#tell({ kind: 'text', text });
@@ -202,7 +184,7 @@ class Reader implements TurnReader {
   }
 
   #count(usage: unknown): void {
-    if (typeof usage === 'object' && usage !== null) this.#usage = { ...this.#usage, ...usage };
+    this.#usage = { ...this.#usage, ...fieldsOf(usage) };
   }
 
   #malformed(): Trouble {
@@ -217,9 +199,15 @@ function toPart({ start, text, args, signature, stopped }: Block, cut: boolean):
   if (start.type === 'tool_use') return [args.toCall(String(start.id), String(start.name), { cut: cut || !stopped })];
   if (start.type === 'thinking') {
     const block = { ...start, thinking: said, signature: signature || (start.signature ?? '') };
+    // Cut off before it was signed: nobody takes it back.
+    if (cut && block.signature === '') return [];
     return [{ type: 'thinking', text: said, wire: WIRE, block }];
   }
-  return [{ type: 'thinking', text: '', wire: WIRE, block: start }];
+  // What the provider's own tools were asked comes in pieces like any arguments.
+  const { args: input } = args.toCall('', '');
+  return [
+    { type: 'thinking', text: '', wire: WIRE, block: Object.keys(input).length > 0 ? { ...start, input } : start },
+  ];
 }
 
 const STOPS: Record<string, Stop['reason']> = {
@@ -237,12 +225,11 @@ function toStop(word: string): Stop {
   return reason === undefined ? { reason: 'unknown', detail: word } : { reason };
 }
 
-function toUsage(usage: Record<string, unknown>): Usage {
-  const count = (name: string) => (typeof usage[name] === 'number' ? (usage[name] as number) : 0);
+function toUsage(usage: Fields): Usage {
   return {
-    input: count('input_tokens'),
-    output: count('output_tokens'),
-    cacheRead: count('cache_read_input_tokens'),
-    cacheWrite: count('cache_creation_input_tokens'),
+    input: countOf(usage.input_tokens),
+    output: countOf(usage.output_tokens),
+    cacheRead: countOf(usage.cache_read_input_tokens),
+    cacheWrite: countOf(usage.cache_creation_input_tokens),
   };
 }

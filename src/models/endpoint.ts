@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Failure, messageOf } from '../kernel/error.ts';
 import type { AssistantMessage } from '../kernel/message.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import type { Heard, TurnOptions } from './model.ts';
+import type { Fields } from './fields.ts';
+import type { TurnOptions } from './model.ts';
 import { EventParser, type ServerEvent } from './sse.ts';
 import { type Trouble, trouble, troubleOfStatus } from './trouble.ts';
 
@@ -23,12 +24,14 @@ export interface EndpointOptions {
   readonly stallMs?: number;
 }
 
-/** Reads one wire format. Made anew for every try. */
+/** Reads one wire format. */
 export interface TurnReader {
-  push(event: ServerEvent): Trouble | undefined;
+  push(event: Fields): Trouble | undefined;
   /** Undefined when the stream ended before the turn was whole. */
-  finish(): AssistantMessage | undefined;
+  finish(): WholeTurn | undefined;
 }
+
+export type WholeTurn = Pick<AssistantMessage, 'parts' | 'stop' | 'usage'>;
 
 const LONGEST_WAIT_MS = 60_000;
 const LONGEST_BACKOFF_MS = 30_000;
@@ -38,18 +41,13 @@ const MOST_ERROR_BYTES = 16 * 1024;
 export async function streamTurn(
   endpoint: EndpointOptions,
   body: string,
-  createReader: (tell: (heard: Heard) => void) => TurnReader,
+  createReader: () => TurnReader,
   { signal, onHeard }: TurnOptions,
-): Promise<Result<AssistantMessage>> {
+): Promise<Result<WholeTurn>> {
   const { who, tries = 4, retryDelayMs = 500 } = endpoint;
   for (let tried = 1; ; tried++) {
-    const answer = await once(
-      endpoint,
-      body,
-      createReader((heard) => onHeard?.(heard)),
-      signal,
-    );
-    if ('role' in answer) return ok(answer);
+    const answer = await once(endpoint, body, createReader(), signal);
+    if ('parts' in answer) return ok(answer);
     if (signal?.aborted) return fail('CANCELLED', 'The model was told to stop.');
     const { retry, afterMs } = answer;
     const failure = withoutKey(answer.failure, endpoint.key);
@@ -80,7 +78,7 @@ async function once(
   body: string,
   reader: TurnReader,
   signal: AbortSignal | undefined,
-): Promise<AssistantMessage | Trouble> {
+): Promise<WholeTurn | Trouble> {
   const { who, stallMs = 120_000 } = endpoint;
   const call = post(endpoint, body);
   let ended: string | undefined;
@@ -103,7 +101,9 @@ async function once(
     for await (const chunk of answer as AsyncIterable<Uint8Array>) {
       timer.refresh();
       for (const event of parser.push(chunk)) {
-        const found = reader.push(event);
+        if (event.data === '[DONE]') continue;
+        const read = readData(who, event);
+        const found = 'value' in read ? reader.push(read.value) : read;
         if (found !== undefined) return found;
       }
     }
@@ -154,11 +154,11 @@ async function beginning(answer: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).subarray(0, MOST_ERROR_BYTES).toString('utf8');
 }
 
-/** Undefined, and trouble, when it is no JSON: a stream like that is asked for again. */
-export function readData(who: string, data: string): { value: Record<string, unknown> } | Trouble {
+/** Trouble when it is no JSON: a stream like that is asked for again. */
+function readData(who: string, { data }: ServerEvent): { value: Fields } | Trouble {
   try {
     const value: unknown = JSON.parse(data);
-    if (typeof value === 'object' && value !== null) return { value: value as Record<string, unknown> };
+    if (typeof value === 'object' && value !== null) return { value: value as Fields };
   } catch {
     // Said below.
   }

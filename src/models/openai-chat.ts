@@ -1,38 +1,26 @@
-import type { AssistantMessage, Message, MessagePart, Stop, Usage } from '../kernel/message.ts';
+import { type Message, type MessagePart, NO_USAGE, type Stop, type Usage } from '../kernel/message.ts';
 import { ArgumentText } from './call-arguments.ts';
-import { readData, streamTurn, type TurnReader } from './endpoint.ts';
+import type { TurnReader, WholeTurn } from './endpoint.ts';
+import { countOf, type Fields, fieldsOf } from './fields.ts';
 import type { Heard, Model, ModelRequest } from './model.ts';
 import type { ModelOptions } from './model-options.ts';
-import type { ServerEvent } from './sse.ts';
 import { type Trouble, troubleOfEvent } from './trouble.ts';
+import { bearerKey, type Wire, wireModel } from './wire-model.ts';
 
 const WIRE = 'openai-chat';
 
 /** Chat Completions as Ollama, vLLM, DeepSeek, Qwen and many others speak it. */
 export function openaiChatModel(options: ModelOptions): Model {
-  const { model, baseUrl, key, headers, window, price, ...tuning } = options;
-  const who = `The chat endpoint ${new URL(baseUrl).host}`;
-  const endpoint = {
-    ...tuning,
-    ...(key !== undefined && { key }),
-    who,
-    url: `${baseUrl.replace(/\/+$/, '')}/chat/completions`,
-    headers: { ...(key !== undefined && { authorization: `Bearer ${key}` }), ...headers },
-  };
-  return {
-    name: model,
-    scripted: false,
-    window,
-    ...(price && { price }),
-    turn: (request, turnOptions = {}) =>
-      streamTurn(
-        endpoint,
-        JSON.stringify(toBody(options, request)),
-        (tell) => new Reader(who, model, tell),
-        turnOptions,
-      ),
-  };
+  return wireModel(CHAT, options);
 }
+
+const CHAT: Wire = {
+  called: 'chat',
+  path: '/chat/completions',
+  headers: bearerKey,
+  toBody,
+  createReader: (who, tell) => new Reader(who, tell),
+};
 
 function toBody({ model, maxTokens, extra }: ModelOptions, { system, tools, messages }: ModelRequest): object {
   return {
@@ -82,27 +70,21 @@ interface Begun {
 
 class Reader implements TurnReader {
   readonly #who: string;
-  readonly #model: string;
   readonly #tell: (heard: Heard) => void;
   readonly #text: string[] = [];
   readonly #thinking: string[] = [];
   readonly #calls = new Map<number, Begun>();
-  #usage: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+  #usage = NO_USAGE;
   #stop: string | null = null;
 
-  constructor(who: string, model: string, tell: (heard: Heard) => void) {
+  constructor(who: string, tell: (heard: Heard) => void) {
     this.#who = who;
-    this.#model = model;
     this.#tell = tell;
   }
 
-  push({ data }: ServerEvent): Trouble | undefined {
-    if (data === '[DONE]') return undefined;
-    const read = readData(this.#who, data);
-    if (!('value' in read)) return read;
-    const { error, choices, usage } = read.value;
+  push({ error, choices, usage }: Fields): Trouble | undefined {
     if (error !== undefined && error !== null) return troubleOfEvent(this.#who, error);
-    if (typeof usage === 'object' && usage !== null) this.#usage = toUsage(usage as Record<string, unknown>);
+    if (typeof usage === 'object' && usage !== null) this.#usage = toUsage(usage as Fields);
     const [choice] = (Array.isArray(choices) ? choices : []) as { delta?: Delta; finish_reason?: unknown }[];
     if (choice?.delta) this.#delta(choice.delta);
     if (typeof choice?.finish_reason === 'string') this.#stop = choice.finish_reason;
@@ -110,7 +92,7 @@ class Reader implements TurnReader {
   }
 
   /** Servers differ in how they end a stream; a reason to stop is what all of them give. */
-  finish(): AssistantMessage | undefined {
+  finish(): WholeTurn | undefined {
     if (this.#stop === null) return undefined;
     const [text, thinking] = [this.#text.join(''), this.#thinking.join('')];
     const begun = [...this.#calls.entries()].sort(([a], [b]) => a - b).map(([, call]) => call);
@@ -123,7 +105,7 @@ class Reader implements TurnReader {
       ...calls,
     ];
     const stop = toStop(this.#stop, calls.length > 0);
-    return { role: 'assistant', parts, model: this.#model, stop, usage: this.#usage };
+    return { parts, stop, usage: this.#usage };
   }
 
   #delta({ content, reasoning_content: thinking, tool_calls: calls }: Delta): void {
@@ -177,12 +159,11 @@ function toStop(word: string, calls: boolean): Stop {
   return word === 'stop' ? { reason: 'end' } : { reason: 'unknown', detail: word };
 }
 
-function toUsage(usage: Record<string, unknown>): Usage {
-  const count = (value: unknown) => (typeof value === 'number' ? value : 0);
-  const cached = count((usage.prompt_tokens_details as { cached_tokens?: unknown } | undefined)?.cached_tokens);
+function toUsage(usage: Fields): Usage {
+  const cached = countOf(fieldsOf(usage.prompt_tokens_details).cached_tokens);
   return {
-    input: Math.max(0, count(usage.prompt_tokens) - cached),
-    output: count(usage.completion_tokens),
+    input: Math.max(0, countOf(usage.prompt_tokens) - cached),
+    output: countOf(usage.completion_tokens),
     cacheRead: cached,
     cacheWrite: 0,
   };

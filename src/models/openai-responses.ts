@@ -1,38 +1,26 @@
-import type { AssistantMessage, Message, MessagePart, Stop, Usage } from '../kernel/message.ts';
+import type { Message, MessagePart, Stop, Usage } from '../kernel/message.ts';
 import { ArgumentText } from './call-arguments.ts';
-import { readData, streamTurn, type TurnReader } from './endpoint.ts';
+import type { TurnReader, WholeTurn } from './endpoint.ts';
+import { countOf, type Fields, fieldsOf } from './fields.ts';
 import type { Heard, Model, ModelRequest } from './model.ts';
 import type { ModelOptions } from './model-options.ts';
-import type { ServerEvent } from './sse.ts';
 import { type Trouble, troubleOfEvent } from './trouble.ts';
+import { bearerKey, type Wire, wireModel } from './wire-model.ts';
 
 const WIRE = 'openai-responses';
 
 /** OpenAI Responses, without the server keeping anything: every item goes back, reasoning as its encrypted content. */
 export function openaiResponsesModel(options: ModelOptions): Model {
-  const { model, baseUrl, key, headers, window, price, ...tuning } = options;
-  const who = `The Responses endpoint ${new URL(baseUrl).host}`;
-  const endpoint = {
-    ...tuning,
-    ...(key !== undefined && { key }),
-    who,
-    url: `${baseUrl.replace(/\/+$/, '')}/responses`,
-    headers: { ...(key !== undefined && { authorization: `Bearer ${key}` }), ...headers },
-  };
-  return {
-    name: model,
-    scripted: false,
-    window,
-    ...(price && { price }),
-    turn: (request, turnOptions = {}) =>
-      streamTurn(
-        endpoint,
-        JSON.stringify(toBody(options, request)),
-        (tell) => new Reader(who, model, tell),
-        turnOptions,
-      ),
-  };
+  return wireModel(RESPONSES, options);
 }
+
+const RESPONSES: Wire = {
+  called: 'Responses',
+  path: '/responses',
+  headers: bearerKey,
+  toBody,
+  createReader: (who, tell) => new Reader(who, tell),
+};
 
 function toBody({ model, maxTokens, extra }: ModelOptions, { system, tools, messages }: ModelRequest): object {
   return {
@@ -69,8 +57,6 @@ function toItems(message: Message): object[] {
   });
 }
 
-type Fields = Record<string, unknown>;
-
 interface Item {
   readonly fields: Fields;
   readonly text: string[];
@@ -80,22 +66,16 @@ interface Item {
 
 class Reader implements TurnReader {
   readonly #who: string;
-  readonly #model: string;
   readonly #tell: (heard: Heard) => void;
   readonly #items = new Map<number, Item>();
   #end: { status: string; why: string | undefined; usage: Usage } | undefined;
 
-  constructor(who: string, model: string, tell: (heard: Heard) => void) {
+  constructor(who: string, tell: (heard: Heard) => void) {
     this.#who = who;
-    this.#model = model;
     this.#tell = tell;
   }
 
-  push({ data }: ServerEvent): Trouble | undefined {
-    if (data === '[DONE]') return undefined;
-    const read = readData(this.#who, data);
-    if (!('value' in read)) return read;
-    const event = read.value;
+  push(event: Fields): Trouble | undefined {
     const at = event.output_index as number;
     switch (event.type) {
       case 'response.output_item.added':
@@ -132,14 +112,14 @@ class Reader implements TurnReader {
     }
   }
 
-  finish(): AssistantMessage | undefined {
+  finish(): WholeTurn | undefined {
     if (this.#end === undefined) return undefined;
     const { status, why, usage } = this.#end;
     const items = [...this.#items.entries()].sort(([a], [b]) => a - b).map(([, item]) => item);
     const cut = status === 'incomplete';
     const parts = items.flatMap((item, index) => toParts(item, !item.done || (cut && index === items.length - 1)));
     const stop = toStop({ cut, why, parts, refused: items.some(isRefusal) });
-    return { role: 'assistant', parts, model: this.#model, stop, usage };
+    return { parts, stop, usage };
   }
 
   #told({ type, name }: Fields): void {
@@ -176,10 +156,6 @@ function contentOf({ content }: Fields): Fields[] {
   return (Array.isArray(content) ? content : []) as Fields[];
 }
 
-function fieldsOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null ? (value as Fields) : {};
-}
-
 function toEnd({ status, incomplete_details: details, usage }: Fields) {
   const { reason } = fieldsOf(details);
   return {
@@ -198,11 +174,10 @@ function toStop(end: { cut: boolean; why: string | undefined; parts: MessagePart
 }
 
 function toUsage(usage: Fields): Usage {
-  const count = (value: unknown) => (typeof value === 'number' ? value : 0);
-  const cached = count(fieldsOf(usage.input_tokens_details).cached_tokens);
+  const cached = countOf(fieldsOf(usage.input_tokens_details).cached_tokens);
   return {
-    input: Math.max(0, count(usage.input_tokens) - cached),
-    output: count(usage.output_tokens),
+    input: Math.max(0, countOf(usage.input_tokens) - cached),
+    output: countOf(usage.output_tokens),
     cacheRead: cached,
     cacheWrite: 0,
   };

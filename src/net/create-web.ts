@@ -34,7 +34,7 @@ export function createWeb(options: WebOptions = {}): WebAccess {
   const ownPorts = options.ownPorts?.bind(options) ?? (() => []);
   const dialer = createDialer({ ownPorts, ...options.dialer });
   const now = options.now ?? Date.now;
-  const parts: FetchParts = {
+  const parts: Omit<FetchParts, 'owner'> = {
     guard,
     now,
     cache: new PageCache(),
@@ -54,7 +54,7 @@ export function createWeb(options: WebOptions = {}): WebAccess {
         const access = admitted(request, caller);
         if (!access.ok) return access;
         return within(request.timeoutMs, caller.signal, request.url, (signal) =>
-          fetchPage(parts, request, access.value, signal),
+          fetchPage({ ...parts, owner: caller.session }, request, access.value, signal),
         );
       },
       search: (query) => search(query, caller.signal),

@@ -113,7 +113,7 @@ function refuseAddresses(name: string, addresses: readonly string[], listed: rea
     const kind = specialKind(address);
     if (kind === null || isListed(address, listed)) continue;
     const what = `${name} leads to ${address}, which is not on the public internet (${kind}).`;
-    return fail('PERMISSION_DENIED', `${what} If that is intended, list the address in the configuration.`);
+    return fail('PERMISSION_DENIED', `${what} If that is intended, a user can list the host in the configuration.`);
   }
   return null;
 }

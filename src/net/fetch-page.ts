@@ -1,10 +1,10 @@
 import type { Access } from '../kernel/access.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { WebRequest, WebResponse } from '../kernel/web.ts';
-import { type Dial, type Exchanged, exchange } from './exchange.ts';
+import { type Dial, type ExchangeRequest, exchange } from './exchange.ts';
 import { checkHeaders, harmlessOnly } from './headers.ts';
 import { isAmong } from './hosts.ts';
-import { type Page, type PageCache, validators } from './page-cache.ts';
+import { type PageCache, validators } from './page-cache.ts';
 import { portOf, type UrlGuard } from './url-guard.ts';
 
 export type FetchAccess = Extract<Access, { kind: 'net.fetch' }>;
@@ -13,6 +13,8 @@ export interface FetchParts {
   readonly guard: UrlGuard;
   readonly dial: Dial;
   readonly cache: PageCache;
+  /** Whose pages these are: what one was allowed to fetch says nothing to another. */
+  readonly owner: string;
   now(): number;
   readonly ca?: string;
 }
@@ -36,45 +38,22 @@ export async function fetchPage(
 ): Promise<Result<WebResponse>> {
   const first = parts.guard.check(request.url);
   if (!first.ok) return first;
-  const headers = checkHeaders(request.headers ?? {});
-  if (!headers.ok) return headers;
-  const isCacheable = request.method === 'GET' && Object.keys(headers.value).length === 0;
-  const found = isCacheable ? parts.cache.find(first.value.href, parts.now()) : undefined;
-  const known = found !== undefined && isGranted(parts.guard, found.page.hops, access) ? found : undefined;
-  if (known?.state === 'fresh') return ok(toResponse(known.page, known.page.fetchedAt));
-
-  const sent = { ...OWN_HEADERS, ...headers.value, ...(known !== undefined && validators(known.page)) };
-  const fetched = await follow(parts, { ...request, headers: sent }, access, { url: first.value, signal });
-  if (!fetched.ok) return fetched;
-  const { hops, ...answer } = fetched.value;
-  if (answer.status === 304 && known !== undefined) {
-    const page = { ...known.page, headers: { ...known.page.headers, ...answer.headers }, fetchedAt: parts.now() };
-    parts.cache.keep(first.value.href, page);
-    return ok(toResponse(page, known.page.fetchedAt));
-  }
-  const page = { ...answer, hops, fetchedAt: parts.now() };
-  if (isCacheable) parts.cache.keep(first.value.href, page);
-  return ok(toResponse(page, null));
-}
-
-async function follow(
-  parts: FetchParts,
-  request: WebRequest,
-  access: FetchAccess,
-  { url: first, signal }: { url: URL; signal: AbortSignal },
-): Promise<Result<Exchanged & { hops: readonly string[] }>> {
-  const { maxBytes } = request;
-  let [url, method, headers, body] = [first, request.method, request.headers ?? {}, request.body];
-  const hops = [url.href];
-  for (;;) {
-    const common = { maxBytes, signal, ...(parts.ca !== undefined && { ca: parts.ca }) };
-    const answer = await exchange(parts.dial, { url, method, headers, body, ...common });
+  const given = checkHeaders(request.headers ?? {});
+  if (!given.ok) return given;
+  const isCacheable = request.method === 'GET' && Object.keys(given.value).length === 0;
+  let url = first.value;
+  let [method, body] = [request.method, request.body];
+  let headers: Record<string, string> = { ...OWN_HEADERS, ...given.value };
+  for (let redirects = 0; ; redirects++) {
+    const { maxBytes } = request;
+    const hop = { url, method, headers, body, maxBytes, signal, ...(parts.ca !== undefined && { ca: parts.ca }) };
+    const answer = await (isCacheable ? cached(parts, hop) : uncached(parts, hop));
     if (!answer.ok) return answer;
     const { status } = answer.value;
     const location = answer.value.headers['location'];
-    if (!REDIRECTS.includes(status) || location === undefined) return ok({ ...answer.value, hops });
+    if (!REDIRECTS.includes(status) || location === undefined) return ok({ ...answer.value, url: url.href });
 
-    if (hops.length > MOST_REDIRECTS) return tooMany(first);
+    if (redirects === MOST_REDIRECTS) return tooMany(first.value);
     const next = nextHop(parts.guard, url, location, access);
     if (!next.ok) return next;
     const keepsMethod = status === 307 || status === 308 || method === 'GET';
@@ -83,17 +62,47 @@ async function follow(
     if (!keepsMethod) headers = withoutType;
     if (next.value.origin !== url.origin) headers = harmlessOnly(headers);
     url = next.value;
-    hops.push(url.href);
   }
+}
+
+type Answer = Omit<WebResponse, 'url'>;
+
+/** Each URL has its own page: where a redirect leads is asked every time, and a tag goes to the URL it came from. */
+async function cached(parts: FetchParts, hop: ExchangeRequest): Promise<Result<Answer>> {
+  const { cache } = parts;
+  const key = cacheKey(parts, hop.url);
+  const known = cache.find(key, parts.now());
+  if (known?.state === 'fresh') return ok({ ...known.page, cachedAt: known.page.fetchedAt });
+  const headers = { ...hop.headers, ...(known !== undefined && validators(known.page)) };
+  const answer = await exchange(parts.dial, { ...hop, headers });
+  if (!answer.ok) return answer;
+  if (answer.value.status === 304 && known !== undefined) {
+    const { page } = known;
+    cache.keep(key, { ...page, headers: { ...page.headers, ...answer.value.headers }, fetchedAt: parts.now() });
+    return ok({ ...page, cachedAt: page.fetchedAt });
+  }
+  cache.keep(key, { ...answer.value, fetchedAt: parts.now() });
+  return ok({ ...answer.value, cachedAt: null });
+}
+
+/** What was sent may have changed the page that is kept. */
+async function uncached(parts: FetchParts, hop: ExchangeRequest): Promise<Result<Answer>> {
+  if (hop.method !== 'GET') parts.cache.forget(cacheKey(parts, hop.url));
+  const answer = await exchange(parts.dial, hop);
+  return answer.ok ? ok({ ...answer.value, cachedAt: null }) : answer;
+}
+
+function cacheKey({ owner }: FetchParts, { origin, pathname, search }: URL): string {
+  return JSON.stringify([owner, `${origin}${pathname}${search}`]);
 }
 
 function nextHop(guard: UrlGuard, from: URL, location: string, access: FetchAccess): Result<URL> {
   if (!URL.canParse(location, from.href)) {
-    return fail('NETWORK_ERROR', `${from.host} redirects to what is not a URL: ${location.slice(0, 200)}`);
+    return fail('NETWORK_ERROR', `${from.host} redirects to what is not a URL: ${quoted(location)}`);
   }
   const next = guard.check(new URL(location, from.href));
   if (!next.ok) {
-    const where = `${from.host} redirects to ${location.slice(0, 200)}, and that is not followed.`;
+    const where = `${from.host} redirects to ${quoted(location)}, and that is not followed.`;
     return fail('PERMISSION_DENIED', `${where} ${next.error.message}`, { redirect: location.slice(0, 500) });
   }
   if (isCovered(next.value, access)) return next;
@@ -107,17 +116,12 @@ function nextHop(guard: UrlGuard, from: URL, location: string, access: FetchAcce
 function isCovered(url: URL, { url: asked, redirects }: FetchAccess): boolean {
   const own = new URL(asked);
   if (url.hostname === own.hostname && (url.port === own.port || isWebPort(url))) return true;
-  if (redirects === undefined || isAmong(url.hostname, redirects.notTo)) return false;
-  return isAmong(url.hostname, redirects.to);
+  if (redirects === undefined || isAmong(url.hostname, portOf(url), redirects.notTo)) return false;
+  return isAmong(url.hostname, portOf(url), redirects.to);
 }
 
 function isWebPort(url: URL): boolean {
   return portOf(url) === 80 || portOf(url) === 443;
-}
-
-/** A page from the cache may have come by hosts that this call may not use. */
-function isGranted(guard: UrlGuard, hops: readonly string[], access: FetchAccess): boolean {
-  return hops.every((hop) => guard.check(hop).ok && isCovered(new URL(hop), access));
 }
 
 function tooMany(url: URL): Result<never> {
@@ -127,6 +131,7 @@ function tooMany(url: URL): Result<never> {
   );
 }
 
-function toResponse({ status, headers, bytes, hops }: Page, cachedAt: number | null): WebResponse {
-  return { status, headers, bytes, url: hops.at(-1) ?? '', cachedAt };
+/** Any server's words, in ours. */
+function quoted(location: string): string {
+  return JSON.stringify(location.slice(0, 200));
 }

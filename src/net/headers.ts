@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { fail, ok, type Result } from '../kernel/result.ts';
 
 /** Headers that belong to the connection, or that would make it lie about where it goes. */
@@ -41,9 +42,15 @@ export function readableHeaders(
   const entries = Object.entries(given).flatMap(([name, value]) => {
     if (value === undefined) return [];
     const text = typeof value === 'string' ? value : value.join(', ');
-    return [[name.toLowerCase(), visible(text)] as const];
+    return [[name.toLowerCase(), visible(asUtf8(text))] as const];
   });
   return Object.fromEntries(entries);
+}
+
+/** Headers come as Latin 1; many servers send UTF-8, in `Location` above all. */
+function asUtf8(text: string): string {
+  const bytes = Buffer.from(text, 'latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : text;
 }
 
 function visible(text: string): string {

@@ -30,9 +30,9 @@ export function listsPort(host: string, port: number, entries: readonly string[]
   );
 }
 
-/** Whether a host is among patterns as a rule writes them: like entries without a port, and `*` for every host. */
-export function isAmong(host: string, patterns: readonly string[]): boolean {
-  return patterns.includes('*') || isAllowedHost(host, 0, patterns);
+/** Whether a host is among patterns as a rule writes them: like entries, and `*` for every host. */
+export function isAmong(host: string, port: number, patterns: readonly string[]): boolean {
+  return patterns.includes('*') || isAllowedHost(host, port, patterns);
 }
 
 /** The first entry that means nothing, such as `*` or a whole address of a page. Null when all are understood. */

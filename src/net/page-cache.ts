@@ -1,9 +1,7 @@
 import type { Exchanged } from './exchange.ts';
 
-/** A page that was fetched, with the way that led to it. */
+/** A page that was fetched. */
 export interface Page extends Exchanged {
-  /** Every URL on the way, the last one being where it came from. */
-  readonly hops: readonly string[];
   readonly fetchedAt: number;
 }
 
@@ -12,7 +10,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
 
 /**
  * Pages of the last 15 minutes, the oldest forgotten first. What the server says about keeping is obeyed; what it says
- * nothing about is fresh for the whole time.
+ * nothing about is fresh for the whole time. Every request for them is the same, so `Vary` matters only as `*`.
  */
 export class PageCache {
   readonly #pages = new Map<string, Page>();
@@ -30,12 +28,12 @@ export class PageCache {
     const age = now - page.fetchedAt;
     if (age < freshFor(page)) return { page, state: 'fresh' };
     if (age < LONGEST_MS && isValidated(page)) return { page, state: 'stale' };
-    this.#forget(url);
+    this.forget(url);
     return undefined;
   }
 
   keep(url: string, page: Page): void {
-    this.#forget(url);
+    this.forget(url);
     const { status, headers, bytes } = page;
     if (status !== 200 || /no-store/i.test(headers['cache-control'] ?? '') || headers['vary']?.includes('*')) return;
     if (bytes.length > this.#maxBytes / 4 || (freshFor(page) === 0 && !isValidated(page))) return;
@@ -43,11 +41,11 @@ export class PageCache {
     this.#bytes += bytes.length;
     for (const [oldest] of this.#pages) {
       if (this.#bytes <= this.#maxBytes) break;
-      this.#forget(oldest);
+      this.forget(oldest);
     }
   }
 
-  #forget(url: string): void {
+  forget(url: string): void {
     this.#bytes -= this.#pages.get(url)?.bytes.length ?? 0;
     this.#pages.delete(url);
   }
@@ -64,9 +62,19 @@ function isValidated(page: Page): boolean {
   return Object.keys(validators(page)).length > 0;
 }
 
-function freshFor({ headers }: Page): number {
+function freshFor({ headers, fetchedAt }: Page): number {
   const control = headers['cache-control'] ?? '';
-  if (/no-cache/i.test(control)) return 0;
-  const seconds = /max-age=(\d{1,9})/i.exec(control)?.[1];
-  return seconds === undefined ? LONGEST_MS : Math.min(Number(seconds) * 1000, LONGEST_MS);
+  if (/no-cache/i.test(control || (headers['pragma'] ?? ''))) return 0;
+  const seconds = /max-age="?(\d{1,9})/i.exec(control)?.[1];
+  const age = (Number(headers['age']) || 0) * 1000;
+  const allowed = seconds === undefined ? untilExpiry(headers, fetchedAt) : Number(seconds) * 1000;
+  return Math.max(0, Math.min(allowed - age, LONGEST_MS));
+}
+
+/** By the server's own clock, where it tells the time. What is no date, such as 0, is over. */
+function untilExpiry(headers: Page['headers'], fetchedAt: number): number {
+  const expires = headers['expires'];
+  if (expires === undefined) return Number.POSITIVE_INFINITY;
+  const sent = Date.parse(headers['date'] ?? '');
+  return (Date.parse(expires) || 0) - (Number.isNaN(sent) ? fetchedAt : sent);
 }

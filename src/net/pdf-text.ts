@@ -28,7 +28,7 @@ const { parentPort, workerData } = require('node:worker_threads');
     pages.push(text);
     page.cleanup();
   }
-  parentPort.postMessage({ pages });
+  parentPort.postMessage({ pages, total: pdf.numPages });
 })().catch((error) => parentPort.postMessage({ problem: String(error && error.message || error).slice(0, 300) }));
 `;
 
@@ -62,8 +62,8 @@ export function pdfText(bytes: Uint8Array, signal: AbortSignal): Promise<Result<
     }
 
     signal.addEventListener('abort', onAbort, { once: true });
-    worker.once('message', (answer: { pages: string[] } | { problem: string }) =>
-      end('pages' in answer ? ok({ pages: answer.pages }) : unreadable(answer.problem)),
+    worker.once('message', (answer: PdfText | { problem: string }) =>
+      end('pages' in answer ? ok(answer) : unreadable(answer.problem)),
     );
     worker.once('error', (error) => end(unreadable(messageOf(error))));
     worker.once('exit', () => end(unreadable('its reader ended early')));

@@ -1,15 +1,18 @@
-import { pipeline, type Readable, type Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { pipeline, Readable, type Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import { messageOf } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
 
-const DECODERS: Readonly<Record<string, () => Transform>> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
+/** By its first byte: deflate should have a header, and many servers leave it out. */
+type Decoder = (first: number) => Transform;
+
+const DECODERS: Readonly<Record<string, Decoder>> = {
+  gzip: () => createGunzip(),
+  'x-gzip': () => createGunzip(),
+  deflate: (first) => ((first & 0x0f) === 8 ? createInflate() : createInflateRaw()),
+  br: () => createBrotliDecompress(),
 };
 
 /** The decoded bytes, counted while they come: the connection is not read further than the bound. */
@@ -20,11 +23,10 @@ export async function readBody(
 ): Promise<Result<Uint8Array>> {
   const decoder = decoderFor(headers);
   if (!decoder.ok) return decoder;
-  const source = decoder.value === null ? body : pipeline(body, decoder.value, () => {});
   const chunks: Buffer[] = [];
   let length = 0;
   try {
-    for await (const chunk of source as AsyncIterable<Buffer>) {
+    for await (const chunk of decoded(body, decoder.value)) {
       length += chunk.length;
       if (length > maxBytes) return tooLarge(maxBytes, headers);
       chunks.push(chunk);
@@ -38,7 +40,7 @@ export async function readBody(
 }
 
 /** One encoding at most: nobody needs two, and each multiplies what a few bytes can become. */
-function decoderFor(headers: Readonly<Record<string, string>>): Result<Transform | null> {
+function decoderFor(headers: Readonly<Record<string, string>>): Result<Decoder | null> {
   const encodings = (headers['content-encoding'] ?? '')
     .toLowerCase()
     .split(',')
@@ -51,7 +53,20 @@ function decoderFor(headers: Readonly<Record<string, string>>): Result<Transform
     const what = encodings.length > 1 ? `${encodings.length} times` : `as ${encoding.slice(0, 40)}`;
     return fail('NETWORK_ERROR', `The answer is encoded ${what}, which is not read: only ${ACCEPTED_ENCODINGS} once.`);
   }
-  return ok(create());
+  return ok(create);
+}
+
+/** An empty body is empty in every encoding. */
+async function* decoded(body: Readable, decoder: Decoder | null): AsyncGenerator<Buffer> {
+  const chunks = (body as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
+  const first = await chunks.next();
+  if (first.done) return;
+  async function* all(): AsyncGenerator<Buffer> {
+    yield first.value;
+    yield* { [Symbol.asyncIterator]: () => chunks };
+  }
+  if (decoder === null) yield* all();
+  else yield* pipeline(Readable.from(all()), decoder(first.value[0] ?? 0), () => {}) as AsyncIterable<Buffer>;
 }
 
 function tooLarge(maxBytes: number, headers: Readonly<Record<string, string>>): Result<never> {

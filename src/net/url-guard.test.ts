@@ -43,7 +43,8 @@ describe('a URL', () => {
     expect(says('http://other.local/', { privateHosts })).toBe('PERMISSION_DENIED');
     const guard = createUrlGuard({ privateHosts });
     expect(guard.listedFor(new URL('http://gerrit.corp.test/'))).toContain('10.0.0.0/8');
-    expect(guard.listedFor(new URL('http://evil.test/'))).toEqual(['10.1.0.0/16']);
+    expect(guard.listedFor(new URL('http://evil.test/'))).toEqual([]);
+    expect(guard.listedFor(new URL('http://10.1.2.3/'))).toEqual(['10.1.0.0/16']);
   });
 
   test('never leads to our own server, whatever is listed', () => {
@@ -60,11 +61,11 @@ describe('a URL', () => {
 });
 
 describe('a host of the user’s own network', () => {
-  async function fetched(address: string, port = 80, ownPorts: number[] = []) {
+  async function fetched(address: string, port = 80, ownPorts: number[] = [], listed?: string[]) {
     await using internet = await createStubInternet((_request, response) => response.end('inside'), {
       'gerrit.corp.test': [address],
     });
-    const privateHosts = ['gerrit.corp.test', `gerrit.corp.test:${port}`];
+    const privateHosts = listed ?? ['gerrit.corp.test', `gerrit.corp.test:${port}`];
     const web = createWeb({ dialer: internet.dialer, privateHosts, ownPorts: () => ownPorts });
     const url = `http://gerrit.corp.test:${port}/`;
     const admitted = [{ kind: 'net.fetch', url, method: 'GET' }] as const;
@@ -79,6 +80,25 @@ describe('a host of the user’s own network', () => {
     for (const address of ['127.0.0.1', '169.254.169.254', '::1', 'fe80::1', '0.0.0.0']) {
       expect(await fetched(address)).toBe('PERMISSION_DENIED');
     }
+  });
+
+  test('is not reached because its address is listed, but because its name is', async () => {
+    expect(await fetched('127.0.0.1', 80, [], ['127.0.0.1'])).toBe('PERMISSION_DENIED');
+    expect(await fetched('10.20.0.5', 80, [], ['10.0.0.0/8'])).toBe('PERMISSION_DENIED');
+    expect(await fetched('127.0.0.1', 80, [], ['127.0.0.1', '*.corp.test'])).toBe('inside');
+  });
+
+  test('is reached at the port that is listed with it', async () => {
+    expect(await fetched('10.20.0.5', 8080, [], ['gerrit.corp.test:8080'])).toBe('inside');
+    expect(await fetched('10.20.0.5', 8081, [], ['gerrit.corp.test:8080'])).toBe('PERMISSION_DENIED');
+    expect(await fetched('10.20.0.5', 80, [], ['gerrit.corp.test:8080'])).toBe('PERMISSION_DENIED');
+  });
+
+  test('may be this machine by its usual name', () => {
+    const guard = createUrlGuard({ privateHosts: ['localhost:3000'] });
+    expect(guard.check('http://localhost:3000/').ok).toBe(true);
+    expect(guard.check('http://localhost/').ok).toBe(false);
+    expect(guard.listedFor(new URL('http://localhost:3000/'))).toEqual(['127.0.0.0/8', '::1']);
   });
 
   test('is not our own server under another name', async () => {

@@ -8,7 +8,8 @@ export interface UrlGuardOptions {
   readonly allowedHosts?: readonly string[];
   /**
    * What may be reached although it is not on the public internet: a host (its private addresses), an address (also
-   * loopback), a range. A host or an address may name a port.
+   * loopback), a range. A host or an address may name a port. Addresses and ranges are for URLs that are written with
+   * them, and for hosts that are listed: any other name may lead wherever its owner likes.
    */
   readonly privateHosts?: readonly string[];
   ownPorts?(): readonly number[];
@@ -22,14 +23,15 @@ export interface UrlGuard {
   listedFor(url: URL): readonly string[];
 }
 
+/** The addresses that a host may have when a user lists it: an address itself, a name those of a network, or this machine's. */
+export function ownAddresses(host: string): readonly string[] {
+  if (isIP(host) !== 0) return [host];
+  return /(^|\.)localhost$/.test(host) ? LOOPBACK : ANY_PRIVATE;
+}
+
 /** What a company's own network uses. Loopback and link-local addresses are reached only where they are listed. */
-export const ANY_PRIVATE: readonly string[] = [
-  '10.0.0.0/8',
-  '172.16.0.0/12',
-  '192.168.0.0/16',
-  '100.64.0.0/10',
-  'fc00::/7',
-];
+const ANY_PRIVATE: readonly string[] = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'];
+export const LOOPBACK: readonly string[] = ['127.0.0.0/8', '::1'];
 const LOCAL_NAME = /(^|\.)(localhost|local|internal|home\.arpa)$/;
 
 /** Throws for an entry that means nothing: a list that was mistyped must not be relied on. */
@@ -43,8 +45,9 @@ export function createUrlGuard(options: UrlGuardOptions = {}): UrlGuard {
 
   function listedFor(url: URL): readonly string[] {
     const [host, port] = [normalHost(url.hostname), portOf(url)];
-    if (!isAllowedHost(host, port, hosts)) return ranges;
-    return isIP(host) === 0 ? [...ranges, ...ANY_PRIVATE] : [...ranges, host];
+    const isName = isIP(host) === 0;
+    if (!isAllowedHost(host, port, hosts)) return isName ? [] : ranges;
+    return [...ranges, ...ownAddresses(host)];
   }
 
   function refusal(url: URL): string | null {
@@ -66,7 +69,7 @@ export function createUrlGuard(options: UrlGuardOptions = {}): UrlGuard {
     }
     if (kind !== null && !isListed(host, listed)) return `${host} is not on the public internet (${kind}). ${LIST_IT}`;
     if (port !== 80 && port !== 443 && !listsPort(host, port, [...allowedHosts, ...hosts])) {
-      return `Port ${port} is not fetched: only 80 and 443 are, unless allowedHosts or privateHosts names ${host}:${port}.`;
+      return `Port ${port} is not fetched: only 80 and 443 are, unless allowedHosts, privateHosts or a rule names ${host}:${port}.`;
     }
     return null;
   }
@@ -83,7 +86,8 @@ export function createUrlGuard(options: UrlGuardOptions = {}): UrlGuard {
   };
 }
 
-const LIST_IT = 'If the user wants it reached, they can name it in the setting privateHosts.';
+const LIST_IT =
+  'If the user wants it reached, they can name it in the setting privateHosts, or in an allow rule of their configuration.';
 
 /** The first entry that is neither a host nor an address nor a range. */
 export function malformedPrivateHost(entries: readonly string[]): string | null {

@@ -72,6 +72,13 @@ describe('modes', () => {
     expect(decide('strict', list, 'bash', run('ls -la')).verdict).toBe('allow');
     expect(decide('strict', list, 'bash', run('npm install')).verdict).toBe('allow');
     expect(decide('strict', list, 'bash', run('npm install && ls')).verdict).toBe('allow');
+    expect(decide('strict', list, 'bash', run('npm install -D vitest@4 && npm test -- --run')).verdict).toBe('allow');
+    for (const unusual of [
+      ...['rg --pre ./x y', 'sort -o out a', 'find . -delete', 'git branch -D main', 'git diff --output=x', 'cat "$X"'],
+      ...['npm install --script-shell x', 'npm install ./evil', 'npm run --script-shell=x a', 'cat /etc/shadow'],
+    ]) {
+      expect([unusual, decide('strict', list, 'bash', run(unusual)).verdict]).toEqual([unusual, 'deny']);
+    }
     const refused = decide('strict', list, 'bash', run('make all'));
     expect(refused).toMatchObject({ verdict: 'deny', reason: expect.stringContaining('only what is on its list') });
     expect(decide('strict', list, 'bash', run('cat .env')).verdict).toBe('deny');
@@ -99,6 +106,47 @@ describe('rules', () => {
     expect(decide('ask', rules, 'bash', run('npm test && touch x')).verdict).toBe('ask');
     expect(decide('ask', rules, 'bash', run('npm test $X')).verdict).toBe('ask');
     expect(decide('ask', rules, 'other', run('npm test')).verdict).toBe('ask');
+  });
+
+  test('a rule that holds something back is met by whatever may be it', () => {
+    const verdict = (command: string) => decide('auto', { deny: ['bash(git push *)'] }, 'bash', run(command)).verdict;
+    const refused = [
+      'git push',
+      'g"i"t push',
+      '/usr/bin/git push',
+      './git push',
+      'sudo git push origin',
+      'ls; git push',
+    ];
+    const behindOptions = ['git -C . push', 'git --no-pager push', 'git -c a.b=c -P push -f', 'git --git-dir=x push'];
+    for (const command of [...refused, ...behindOptions])
+      expect([command, verdict(command)]).toEqual([command, 'deny']);
+    const computed = ['git $X', '$(echo git) push', 'git "$X" origin', 'git pu*', 'g?t push', 'git {push,x}'];
+    const mayBe = [...computed, 'git -c alias.p=push p', 'git -C "$X" status', 'echo push | xargs git', '$X'];
+    for (const command of mayBe) expect([command, verdict(command)]).toEqual([command, 'ask']);
+    for (const command of ['git commit -m "$X"', 'git -C push status', 'npm test $X', 'echo git push'])
+      expect([command, verdict(command)]).toEqual([command, 'allow']);
+    const options = (command: string) => decide('auto', { deny: ['bash(tool push)'] }, 'bash', run(command)).verdict;
+    expect(['tool -x push', 'tool -x y push', 'tool --x=y push', 'tool push $X', 'tool push x'].map(options)).toEqual([
+      ...['deny', 'ask', 'deny', 'ask', 'allow'],
+    ]);
+    expect(decide('ask', { deny: ['bash'] }, 'bash', run('$(x)')).verdict).toBe('deny');
+    expect(decide('auto', { ask: ['bash(timeout *)'] }, 'bash', run('timeout 5 ls')).verdict).toBe('ask');
+  });
+
+  test('it meets shell code too, whichever tool runs it', () => {
+    const code = (command: string, language: 'bash' | 'python'): Access[] => [
+      { kind: 'process.run', command, writes: 'workspace', code: language },
+    ];
+    const rules = { deny: ['bash(git push *)'], ask: ['bash(make deploy)'], allow: ['bash(cat *)'] };
+    const verdict = (access: Access[]) => decide('auto', rules, 'run_code', access).verdict;
+    expect(verdict(code('ls\ngit push', 'bash'))).toBe('deny');
+    expect(verdict(code('make deploy', 'bash'))).toBe('ask');
+    expect(verdict(code('$X push', 'bash'))).toBe('ask');
+    expect(verdict(code('make all', 'bash'))).toBe('allow');
+    expect(verdict(code('git push', 'python'))).toBe('allow');
+    const files = { deny: ['write_file(**)', 'write_file(*.md)', 'web_fetch(domain:a.test)'] };
+    expect(decide('auto', files, 'bash', run('make')).verdict).toBe('allow');
   });
 
   test('a rule of words matches words, not text', () => {
@@ -140,6 +188,9 @@ describe('rules', () => {
     }
     expect(page('web_fetch(domain:*.example.org)', 'https://a.b.example.org')).toBe('allow');
     expect(page('web_fetch(domain:*.example.org)', 'https://example.org')).toBe('ask');
+    expect(page('web_fetch(domain:example.org:8443)', 'https://example.org:8443/a')).toBe('allow');
+    expect(page('web_fetch(domain:example.org:8443)', 'https://example.org/a')).toBe('ask');
+    expect(page('web_fetch(domain:example.org:443)', 'https://example.org/a')).toBe('allow');
   });
 
   test.each<[string, RegExp]>([
@@ -150,6 +201,7 @@ describe('rules', () => {
     ['nope(x)', /there is no tool nope/],
     ['web_fetch(domain:https://x)', /a domain is a host name/],
     ['web_fetch(domain:)', /a domain is a host name/],
+    ['web_fetch(domain:example.org:70000)', /a domain is a host name/],
   ])('«%s» is refused loudly', (text, message) => {
     const parsed = parseRule(text, 'allow', new Set(['bash', 'web_fetch']));
     expect(parsed.ok ? '' : parsed.error.message).toMatch(message);
@@ -199,4 +251,26 @@ test('explain names every part, its verdict and its rule', () => {
     { what: 'npm test', verdict: 'allow', rule: 'bash(npm test)' },
     { what: 'touch x', verdict: 'ask', reason: 'touch is not known to only read.' },
   ]);
+});
+
+describe('a script in which a rule lets one part write', () => {
+  const rules = { allow: ['bash(npm test)'] };
+
+  test.each([
+    ['npm test && ls -la && cat a.txt | grep x', 'allow'],
+    ['npm test && git log --oneline', 'ask'],
+    ['npm test; sort a.txt', 'ask'],
+    ['npm test; find . -name x', 'ask'],
+    ['git log --oneline', 'allow'],
+  ])('%s: %s, as beside it only what can never write runs unasked', (command, verdict) => {
+    expect(decide('ask', rules, 'bash', run(command)).verdict).toBe(verdict);
+    expect(decide('auto', rules, 'bash', run(command)).verdict).toBe('allow');
+  });
+
+  test('the part that would be trusted too far is named, and a rule for it answers', () => {
+    const explained = decide('ask', rules, 'bash', run('npm test; sort a.txt'));
+    expect(explained).toMatchObject({ rule: 'beside writing', reason: expect.stringContaining('sort') });
+    const both = { allow: ['bash(npm test)', 'bash(sort a.txt)'] };
+    expect(decide('ask', both, 'bash', run('npm test; sort a.txt')).verdict).toBe('allow');
+  });
 });

@@ -7,6 +7,8 @@ import type { UrlJudge } from '../kernel/web.ts';
 import { type CommandJudgement, type CommandPart, judgeCommand, READ_ONLY } from './commands/judge-command.ts';
 import { judgeFile, type Objection } from './judge-access.ts';
 import { grantedRedirects, judgeSearch, judgeUrl } from './judge-web.ts';
+import { lookUp } from './look-up.ts';
+import { BESIDE_WRITING, besideWriting } from './mixed-script.ts';
 import type { Mode } from './modes.ts';
 import { inMode } from './modes.ts';
 import type { Rule } from './rule.ts';
@@ -82,10 +84,10 @@ function judgeAccess(access: Access, subject: Subject, options: PolicyOptions): 
     case 'net.search':
       return { access, parts: [inMode(mode, judgeSearch(access, own))] };
     case 'process.run': {
-      const judgement = judgeRun(access, subject, own, options);
+      const judgement = judgeRun(access, subject, options);
       if (access.code !== undefined) return { access, parts: judgeCode(access.code, judgement, subject, options) };
       const parts = [
-        ...judgement.parts.map((part) => ofCommand(listed(part, mode))),
+        ...besideWriting(judgement).map((part) => ofCommand(listed(part, mode))),
         ...unseen(access, judgement, own, mode),
       ].map((part) => inMode(mode, part));
       return { access: judgement.readOnly ? { ...access, writes: 'nothing' } : access, parts };
@@ -112,25 +114,30 @@ type ProcessRun = Extract<Access, { kind: 'process.run' }>;
 function judgeRun(
   { command, cwd = '.', code }: ProcessRun,
   subject: Subject,
-  own: readonly Rule[],
-  { files, home }: PolicyOptions,
+  { rules, files, home }: PolicyOptions,
 ): CommandJudgement {
   const root = subject.context.workingDir;
   const source = code === undefined || code === 'bash' ? command : '';
-  return judgeCommand(source, { root, home, files, cwd: posix.resolve(root, cwd) }, (argv) => {
-    const rule = own.find(({ verdict, whole, matchesCommand }) => {
-      if (whole) return true;
-      // What is computed at run time can be refused by a rule for the tool as a whole, never allowed by one.
-      return argv !== null && (verdict !== 'allow' || argv.length > 0) && matchesCommand(argv);
-    });
-    if (rule === undefined || (rule.verdict === 'allow' && argv === null)) return undefined;
-    return { verdict: rule.verdict, rule: rule.text };
-  });
+  const place = { root, home, files, cwd: posix.resolve(root, cwd) };
+  return judgeCommand(source, place, lookUp(rulesAbout(subject.tool, rules)));
+}
+
+/** The tool's own rules, and what other tools' rules hold back from a shell: it is the same shell, whoever starts it. */
+function rulesAbout(tool: string, rules: readonly Rule[]): readonly Rule[] {
+  return rules.filter(
+    (rule) => rule.tool === tool || (rule.verdict !== 'allow' && !rule.whole && isAboutCommands(rule)),
+  );
+}
+
+function isAboutCommands({ patterns, hosts, text }: Rule): boolean {
+  if (patterns !== undefined) return patterns === 'commands' || patterns === 'code';
+  // Nobody has said what its pattern means: several words, or one that is no glob.
+  return hosts === null && (/\s/.test(text) || !/[*/]/.test(text));
 }
 
 /**
  * Code is not asked about, since the sandbox contains it; a rule for the tool as a whole says otherwise. Code for bash
- * meets what no command may do all the same.
+ * meets what no command may do all the same, and what the rules hold back from commands.
  */
 function judgeCode(
   language: string,
@@ -138,7 +145,8 @@ function judgeCode(
   { tool }: Subject,
   { rules, mode, contained: containedBySandbox = true }: PolicyOptions,
 ): readonly Objection[] {
-  const refused = parts.filter(({ verdict }) => verdict === 'deny').map(ofCommand);
+  const texts = new Set(rules.map(({ text }) => text));
+  const held = parts.filter(({ verdict, rule }) => verdict === 'deny' || (verdict === 'ask' && texts.has(rule)));
   const whole = rules.find((rule) => rule.tool === tool && rule.whole);
   const about = { what: `${language} code`, liftable: true, changes: true };
   const contained: Objection =
@@ -155,7 +163,7 @@ function judgeCode(
               rule: 'not contained',
               reason: 'There is no sandbox to contain it.',
             };
-  return [...refused, inMode(mode, contained)];
+  return [...held.map(ofCommand), contained].map((part) => inMode(mode, part));
 }
 
 /** In mode `strict` it is not enough that a command only reads: it has to be on the list. */
@@ -176,7 +184,7 @@ function ofCommand({ text, verdict, rule, reason }: CommandPart): Objection {
     verdict,
     rule,
     reason,
-    liftable: ['not read-only', 'redirection', 'environment'].includes(rule),
+    liftable: ['not read-only', 'redirection', 'environment', BESIDE_WRITING].includes(rule),
     changes: rule !== READ_ONLY,
   };
 }

@@ -52,21 +52,29 @@ export function openEnded([program = '', ...args]: readonly string[]): string | 
   if (ANYTHING.has(name)) return `${program} can run anything, so a rule for it would allow anything`;
   if (GIVEN[name]?.includes(first))
     return `${program} ${first} does what it is given, so a rule for it would allow anything`;
-  return launched(name, args);
+  const behind = launched(
+    name,
+    args.map((text) => ({ text })),
+  );
+  if (behind === undefined) return undefined;
+  if (args.some((word) => /^(-c|--call|--shell-mode)/.test(word))) return `${program} would run a script of its own`;
+  return openEnded(behind.map(({ text }) => text));
 }
 
-function launched(name: string, args: readonly string[]): string | undefined {
-  const between = LAUNCHERS[name];
+/** The words of the command that a launcher such as `npx` starts; undefined for what is no launcher. */
+export function launched<W extends { readonly text: string }>(
+  name: string,
+  args: readonly W[],
+): readonly W[] | undefined {
+  const between = Object.hasOwn(LAUNCHERS, name) ? LAUNCHERS[name] : undefined;
   if (between === undefined) return undefined;
   const rest = fromFirstPlain(args);
-  const isLauncher = between.length === 0 || between.includes(rest[0] ?? '');
-  if (!isLauncher) return undefined;
-  if (args.some((word) => /^(-c|--call|--shell-mode)/.test(word))) return `${name} would run a script of its own`;
-  return openEnded(between.length === 0 ? rest : fromFirstPlain(rest.slice(1)));
+  if (between.length === 0) return rest;
+  return between.includes(rest[0]?.text ?? '') ? fromFirstPlain(rest.slice(1)) : undefined;
 }
 
-function fromFirstPlain(args: readonly string[]): readonly string[] {
-  const at = args.findIndex((word) => !word.startsWith('-'));
+function fromFirstPlain<W extends { readonly text: string }>(args: readonly W[]): readonly W[] {
+  const at = args.findIndex(({ text }) => !text.startsWith('-'));
   return at === -1 ? [] : args.slice(at);
 }
 

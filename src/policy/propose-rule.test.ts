@@ -24,6 +24,7 @@ describe('commands', () => {
   test.each<[string, string[]]>([
     ['npm test', ['bash(npm test)']],
     ['npm test && ls && make build', ['bash(npm test)', 'bash(make build)']],
+    ['npm test && git log --oneline', ['bash(npm test)', 'bash(git log --oneline)']],
     ['timeout 60 cargo build --release', ['bash(cargo build --release)']],
     ["git commit -m 'a b'", ["bash(git commit -m 'a b')"]],
     ['/usr/bin/make all', ['bash(make all)']],
@@ -97,6 +98,8 @@ describe('other things', () => {
     expect(rulesFor(subject('write_file', { kind: 'fs.write', path: 'docs/a.md' }))).toEqual(['write_file(docs/a.md)']);
     const page = subject('web_fetch', { kind: 'net.fetch', url: 'https://example.org/x?y', method: 'GET' });
     expect(rulesFor(page)).toEqual(['web_fetch(domain:example.org)']);
+    const elsewhere = subject('web_fetch', { kind: 'net.fetch', url: 'https://example.org:8443/', method: 'GET' });
+    expect(rulesFor(elsewhere)).toEqual(['web_fetch(domain:example.org:8443)']);
     expect(rulesFor(subject('remote_tool', { kind: 'unknown' }))).toEqual(['remote_tool']);
   });
 

@@ -1,8 +1,11 @@
 import type { Access } from '../kernel/access.ts';
+import type { VerdictPart } from '../kernel/approval.ts';
 import type { Subject } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
+import { READ_ONLY } from './commands/judge-command.ts';
 import { createPolicy, type ExplainingPolicy, type Explanation, type PolicyOptions } from './create-policy.ts';
 import { hostileVariants, otherWords } from './hostile-variants.ts';
+import { BESIDE_WRITING, isSureReader } from './mixed-script.ts';
 import { openEnded } from './open-ended.ts';
 import { plainWords } from './plain-words.ts';
 import type { Rule } from './rule.ts';
@@ -60,7 +63,7 @@ export function checkRules(texts: readonly string[], subject: Subject, options: 
   if (!now.ok) return now;
   if (texts.length > MOST_RULES)
     return refuse(`these are ${texts.length} rules, and ${MOST_RULES} are the most at once`);
-  const questions = new Set(now.value.parts.filter(({ verdict }) => verdict === 'ask').map(({ what }) => what));
+  const questions = new Set(now.value.parts.filter(isQuestion).map(({ what }) => what));
   for (const text of texts) {
     const policy = policyWith([text], options);
     if (!policy.ok) return policy;
@@ -97,8 +100,8 @@ function simpleRule(access: Exclude<Access, { kind: 'process.run' }>, { tool }: 
       ]);
     case 'net.fetch': {
       if (!URL.canParse(access.url)) return refuse(`${access.url} is not a URL`);
-      const { hostname } = new URL(access.url);
-      return ok([{ rule: `${tool}(domain:${hostname})`, covers: `every page of ${hostname}` }]);
+      const { host } = new URL(access.url);
+      return ok([{ rule: `${tool}(domain:${host})`, covers: `every page of ${host}` }]);
     }
     case 'net.search':
       return ok([{ rule: tool, covers: 'every search, whatever is searched for' }]);
@@ -116,9 +119,11 @@ function commandRules({ code }: ProcessRun, { tool }: Subject, now: Explanation)
   if (code !== undefined) return refuse('code is asked about every time');
   const rules: ProposedRule[] = [];
   for (const { what, verdict, rule, reason } of now.parts) {
-    if (verdict !== 'ask' || rule === UNFAMILIAR) continue;
-    if (rule !== 'not read-only') return refuse(`a rule cannot answer this: ${reason}`);
+    if (rule === UNFAMILIAR) continue;
+    if (!isQuestion({ what, verdict, rule })) continue;
     const argv = plainWords(what);
+    if (![READ_ONLY, 'not read-only', BESIDE_WRITING].includes(rule))
+      return refuse(`a rule cannot answer this: ${reason}`);
     if (argv === undefined) return refuse(`«${what}» is not made of plain words`);
     const open = openEnded(argv);
     if (open !== undefined) return refuse(open);
@@ -127,6 +132,13 @@ function commandRules({ code }: ProcessRun, { tool }: Subject, now: Explanation)
     rules.push({ rule: `${tool}(${words.join(' ')})`, covers: `exactly «${what}», as a part of any command` });
   }
   return ok(rules);
+}
+
+/** What is asked about, and what would be once the rest was allowed: see `besideWriting`. */
+function isQuestion({ what, verdict, rule }: Pick<VerdictPart, 'what' | 'verdict' | 'rule'>): boolean {
+  if (verdict === 'ask') return true;
+  const [program] = rule === READ_ONLY ? (plainWords(what) ?? []) : [];
+  return program !== undefined && !isSureReader(program);
 }
 
 /** As a rule reads it; undefined where it cannot. */

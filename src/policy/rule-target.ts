@@ -9,6 +9,6 @@ export function ruleTarget(rule: Rule, example: string): boolean {
   if (problems.length > 0 || commands.length === 0) return false;
   return commands.every(({ words }) => {
     const argv = words.map(({ value }) => value);
-    return !argv.includes(null) && rule.matchesCommand(argv as string[]);
+    return !argv.includes(null) && rule.command.matches(argv as string[]);
   });
 }

@@ -1,8 +1,11 @@
 import type { RuleSet } from './rules.ts';
 
-/** What mode `strict` allows for a tool that runs commands, unless the user says otherwise. Documented in docs/policy.md. */
+/**
+ * What mode `strict` allows for a tool that runs commands, unless the user says otherwise. Documented in docs/policy.md.
+ * Each counts for uses that are known: `find`, not `find -delete`.
+ */
 export function strictCommands(tool: string): RuleSet {
-  return { allow: COMMANDS.map((command) => `${tool}(${command})`) };
+  return { allow: COMMANDS.map((command) => ({ rule: `${tool}(${command})`, ordinary: true })) };
 }
 
 /**

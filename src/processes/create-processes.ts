@@ -9,6 +9,8 @@ import { createTextStream } from './text-stream.ts';
 
 export interface ProcessesOptions {
   readonly sandbox: Sandbox;
+  /** Which files' text a command would run. */
+  readonly scriptFiles: Commands['scriptFiles'];
   /** What a command may reach that may use the network. Left out: nothing. */
   readonly network?: NetworkAccess;
   /** Background processes that run at once: of a session, and of all. */
@@ -40,8 +42,9 @@ export function createProcesses(options: ProcessesOptions): Processes {
       output: (id, offset, length) => background.output(scope, id, offset, length),
       input: (id, text, end) => background.input(scope, id, text, end),
       stop: (id) => background.stop(scope, id),
-      isFamiliar: (text) => familiar.has(scope, text),
-      remember: (text) => familiar.add(scope, text),
+      scriptFiles: options.scriptFiles,
+      isFamiliar: (path, text) => familiar.has(scope, `${path}\0${text}`),
+      remember: (path, text) => familiar.add(scope, `${path}\0${text}`),
     };
   }
 

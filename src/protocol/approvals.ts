@@ -55,8 +55,12 @@ export type ApprovalDetail = z.infer<typeof approvalDetail>;
 export const approvalQuery = z.object({
   state: approvalState.optional().describe('Left out: all'),
   session: z.string().optional(),
+  after: z.string().max(200).optional().describe('`next` of the page before'),
+  limit: z.coerce.number().int().min(1).max(500).default(200),
 });
-export const approvalList = z.object({ items: z.array(approval) }).meta({ id: 'ApprovalList' });
+export const approvalPage = z
+  .object({ items: z.array(approval), next: z.string().nullable() })
+  .meta({ id: 'ApprovalPage' });
 
 export const approve = z
   .strictObject({

@@ -73,6 +73,7 @@ export const recordedEvent = z.discriminatedUnion('type', [
     rule: z.string(),
     verdict,
     by: z.string().nullable(),
+    workspace: z.string().nullable().optional().describe('The only one it holds in; null or left out: all'),
   }),
   recorded('rule.removed', ofNone, { ruleId: z.string(), by: z.string().nullable() }),
   recorded('mode.switched', ofNone, { mode: z.string(), by: z.string().nullable() }),

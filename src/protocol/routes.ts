@@ -1,4 +1,4 @@
-import { approvalDetail, approvalList, approvalQuery, approve, deny, editReview, reviewEdit } from './approvals.ts';
+import { approvalDetail, approvalPage, approvalQuery, approve, deny, editReview, reviewEdit } from './approvals.ts';
 import { call, callOutput, callPage, explainCall, explanation, historyQuery, startCall, undone } from './calls.ts';
 import { eventList, eventQuery, streamQuery } from './events.ts';
 import { contentQuery, fileContent, fileQuery, fileTree, gitQuery, gitStatus, savedFile, saveFile } from './files.ts';
@@ -168,7 +168,7 @@ export const ROUTES = {
     summary: 'Questions to a person, oldest first',
     needs: 'viewer',
     query: approvalQuery,
-    answers: { 200: approvalList },
+    answers: { 200: approvalPage },
   }),
   getApproval: route({
     method: 'GET',
@@ -242,7 +242,7 @@ export const ROUTES = {
   listSessions: route({
     method: 'GET',
     path: '/v1/sessions',
-    summary: 'Sessions',
+    summary: 'Sessions, those with the newest event first',
     needs: 'viewer',
     query: sessionQuery,
     answers: { 200: sessionPage },

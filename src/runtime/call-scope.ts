@@ -54,6 +54,10 @@ export class CallScope {
   stage: Stage = 'store';
   /** Whether the store knows of it and waits for its end to be recorded. */
   recorded = false;
+  /** The latest step that was given to the store, until it is known to be kept. */
+  unkept: Promise<void> | undefined;
+  /** The store could not take the request, so it has nothing of this call. */
+  isUnknown = false;
   /** The hook that is at work, while one is. */
   hook = '';
   /** Canonical once the tool is found; until then what the caller said. */

@@ -2,7 +2,7 @@ import { frozenCopy } from '../kernel/plain-copy.ts';
 import type { Draft } from '../kernel/view.ts';
 import { propose } from './admit.ts';
 import { CallContext } from './call-context.ts';
-import { newCallId } from './call-id.ts';
+import { nextCallId } from './call-id.ts';
 import { type CallRequest, CallScope } from './call-scope.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -11,7 +11,7 @@ export async function draftCall(rt: Runtime, request: CallRequest): Promise<Draf
   const found = typeof request.tool === 'string' ? rt.find(request.tool) : undefined;
   const tool = found?.ok ? found.value : undefined;
   if (tool?.draft === undefined) return undefined;
-  const call = new CallScope(rt, newCallId(), request);
+  const call = new CallScope(rt, nextCallId(), request);
   call.toolName = tool.name;
   try {
     const proposal = await propose(rt, call, tool, frozenCopy(request.args));

@@ -6,10 +6,11 @@ import type { Tool } from '../kernel/tool.ts';
 import type { ToolResult } from '../kernel/tool-result.ts';
 import { admit } from './admit.ts';
 import { CallContext } from './call-context.ts';
-import { newCallId } from './call-id.ts';
+import { isUnused, nextCallId } from './call-id.ts';
 import { type CallRequest, CallScope, type Stage } from './call-scope.ts';
 import { type Ending, ending } from './ending.ts';
 import { Interruption } from './interruption.ts';
+import { recordUnawaited } from './record.ts';
 import { answerOfEarlier, digestOfRequest } from './repeated-call.ts';
 import { takeOver } from './resume.ts';
 import { runAdmitted } from './run-admitted.ts';
@@ -23,7 +24,7 @@ import { withhold } from './withhold.ts';
  * Every path ends in `settle`, so every call leaves one record and one final event. Never rejects.
  */
 export async function executeCall(rt: Runtime, request: CallRequest): Promise<ToolResult> {
-  const call = new CallScope(rt, request.resume?.id ?? request.id ?? newCallId(), request);
+  const call = new CallScope(rt, request.resume?.id ?? request.id ?? nextCallId(), request);
   let end: Ending;
   try {
     const found = find(rt, call);
@@ -39,6 +40,7 @@ export async function executeCall(rt: Runtime, request: CallRequest): Promise<To
   } catch (thrown) {
     // Expected failures are values, so what is thrown here is an interruption or somebody's bug.
     end = explain(call, thrown);
+    if (call.isUnknown) call.recorded = false;
   }
   CallContext.end(call.ctx);
   if (call.ticket !== undefined) rt.locks.release(call.ticket);
@@ -70,13 +72,21 @@ function recordRequest(rt: Runtime, call: CallScope): MaybePromise<CallRecord | 
   const { resume } = call.request;
   if (resume !== undefined) return takeOver(rt, call, resume);
   const submitted = rt.store.submit(requested(call));
-  return isPromise(submitted) ? submitted.then(tellNew) : tellNew(submitted);
+  if (!isPromise(submitted)) return tellNew(submitted);
+  if (!isNew(call.request)) return submitted.then(tellNew);
+  recordUnawaited(call, submitted.then(tellNew));
+  return undefined;
 
   function tellNew({ call: recorded, event }: Awaited<typeof submitted>): CallRecord | undefined {
     if (event === null) return recorded;
     rt.bus.emit(event);
     return undefined;
   }
+}
+
+/** Nobody can have made this call before, so there is no answer of the store to wait for. */
+function isNew({ key, id }: CallRequest): boolean {
+  return key === undefined && (id === undefined || isUnused(id));
 }
 
 function requested(call: CallScope): CallRecord {

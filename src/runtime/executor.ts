@@ -10,12 +10,14 @@ import type { Draft } from '../kernel/view.ts';
 import { SCHEMA_FORMATS, type SchemaFormat, type SchemaOf } from '../schema/formats.ts';
 import { turnsFor } from './batch.ts';
 import { CallContext } from './call-context.ts';
-import type { CallScope } from './call-scope.ts';
+import { newCallId } from './call-id.ts';
+import type { CallRequest, CallScope } from './call-scope.ts';
 import { createRuntime, type RuntimeOptions } from './create-runtime.ts';
 import { draftCall } from './draft-call.ts';
 import type { Listener } from './event-bus.ts';
 import { executeCall } from './execute.ts';
 import type { ToolExecution } from './history.ts';
+import type { LiveCalls } from './live-calls.ts';
 import { ToolRegistry } from './registry.ts';
 import { DRY_RUN } from './repeated-call.ts';
 import { type Review, reviewCall } from './review.ts';
@@ -24,6 +26,8 @@ import type { Runtime } from './runtime.ts';
 export interface ExecutorOptions extends RuntimeOptions {
   /** Offer and accept only this toolset's tools, under its names. */
   toolset?: string;
+  /** Knows every call while it is under way, so that it can be stopped by its id. */
+  live?: LiveCalls;
 }
 
 export interface CallOptions {
@@ -32,11 +36,6 @@ export interface CallOptions {
   key?: string;
   /** The call's own id, from `newCallId`, where somebody must know it before the call is over. */
   id?: string;
-}
-
-/** Where a call that somebody left behind is to run, and how it can be stopped. */
-export interface ResumeOptions {
-  signalOf?: (callId: string) => AbortSignal;
 }
 
 /** A context of your own, its plain fields, or the one a tool was given: then this call belongs to that one. */
@@ -49,17 +48,19 @@ export type AnyContext = ExecutionContext | ExecutionContextInit | ToolContext;
 export class ToolExecutor {
   readonly registry: ToolRegistry;
   readonly #toolset: string | undefined;
+  readonly #live: LiveCalls | undefined;
   readonly #rt: Runtime;
 
-  constructor(registry: ToolRegistry = ToolRegistry.shared(), { toolset, ...options }: ExecutorOptions = {}) {
+  constructor(registry: ToolRegistry = ToolRegistry.shared(), { toolset, live, ...options }: ExecutorOptions = {}) {
     this.registry = registry;
     this.#toolset = toolset;
+    this.#live = live;
     this.#rt = createRuntime((name) => registry.find(name, toolset), options);
     if (toolset !== undefined) registry.offered(toolset);
   }
 
   execute(name: string, context: AnyContext, args: unknown = {}, options: CallOptions = {}): Promise<ToolResult> {
-    return executeCall(this.#rt, { tool: String(name), args, ...contextFrom(context), ...options });
+    return this.#run({ tool: String(name), args, ...contextFrom(context), ...options });
   }
 
   /** Calls asked for together: those that conflict run in this order, the others at once; results come in this order. */
@@ -80,7 +81,7 @@ export class ToolExecutor {
           ...(key !== undefined && { key }),
         };
         try {
-          return await executeCall(this.#rt, turn === undefined ? request : { ...request, turn });
+          return await this.#run(turn === undefined ? request : { ...request, turn });
         } finally {
           turn?.finish();
         }
@@ -92,23 +93,29 @@ export class ToolExecutor {
    * Runs the calls that ended processes left behind and that may run; `contextOf` says where, as a record holds no
    * path of a machine, or leaves the call to others. Others may do the same: each call is taken by one.
    */
-  async resume(
-    contextOf: (call: CallRecord) => MaybePromise<AnyContext | undefined>,
-    { signalOf }: ResumeOptions = {},
-  ): Promise<ToolResult[]> {
+  async resume(contextOf: (call: CallRecord) => MaybePromise<AnyContext | undefined>): Promise<ToolResult[]> {
     const results: Promise<ToolResult>[] = [];
     for (let after: string | null | undefined; after !== null; ) {
       const page = await this.#rt.store.calls({ states: ['queued'], ...(after !== undefined && { after }) });
       for (const call of page.items) {
-        const { tool, args, id } = call;
+        const { tool, args } = call;
         const context = await contextOf(call);
         if (context === undefined) continue;
-        const request = { tool, args, resume: call, ...contextFrom(asItWas(call, context)) };
-        results.push(executeCall(this.#rt, signalOf === undefined ? request : { ...request, signal: signalOf(id) }));
+        results.push(this.#run({ tool, args, resume: call, ...contextFrom(asItWas(call, context)) }));
       }
       after = page.next;
     }
     return Promise.all(results);
+  }
+
+  /** Every door's calls pass here, so this is where they become known to whoever may stop them. */
+  #run(request: CallRequest): Promise<ToolResult> {
+    const live = this.#live;
+    if (live === undefined) return executeCall(this.#rt, request);
+    const id = request.resume?.id ?? request.id ?? newCallId();
+    const stop = live.begin(id);
+    const signal = request.signal === undefined ? stop : AbortSignal.any([request.signal, stop]);
+    return executeCall(this.#rt, { ...request, id, signal }).finally(() => live.end(id));
   }
 
   /** The text file a call would leave, for a person who may edit it before saying yes; undefined where there is none. */

@@ -424,6 +424,23 @@ describe('a store that fails', () => {
     },
   );
 
+  test.each([
+    ['the request', 'submit'],
+    ['the start', 'move'],
+  ] as const)('to record %s of a call that only looks keeps its result back', async (_, method) => {
+    const { call, executor, events } = subject(
+      () => new Promise((done) => setTimeout(done, 5, ok('secret'))),
+      { store: failing(method, 1, 'later') },
+      { effect: 'pure' },
+    );
+    const result = await call('subject');
+    expect(result).toMatchObject({ ok: false, error: { code: 'INTERNAL' } });
+    expect(result.error?.message).toContain('could not be recorded: disk full');
+    expect(JSON.stringify(result)).not.toContain('secret');
+    expect(executor.getExecutions()).toMatchObject([{ state: 'failed' }]);
+    expect(events).not.toContain('call.finished');
+  });
+
   test('to record an end does not leave those waiting who repeat its key', async () => {
     const { call } = subject(() => new Promise((done) => setTimeout(done, 20, ok('x'))), {
       store: failing('move', 2, 'later'),

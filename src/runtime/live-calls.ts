@@ -1,30 +1,34 @@
-/** Calls of this process that can be stopped by their id, whichever door started them. */
+interface Entry {
+  readonly stop: AbortController;
+  /** Several may try to take one call over; the entry stays until the last of them is done with it. */
+  users: number;
+}
+
+/** Calls of this process that can be stopped by their id, whichever door they came through. */
 export class LiveCalls {
-  readonly #stops = new Map<string, AbortController>();
+  readonly #entries = new Map<string, Entry>();
 
   /** The signal to give to the call. `end` it when the call is over. */
   begin(callId: string): AbortSignal {
-    const stop = new AbortController();
-    this.#stops.set(callId, stop);
-    return stop.signal;
+    const entry = this.#entries.get(callId) ?? { stop: new AbortController(), users: 0 };
+    entry.users++;
+    this.#entries.set(callId, entry);
+    return entry.stop.signal;
   }
 
   end(callId: string): void {
-    this.#stops.delete(callId);
+    const entry = this.#entries.get(callId);
+    if (entry !== undefined && --entry.users === 0) this.#entries.delete(callId);
   }
 
   /** False when the call is not one of these. */
   cancel(callId: string): boolean {
-    const stop = this.#stops.get(callId);
-    stop?.abort();
-    return stop !== undefined;
-  }
-
-  get size(): number {
-    return this.#stops.size;
+    const entry = this.#entries.get(callId);
+    entry?.stop.abort();
+    return entry !== undefined;
   }
 
   ids(): string[] {
-    return [...this.#stops.keys()];
+    return [...this.#entries.keys()];
   }
 }

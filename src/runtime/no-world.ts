@@ -40,6 +40,7 @@ export const noCommands: Commands = {
   output: refuseCommand,
   input: refuseCommand,
   stop: refuseCommandLater,
+  scriptFiles: () => ({ named: [], sought: [], unclear: undefined }),
   isFamiliar: () => true,
   remember: () => {},
 };

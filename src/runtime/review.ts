@@ -4,7 +4,7 @@ import type { Subject, Verdict } from '../kernel/ports.ts';
 import { ok, type Result } from '../kernel/result.ts';
 import { propose } from './admit.ts';
 import { CallContext } from './call-context.ts';
-import { newCallId } from './call-id.ts';
+import { nextCallId } from './call-id.ts';
 import { type CallRequest, CallScope } from './call-scope.ts';
 import type { Runtime } from './runtime.ts';
 import { show } from './show.ts';
@@ -27,7 +27,7 @@ export async function reviewCall(rt: Runtime, request: CallRequest): Promise<Res
   const found = typeof request.tool === 'string' ? rt.find(request.tool) : ok(request.tool);
   if (!found.ok) return found;
   const tool = found.value;
-  const call = new CallScope(rt, newCallId(), request);
+  const call = new CallScope(rt, nextCallId(), request);
   call.toolName = tool.name;
   try {
     const proposal = await propose(rt, call, tool, frozenCopy(request.args));

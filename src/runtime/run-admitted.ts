@@ -31,7 +31,7 @@ export async function runAdmitted(rt: Runtime, call: CallScope, admitted: Admitt
     at,
     data: { tool: tool.name, args, summary, access },
   });
-  if (recorded !== undefined) await recorded;
+  if (recorded !== undefined && !changesNothing(admitted)) await recorded;
   call.throwIfCancelled();
 
   call.stage = 'tool';
@@ -48,6 +48,14 @@ export async function runAdmitted(rt: Runtime, call: CallScope, admitted: Admitt
 }
 
 const BEFORE_START = ['requested', 'awaiting_approval'] as const;
+
+/**
+ * What a call changes may only change after its start is kept: then a crash leaves a trace of it. One that only looks
+ * need not wait, as nobody gets its result before its end is kept. What goes over the network is seen by others.
+ */
+function changesNothing({ tool, access, agreed }: Admitted): boolean {
+  return tool.effect === 'pure' && agreed === undefined && access.every(({ kind }) => kind === 'fs.read');
+}
 
 /** Says what would happen. The tool's `run` is never reached, so nothing can change. */
 async function describe(call: CallScope, { tool, input, wouldAsk }: Admitted): Promise<Ending> {

@@ -23,7 +23,7 @@ import { createLauncherPool, entersNamespace, type LauncherPool } from './launch
 import { countMounts, isMasked, runArguments, systemArguments } from './mounts.ts';
 import { endOrphans } from './owner.ts';
 import { createPipePool, type PipePool } from './pipes.ts';
-import { blockedNames, createPlaceholders, isPlaceholder } from './placeholders.ts';
+import { blockedNames, holdPlaceholders, isPlaceholder } from './placeholders.ts';
 import { disarmNewFiles } from './privileged-files.ts';
 import { createQueue } from './queue.ts';
 import { type CheckedRequest, checkRequest } from './request.ts';
@@ -86,7 +86,7 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
   const options = { ...DEFAULTS, ...given };
   const queue = createQueue(options.maxRunning);
   const scan = createTreeScan(options.filePolicy, options.home);
-  const placeholders = createPlaceholders(blockedNames(options.filePolicy.rules));
+  const blocked = blockedNames(options.filePolicy.rules);
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
   /** Runs and removals that closing has to wait for. */
@@ -194,7 +194,7 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
     found: readonly Found[],
   ): Promise<Result<ProcessEnd>> {
     const { folder } = prepared;
-    const held = request.mounts === 'live' ? placeholders.acquire(workspace, folder.path) : null;
+    const held = request.mounts === 'live' ? holdPlaceholders(workspace, blocked, folder.path) : null;
     const mounts = {
       ...{ folder, workspace, alias, mode: request.mounts, limits, found },
       toolchains: prepared.readOnlyFolders,

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type Ran, type TrySandbox, trySandbox } from '../testing/try-sandbox.ts';
@@ -59,7 +59,7 @@ describe('a hidden file that is replaced on the host while a run goes on', () =>
 });
 
 test('a blocked name that becomes free ends the run, and what it put there is put aside', async () => {
-  const act = () => rmdirSync(join(at.workspace, '.toolwright'));
+  const act = () => rmSync(join(at.workspace, '.toolwright'), { recursive: true });
   const script = 'mkdir .toolwright; echo "{}" > .toolwright/config.json; sleep 25';
   const { endedBy } = await meanwhile(script, act);
   expect(endedBy).toBe('exposed');

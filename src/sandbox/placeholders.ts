@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { FileRule } from '../kernel/file-policy.ts';
-import { withLock } from './file-lock.ts';
+import { freshName } from './files.ts';
 import { statOf } from './inside.ts';
+import { isOwnerGone, OWNED_NAME, OWNER_ID } from './owner.ts';
 
 /** Names in the workspace root that nobody may create from inside. */
 export function blockedNames(rules: readonly FileRule[]): string[] {
@@ -13,117 +14,89 @@ export function blockedNames(rules: readonly FileRule[]): string[] {
     .filter((name) => !name.includes('/'));
 }
 
-export interface Placeholders {
-  /**
-   * Puts an empty folder where a blocked name is missing, so that a mount has something to lie on. Written down in
-   * `recordFolder` first, for whoever tidies up after us and for other processes that use the same.
-   */
-  acquire(
-    workspace: string,
-    recordFolder: string,
-  ): { readonly names: readonly string[] /** May be called again. */; release(): void };
+export interface Held {
+  readonly names: readonly string[];
+  /** May be called again. */
+  release(): void;
 }
 
-const RECORD = 'placeholder-';
 /** How the folder of each process begins. */
 export const RUNTIME_PREFIX = 'toolwright-sandbox-';
-/** Nobody makes an empty folder that its owner cannot write to; git does not see an empty folder at all. */
-const MODE = 0o555;
+const RECORD = 'placeholder-';
+/** Nobody else makes a folder like that, so that one made by hand is never taken for ours. */
+const MODE = 0o1700;
+/** Whether a process of another container still runs cannot be told. No run takes that long. */
+const LONGEST_USE_MS = 24 * 60 * 60 * 1000;
+/** Somebody may remove it between our two steps, and somebody else again. */
+const ATTEMPTS = 20;
 
 /**
- * A mount needs something to be mounted on, and what is made for it is made on the host. Runs share it, also those of
- * other processes with the same state folder: the first creates it, the last removes it, since removing it would lift
- * the mount of whoever still runs. One that a killed process left behind is adopted, and removed with the rest.
+ * Puts a folder where a blocked name is missing, so that a mount has something to lie on. Runs share it, whichever
+ * process they belong to: each has a folder of its own in it, so that the system itself removes it only after the last
+ * one has left. Folders, because git sees no folder without files. Written down in `recordFolder` first, for whoever
+ * tidies up after a process that was killed.
  */
-export function createPlaceholders(blocked: readonly string[]): Placeholders {
-  const users = new Map<string, number>();
-
-  function add(path: string, recordFolder: string): boolean {
-    const used = users.get(path) ?? 0;
-    const isThere = used > 0 ? isPlaceholder(path) : false;
-    const make = () => create(path, recordFolder);
-    // Without the lock it is made all the same: what goes wrong then is noticed, and a name that is free would not be.
-    const isHeld = isThere || (locked(path, recordFolder, make) ?? make());
-    if (isHeld) users.set(path, used + 1);
-    return isHeld;
-  }
-
-  function drop(path: string, recordFolder: string): void {
-    const left = (users.get(path) ?? 1) - 1;
-    users.set(path, left);
-    if (left > 0 || !users.delete(path)) return;
-    locked(path, recordFolder, () => {
-      rmSync(join(recordFolder, recordName(path)), { force: true });
-      if (!isRecordedBeside(path, recordFolder)) remove(path);
-    });
-  }
-
+export function holdPlaceholders(workspace: string, blocked: readonly string[], recordFolder: string): Held {
+  const held = new Map(blocked.flatMap((name) => hold(`${workspace}/${name}`, recordFolder, name)));
   return {
-    acquire(workspace, recordFolder) {
-      const names = blocked.filter((name) => add(`${workspace}/${name}`, recordFolder));
-      let paths = names.map((name) => `${workspace}/${name}`);
-      return {
-        names,
-        release() {
-          for (const path of paths) drop(path, recordFolder);
-          paths = [];
-        },
-      };
+    names: [...held.keys()],
+    release() {
+      for (const release of held.values()) release();
+      held.clear();
     },
   };
 }
 
-/** False when there is something else, or nothing can be put there. */
-function create(path: string, recordFolder: string): boolean {
-  if (statOf(path) !== undefined && !isPlaceholder(path)) return false;
-  const record = join(recordFolder, recordName(path));
-  try {
-    writeFileSync(record, JSON.stringify(path));
-  } catch {
-    // A full disk: then only a crash would leave it behind.
+/** Empty when there is something else, or nothing can be put there. */
+function hold(path: string, recordFolder: string, name: string): [string, () => void][] {
+  if (statOf(path) !== undefined && !isPlaceholder(path)) return [];
+  const record = join(recordFolder, `${RECORD}${createHash('sha256').update(path).digest('hex').slice(0, 24)}`);
+  tried(() => writeFileSync(record, JSON.stringify(path)));
+  const own = join(path, `${OWNER_ID}-${freshName('run')}`);
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const made = tried(() => mkdirSync(path, { mode: MODE }));
+    if (!isPlaceholder(path)) {
+      if (made) tried(() => rmdirSync(path));
+      break;
+    }
+    // Of another user: it is there to be mounted on, and may go when its own runs have ended.
+    if (tried(() => mkdirSync(own)) || statOf(path) !== undefined) return [[name, () => leave(path, own)]];
   }
-  try {
-    mkdirSync(path);
-    chmodSync(path, MODE);
-  } catch {
-    // There is one already, or the workspace may not be written by us, and then neither from inside.
-  }
-  if (isPlaceholder(path)) return true;
-  rmSync(record, { force: true });
-  return false;
+  return [];
+}
+
+function leave(path: string, own: string): void {
+  tried(() => rmdirSync(own));
+  removeUnused(path);
 }
 
 /** Removes what a process that was killed had written down in its folder, unless another one uses it. */
 export function removeRecorded(recordFolder: string): void {
   for (const name of namesIn(recordFolder).filter((each) => each.startsWith(RECORD))) {
     const path = recordedPath(join(recordFolder, name));
-    if (path === null) continue;
-    locked(path, recordFolder, () => {
-      rmSync(join(recordFolder, name), { force: true });
-      if (!isRecordedBeside(path, recordFolder)) remove(path);
-    });
+    if (path !== null) removeUnused(path);
+    rmSync(join(recordFolder, name), { force: true });
   }
 }
 
-/**
- * One lock for each path, beside the folders of the processes. Whoever has no folder there yet is not about to use one
- * of these either, so where there is no other folder there is nobody to keep out.
- */
-function locked<T>(path: string, recordFolder: string, use: () => T): T | undefined {
-  const parent = dirname(recordFolder);
-  const isAlone = namesIn(parent).every((name) => name === basename(recordFolder) || !name.startsWith(RUNTIME_PREFIX));
-  if (isAlone) return use();
-  return withLock(join(dirname(recordFolder), `.${recordName(path)}.lock`), use);
+function removeUnused(path: string): void {
+  if (!isPlaceholder(path) || tried(() => rmdirSync(path))) return;
+  for (const name of namesIn(path)) if (isLeft(path, name)) tried(() => rmdirSync(join(path, name)));
+  tried(() => rmdirSync(path));
 }
 
-/** Whether another process has written it down: its folder goes when it does. */
-function isRecordedBeside(path: string, recordFolder: string): boolean {
-  const parent = dirname(recordFolder);
-  return namesIn(parent).some((name) => statOf(join(parent, name, recordName(path))) !== undefined);
+/** By a process that was killed. */
+function isLeft(path: string, name: string): boolean {
+  const owner = OWNED_NAME.exec(name)?.[1];
+  if (owner === undefined) return false;
+  return isOwnerGone(owner) || Date.now() - (statOf(join(path, name))?.mtimeMs ?? 0) > LONGEST_USE_MS;
 }
 
-function recordName(path: string): string {
-  return `${RECORD}${createHash('sha256').update(path).digest('hex').slice(0, 24)}`;
+/** Only we make those. */
+export function isPlaceholder(path: string): boolean {
+  const stat = statOf(path);
+  if (stat?.isDirectory() !== true || (stat.mode & 0o7777) !== MODE) return false;
+  return namesIn(path).every((name) => OWNED_NAME.test(name));
 }
 
 function recordedPath(record: string): string | null {
@@ -135,24 +108,19 @@ function recordedPath(record: string): string | null {
   }
 }
 
-/** An empty folder that nobody can write to: only we make those. */
-export function isPlaceholder(path: string): boolean {
-  const stat = statOf(path);
-  return stat?.isDirectory() === true && (stat.mode & 0o777) === MODE && namesIn(path, 'something').length === 0;
-}
-
-function remove(path: string): void {
-  try {
-    if (isPlaceholder(path)) rmdirSync(path);
-  } catch {
-    // Somebody else removed it first.
-  }
-}
-
-function namesIn(folder: string, ...otherwise: string[]): string[] {
+function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
-    return otherwise;
+    return [];
+  }
+}
+
+function tried(step: () => void): boolean {
+  try {
+    step();
+    return true;
+  } catch {
+    return false;
   }
 }

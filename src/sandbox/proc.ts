@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync, type Stats, statSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, type Stats, statfsSync, statSync } from 'node:fs';
 
 /** What one process uses now. `cpuMs` and `writtenBytes` include the children it has waited for. */
 export interface ProcessSample {
@@ -87,9 +87,38 @@ export function isOpaque(pid: number): boolean {
   }
 }
 
-/** Shared memory of the whole machine: files in memory and private temporary folders included. */
+/**
+ * Shared memory of the whole machine that no folder of ours shows: files in memory without a name, and the private
+ * temporary folders of runs. What others put into /dev/shm or a /tmp in memory can be seen, and is no run's.
+ */
 export function sharedMemoryOfMachine(): number {
-  return kilobytes(readText('/proc/meminfo') ?? '', 'Shmem');
+  const inFolders = memoryFolders(readText('/proc/self/mountinfo') ?? '').map(usedBytes);
+  const all = kilobytes(readText('/proc/meminfo') ?? '', 'Shmem');
+  return all - inFolders.reduce((sum, bytes) => sum + bytes, 0);
+}
+
+/** One mount point of each file system in memory. What is mounted later hides what was at the same place. */
+export function memoryFolders(mountinfo: string): string[] {
+  const visible = new Map<string, { device: string; type: string }>();
+  for (const line of mountinfo.split('\n')) {
+    const [, , device = '', , place = '', ...more] = line.split(' ');
+    visible.set(place, { device, type: more[more.indexOf('-') + 1] ?? '' });
+  }
+  const folders = [...visible].filter(([, { type }]) => type === 'tmpfs');
+  return [...new Map(folders.map(([place, { device }]) => [device, unescaped(place)])).values()];
+}
+
+function unescaped(place: string): string {
+  return place.replace(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)));
+}
+
+function usedBytes(folder: string): number {
+  try {
+    const { bsize, blocks, bfree } = statfsSync(folder);
+    return bsize * (blocks - bfree);
+  } catch {
+    return 0;
+  }
 }
 
 export function threadsOfMachine(): number {

@@ -24,7 +24,7 @@ interface Mark {
   changed: number;
 }
 
-/** One write: runs inside a transaction with others, and is undone alone if it fails. */
+/** One write: runs inside a transaction with others, and is undone alone if it fails. It catches no failed query. */
 export type Unit<T> = (batch: Batch) => Work<T>;
 
 /**
@@ -172,16 +172,23 @@ export function* runBatch(
   return settled;
 }
 
+/** A unit that only stages needs no savepoint: there is nothing in the database to undo. */
 function* runAlone(batch: Batch, unit: Unit<unknown>): Work<Settled> {
   const { savepoint, release, undo } = batch.steps;
   const mark = batch.mark();
-  yield savepoint;
+  let saved = false;
   try {
-    const value = yield* unit(batch);
+    const work = unit(batch);
+    let step = work.next();
+    if (step.done) return { ok: true, value: step.value };
+    saved = true;
+    yield savepoint;
+    while (!step.done) step = work.next(yield step.value);
     yield release;
-    return { ok: true, value };
+    return { ok: true, value: step.value };
   } catch (error) {
     batch.undo(mark);
+    if (!saved) return { ok: false, error };
     try {
       yield undo;
       yield release;

@@ -1,8 +1,9 @@
 import type { HistoryQuery } from '../kernel/ledger.ts';
 import { nameOf } from './names.ts';
 import { define, type Statement } from './statement.ts';
+import { approvedBy } from './statements/calls.ts';
 import type { Statements } from './statements.ts';
-import type { CallTable } from './tables.ts';
+import type { ShownCall } from './tables.ts';
 
 const DEFAULT_PAGE = 100;
 const LARGEST_PAGE = 1000;
@@ -12,14 +13,14 @@ type Values = Record<string, unknown>;
 /** Pages of calls. One statement is compiled for each combination of filters, when it is first asked for. */
 export class CallQueries {
   readonly #sql: Statements;
-  readonly #known = new Map<string, Statement<Values, CallTable>>();
+  readonly #known = new Map<string, Statement<Values, ShownCall>>();
 
   constructor(sql: Statements) {
     this.#sql = sql;
   }
 
   /** Asks for one row more than the page holds: whether it comes tells if there is a next page. */
-  prepare(query: HistoryQuery): { statement: Statement<Values, CallTable>; values: Values; limit: number } {
+  prepare(query: HistoryQuery): { statement: Statement<Values, ShownCall>; values: Values; limit: number } {
     const { session, tool, agent, states, newestFirst = false } = query;
     const limit = pageSize(query.limit);
     const [since, until] = [firstAt(query.since), firstAt(query.until)];
@@ -38,7 +39,7 @@ export class CallQueries {
 
   #compile(filters: string[], states: number | undefined, newestFirst: boolean) {
     return define<Values>()((slots) => {
-      let query = this.#sql.db.selectFrom('calls').selectAll();
+      let query = this.#sql.db.selectFrom('calls').selectAll().select(approvedBy);
       const has = (name: string) => filters.includes(name);
       if (has('session')) query = query.where('session', '=', slots.session as string);
       if (has('tool')) query = query.where('tool', '=', slots.tool as string);

@@ -6,9 +6,9 @@ import type { BlobStore } from '../kernel/ports.ts';
 import { isPromise, type MaybePromise } from '../kernel/result.ts';
 import { both, fromPayload } from './payload.ts';
 import type { DescribedSession } from './statements/log.ts';
-import type { ApprovalTable, CallTable, Tables } from './tables.ts';
+import type { ApprovalTable, CallTable, ShownCall, Tables } from './tables.ts';
 
-export function toCallRecord(blobs: BlobStore, row: CallTable): MaybePromise<CallRecord> {
+export function toCallRecord(blobs: BlobStore, row: CallTable | ShownCall): MaybePromise<CallRecord> {
   const args = fromPayload<unknown>(blobs, { data: row.args, blob: row.args_blob }, missing);
   const outcome = fromPayload<Outcome | null>(blobs, { data: row.outcome, blob: row.outcome_blob }, lostOutcome);
   if (isPromise(args) || isPromise(outcome)) {
@@ -17,7 +17,7 @@ export function toCallRecord(blobs: BlobStore, row: CallTable): MaybePromise<Cal
   return record(row, args, outcome);
 }
 
-function record(row: CallTable, args: unknown, outcome: Outcome | null): CallRecord {
+function record(row: CallTable | ShownCall, args: unknown, outcome: Outcome | null): CallRecord {
   const call: CallRecord = {
     id: row.id,
     session: row.session,
@@ -34,6 +34,7 @@ function record(row: CallTable, args: unknown, outcome: Outcome | null): CallRec
     outcome,
     attempt: row.attempt,
     node: row.node === null ? null : { id: row.node, epoch: row.node_epoch ?? 0 },
+    ...('approved_by' in row && { approvedBy: row.approved_by }),
   };
   return row.digest === null ? call : { ...call, digest: row.digest };
 }
@@ -73,16 +74,21 @@ export function toApproval(blobs: BlobStore, row: ApprovalTable): MaybePromise<A
     edited:
       answer?.args === undefined
         ? null
-        : { args: answer.args, changed: answer.changed ?? [], digest: answer.digest ?? '' },
+        : {
+            args: answer.args,
+            changed: answer.changed ?? [],
+            digest: answer.digest ?? '',
+            shown: answer.shown ?? null,
+          },
   }));
 }
 
 type Asked = { args?: unknown; shown?: Shown };
-type Decided = Pick<EventData['approval.decided'], 'args' | 'changed' | 'digest'>;
+type Decided = Pick<EventData['approval.decided'], 'args' | 'changed' | 'digest' | 'shown'>;
 
 export function toRule(row: Tables['rules']): RuleRecord {
   const verdict = row.verdict as RuleRecord['verdict'];
-  return { id: row.id, rule: row.rule, verdict, by: row.saved_by, savedAt: row.saved_at };
+  return { id: row.id, rule: row.rule, verdict, by: row.saved_by, savedAt: row.saved_at, workspace: row.workspace };
 }
 
 export function toSession(row: DescribedSession): SessionRecord {

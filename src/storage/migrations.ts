@@ -13,7 +13,7 @@ export type Migration = (db: Kysely<Tables>, dialect: Dialect) => Compilable[];
  * Forward only, in order; the number of a schema is how many of these it has had. A migration that shipped is never
  * changed: the next one mends it. test/store/version-1 has a store as the first one left it.
  */
-export const MIGRATIONS: readonly Migration[] = [first, second];
+export const MIGRATIONS: readonly Migration[] = [first, second, boundRules, sessionHolds];
 
 /** What brings a schema that has had the first `from` of these up to the last. */
 export function migrationStatements(
@@ -105,6 +105,17 @@ function second(db: Kysely<Tables>): Compilable[] {
       .addColumn('title', 'text')
       .addColumn('agent', 'text'),
   ];
+}
+
+/** A rule may hold in one workspace alone. Those saved before hold in all, as they did. */
+function boundRules({ schema }: Kysely<Tables>): Compilable[] {
+  return [schema.alterTable('rules').addColumn('workspace', 'text')];
+}
+
+/** Which process works on a session. */
+function sessionHolds({ schema }: Kysely<Tables>, dialect: Dialect): Compilable[] {
+  const columns = new Columns(schema.createTable('session_holds'), dialect);
+  return [columns.text('session', 'key').text('node').int('node_epoch').done()];
 }
 
 type AnyTable = CreateTableBuilder<string, string>;

@@ -72,9 +72,9 @@ export function* project(batch: Batch, session: string, event: AnyNewEvent, payl
       return;
     }
     case 'rule.saved': {
-      const { ruleId: id, rule, verdict, by } = event.data;
+      const { ruleId: id, rule, verdict, by, workspace = null } = event.data;
       const saved = { id: nameOf(id), rule: storableText(rule), verdict, saved_by: maybeName(by), saved_at: at };
-      yield* first(sql.saveRule, saved);
+      yield* first(sql.saveRule, { ...saved, workspace: maybeName(workspace) });
       return;
     }
     case 'rule.removed':

@@ -1,4 +1,4 @@
-import type { ApprovalRecord, ApprovalState } from '../kernel/approval.ts';
+import type { ApprovalRecord } from '../kernel/approval.ts';
 import type { CallRecord, NodeStamp } from '../kernel/call.ts';
 import {
   type CallMove,
@@ -12,16 +12,20 @@ import {
   SYSTEM_SESSION,
 } from '../kernel/event.ts';
 import type {
+  ApprovalQuery,
   HistoryQuery,
   Ledger,
+  Progress,
   Pruned,
   PruneLimits,
   RuleRecord,
+  SessionQuery,
   SessionRecord,
   Verification,
 } from '../kernel/ledger.ts';
-import type { CallQuery, Page } from '../kernel/ports.ts';
+import type { CallQuery, Hold, Page } from '../kernel/ports.ts';
 import { isPromise, type MaybePromise } from '../kernel/result.ts';
+import type { Unit } from './batch.ts';
 import { CallQueries } from './call-query.ts';
 import { toApproval, toCallRecord, toRule, toSession } from './call-rows.ts';
 import type { Engine } from './engine.ts';
@@ -29,6 +33,7 @@ import { toLogEvent } from './event-rows.ts';
 import { expireOverdue } from './expire.ts';
 import { exportLines } from './export.ts';
 import { Follower } from './follow.ts';
+import { giveBackUnit, takeHold } from './hold.ts';
 import { nameOf } from './names.ts';
 import { andThen, both, together, toPayload } from './payload.ts';
 import { preparedCall, preparedMove } from './prepare.ts';
@@ -36,7 +41,7 @@ import { clearLog, pruneLog } from './prune.ts';
 import { recoverUnit, suspects } from './recovery.ts';
 import { SharedFollower } from './shared-follower.ts';
 import { first, rows, type Work } from './statement.ts';
-import { describedPage } from './statements/log.ts';
+import { describedPage, newestPage } from './statements/log.ts';
 import type { ApprovalTable, CallTable, EventTable } from './tables.ts';
 import { appendUnit, decideUnit, MoveRefused, moveUnit, submitUnit } from './units.ts';
 import { verifyLog } from './verify.ts';
@@ -55,7 +60,12 @@ export class SqlStore implements Ledger {
   };
   readonly #followers = new Set<Follower>();
   readonly #shared = new SharedFollower(this.#source);
+  /** Sessions that this process works on, and the life of it that took them. */
+  readonly #held = new Map<string, number>();
+  readonly #taking = new Set<string>();
   readonly #onClose: () => void;
+  /** The latest step of a call whose blob is still being written. */
+  readonly #preparing = new Map<string, Promise<void>>();
   /** The newest position this process has seen. */
   #known: number;
 
@@ -72,9 +82,10 @@ export class SqlStore implements Ledger {
   }
 
   async submit(call: CallRecord): Promise<{ call: CallRecord; event: StoredEvent | null }> {
-    const prepared = preparedCall(this.#engine.blobs, call);
-    const { row, event, payload } = isPromise(prepared) ? await prepared : prepared;
-    const submitted = await this.#engine.write(submitUnit(row, event, payload));
+    const unit = andThen(preparedCall(this.#engine.blobs, call), ({ row, event, payload }) =>
+      submitUnit(row, event, payload),
+    );
+    const submitted = await this.#writeStep(call.id, unit);
     if ('known' in submitted) {
       return { call: await toCallRecord(this.#engine.blobs, submitted.known), event: null };
     }
@@ -84,11 +95,24 @@ export class SqlStore implements Ledger {
 
   async move(callId: string, move: CallMove, event: NewEvent): Promise<StoredEvent | null> {
     const { blobs } = this.#engine;
-    const ready = both(preparedMove(blobs, move), toPayload(blobs, event.data), (prepared, payload) =>
+    const unit = both(preparedMove(blobs, move), toPayload(blobs, event.data), (prepared, payload) =>
       moveUnit(nameOf(callId), prepared, event, payload),
     );
-    const unit = isPromise(ready) ? await ready : ready;
-    return this.#told(await this.#engine.write(unit));
+    return this.#told(await this.#writeStep(callId, unit));
+  }
+
+  /** The steps of one call keep their order, also when the blob of one takes longer than the next step. */
+  #writeStep<T>(callId: string, unit: MaybePromise<Unit<T>>): Promise<T> {
+    const before = this.#preparing.get(callId);
+    if (before === undefined && !isPromise(unit)) return this.#engine.write(unit);
+    const ready = Promise.all([unit, before]);
+    const written = ready.then(([prepared]) => this.#engine.write(prepared));
+    const forget = () => {
+      if (this.#preparing.get(callId) === handedOn) this.#preparing.delete(callId);
+    };
+    const handedOn: Promise<void> = ready.then(forget, forget);
+    this.#preparing.set(callId, handedOn);
+    return written;
   }
 
   async append(session: string, events: readonly NewEvent[]): Promise<readonly StoredEvent[]> {
@@ -98,9 +122,27 @@ export class SqlStore implements Ledger {
         return { event, callId, payload: await toPayload(this.#engine.blobs, event.data) };
       }),
     );
-    const stored = await this.#engine.write(appendUnit(nameOf(session), prepared));
+    const stored = await this.#engine.write(appendUnit(nameOf(session), prepared, this.#held.get(nameOf(session))));
     this.#tell(stored);
     return stored as readonly StoredEvent[];
+  }
+
+  async hold(session: string): Promise<Hold> {
+    const name = nameOf(session);
+    const { epoch } = this.node;
+    if (this.#taking.has(name) || this.#held.has(name)) return { holder: 'this process' };
+    this.#taking.add(name);
+    const holder = await takeHold(this.#engine, name).finally(() => this.#taking.delete(name));
+    if (holder !== undefined) {
+      const { where } = holder;
+      return { holder: where === null ? 'another process' : `process ${where.pid} on ${where.host}` };
+    }
+    this.#held.set(name, epoch);
+    const release = async () => {
+      this.#held.delete(name);
+      await this.#engine.write(giveBackUnit(name, epoch));
+    };
+    return { release };
   }
 
   async note(session: string, event: NewSessionEvent): Promise<StoredSessionEvent> {
@@ -149,7 +191,7 @@ export class SqlStore implements Ledger {
   call(callId: string): MaybePromise<CallRecord | null> {
     const { blobs, sql } = this.#engine;
     return andThen(
-      this.#engine.read(() => first(sql.call, { id: nameOf(callId) })),
+      this.#engine.read(() => first(sql.shownCall, { id: nameOf(callId) })),
       (row) => (row === undefined ? null : toCallRecord(blobs, row)),
     );
   }
@@ -181,11 +223,15 @@ export class SqlStore implements Ledger {
     return this.#toEvents(() => rows(this.#engine.sql.logAfter, { after, limit }));
   }
 
-  sessions({ after, limit = SESSION_PAGE }: { after?: string; limit?: number }): MaybePromise<Page<SessionRecord>> {
-    const work = () => describedPage(this.#engine.sql, after === undefined ? undefined : nameOf(after), limit + 1);
+  sessions({ after, limit = SESSION_PAGE, newestFirst = false }: SessionQuery): MaybePromise<Page<SessionRecord>> {
+    const { sql } = this.#engine;
+    const byName = () => describedPage(sql, after === undefined ? undefined : nameOf(after), limit + 1);
+    const work = newestFirst ? () => newestPage(sql, after, limit + 1) : byName;
     return andThen(this.#engine.read(work), (found) => {
       const items = found.slice(0, limit).map(toSession);
-      return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null };
+      const last = items.at(-1);
+      if (found.length <= limit || last === undefined) return { items, next: null };
+      return { items, next: newestFirst ? `${last.updatedAt}:${last.id}` : last.id };
     });
   }
 
@@ -203,11 +249,13 @@ export class SqlStore implements Ledger {
     return this.#toApproval(() => first(this.#engine.sql.latestApproval, { call: nameOf(callId) }));
   }
 
-  approvals(query: { state?: ApprovalState; session?: string }): MaybePromise<readonly ApprovalRecord[]> {
+  approvals(query: ApprovalQuery): MaybePromise<readonly ApprovalRecord[]> {
     const { sql, blobs } = this.#engine;
     const values = {
       state: query.state ?? null,
       session: query.session === undefined ? null : nameOf(query.session),
+      after: query.after === undefined ? null : nameOf(query.after),
+      limit: query.limit ?? EVERYTHING,
     };
     return andThen(
       this.#engine.read(() => rows(sql.approvals, values)),
@@ -243,8 +291,8 @@ export class SqlStore implements Ledger {
     return this.#engine.now();
   }
 
-  verify(session?: string): Promise<Verification> {
-    return verifyLog(this.#engine, session === undefined ? undefined : nameOf(session));
+  verify(session?: string, onProgress?: Progress): Promise<Verification> {
+    return verifyLog(this.#engine, session === undefined ? undefined : nameOf(session), onProgress);
   }
 
   prune(limits: PruneLimits): Promise<Pruned> {

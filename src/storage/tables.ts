@@ -6,12 +6,14 @@ export interface Tables {
   sessions: SessionTable;
   /** What was said when a session was opened. */
   session_info: SessionInfoTable;
+  /** Sessions that a process works on. It counts as long as that life of the process goes on. */
+  session_holds: { session: string; node: string; node_epoch: number };
   /** One row: the last position given, and how many events were pruned. Its lock orders the writers of all processes. */
   log_head: { id: number; pos: number; pruned: number };
   events: EventTable;
   calls: CallTable;
   approvals: ApprovalTable;
-  rules: { id: string; rule: string; verdict: string; saved_by: string | null; saved_at: number };
+  rules: RuleTable;
   tool_states: { tool: string; enabled: number; changed_at: number };
   nodes: NodeTable;
   schema_version: { version: number };
@@ -52,6 +54,9 @@ export interface EventTable {
   blob: string | null;
   hash: string;
 }
+
+/** A call with what the approvals tell of it. */
+export type ShownCall = CallTable & { readonly approved_by: string | null };
 
 export interface CallTable {
   id: string;
@@ -99,6 +104,16 @@ export interface ApprovalTable {
   /** The payload of the event that decided, or the blob that holds it. */
   decision: string | null;
   decision_blob: string | null;
+}
+
+export interface RuleTable {
+  id: string;
+  rule: string;
+  verdict: string;
+  saved_by: string | null;
+  saved_at: number;
+  /** The only one it holds in; null holds in all. */
+  workspace: string | null;
 }
 
 export interface NodeTable {

@@ -1,7 +1,9 @@
 import { isFinal } from '../kernel/call.ts';
 import type { CallMove, LogEvent, NewEvent, StoredEvent } from '../kernel/event.ts';
+import { StoreError } from '../kernel/store-error.ts';
 import type { Batch, Unit } from './batch.ts';
 import type { AnyNewEvent } from './event-rows.ts';
+import { stillHolds } from './hold.ts';
 import { maybeName, nameOf } from './names.ts';
 import type { Payload } from './payload.ts';
 import { decidedState, hasProjection, maybeText, project } from './project.ts';
@@ -95,11 +97,14 @@ export function* applyMove(
   return moved.session;
 }
 
+/** `heldSince`: only as long as this process has the session that it took in that life of it. */
 export function appendUnit(
   session: string,
   events: readonly { event: AnyNewEvent; callId: string | null; payload: Payload }[],
+  heldSince?: number,
 ): Unit<readonly LogEvent[]> {
   return function* (batch) {
+    if (heldSince !== undefined && !(yield* stillHolds(batch, session, heldSince))) throw takenOver(session);
     const stored: LogEvent[] = [];
     for (const { event, callId, payload } of events) {
       yield* project(batch, session, event, payload);
@@ -107,6 +112,10 @@ export function appendUnit(
     }
     return stored;
   };
+}
+
+function takenOver(session: string): StoreError {
+  return new StoreError('failed', `this process was silent for so long that session ${session} may be another's now`);
 }
 
 /** The first decision about a pending approval, and the move of its call with it: both or neither. */

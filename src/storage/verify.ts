@@ -1,4 +1,4 @@
-import type { Verification } from '../kernel/ledger.ts';
+import type { Progress, Verification } from '../kernel/ledger.ts';
 import { chainHash } from './chain.ts';
 import type { Engine } from './engine.ts';
 import { first, rows } from './statement.ts';
@@ -11,13 +11,16 @@ const MOST_PROBLEMS = 100;
 const MOST_TRIES = 5;
 
 /** Walks every session's chain, or one; finds events that were changed, removed, added or put elsewhere. */
-export async function verifyLog(engine: Engine, only?: string): Promise<Verification> {
+export async function verifyLog(engine: Engine, only?: string, onProgress?: Progress): Promise<Verification> {
   const problems: string[] = [];
   let sessions = 0;
   let events = 0;
+  const head = await engine.read(() => first(engine.sql.logHead, undefined));
+  const all = (head?.pos ?? 0) - (head?.pruned ?? 0);
   for await (const session of sessionsOf(engine, only)) {
     sessions++;
-    events += await verifySession(engine, session, problems);
+    const of = only === undefined ? all : session.last_seq - session.pruned_seq;
+    events += await verifySession(engine, session, { problems, walked: (count) => onProgress?.(events + count, of) });
     if (problems.length >= MOST_PROBLEMS) break;
   }
   if (only === undefined) {
@@ -25,6 +28,12 @@ export async function verifyLog(engine: Engine, only?: string): Promise<Verifica
     problems.push(...(await engine.integrity()).map((line) => `The database is damaged: ${line}.`));
   } else if (sessions === 0) problems.push(`There is no session ${only}.`);
   return { sessions, events, problems };
+}
+
+interface Found {
+  readonly problems: string[];
+  /** Told how many events of the session were looked at. */
+  walked(count: number): void;
 }
 
 async function* sessionsOf(engine: Engine, only: string | undefined): AsyncGenerator<SessionTable> {
@@ -43,10 +52,10 @@ async function* sessionsOf(engine: Engine, only: string | undefined): AsyncGener
 }
 
 /** Pruning may cut off what is being walked; then the session is walked again from where it begins now. */
-async function verifySession(engine: Engine, session: SessionTable, problems: string[]): Promise<number> {
+async function verifySession(engine: Engine, session: SessionTable, { problems, walked }: Found): Promise<number> {
   for (let seen = session, tries = 1; ; tries++) {
     const found: string[] = [];
-    const count = await walkSession(engine, seen, found);
+    const count = await walkSession(engine, seen, { problems: found, walked });
     const now =
       found.length === 0 ? undefined : await engine.read(() => first(engine.sql.session, { session: seen.id }));
     if (now === undefined || now.pruned_seq === seen.pruned_seq || tries === MOST_TRIES) {
@@ -58,7 +67,7 @@ async function verifySession(engine: Engine, session: SessionTable, problems: st
 }
 
 /** As far as the row says that was read first: what is written meanwhile comes after it. */
-async function walkSession(engine: Engine, session: SessionTable, problems: string[]): Promise<number> {
+async function walkSession(engine: Engine, session: SessionTable, { problems, walked }: Found): Promise<number> {
   const { id, pruned_seq, pruned_hash, last_seq, last_hash } = session;
   const say = (problem: string) => problems.push(problem);
   let seq = pruned_seq;
@@ -81,6 +90,7 @@ async function walkSession(engine: Engine, session: SessionTable, problems: stri
       // Going on from what is written finds each further change on its own.
       hash = event.hash;
     }
+    walked(count);
     if (page.length < PAGE) break;
   }
   if (seq < last_seq) say(`event ${seq + 1}${last_seq > seq + 1 ? ` to ${last_seq}` : ''} is missing at the end`);

@@ -49,6 +49,29 @@ export function ledgerContract(open: OpenShared): Check[] {
       assert.deepEqual((await ledger.verify()).problems, []);
     },
 
+    async 'a session is held by one process at a time, and taken over from one that ended'({ ledger, another }) {
+      const [other, third] = [await another(), await another()];
+      const message = { type: 'message.added', callId: null, at: AT } as const;
+      const said = (text: string): NewEvent => ({ ...message, data: { messageId: text, role: 'user', text } });
+      const taken = await Promise.all([ledger, other, third].map((each) => each.hold('s1')));
+      assert.equal(taken.filter((hold) => 'release' in hold).length, 1);
+      const winner = [ledger, other, third][taken.findIndex((hold) => 'release' in hold)];
+      const [loser] = [other, third].filter((each) => each !== winner);
+      assert.ok(winner && loser);
+      const refused = await loser.hold('s1');
+      assert.match('holder' in refused ? refused.holder : '', new RegExp(`process ${process.pid} on `));
+      assert.ok('holder' in (await winner.hold('s1')), 'nor twice by the same');
+      assert.ok('release' in (await loser.hold('s2')), 'another session is free');
+      await winner.append('s1', [said('mine')]);
+      for (const hold of taken) if ('release' in hold) await hold.release();
+      const again = await loser.hold('s1');
+      assert.ok('release' in again, 'what was given back is free');
+      await loser.close();
+      const after = await ledger.hold(winner === ledger ? 's2' : 's1');
+      assert.ok('release' in after, 'what an ended process held is free');
+      assert.deepEqual((await winner.events('s1')).length, 1);
+    },
+
     async 'the first decision wins, and moves the call with it'({ ledger, another }) {
       const other = await another();
       const call = requestedCall();
@@ -124,14 +147,18 @@ export function ledgerContract(open: OpenShared): Check[] {
     async 'rules and tool states are what their events say'({ ledger, another }) {
       const rule = { ruleId: 'r1', rule: 'bash(npm test *)', verdict: 'allow', by: 'ann' } as const;
       await ledger.record({ type: 'rule.saved', at: AT, data: rule });
-      await ledger.record({ type: 'rule.saved', at: AT + 1, data: { ...rule, ruleId: 'r2', verdict: 'deny' } });
+      await ledger.record({
+        type: 'rule.saved',
+        at: AT + 1,
+        data: { ...rule, ruleId: 'r2', verdict: 'deny', workspace: 'w' },
+      });
       await ledger.record({ type: 'rule.removed', at: AT + 2, data: { ruleId: 'r1', by: null } });
       await ledger.record({ type: 'tool.switched', at: AT, data: { tool: 'bash', enabled: false, by: null } });
       await ledger.record({ type: 'tool.switched', at: AT, data: { tool: 'grep', enabled: false, by: null } });
       await ledger.record({ type: 'tool.switched', at: AT, data: { tool: 'grep', enabled: true, by: null } });
       const other = await another();
       assert.deepEqual(await other.rules(), [
-        { id: 'r2', rule: 'bash(npm test *)', verdict: 'deny', by: 'ann', savedAt: AT + 1 },
+        { id: 'r2', rule: 'bash(npm test *)', verdict: 'deny', by: 'ann', savedAt: AT + 1, workspace: 'w' },
       ]);
       assert.deepEqual(
         [...(await other.toolStates())],

@@ -70,6 +70,15 @@ export function storeContract(open: Open): Check[] {
       });
     },
 
+    async 'steps of a call that are given without waiting are kept in that order, however large they are'(store) {
+      const call = requestedCall({ args: { content: 'x'.repeat(20_000) } });
+      const small = { ...call, args: { path: 'a' } };
+      const steps = [store.submit(call), store.move(...started(small)), store.move(...finished(small))] as const;
+      const [submitted, start, end] = await Promise.all(steps);
+      assert.deepEqual([submitted.event?.seq, start?.seq, end?.seq], [1, 2, 3]);
+      assert.equal((await store.call(call.id))?.state, 'succeeded');
+    },
+
     async 'a move from another state changes nothing'(store) {
       const call = requestedCall();
       await store.submit(call);
@@ -266,6 +275,6 @@ async function idsOf(page: ReturnType<Store['calls']>): Promise<string[]> {
 
 /** Without what only a shared store adds. */
 function essence(call: unknown): object {
-  const { attempt, node, ...rest } = call as { attempt?: number; node?: unknown };
+  const { attempt, node, approvedBy, ...rest } = call as Partial<CallRecord>;
   return rest;
 }

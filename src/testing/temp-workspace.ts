@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path';
 import type { NetworkAccess, Sandbox } from '../kernel/sandbox.ts';
 import type { ToolResult } from '../kernel/tool-result.ts';
 import type { World } from '../kernel/workspace.ts';
+import { scriptFiles } from '../policy/script-files.ts';
 import { createProcesses } from '../processes/create-processes.ts';
 import { createToolwright, type Toolwright, type ToolwrightOptions } from '../runtime/create-toolwright.ts';
-import { MemoryBlobs } from '../runtime/memory-blobs.ts';
 import { builtInTools } from '../tools/index.ts';
 import { openWorkspace, type Workspace } from '../workspace/open-workspace.ts';
 
@@ -48,11 +48,11 @@ export async function tempWorkspace(given: TempOptions = {}): Promise<TempWorksp
   }
   const workspace = await openWorkspace({
     root,
-    ...(given.journal !== false && { journal: { folder: journal, blobs: new MemoryBlobs() } }),
+    ...(given.journal !== false && { journal: { folder: journal } }),
     ...(given.sandbox && { sandbox: given.sandbox }),
   });
   const { sandbox, network } = given;
-  const processes = sandbox && createProcesses({ sandbox, ...(network && { network }) });
+  const processes = sandbox && createProcesses({ sandbox, scriptFiles, ...(network && { network }) });
   const world = processes?.addTo(workspace) ?? workspace;
   const asked: string[] = [];
   const toolwright = createToolwright({

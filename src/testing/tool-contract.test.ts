@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ok } from '../kernel/result.ts';
 import { defineTool } from '../kernel/tool.ts';
 import { createWeb, withWeb } from '../net/create-web.ts';
+import { scriptFiles } from '../policy/script-files.ts';
 import { createProcesses } from '../processes/create-processes.ts';
 import { createToolwright } from '../runtime/create-toolwright.ts';
 import { MemoryBlobs } from '../runtime/memory-blobs.ts';
@@ -52,7 +53,7 @@ const webTool = (name: string, args: unknown): [string, ToolContractOptions] => 
 };
 /** Real processes in a real sandbox: one for each tool that needs one of its own. */
 const sandbox = trySandbox({ path: '/usr/local/bin:/usr/bin:/bin' });
-const processes = createProcesses({ sandbox: sandbox.sandbox });
+const processes = createProcesses({ sandbox: sandbox.sandbox, scriptFiles });
 afterAll(async () => {
   await processes.close();
   await sandbox[Symbol.asyncDispose]();

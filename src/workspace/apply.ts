@@ -1,7 +1,9 @@
+import { failpoint } from '../kernel/failpoint.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Applied, Change } from '../kernel/workspace.ts';
 import { prepareDelete } from './change-delete.ts';
 import { prepareMove } from './change-move.ts';
+import type { ChangeSet } from './change-set.ts';
 import { prepareWrite } from './change-write.ts';
 import { refusal } from './errno.ts';
 import type { Journal } from './journal.ts';
@@ -34,16 +36,31 @@ async function applyWith(
   callId: string,
   changes: readonly Change[],
 ): Promise<Result<readonly Applied[]>> {
-  const prepared = await prepareAll(writer, changes);
-  if (!prepared.ok) return prepared;
   const { journal, place, session } = writer;
+  const about = { callId, session, root: place.names.real };
+  // What is made before the set can be written down would stay behind if we were killed in between.
+  const makings: ChangeSet[] = [];
+  const aboutToMake = (path: string): void => {
+    const making = journal?.newSet({ ...about, changes: [], making: path });
+    if (making === undefined) return;
+    journal?.begin(making);
+    makings.push(making);
+  };
+  const prepared = await prepareAll({ ...writer, aboutToMake }, changes);
+  if (!prepared.ok) {
+    for (const each of makings) journal?.abandon(each);
+    return prepared;
+  }
+  failpoint('workspace.prepared');
   const recorded = prepared.value.map((each) => each.recorded);
-  const set = journal?.newSet({ callId, session, root: place.names.real, changes: recorded });
+  const set = journal?.newSet({ ...about, changes: recorded });
   try {
     if (set !== undefined) journal?.begin(set);
   } catch (thrown) {
     for (const each of prepared.value) each.dispose('failed');
     return refusal(thrown, 'The journal');
+  } finally {
+    for (const each of makings) journal?.abandon(each);
   }
 
   let failure: Result<never> | undefined;

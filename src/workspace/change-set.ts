@@ -1,10 +1,10 @@
 /** What stood somewhere before a change. */
 export interface Image {
   /**
-   * `link`: the old file itself, under another name. `blob`: its bytes. `tree`: what was deleted, moved here whole.
+   * `link`: the old file itself, under another name. `copy`: its bytes. `tree`: what was deleted, moved here whole.
    * `target`: it was a symbolic link, and `name` is where it led.
    */
-  readonly by: 'link' | 'blob' | 'tree' | 'target';
+  readonly by: 'link' | 'copy' | 'tree' | 'target';
   readonly name: string;
   /** Null when it was too large to hash. */
   readonly digest: string | null;
@@ -53,4 +53,6 @@ export interface ChangeSet {
   /** Who makes the change; whoever finds it unfinished looks whether that process still lives. */
   readonly owner: { readonly pid: number; readonly started: string };
   readonly changes: readonly Recorded[];
+  /** Only of a set without changes: a folder that is about to be made for one that is not known yet. */
+  readonly making?: string;
 }

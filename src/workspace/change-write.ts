@@ -50,7 +50,7 @@ export async function prepareWrite(writer: Writer, change: Write): Promise<Resul
     const { bytes, note, before, after } = content.value;
     const digest = digestOf(bytes);
     const temp = tempName();
-    const image = now === null ? null : ((await writer.journal?.keep(spot, now.bytes, now.digest)) ?? null);
+    const image = now === null ? null : (writer.journal?.keep(spot, now.bytes, now.digest) ?? null);
     const applied: Applied = {
       kind: 'write',
       path: spot.path,

@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { MemoryBlobs } from '../runtime/memory-blobs.ts';
 import { tempWorkspace } from '../testing/temp-workspace.ts';
 import { openWorkspace } from './open-workspace.ts';
 
@@ -150,7 +149,7 @@ test('a state directory inside the workspace is out of reach', async () => {
   const own = await openWorkspace({
     root: ws.root,
     ownFolders: [ws.file('st')],
-    journal: { folder: ws.file('jn'), blobs: new MemoryBlobs() },
+    journal: { folder: ws.file('jn') },
   });
   const { createToolwright } = await import('../runtime/create-toolwright.ts');
   const { builtInTools } = await import('../tools/index.ts');

@@ -1,7 +1,8 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { tempWorkspace } from '../testing/temp-workspace.ts';
+import { openWorkspace } from './open-workspace.ts';
 
 test('a full disk leaves the original intact, removes what was begun, and says so', async () => {
   await using ws = await tempWorkspace({ files: {} });
@@ -69,4 +70,24 @@ test('fifty writers of one file leave one of their texts whole', async () => {
   for (const { error } of results) if (error !== null) expect(error.code).toBe('CONFLICT');
   expect(bodies).toContain(readFileSync(ws.file('c.txt'), 'utf8'));
   expect(readdirSync(ws.root)).toEqual(['c.txt']);
+});
+
+test('folders that a killed process made for a file it never wrote are gone after the next start', async () => {
+  await using ws = await tempWorkspace({ files: { 'mine/.keep': '' } });
+  const source = (path: string) => new URL(path, import.meta.url);
+  const script = `
+    import { armFailpoints } from '${source('../kernel/failpoint.ts')}';
+    import { createToolwright } from '${source('../runtime/create-toolwright.ts')}';
+    import { writeFile } from '${source('../tools/fs/write-file.ts')}';
+    import { openWorkspace } from '${source('./open-workspace.ts')}';
+    const [root, folder] = process.argv.slice(1);
+    const world = await openWorkspace({ root, journal: { folder } });
+    armFailpoints((name) => name === 'workspace.prepared' && process.kill(process.pid, 'SIGKILL'));
+    await createToolwright({ tools: [writeFile], world }).call('write_file', { path: 'mine/a/b/c.txt', content: 'x' });`;
+  const node = ['--import', 'tsx', '--input-type=module', '-e', script, ws.root, ws.journal];
+  const child = spawn(process.execPath, node, { stdio: 'inherit' });
+  expect(await new Promise((resolve) => child.once('exit', (_, signal) => resolve(signal)))).toBe('SIGKILL');
+  expect(readdirSync(ws.file('mine'))).toEqual(['.keep', 'a']);
+  (await openWorkspace({ root: ws.root, journal: { folder: ws.journal } })).close();
+  expect(readdirSync(ws.file('mine'))).toEqual(['.keep']);
 });

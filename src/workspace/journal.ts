@@ -10,9 +10,9 @@ import {
   renameSync,
   rmSync,
   type Stats,
+  writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { BlobStore } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { ChangeSet, Image, Recorded } from './change-set.ts';
 import { writeAll } from './copy-tree.ts';
@@ -25,7 +25,6 @@ import type { Spot } from './walk.ts';
 export interface JournalOptions {
   /** Made if missing, readable by its owner only. On the workspace's file system, old files are kept without a copy. */
   readonly folder: string;
-  readonly blobs: BlobStore;
   /** What old files may take together before the oldest change sets are forgotten. */
   readonly maxBytes?: number;
   /** False for one that only takes back what fails half way. Left out: true. */
@@ -50,7 +49,6 @@ let count = 0;
 export class Journal {
   readonly images: Folder;
   readonly #folder: string;
-  readonly #blobs: BlobStore;
   readonly #maxBytes: number;
   readonly #owner = { pid: process.pid, started: startOf(process.pid) ?? '' };
   readonly lasts: boolean;
@@ -63,16 +61,15 @@ export class Journal {
   /** Kept since it was last looked whether that is too much. */
   #newBytes = 0;
 
-  constructor({ folder, blobs, maxBytes = DEFAULT_MAX_BYTES, lasts = true }: JournalOptions) {
+  constructor({ folder, maxBytes = DEFAULT_MAX_BYTES, lasts = true }: JournalOptions) {
     this.lasts = lasts;
     for (const name of ['logs', 'images']) mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
     this.#folder = folder;
-    this.#blobs = blobs;
     this.#maxBytes = maxBytes;
     this.images = Folder.open(join(folder, 'images'));
   }
 
-  newSet(given: Pick<ChangeSet, 'callId' | 'session' | 'root' | 'changes'>): ChangeSet {
+  newSet(given: Pick<ChangeSet, 'callId' | 'session' | 'root' | 'changes' | 'making'>): ChangeSet {
     return { id: `${PROCESS}-${count++}`, ...given, at: Date.now(), owner: this.#owner };
   }
 
@@ -127,7 +124,7 @@ export class Journal {
   }
 
   /** Keeps a file that is about to be replaced: by another name where that works, else by its bytes if they are known. */
-  async keep({ folder, name, stat }: Spot, bytes: Buffer | null, digest: string | null): Promise<Image | null> {
+  keep({ folder, name, stat }: Spot, bytes: Buffer | null, digest: string | null): Image | null {
     if (stat === null) return null;
     const about = { digest, size: stat.size, mode: stat.mode };
     if (stat.isSymbolicLink()) return { by: 'target', name: folder.readLink(name), ...about };
@@ -142,15 +139,16 @@ export class Journal {
       if (errnoOf(thrown) === undefined) throw thrown;
     }
     if (bytes === null || bytes.length > MAX_COPY_BYTES) return null;
-    return { by: 'blob', name: await this.#blobs.put(bytes), ...about };
+    const copy = `${image}.copy`;
+    writeFileSync(this.images.at(`${copy}.new`), bytes, { mode: 0o600 });
+    renameSync(this.images.at(`${copy}.new`), this.images.at(copy));
+    return { by: 'copy', name: copy, ...about };
   }
 
   /** The bytes of a kept file, if they are still what they were: whoever had it open could write to it. */
-  async bytesOf(image: Image): Promise<Result<Buffer>> {
-    const kept = image.by === 'blob' ? await this.#blobs.get(image.name) : this.#readImage(image.name);
-    if (!kept.ok) return kept;
-    const bytes = Buffer.from(kept.value.buffer, kept.value.byteOffset, kept.value.byteLength);
-    if (image.digest === null || digestOf(bytes) === image.digest) return ok(bytes);
+  bytesOf(image: Image): Result<Buffer> {
+    const kept = this.#readImage(image.name);
+    if (!kept.ok || image.digest === null || digestOf(kept.value) === image.digest) return kept;
     return fail('CONFLICT', 'What stood there before was changed since it was kept, so it cannot be restored.');
   }
 

@@ -1,5 +1,4 @@
 import { createFilePolicy, type FilePolicy } from '../kernel/file-policy.ts';
-import type { BlobStore } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Sandbox } from '../kernel/sandbox.ts';
 import type { World } from '../kernel/workspace.ts';
@@ -24,7 +23,7 @@ export interface WorkspaceOptions {
   readonly root: string;
   readonly policy?: FilePolicy;
   /** Where old versions are kept, so that calls can be undone. Without it they cannot. */
-  readonly journal?: { readonly folder: string; readonly blobs: BlobStore; readonly maxBytes?: number };
+  readonly journal?: { readonly folder: string; readonly maxBytes?: number };
   /** Where search runs. Without it, it runs on the host and every hit is checked again. */
   readonly sandbox?: Sandbox;
   /** Absolute folders out of reach for tools, if they lie inside: the state directory and the like. */

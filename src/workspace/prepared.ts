@@ -21,6 +21,8 @@ export interface Writer {
   readonly byWhom: ByWhom;
   /** Checks only: no folder is made, nothing is kept. */
   readonly rehearsal?: boolean;
+  /** Called before a folder is made for a change. Throws what the system throws; then it is not made. */
+  aboutToMake?(path: string): void;
   /** Whether a place is still what the call was judged by. `given` is the path as the change names it. */
   stillOpen?(given: string, spot: Pick<Spot, 'path' | 'via'>): Result<void>;
 }

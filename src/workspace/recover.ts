@@ -13,7 +13,12 @@ import { unmake } from './unmake.ts';
  * processes that still live are theirs.
  */
 export async function recover(place: Place, journal: Journal): Promise<void> {
-  for (const set of journal.unfinished(place.names.real)) {
+  for (const set of journal.unfinished(place.names.real).toReversed()) {
+    if (set.making !== undefined) {
+      unmake(place, [set.making]);
+      journal.abandon(set);
+      continue;
+    }
     const performed = set.changes.map((change) => settle(place, journal, change));
     if (performed.every(Boolean)) {
       journal.commit(set);

@@ -1,13 +1,17 @@
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Applied, Change } from '../kernel/workspace.ts';
+import { guarded } from './errno.ts';
 import type { Prepared, Writer } from './prepared.ts';
 import { wouldBeOf } from './walk.ts';
 
 const WOULD_MAKE = fail('FILE_NOT_FOUND', 'The folder would be made.', { wouldMake: true });
 
 /** What the walk does about a missing folder: makes it, or in a rehearsal stops there. */
-export function folderMaker({ rehearsal }: Writer): () => Result<void> {
-  return () => (rehearsal ? WOULD_MAKE : ok(undefined));
+export function folderMaker({ rehearsal, aboutToMake }: Writer): (path: string) => Result<void> {
+  return (path) => {
+    if (rehearsal) return WOULD_MAKE;
+    return guarded('The journal', () => ok(aboutToMake?.(path)));
+  };
 }
 
 export function wouldMake(result: Result<unknown>): boolean {

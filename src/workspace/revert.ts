@@ -81,7 +81,7 @@ function revertMove(
 /** A copy with the old mode, put in place by rename. What is too large for that comes back itself. */
 async function restore(journal: Journal, image: Image, { folder, name }: Spot): Promise<Result<void>> {
   const temp = tempName();
-  const bytes = image.by === 'target' ? ok(null) : await journal.bytesOf(image);
+  const bytes = image.by === 'target' ? ok(null) : journal.bytesOf(image);
   if (bytes.ok && bytes.value === null) symlinkSync(image.name, folder.at(temp));
   else if (bytes.ok && bytes.value !== null) {
     const fd = openSync(folder.at(temp), CREATE, 0o600);

@@ -3,6 +3,7 @@ import { errnoOf } from './errno.ts';
 import type { Folder } from './folder.ts';
 import { openFile, readWhole } from './open-file.ts';
 import type { Place } from './place.ts';
+import { readingsOf, spellingsOf } from './secret-spellings.ts';
 import { visitTree } from './tree.ts';
 
 const FRESH_MS = 2000;
@@ -20,16 +21,16 @@ export class SecretValues {
     this.#place = place;
   }
 
-  /** The sensitive file of which a value stands in the text: as it is, percent-encoded, in base64 or in hex. */
+  /** The sensitive file of which a value stands in the text, in one of the usual spellings. */
   async foundIn(text: string): Promise<string | null> {
     if (this.#known === undefined || performance.now() - this.#known.at > FRESH_MS) {
       this.#known = { at: performance.now(), values: this.#find() };
     }
     const values = await this.#known.values;
     if (values.size === 0) return null;
-    const texts = [text, unescaped(text)].map((each) => each.toLowerCase());
+    const readings = readingsOf(text);
     for (const [value, path] of values) {
-      if (spellings(value).some((spelling) => texts.some((each) => each.includes(spelling)))) return path;
+      if (spellingsOf(value).some((spelling) => readings.some((each) => each.includes(spelling)))) return path;
     }
     return null;
   }
@@ -58,22 +59,6 @@ function valuesIn(text: string): string[] {
 
 function isOrdinary(value: string): boolean {
   return /^[a-z]+$/i.test(value) || /^[\d.,:-]+$/.test(value) || /^(\.{0,2}\/|https?:\/\/[^@]*$)/.test(value);
-}
-
-function spellings(value: string): string[] {
-  const bytes = Buffer.from(value, 'utf8');
-  // The last characters of base64 depend on what follows the value.
-  const base64 = bytes.toString('base64').replace(/=+$/, '').slice(0, -1);
-  const url = base64.replaceAll('+', '-').replaceAll('/', '_');
-  return [value, base64, url, bytes.toString('hex')].map((each) => each.toLowerCase());
-}
-
-function unescaped(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    return text;
-  }
 }
 
 function contentOf(folder: Folder, name: string): string {

@@ -2,7 +2,6 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { MemoryBlobs } from '../runtime/memory-blobs.ts';
 import { tempWorkspace } from '../testing/temp-workspace.ts';
 import type { ChangeSet } from './change-set.ts';
 import { openWorkspace } from './open-workspace.ts';
@@ -63,7 +62,7 @@ test('folders that a killed process made for a file that never came are gone aft
     changes: [{ ...change, undoable: true, after: 'x', made: ['new', 'new/deep'] }],
   };
   writeFileSync(join(ws.journal, 'logs/dead.open.jsonl'), `${JSON.stringify({ begun: set })}\n{"cut`);
-  const again = await openWorkspace({ root: ws.root, journal: { folder: ws.journal, blobs: new MemoryBlobs() } });
+  const again = await openWorkspace({ root: ws.root, journal: { folder: ws.journal } });
   again.close();
   expect(readdirSync(ws.root)).toEqual([]);
 });

@@ -2,19 +2,23 @@ import {
   appendFileSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   readlinkSync,
   renameSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { expect, test } from 'vitest';
 import { armFailpoints } from '../kernel/failpoint.ts';
-import { MemoryBlobs } from '../runtime/memory-blobs.ts';
+import { createToolwright } from '../runtime/create-toolwright.ts';
 import { tempWorkspace } from '../testing/temp-workspace.ts';
+import { builtInTools } from '../tools/index.ts';
 import { Journal } from './journal.ts';
+import { openWorkspace } from './open-workspace.ts';
 
 const id = (result: { callId: string | null }) => result.callId as string;
 
@@ -100,8 +104,7 @@ test('the journal is readable by its owner only, and forgets the oldest when it 
   const first = await ws.call('write_file', { path: 'a.txt', content: '1' });
   await ws.call('write_file', { path: 'b.txt', content: '2' });
   const { Journal } = await import('./journal.ts');
-  const { MemoryBlobs } = await import('../runtime/memory-blobs.ts');
-  new Journal({ folder: ws.journal, blobs: new MemoryBlobs(), maxBytes: 1500 }).prune();
+  new Journal({ folder: ws.journal, maxBytes: 1500 }).prune();
   expect(readdirSync(`${ws.journal}/images`).length).toBe(1);
   expect(await ws.workspace.undo(id(first))).toMatchObject({ ok: false, error: { code: 'FILE_NOT_FOUND' } });
 });
@@ -114,15 +117,10 @@ test('without a journal files can be changed, but not undone', async () => {
   expect(await ws.workspace.undo(id(deleted))).toMatchObject({ ok: false, error: { code: 'NOT_CONFIGURED' } });
 });
 
-test('a journal on another file system keeps copies', async () => {
+test('a journal on another file system keeps copies, and counts them', async () => {
   await using ws = await tempWorkspace({ files: { 'a.txt': 'old', 'd/x.txt': 'X' }, parent: '/dev/shm' });
-  const { openWorkspace } = await import('./open-workspace.ts');
-  const { mkdtempSync, rmSync } = await import('node:fs');
-  const { MemoryBlobs } = await import('../runtime/memory-blobs.ts');
-  const { createToolwright } = await import('../runtime/create-toolwright.ts');
-  const { builtInTools } = await import('../tools/index.ts');
   const folder = mkdtempSync('/tmp/journal-');
-  const workspace = await openWorkspace({ root: ws.root, journal: { folder, blobs: new MemoryBlobs() } });
+  const workspace = await openWorkspace({ root: ws.root, journal: { folder, maxBytes: 3000 } });
   const { call } = createToolwright({ tools: builtInTools, world: workspace, approver: () => ({ approved: true }) });
   const written = await call('write_file', { path: 'a.txt', content: 'new' });
   const deleted = await call('delete_file', { path: 'd', recursive: true });
@@ -130,6 +128,16 @@ test('a journal on another file system keeps copies', async () => {
   expect((await workspace.undo(id(deleted))).ok).toBe(true);
   expect((await workspace.undo(id(written))).ok).toBe(true);
   expect([readFileSync(ws.file('a.txt'), 'utf8'), readFileSync(ws.file('d/x.txt'), 'utf8')]).toEqual(['old', 'X']);
+
+  const writes = [];
+  for (const letter of 'abcde') {
+    writes.push(await call('write_file', { path: 'b.txt', content: letter.repeat(1000) }));
+    // Longer than a tick of the file system's clock, so that there is an oldest.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  const kept = readdirSync(`${folder}/images`).map((name) => statSync(`${folder}/images/${name}`).size);
+  expect(kept.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(3000);
+  expect(await workspace.undo(id(writes[4] as (typeof writes)[0]))).toMatchObject({ ok: true });
   workspace.close();
   rmSync(folder, { recursive: true });
 });
@@ -165,7 +173,7 @@ test('what was deleted counts with all that was in it, and the oldest is forgott
     writeFileSync(ws.file(`${name}/f`), Buffer.alloc(400_000));
     calls.push(await ws.call('delete_file', { path: name, recursive: true }));
   }
-  const journal = new Journal({ folder: ws.journal, blobs: new MemoryBlobs(), maxBytes: 500_000 });
+  const journal = new Journal({ folder: ws.journal, maxBytes: 500_000 });
   journal.prune();
   journal.close();
   const undone = await Promise.all(calls.map((each) => ws.workspace.undo(id(each))));

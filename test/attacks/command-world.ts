@@ -6,9 +6,9 @@ import type { Sandbox } from '../../src/kernel/sandbox.ts';
 import { createPolicy, type ExplainingPolicy } from '../../src/policy/create-policy.ts';
 import type { Mode } from '../../src/policy/modes.ts';
 import { parseRules } from '../../src/policy/rules.ts';
+import { scriptFiles } from '../../src/policy/script-files.ts';
 import { createProcesses } from '../../src/processes/create-processes.ts';
 import { createToolwright, type Toolwright } from '../../src/runtime/create-toolwright.ts';
-import { MemoryBlobs } from '../../src/runtime/memory-blobs.ts';
 import { createBubblewrap } from '../../src/sandbox/bubblewrap.ts';
 import { builtInTools } from '../../src/tools/index.ts';
 import { openWorkspace } from '../../src/workspace/open-workspace.ts';
@@ -52,10 +52,10 @@ export async function openCommands(fixture: Fixture, { approve }: { approve: boo
   await sandbox.status();
   const files = await openWorkspace({
     root: workspace,
-    journal: { folder: join(stateFolder, 'journal'), blobs: new MemoryBlobs() },
+    journal: { folder: join(stateFolder, 'journal') },
     sandbox,
   });
-  const processes = createProcesses({ sandbox: marked(sandbox, values['MARK'] ?? '') });
+  const processes = createProcesses({ sandbox: marked(sandbox, values['MARK'] ?? ''), scriptFiles });
   const asked: ApprovalRequest[] = [];
   const logged: string[] = [];
   const toolwright = createToolwright({

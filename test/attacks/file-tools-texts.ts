@@ -2,7 +2,6 @@ import { fork, spawnSync } from 'node:child_process';
 import { lstatSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ToolResult } from '../../src/kernel/tool-result.ts';
-import { MemoryBlobs } from '../../src/runtime/memory-blobs.ts';
 import { openWorkspace } from '../../src/workspace/open-workspace.ts';
 import type { Verdict } from './asserts.ts';
 import { generated, openFor } from './file-world.ts';
@@ -54,7 +53,7 @@ async function tornWrite(fixture: Fixture): Promise<Verdict> {
     await new Promise((resolve) => setTimeout(resolve, (round * 37) % 50));
     child.kill('SIGKILL');
     if (child.exitCode === null) await new Promise((resolve) => child.once('exit', resolve));
-    (await openWorkspace({ root: workspace, journal: { folder: journal, blobs: new MemoryBlobs() } })).close();
+    (await openWorkspace({ root: workspace, journal: { folder: journal } })).close();
     const now = readFileSync(file(fixture));
     if (!now.equals(old) && !now.equals(next)) return `after kill ${round} the file is torn`;
     const left = readdirSync(workspace).filter((name) => name.endsWith('.tmp'));

@@ -2,7 +2,6 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFilePolicy } from '../../src/kernel/file-policy.ts';
 import { createToolwright, type Toolwright } from '../../src/runtime/create-toolwright.ts';
-import { MemoryBlobs } from '../../src/runtime/memory-blobs.ts';
 import { createBubblewrap } from '../../src/sandbox/bubblewrap.ts';
 import { builtInTools } from '../../src/tools/index.ts';
 import { openWorkspace } from '../../src/workspace/open-workspace.ts';
@@ -35,7 +34,7 @@ export async function openFor(fixture: Fixture, { approve }: { approve: boolean 
     : undefined;
   const world = await openWorkspace({
     root: linked ?? workspace,
-    journal: { folder: join(stateFolder, 'journal'), blobs: new MemoryBlobs() },
+    journal: { folder: join(stateFolder, 'journal') },
     ...(sandbox && { sandbox }),
   });
   const asked: string[] = [];

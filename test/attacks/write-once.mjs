@@ -1,10 +1,10 @@
 // Writes one file and waits to be killed, or ends. Arguments: workspace, journal, path, file with the content.
 import { readFileSync } from 'node:fs';
-import { builtInTools, createToolwright, MemoryBlobs, openWorkspace } from '../../dist/index.js';
+import { builtInTools, createToolwright, openWorkspace } from '../../dist/index.js';
 
 const [root, folder, path, body] = process.argv.slice(2);
 const content = readFileSync(body, 'utf8');
-const world = await openWorkspace({ root, journal: { folder, blobs: new MemoryBlobs() } });
+const world = await openWorkspace({ root, journal: { folder } });
 const { call } = createToolwright({ tools: builtInTools, world, approver: () => ({ approved: true }) });
 process.send?.('ready');
 const { ok } = await call('write_file', { path, content });

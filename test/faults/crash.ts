@@ -2,7 +2,6 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MemoryBlobs } from '../../src/runtime/memory-blobs.ts';
 import { Journal } from '../../src/workspace/journal.ts';
 import { openWorkspace } from '../../src/workspace/open-workspace.ts';
 
@@ -17,7 +16,7 @@ export async function crashOnce(top: string, afterMs: number): Promise<string[]>
   await new Promise((resolve) => setTimeout(resolve, afterMs));
   child.kill('SIGKILL');
   await new Promise((resolve) => child.once('exit', resolve));
-  const again = await openWorkspace({ root, journal: { folder: journal, blobs: new MemoryBlobs() } });
+  const again = await openWorkspace({ root, journal: { folder: journal } });
   again.close();
   return problems(root, journal);
 }
@@ -58,7 +57,7 @@ async function problems(root: string, journal: string): Promise<string[]> {
     expect(!path.includes('.toolwright-'), `${path} was left behind`);
     if (/^made\/.\/new\.txt$/.test(path)) expect(/^(.)\1{4999}$/.test(text(path) ?? ''), `${path} is torn`);
   }
-  const unfinished = new Journal({ folder: journal, blobs: new MemoryBlobs() }).unfinished(root);
+  const unfinished = new Journal({ folder: journal }).unfinished(root);
   expect(unfinished.length === 0, 'the journal has unfinished business');
   return found;
 }

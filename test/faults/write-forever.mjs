@@ -1,8 +1,8 @@
 // Run by the crash tests as a process of its own: changes files until it is killed. From dist, to start quickly. Arguments: workspace, journal.
-import { builtInTools, createToolwright, MemoryBlobs, openWorkspace } from '../../dist/index.js';
+import { builtInTools, createToolwright, openWorkspace } from '../../dist/index.js';
 
 const [root = '', folder = ''] = process.argv.slice(2);
-const world = await openWorkspace({ root, journal: { folder, blobs: new MemoryBlobs() } });
+const world = await openWorkspace({ root, journal: { folder } });
 const { call } = createToolwright({ tools: builtInTools, world, approver: () => ({ approved: true }) });
 process.send('ready');
 

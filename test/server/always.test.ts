@@ -1,11 +1,21 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TestServer } from './test-server.ts';
 
 let server: TestServer;
+let folder: string;
 beforeAll(async () => {
-  server = await TestServer.start();
+  folder = mkdtempSync(join(tmpdir(), 'always-'));
+  const workspaces = ['one', 'two'].map((name) => join(folder, name));
+  for (const workspace of workspaces) mkdirSync(workspace);
+  server = await TestServer.start({ workspaces });
 });
-afterAll(() => server[Symbol.asyncDispose]());
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true });
+});
 
 describe('«always» over HTTP', () => {
   test('shows what the rule would and would not cover, and takes an edited one that is no wider', async () => {
@@ -26,6 +36,20 @@ describe('«always» over HTTP', () => {
     expect(await server.ended(call.id)).toMatchObject({ state: 'succeeded' });
     const saved = (await server.get('/v1/rules')).body.items.map(({ rule }: { rule: string }) => rule);
     expect(saved).toEqual(['bash(mkdir made)']);
+  });
+
+  test('a rule holds in the workspace it was given in, and can be taken back', async () => {
+    const explain = async (workspace: string) => {
+      const { body: session } = await server.post('/v1/sessions', { workspace });
+      const asked = { tool: 'bash', args: { command: 'mkdir made' }, session: session.id };
+      return (await server.post('/v1/explain', asked)).body.verdict;
+    };
+    const [own = '', other = ''] = server.host.workspaces.keys();
+    const [saved] = (await server.get('/v1/rules')).body.items;
+    expect(saved).toMatchObject({ rule: 'bash(mkdir made)', workspace: own });
+    expect([await explain(own), await explain(other)]).toEqual(['allow', 'ask']);
+    expect((await server.send('DELETE', `/v1/rules/${saved.id}`)).status).toBe(204);
+    expect(await explain(own)).toBe('ask');
   });
 
   test('says why it proposes nothing', async () => {

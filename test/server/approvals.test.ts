@@ -86,6 +86,7 @@ describe('a question over HTTP', () => {
     const { digest } = review.body;
     const yes = await server.post(`${at}/approve`, { modifiedArgs: { path: 'a.txt', content: 'three\n' }, digest });
     expect(yes.body).toMatchObject({ state: 'approved', changed: ['content'], args: { content: 'three\n' } });
+    expect(yes.body.preview).toEqual(review.body.preview);
     const ended = await server.ended(call.id);
     expect(ended.outcome.warnings).toEqual([expect.stringContaining('changed content')]);
     expect(content()).toBe('three\n');

@@ -32,6 +32,11 @@ export class TestServer {
     return server;
   }
 
+  /** For options that depend on where it is. */
+  with(options: Partial<HostOptions & ServeOptions>): void {
+    this.#options = { ...this.#options, ...options };
+  }
+
   async start(): Promise<void> {
     const { port = 0, mostStreamsPerToken, pages, ...rest } = this.#options;
     const host = unwrap(

@@ -1,7 +1,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { StoredEvent } from '../../src/kernel/event.ts';
+import type { NewEvent, StoredEvent } from '../../src/kernel/event.ts';
+import type { Hold } from '../../src/kernel/ports.ts';
 import { ok } from '../../src/kernel/result.ts';
 import { defineTool } from '../../src/kernel/tool.ts';
 import { createToolwright } from '../../src/runtime/create-toolwright.ts';
@@ -73,6 +74,31 @@ test('a process that others gave up stops what it runs, and then works on', asyn
   const ends = (await other.store.events('local')).filter(({ type }) => type === 'call.finished');
   expect(ends.length).toBe(2);
   expect((await other.store.verify()).problems).toEqual([]);
+  await client.end();
+  await late.store.close();
+  await other.store.close();
+});
+
+test('a session of a process that was given up is taken over, and nothing more is appended by the first', async () => {
+  const [late, other] = [await opened('held', 1000), await opened('held', 1000)];
+  const said = (text: string) =>
+    [
+      { type: 'message.added', callId: null, at: 1, data: { messageId: text, role: 'user', text } },
+    ] as const satisfies NewEvent[];
+  expect(await late.store.hold('s1')).toHaveProperty('release');
+  await late.store.append('s1', said('before'));
+  const client = new pg.Client(server.url);
+  await client.connect();
+  let hold: Hold = { holder: '' };
+  for (let tries = 0; tries < 100 && 'holder' in hold; tries++) {
+    await client.query('UPDATE held.nodes SET lease_until = 0 WHERE id = $1', [late.store.node.id]);
+    hold = await other.store.hold('s1');
+  }
+  expect(hold).toHaveProperty('release');
+  await other.store.append('s1', said('after'));
+  await expect(Promise.resolve(late.store.append('s1', said('late')))).rejects.toThrow('may be another');
+  expect((await other.store.events('s1')).length).toBe(2);
+  expect(await late.store.hold('s2')).toHaveProperty('release');
   await client.end();
   await late.store.close();
   await other.store.close();

@@ -70,7 +70,14 @@ async function refresh(again: boolean): Promise<void> {
 }
 
 async function loadApprovals(): Promise<void> {
-  approvals.set((await api('listApprovals', { query: { state: 'pending' } })).items);
+  const waiting: ApprovalView[] = [];
+  for (let after: string | null | undefined; after !== null; ) {
+    const query = { state: 'pending' as const, limit: 500, ...(after !== undefined && { after }) };
+    const page = await api('listApprovals', { query });
+    waiting.push(...page.items);
+    after = page.next;
+  }
+  approvals.set(waiting);
 }
 
 /** A question that was answered here: the list from the server comes a moment later. */

@@ -99,8 +99,8 @@ export const SETTINGS = {
   outputLimit: setting(z.int().min(1000).max(1_000_000), 100_000, 'Characters of output that reach the model.', lower),
   approvalTimeout: setting(
     z.number().positive().nullable(),
-    null,
-    'Seconds a question waits for a person. null waits as long as it takes.',
+    24 * 60 * 60,
+    'Seconds a question waits for a person, by default a day. null waits as long as it takes.',
     lower,
   ),
   mcpApprovals: setting(

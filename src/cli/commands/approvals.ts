@@ -1,24 +1,43 @@
 import type { Command } from 'commander';
+import { answersIn } from '../../app/open-answers.ts';
 import type { App } from '../../app/open-app.ts';
+import type { ApprovalRecord, Shown } from '../../kernel/approval.ts';
 import { type Cli, failWith } from '../cli.ts';
-import { EXIT } from '../exit-codes.ts';
+import { previewLines } from '../preview.ts';
+import { readObject } from '../read-object.ts';
 import { harmless } from '../style.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 
 interface AnswerOptions extends CommonOptions {
   readonly message?: string;
+  readonly input?: string;
+  readonly always?: string;
 }
 
+type Answered = Awaited<ReturnType<ReturnType<typeof answersIn>['deny']>>;
+
 export function define(command: Command, cli: Cli): void {
-  const sub = (text: string) => addAppOptions(command.command(text).copyInheritedSettings(command), cli);
+  const { words } = cli;
+  const sub = (text: string, about: string) =>
+    addAppOptions(command.command(text).description(about).copyInheritedSettings(command), cli);
   addAppOptions(command, cli).action((options: CommonOptions) =>
     withApp(cli, options, (app) => list(cli, app, options)),
   );
-  sub('list').action((options: CommonOptions) => withApp(cli, options, (app) => list(cli, app, options)));
-  sub('approve <id>').action((id: string, options: AnswerOptions) => answer(cli, id, true, options));
-  sub('deny <id>')
-    .option('--message <text>', 'why, for the model')
-    .action((id: string, options: AnswerOptions) => answer(cli, id, false, options));
+  sub('list', words.actions.list).action((options: CommonOptions) =>
+    withApp(cli, options, (app) => list(cli, app, options)),
+  );
+  sub('show <id>', words.actions.showApproval)
+    .option('--input <json>', words.options.edit)
+    .action((id: string, options: AnswerOptions) => withApp(cli, options, (app) => show(cli, app, id, options)));
+  sub('approve <id>', words.actions.approve)
+    .option('--input <json>', words.options.edit)
+    .option('--always', words.options.always)
+    .action((id: string, options: AnswerOptions) => withApp(cli, options, (app) => approve(cli, app, id, options)));
+  sub('deny <id>', words.actions.refuse)
+    .option('--message <text>', words.options.denyMessage)
+    .action((id: string, options: AnswerOptions) =>
+      withApp(cli, options, async (app) => said(cli, id, await answersIn(app).deny(id, 'terminal', options.message))),
+    );
 }
 
 async function list(cli: Cli, { store }: App, { json }: CommonOptions): Promise<void> {
@@ -35,14 +54,77 @@ async function list(cli: Cli, { store }: App, { json }: CommonOptions): Promise<
   }
 }
 
-function answer(cli: Cli, approvalId: string, approved: boolean, options: AnswerOptions): Promise<void> {
-  return withApp(cli, options, async ({ store }) => {
-    const known = (await store.approvals({ state: 'pending' })).find(({ id }) => id === approvalId);
-    if (known === undefined) return failWith(cli, { code: 'CONFLICT', message: cli.words.tooLate(approvalId) });
-    const data = { approvalId, approved, by: 'terminal', ...(options.message && { message: options.message }) };
-    const decided = await store.decide({ type: 'approval.decided', callId: known.callId, at: Date.now(), data });
-    if (decided !== null) return cli.print(cli.words.decided(approvalId, approved));
-    cli.note(cli.words.tooLate(approvalId));
-    cli.exitCode = EXIT.failed;
-  });
+/** What is asked, or with other arguments what would be; decides nothing. */
+async function show(cli: Cli, app: App, id: string, options: AnswerOptions): Promise<void> {
+  const { input, json } = options;
+  const approval = await app.store.approval(id);
+  if (approval === null) return said(cli, id, { kind: 'unknown' });
+  if (input !== undefined) {
+    await reviewed(cli, app, approval, options);
+    return;
+  }
+  if (json) return cli.print(JSON.stringify(approval));
+  cli.print(`${cli.style.bold(approval.tool)} ${harmless(approval.reason)}`);
+  shown(cli, approval.args, approval.shown);
+  const always = await answersIn(app).proposal(approval);
+  if (always.ok) cli.print(cli.words.wouldSave(always.value.rules.join(', ')));
+}
+
+async function approve(cli: Cli, app: App, id: string, options: AnswerOptions): Promise<void> {
+  const answers = answersIn(app);
+  const approval = await app.store.approval(id);
+  if (approval === null) return said(cli, id, { kind: 'unknown' });
+  if (options.input !== undefined) {
+    const edit = await reviewed(cli, app, approval, options);
+    if (edit !== undefined) said(cli, id, await answers.approve(id, 'terminal', edit));
+    return;
+  }
+  if (!options.always) return said(cli, id, await answers.approve(id, 'terminal'));
+  const proposal = await answers.proposal(approval);
+  const answered = await answers.approve(id, 'terminal', { always: true });
+  said(cli, id, answered);
+  if (proposal.ok && answered.kind === 'answered') cli.print(cli.words.saved(proposal.value.rules.join(', ')));
+}
+
+/** Shows what the edited arguments would do, and gives what an answer to exactly that is bound to. */
+async function reviewed(
+  cli: Cli,
+  app: App,
+  { id, args }: ApprovalRecord,
+  { input = '', json }: AnswerOptions,
+): Promise<{ modifiedArgs: Record<string, unknown>; digest: string } | undefined> {
+  const given = readObject(input, cli.words.notAnObject('--input'));
+  if (!given.ok) return failed(cli, given.error);
+  // What is left out stays as it was asked.
+  const modifiedArgs = { ...(args as Record<string, unknown>), ...given.value };
+  const review = await answersIn(app).review(id, modifiedArgs);
+  if (review.kind !== 'reviewed') {
+    said(cli, id, review);
+    return undefined;
+  }
+  const { edit, changed } = review;
+  if (json) cli.print(JSON.stringify({ args: edit.args, changed, shown: edit.shown, verdict: edit.verdict }));
+  else {
+    cli.print(cli.words.runsInstead(changed.join(', ')));
+    shown(cli, edit.args, edit.shown);
+  }
+  return { modifiedArgs, digest: edit.digest };
+}
+
+function failed(cli: Cli, error: Parameters<typeof failWith>[1]): undefined {
+  failWith(cli, error);
+  return undefined;
+}
+
+function shown({ print, words, style }: Cli, args: unknown, about: Shown | null): void {
+  if (about !== null) print(`  ${harmless(about.summary)}`);
+  print(style.dim(`  ${harmless(JSON.stringify(args) ?? '')}`));
+  for (const line of previewLines(about?.preview ?? [], words)) print(`  ${line}`);
+}
+
+function said(cli: Cli, id: string, answered: Answered): void {
+  if (answered.kind === 'refused') return failWith(cli, answered.error);
+  if (answered.kind === 'answered') return cli.print(cli.words.decided(id, answered.approval.state === 'approved'));
+  const { noApproval, tooLate } = cli.words;
+  failWith(cli, { code: 'CONFLICT', message: answered.kind === 'unknown' ? noApproval(id) : tooLate(id) });
 }

@@ -1,116 +1,111 @@
 import { randomUUID } from 'node:crypto';
-import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { type Host, openHost } from '../../app/open-host.ts';
 import { ExecutionContext } from '../../kernel/execution-context.ts';
-import { fail, ok, type Result } from '../../kernel/result.ts';
-import { EXIT, exitCodeOf } from '../exit-codes.ts';
+import { type Cli, failWith } from '../cli.ts';
+import { exitCodeOf } from '../exit-codes.ts';
 import { collect, settingsFrom } from '../flags.ts';
-import { toolArguments } from '../tool-arguments.ts';
+import { previewLines } from '../preview.ts';
+import { Prompter } from '../prompter.ts';
+import { readObject } from '../read-object.ts';
+import { harmless } from '../style.ts';
+import { toolArguments, toolHelp } from '../tool-arguments.ts';
 
 interface CallOptions {
-  workspace: string;
-  args?: string;
+  workspace?: string;
+  input?: string;
   headless?: boolean;
   dryRun?: boolean;
-  set: string[];
+  set?: string[];
   json?: boolean;
 }
 
-export function define(command: Command): void {
+export async function define(command: Command, cli: Cli): Promise<void> {
+  const { options: about } = cli.words;
   command
-    .argument('<tool>', 'its name')
-    .argument('[arguments...]', 'its parameters as --name value, or one JSON object with --args')
-    .option('-w, --workspace <folder>', 'the folder to work in', '.')
-    .option('--args <json>', 'all parameters as one JSON object')
-    .option('--headless', 'nobody can be asked: refuse at once what needs a person')
-    .option('--dry-run', 'say what would happen, and do nothing')
-    .option('--set <name=value>', 'any setting of the configuration', collect, [])
-    .option('--json', 'print one JSON object instead of text')
+    .argument('<tool>', about.tool)
+    .argument('[arguments...]', about.arguments)
+    .option('-w, --workspace <folder>', about.workspace)
+    .option('--input <json>', about.input)
+    .option('--headless', about.headless)
+    .option('--dry-run', about.dryRun)
+    .option('--set <name=value>', about.set, collect)
+    .option('--json', about.json)
     .allowUnknownOption()
-    .action(call);
+    .action((tool: string, words: readonly string[], options: CallOptions) => call(cli, tool, words, options));
+  const isHelp = cli.argv.some((word) => word === '--help' || word === '-h');
+  const help = isHelp ? await toolHelp(cli.argv, cli) : undefined;
+  if (help !== undefined) command.configureHelp({ formatHelp: () => help });
 }
 
 /** One call in a session of its own. Who is asked: the person at this terminal, or anybody at another door. */
-async function call(tool: string, words: readonly string[], options: CallOptions): Promise<void> {
-  const { workspace, headless = false, json } = options;
-  const opened = await openHost({
-    workspaces: [workspace],
-    env: process.env,
-    flags: settingsFrom(options.set),
-    headless,
-    takeOver: false,
-  });
-  if (!opened.ok) return leave(opened.error);
+async function call(cli: Cli, tool: string, words: readonly string[], options: CallOptions): Promise<void> {
+  const { io } = cli;
+  const { workspace = io.cwd, headless = false, json } = options;
+  const flags = settingsFrom(options.set);
+  const opened = await openHost({ workspaces: [workspace], env: io.env, flags, headless, takeOver: false });
+  if (!opened.ok) return failWith(cli, opened.error);
   const host = opened.value;
-  const [entry] = host.workspaces;
-  if (entry === undefined) return;
-  const [workspaceId, { registry, executor, context }] = entry;
-  const described = registry.describeAll().find((each) => each.tool.name === tool);
-  const args =
-    options.args === undefined ? toolArguments(words, described?.tool.input.json ?? {}) : parsed(options.args);
-  if (!args.ok) {
-    await host.close();
-    return leave(args.error);
-  }
-
-  const session = `cli-${randomUUID()}`;
-  const data = { workspace: workspaceId, title: `call ${tool}`, agent: null, by: 'cli' };
-  await host.ledger.note(session, { type: 'session.created', callId: null, at: Date.now(), data });
   const stop = new AbortController();
-  process.once('SIGINT', () => stop.abort());
-  const stopAsking = headless ? () => {} : askHere(host, session);
-  const { workingDir, timeout, maxOutputSize } = context;
-  const where = { workingDir, timeout, maxOutputSize, sessionId: session, dryRun: options.dryRun ?? false };
-  const result = await executor.execute(tool, new ExecutionContext(where), args.value, { signal: stop.signal });
-  stopAsking();
-  await host.close();
-  if (json)
-    console.log(
-      JSON.stringify(
-        result.ok
-          ? { ok: true, callId: result.callId, value: result.value }
-          : { ok: false, callId: result.callId, error: result.error },
-      ),
-    );
-  else (result.ok ? console.log : console.error)(result.text);
-  process.exit(result.ok ? EXIT.ok : exitCodeOf(result.error));
-}
-
-function leave(error: { code: Parameters<typeof exitCodeOf>[0]['code']; message: string }): never {
-  console.error(error.message);
-  process.exit(exitCodeOf(error));
-}
-
-function parsed(text: string): Result<Record<string, unknown>> {
+  const unlisten = io.onInterrupt(() => stop.abort());
+  const stopAsking: (() => void)[] = [];
   try {
-    return ok(JSON.parse(text));
-  } catch {
-    return fail('INVALID_INPUT', '--args is not JSON.');
+    const [entry] = host.workspaces;
+    if (entry === undefined) return;
+    const [workspaceId, { registry, executor, context }] = entry;
+    const described = registry.describeAll().find((each) => each.tool.name === tool);
+    const { input } = options;
+    const args =
+      input === undefined
+        ? toolArguments(words, described?.tool.input.json ?? {})
+        : readObject(input, cli.words.notAnObject('--input'));
+    if (!args.ok) return failWith(cli, args.error);
+
+    const session = `cli-${randomUUID()}`;
+    const data = { workspace: workspaceId, title: `call ${tool}`, agent: null, by: 'cli' };
+    await host.ledger.note(session, { type: 'session.created', callId: null, at: Date.now(), data });
+    if (!headless) stopAsking.push(askHere(cli, host, session, stop));
+    const { workingDir, timeout, maxOutputSize } = context;
+    const where = { workingDir, timeout, maxOutputSize, sessionId: session, dryRun: options.dryRun ?? false };
+    const result = await executor.execute(tool, new ExecutionContext(where), args.value, { signal: stop.signal });
+    const { ok, callId, text } = result;
+    if (!ok) cli.exitCode = exitCodeOf(result.error);
+    if (json) {
+      const what = ok ? { value: result.value } : { error: result.error };
+      cli.print(JSON.stringify({ ok, callId, ...what }));
+    } else (ok ? cli.print : cli.note)(io.stdout.isTTY ? harmless(text) : text);
+  } finally {
+    for (const each of stopAsking) each();
+    unlisten();
+    await host.close();
   }
 }
 
 /** Tells of a question; asks it if somebody sits here. Another door may be quicker. */
-function askHere(host: Host, session: string): () => void {
-  const interactive = process.stdin.isTTY === true && process.stderr.isTTY === true;
-  const prompt = interactive ? createInterface({ input: process.stdin, output: process.stderr }) : undefined;
-  const stop = host.ledger.follow((event) => {
+function askHere(cli: Cli, host: Host, session: string, stop: AbortController): () => void {
+  const { io, words, note } = cli;
+  const interactive = io.stdin.isTTY === true && io.stderr.isTTY === true;
+  const prompter = interactive
+    ? new Prompter({ ...io, stdout: io.stderr }, { onInterrupt: () => stop.abort() })
+    : undefined;
+  const unfollow = host.ledger.follow((event) => {
     if (event.type !== 'approval.requested' || event.session !== session) return;
     const { approvalId, reason, shown } = event.data;
-    console.error(`${shown?.summary ?? event.data.tool}: ${reason}`);
-    for (const block of shown?.preview ?? [])
-      console.error('text' in block ? block.text : 'command' in block ? block.command : block.url);
-    if (prompt === undefined) console.error(`Waiting for an answer to ${approvalId} at another door.`);
-    else void answer(approvalId);
+    note(harmless(`${shown?.summary ?? event.data.tool}: ${reason}`));
+    for (const line of previewLines(shown?.preview ?? [], words)) note(`  ${line}`);
+    if (prompter === undefined) note(words.waitingElsewhere(approvalId));
+    else void answer(prompter, approvalId);
   });
   return () => {
-    stop();
-    prompt?.close();
+    unfollow();
+    prompter?.close();
   };
 
-  async function answer(id: string): Promise<void> {
-    const said = (await prompt?.question('Run it? [y/N] '))?.trim().toLowerCase();
-    if (said === 'y' || said === 'yes') await host.answers.approve(id, 'cli', {});
-    else await host.answers.deny(id, 'cli', said === '' || said === 'n' || said === 'no' ? undefined : said);
+  async function answer(prompter: Prompter, id: string): Promise<void> {
+    const answered = await prompter.ask(words.runIt, { signal: stop.signal });
+    if (stop.signal.aborted) return;
+    const said = (answered ?? '').trim().toLowerCase();
+    if (['y', 'yes', '是'].includes(said)) await host.answers.approve(id, 'cli', {});
+    else await host.answers.deny(id, 'cli', ['', 'n', 'no', '否'].includes(said) ? undefined : said);
   }
 }

@@ -2,8 +2,11 @@ import type { Command } from 'commander';
 import { openAgent } from '../../app/open-agent.ts';
 import type { App } from '../../app/open-app.ts';
 import { openModel } from '../../app/open-model.ts';
+import { openSession } from '../../app/open-session.ts';
 import { ExecutionContext } from '../../kernel/execution-context.ts';
+import type { Approver } from '../../kernel/ports.ts';
 import { askInPlace } from '../ask-in-place.ts';
+import { askLeft } from '../ask-left.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
 import { playRun } from '../play-run.ts';
@@ -20,11 +23,11 @@ interface ChatOptions extends CommonOptions {
 
 export function define(command: Command, cli: Cli): void {
   addAppOptions(command, cli)
-    .option('--session <id>', cli.words.sessionOption)
+    .option('--session <id>', cli.words.options.session)
     .action(async (options: ChatOptions) => {
       const chat = new Chat(cli, options.session ?? newSessionId('chat'));
       try {
-        await withApp(cli, options, (app) => chat.talk(app), { approver: askInPlace(cli, () => chat.prompter) });
+        await withApp(cli, options, (app) => chat.talk(app), { approver: chat.approver });
       } finally {
         chat.prompter.close();
       }
@@ -34,6 +37,7 @@ export function define(command: Command, cli: Cli): void {
 /** A talk in a terminal: what is typed goes to the model, what begins with a slash is done at once. */
 class Chat {
   readonly prompter: Prompter;
+  readonly approver: Approver;
   readonly #cli: Cli;
   readonly #session: string;
   #running: AbortController | undefined;
@@ -43,6 +47,7 @@ class Chat {
     this.#cli = cli;
     this.#session = session;
     this.prompter = new Prompter(cli.io, { onInterrupt: () => this.#interrupt() });
+    this.approver = askInPlace(cli, () => this.prompter);
     if (!cli.io.stdin.isTTY) cli.io.onInterrupt(() => this.#interrupt());
   }
 
@@ -52,11 +57,12 @@ class Chat {
     const agent = model.ok ? openAgent(app, model.value) : undefined;
     this.#cli.print(style.dim(words.session(this.#session)));
     this.#cli.print(model.ok ? words.withModel(model.value.name) : `${model.error.message}\n${words.manual}`);
-    const play = { app, session: this.#session, json: false };
+    await openSession(app, this.#session, words.commands.chat);
+    const play = { app, session: this.#session, json: false, approver: this.approver };
     if (agent !== undefined && (await this.#isOpen(app))) {
       this.#cli.print(words.resuming(this.#session));
       await this.#stoppable((signal) => playRun(this.#cli, { ...play, agent, task: null, signal }));
-    }
+    } else await this.#stoppable((signal) => this.#takeUpCalls(app, signal));
     for (;;) {
       const line = (await this.prompter.ask(style.bold(words.prompt)))?.trim();
       if (line === undefined || line === '/quit' || this.#leaving) break;
@@ -90,6 +96,17 @@ class Chat {
     stop();
     const lines = result.text.split('\n');
     if (result.ok && lines.length > 8) print(harmless(result.text));
+  }
+
+  /** Calls made by hand that an earlier process left waiting for an answer, or with one. */
+  async #takeUpCalls(app: App, signal: AbortSignal): Promise<void> {
+    const session = this.#session;
+    await askLeft(this.#cli, this.approver, { app, session, signal });
+    const view = new RunView(this.#cli);
+    const stop = app.executor.on((event) => (event.session === session ? view.show(event) : undefined));
+    const context = new ExecutionContext({ ...app.context, sessionId: session });
+    await app.executor.resume((call) => (call.session === session ? context : undefined), { signalOf: () => signal });
+    stop();
   }
 
   async #undo(app: App, callId: string | undefined): Promise<void> {

@@ -3,11 +3,11 @@ import { type Cli, failWith } from '../cli.ts';
 
 /** Written by the program itself: it knows its commands. */
 export function define(command: Command, cli: Cli): void {
-  command.argument('<shell>', 'bash, zsh or fish').action((shell: string) => {
+  command.argument('<shell>', cli.words.options.shell).action((shell: string) => {
     const names = (command.parent?.commands ?? []).map((one) => one.name()).filter((name) => name !== 'help');
     const script = SCRIPTS[shell]?.(names, command.parent?.commands ?? []);
     if (script !== undefined) return cli.print(script);
-    failWith(cli, { code: 'INVALID_INPUT', message: `There are completions for ${Object.keys(SCRIPTS).join(', ')}.` });
+    failWith(cli, { code: 'INVALID_INPUT', message: cli.words.noShell(shell, Object.keys(SCRIPTS).join(', ')) });
   });
 }
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { copyDemoWorkspace, DEMO_TASK, demoModel } from '../../app/demo.ts';
 import { openAgent } from '../../app/open-agent.ts';
+import { openSession } from '../../app/open-session.ts';
 import { type Cli, failWith } from '../cli.ts';
 import { playRun } from '../play-run.ts';
 import { newSessionId } from '../session-id.ts';
@@ -28,6 +29,7 @@ async function playDemo(cli: Cli, options: CommonOptions): Promise<void> {
       cli.print(`\n${words.prompt}${DEMO_TASK}`);
     }
     const agent = openAgent(app, demoModel());
+    await openSession(app, session, DEMO_TASK);
     await playRun(cli, { app, agent, session, task: DEMO_TASK, signal: stopper.signal, json: !!options.json });
   });
   unlisten();

@@ -12,10 +12,10 @@ interface HistoryOptions extends CommonOptions {
 
 export function define(command: Command, cli: Cli): void {
   addAppOptions(command, cli)
-    .option('--session <id>', 'only this session')
-    .option('--tool <name>', 'only this tool')
-    .option('--sessions', 'sessions instead of calls')
-    .option('--limit <count>', 'how many, the newest first', '20')
+    .option('--session <id>', cli.words.options.onlySession)
+    .option('--tool <name>', cli.words.options.onlyTool)
+    .option('--sessions', cli.words.options.sessions)
+    .option('--limit <count>', cli.words.options.limit, '20')
     .action((options: HistoryOptions) =>
       withApp(cli, options, (app) => (options.sessions ? sessions(cli, app, options) : calls(cli, app, options))),
     );

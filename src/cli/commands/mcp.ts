@@ -1,27 +1,32 @@
 import type { Command } from 'commander';
 import { serveMcp } from '../../app/serve-mcp.ts';
+import type { Cli } from '../cli.ts';
 import { EXIT, exitCodeOf } from '../exit-codes.ts';
 import { collect, settingsFrom } from '../flags.ts';
+import { addSettings, settingsOf } from '../with-app.ts';
 
 interface McpOptions {
-  workspace: string;
+  workspace?: string;
   headless?: boolean;
-  set: string[];
+  set?: string[];
 }
 
-export function define(command: Command): void {
+export function define(command: Command, cli: Cli): void {
+  const { options: about } = cli.words;
   command
-    .option('-w, --workspace <folder>', 'the folder to work in', '.')
-    .option('--headless', 'nobody can be asked: refuse at once what needs a person')
-    .option('--set <name=value>', 'any setting of the configuration', collect, [])
-    .action(mcp);
+    .option('-w, --workspace <folder>', about.workspace)
+    .option('--headless', about.headless)
+    .option('--set <name=value>', about.set, collect);
+  addSettings(command).action((options: McpOptions) => mcp(cli, options));
 }
 
 /** Speaks MCP over stdin and stdout. Whatever else would be printed goes to stderr: a client reads every line. */
-async function mcp({ workspace, headless = false, set }: McpOptions): Promise<void> {
-  const { stdin: input, stderr: errors, env } = process;
+async function mcp({ io }: Cli, options: McpOptions): Promise<void> {
+  const { workspace = io.cwd, headless = false, set } = options;
+  const { stdin: input, stderr: errors } = process;
+  const flags = { ...settingsFrom(set), ...settingsOf(options) };
   const output = stdoutForMessages();
-  const served = await serveMcp({ workspace, env, flags: settingsFrom(set), headless, input, output, errors });
+  const served = await serveMcp({ workspace, env: io.env, flags, headless, input, output, errors });
   if (!served.ok) console.error(served.error.message);
   process.exit(served.ok ? EXIT.ok : exitCodeOf(served.error));
 }

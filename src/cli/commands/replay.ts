@@ -11,7 +11,7 @@ interface ReplayOptions extends CommonOptions {
 
 export function define(command: Command, cli: Cli): void {
   addAppOptions(command.argument('<session>'), cli)
-    .option('--delay <ms>', 'wait between the steps', '0')
+    .option('--delay <ms>', cli.words.options.delay, '0')
     .action((session: string, options: ReplayOptions) =>
       withApp(cli, options, async ({ store }) => {
         const events = await store.events(session);

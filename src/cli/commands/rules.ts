@@ -1,27 +1,42 @@
 import type { Command } from 'commander';
-import { listRules, removeRule, saveRule } from '../../app/rules.ts';
+import { type ListedRule, listRules, removeRule, saveRule } from '../../app/rules.ts';
 import { type Cli, failWith } from '../cli.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 
 export function define(command: Command, cli: Cli): void {
-  const sub = (text: string) => addAppOptions(command.command(text).copyInheritedSettings(command), cli);
+  const { actions, options: about } = cli.words;
+  const sub = (text: string, does: string) =>
+    addAppOptions(command.command(text).description(does).copyInheritedSettings(command), cli);
   addAppOptions(command, cli).action((options: CommonOptions) => list(cli, options));
-  sub('list').action((options: CommonOptions) => list(cli, options));
-  for (const verdict of ['allow', 'ask', 'deny'] as const) {
-    sub(`${verdict} <rule>`).action((rule: string, options: CommonOptions) =>
-      withApp(cli, options, async (app) => {
-        const saved = await saveRule(app, rule, verdict, 'terminal');
-        if (!saved.ok) return failWith(cli, saved.error);
-        cli.print(options.json ? JSON.stringify(saved.value) : `${saved.value.id} ${verdict} ${saved.value.rule}`);
-      }),
-    );
-  }
-  sub('remove <id>').action((id: string, options: CommonOptions) =>
+  sub('list', actions.list).action((options: CommonOptions) => list(cli, options));
+  sub('allow <rule>', actions.allow)
+    .option('--everywhere', about.everywhere)
+    .action((rule: string, options: CommonOptions) => save(cli, { rule, verdict: 'allow' }, options));
+  sub('ask <rule>', actions.ask).action((rule: string, options: CommonOptions) =>
+    save(cli, { rule, verdict: 'ask' }, options),
+  );
+  sub('deny <rule>', actions.deny).action((rule: string, options: CommonOptions) =>
+    save(cli, { rule, verdict: 'deny' }, options),
+  );
+  sub('remove <id>', actions.remove).action((id: string, options: CommonOptions) =>
     withApp(cli, options, async (app) => {
       const removed = await removeRule(app, id, 'terminal');
       if (!removed.ok) failWith(cli, removed.error);
     }),
   );
+}
+
+function save(cli: Cli, rule: Pick<ListedRule, 'rule' | 'verdict'>, options: CommonOptions): Promise<void> {
+  return withApp(cli, options, async (app) => {
+    const saved = await saveRule(app, { ...rule, ...(options.everywhere && { everywhere: true }) }, 'terminal');
+    if (!saved.ok) return failWith(cli, saved.error);
+    const { id, verdict, rule: text } = saved.value;
+    cli.print(options.json ? JSON.stringify(saved.value) : `${id} ${verdict} ${text}${placeOf(saved.value)}`);
+  });
+}
+
+function placeOf({ workspace }: ListedRule): string {
+  return workspace === null ? '' : ` · ${workspace}`;
 }
 
 function list(cli: Cli, options: CommonOptions): Promise<void> {
@@ -32,7 +47,7 @@ function list(cli: Cli, options: CommonOptions): Promise<void> {
       cli.print(
         options.json
           ? JSON.stringify(rule)
-          : `${(rule.id ?? 'config').padEnd(8)} ${rule.verdict.padEnd(5)} ${rule.rule}`,
+          : `${(rule.id ?? 'config').padEnd(8)} ${rule.verdict.padEnd(5)} ${rule.rule}${placeOf(rule)}`,
       );
     }
   });

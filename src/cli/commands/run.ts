@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { openAgent } from '../../app/open-agent.ts';
 import { openModel } from '../../app/open-model.ts';
+import { openSession } from '../../app/open-session.ts';
 import { askInPlace } from '../ask-in-place.ts';
 import { type Cli, failWith } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -16,8 +17,8 @@ interface RunOptions extends CommonOptions {
 
 export function define(command: Command, cli: Cli): void {
   addAppOptions(command.argument('[task...]'), cli)
-    .option('--session <id>', cli.words.sessionOption)
-    .option('--resume <id>', cli.words.resumeOption)
+    .option('--session <id>', cli.words.options.session)
+    .option('--resume <id>', cli.words.options.resume)
     .action((task: string[], options: RunOptions) => runTask(cli, task.join(' ').trim(), options));
 }
 
@@ -37,8 +38,9 @@ async function runTask(cli: Cli, task: string, options: RunOptions): Promise<voi
   let prompter: Prompter | undefined;
   // Without a terminal nobody can be asked, and what must be asked about is refused.
   const approver = askInPlace(cli, () => (prompter ??= new Prompter(io, { onInterrupt: stop })));
+  const asked = io.stdin.isTTY && !options.json ? { approver } : {};
   try {
-    await withApp(cli, options, work, io.stdin.isTTY && !options.json ? { approver } : {});
+    await withApp(cli, options, work, asked);
   } finally {
     unlisten();
     prompter?.close();
@@ -54,8 +56,9 @@ async function runTask(cli: Cli, task: string, options: RunOptions): Promise<voi
     const session = options.resume ?? options.session ?? newSessionId('run');
     if (!options.json) cli.note(cli.style.dim(words.session(session)));
     const resumed = options.resume !== undefined && task === '';
+    if (!resumed) await openSession(app, session, task);
     const play = { app, agent: openAgent(app, model.value), session, signal: stopper.signal, json: !!options.json };
-    const played = await playRun(cli, { ...play, task: resumed ? null : task });
+    const played = await playRun(cli, { ...play, ...asked, task: resumed ? null : task });
     if (!played) cli.note(words.nothingToResume(session));
   }
 }

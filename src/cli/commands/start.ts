@@ -2,62 +2,70 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { createSessionRunner } from '../../app/session-runner.ts';
 import { startServer } from '../../app/start-server.ts';
-import { EXIT, exitCodeOf } from '../exit-codes.ts';
+import { type Cli, failWith } from '../cli.ts';
+import { EXIT } from '../exit-codes.ts';
 import { collect, settingsFrom } from '../flags.ts';
+import { addSettings, settingsOf } from '../with-app.ts';
+import { working } from '../working.ts';
 
 interface StartOptions {
-  workspace: string[];
-  port?: string;
-  host?: string;
+  workspace?: string[];
   headless?: boolean;
-  set: string[];
+  set?: string[];
   json?: boolean;
 }
 
-export function define(command: Command): void {
+export function define(command: Command, cli: Cli): void {
+  const { options: about } = cli.words;
   command
-    .option('-w, --workspace <folder>', 'a folder to work in; several may be given', collect, [])
-    .option('-p, --port <number>', 'the port; the next free one if it is taken')
-    .option('--host <address>', 'the address to listen on')
-    .option('--headless', 'nobody can be asked: refuse at once what needs a person')
-    .option('--set <name=value>', 'any setting of the configuration', collect, [])
-    .option('--json', 'print one JSON object instead of sentences')
-    .action(start);
+    .option('-w, --workspace <folder>', about.workspaces, collect)
+    .option('-p, --port <number>', about.port)
+    .option('--host <address>', about.host)
+    .option('--headless', about.headless)
+    .option('--set <name=value>', about.set, collect)
+    .option('--json', about.json);
+  addSettings(command).action((options: StartOptions) => start(cli, options));
 }
 
-async function start({ workspace, port, host, headless = false, set, json }: StartOptions): Promise<void> {
-  const flags = { ...settingsFrom(set), ...(port !== undefined && { port }), ...(host !== undefined && { host }) };
-  const started = await startServer({
-    workspaces: workspace.length > 0 ? workspace : ['.'],
-    env: process.env,
+async function start(cli: Cli, options: StartOptions): Promise<void> {
+  const { io, words } = cli;
+  const { workspace = [io.cwd], headless = false, set, json } = options;
+  const { env } = io;
+  const flags = { ...settingsFrom(set), ...settingsOf(options) };
+  const opening = startServer({
+    workspaces: workspace,
+    env,
     flags,
     headless,
-    runner: (parts) => createSessionRunner(parts, process.env),
+    runner: (parts) => createSessionRunner(parts, env),
     pages: builtPages(),
   });
-  if (!started.ok) {
-    console.error(started.error.message);
-    process.exit(exitCodeOf(started.error));
-  }
+  const started = await working(cli, words.working.start, opening);
+  if (!started.ok) return failWith(cli, started.error);
   const { url, token, close, host: server } = started.value;
   const [first] = server.workspaces.values();
   // In the fragment the token stays in the browser: it is never sent as part of an address.
   const address = `${url}/#token=${token}`;
-  if (json) console.log(JSON.stringify({ url, token, workspaces: [...server.workspaces.keys()] }));
-  else
-    console.log(
-      `Toolwright works in ${first?.name}.\n\n  ${address}\n\nThe API is described at ${url}/docs. Ctrl-C stops it.`,
-    );
+  if (json) cli.print(JSON.stringify({ url, token, workspaces: [...server.workspaces.keys()] }));
+  else cli.print(words.works(first?.name ?? '', address, `${url}/docs`));
+  await stopSignal(() => process.exit(EXIT.interrupted));
+  if (!json) cli.print(words.draining);
+  await close();
+  process.exit(EXIT.ok);
+}
 
-  let stopping = false;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => {
-      if (stopping) process.exit(EXIT.interrupted);
-      stopping = true;
-      if (!json) console.log('Stopping: running calls get a moment to end.');
-      void close().then(() => process.exit(EXIT.ok));
-    });
-  }
+/** Resolves with the first signal to stop; the next one is impatience. */
+function stopSignal(again: () => void): Promise<void> {
+  return new Promise((resolve) => {
+    let stopping = false;
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.on(signal, () => {
+        if (stopping) again();
+        stopping = true;
+        resolve();
+      });
+    }
+  });
 }
 
 /** Beside the bundle, where the web app was built. */

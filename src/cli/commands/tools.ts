@@ -5,10 +5,13 @@ import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 
 const FORMATS = ['openai', 'openai-responses', 'anthropic', 'json-schema'] as const;
 type Format = (typeof FORMATS)[number];
+type Action = keyof Cli['words']['actions'];
 
 export function define(command: Command, cli: Cli): void {
+  const { actions, options: about } = cli.words;
+  const added = (text: string) => command.command(text).description(actions[text.split(' ')[0] as Action]);
   const sub = (text: string, work: (app: App, name: string | undefined, options: CommonOptions) => unknown) =>
-    addAppOptions(text === '' ? command : command.command(text).copyInheritedSettings(command), cli).action(
+    addAppOptions(text === '' ? command : added(text).copyInheritedSettings(command), cli).action(
       (...given: unknown[]) => {
         const name = typeof given[0] === 'string' ? given[0] : undefined;
         const options = given.find((one) => typeof one === 'object' && one !== null) as CommonOptions;
@@ -22,7 +25,7 @@ export function define(command: Command, cli: Cli): void {
   sub('show <tool>', (app, name) => show(cli, app, name));
   sub('schema [tool]', (app, name, { format }) => schema(cli, app, name, format)).option(
     '--format <format>',
-    FORMATS.join(', '),
+    about.format(FORMATS.join(', ')),
     'openai',
   );
   sub('enable <tool>', (app, name) => switchTool(cli, app, name, true));
@@ -52,7 +55,7 @@ function show(cli: Cli, { executor }: App, name = '') {
 
 function schema(cli: Cli, { executor }: App, name: string | undefined, format = 'openai') {
   if (!FORMATS.includes(format as Format)) {
-    failWith(cli, { code: 'INVALID_INPUT', message: `There is no format ${format}: use ${FORMATS.join(', ')}.` });
+    failWith(cli, { code: 'INVALID_INPUT', message: cli.words.noFormat(format, FORMATS.join(', ')) });
     return;
   }
   const at = executor.offered().findIndex((one) => one.name === name);

@@ -2,11 +2,12 @@ import type { Command } from 'commander';
 import type { Cli } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
+import { working } from '../working.ts';
 
 export function define(command: Command, cli: Cli): void {
   addAppOptions(command.argument('[session]'), cli).action((session: string | undefined, options: CommonOptions) =>
     withApp(cli, options, async ({ store }) => {
-      const found = await store.verify(session);
+      const found = await working(cli, cli.words.working.verify, (progress) => store.verify(session, progress));
       const { problems, events, sessions } = found;
       if (problems.length > 0) cli.exitCode = EXIT.failed;
       if (options.json) return cli.print(JSON.stringify(found));

@@ -4,10 +4,10 @@ import type { Draft } from '../../kernel/view.ts';
 import type { ApprovalDetail } from '../../protocol/approvals.ts';
 import type { Answered, Backend } from '../backend.ts';
 import { type Credential, maySee } from '../credentials.ts';
-import { type Handlers, json } from '../handler.ts';
+import { type Answer, type Handlers, json } from '../handler.ts';
 import { failureResponse, refuse } from '../problem.ts';
 import { SessionPlaces } from '../sessions-of.ts';
-import { approvalView } from '../views.ts';
+import { approvalView, shownOf } from '../views.ts';
 
 type ApprovalHandlers = Pick<Handlers, 'listApprovals' | 'getApproval' | 'reviewEdit' | 'approve' | 'deny'>;
 
@@ -29,7 +29,7 @@ export function approvalRoutes(backend: Backend): ApprovalHandlers {
   }
 
   async function detail(approval: ApprovalRecord, who: Credential): Promise<ApprovalDetail> {
-    const { access = [], verdicts = [], preview = [] } = approval.shown ?? {};
+    const { access = [], verdicts = [], preview = [] } = shownOf(approval) ?? {};
     const proposal = approval.state === 'pending' ? await answers.proposal(approval) : undefined;
     const draft = approval.state === 'pending' ? await draftOf(approval, who) : undefined;
     const shownDraft = draft === undefined ? null : { path: draft.path, before: draft.before, after: draft.after };
@@ -45,7 +45,7 @@ export function approvalRoutes(backend: Backend): ApprovalHandlers {
     } as unknown as ApprovalDetail;
   }
 
-  async function toResponse(answered: Answered, who: Credential): Promise<Response> {
+  async function toResponse(answered: Answered, who: Credential): Promise<Answer> {
     switch (answered.kind) {
       case 'answered':
         return json(await detail(answered.approval, who));
@@ -60,12 +60,18 @@ export function approvalRoutes(backend: Backend): ApprovalHandlers {
 
   return {
     async listApprovals({ query, who }) {
-      const { state, session } = query;
-      const found = await ledger.approvals({
-        ...(state !== undefined && { state }),
-        ...(session !== undefined && { session }),
-      });
-      return json({ items: found.filter((each) => maySee(who, each.session)).map(approvalView) });
+      const { state, session, limit } = query;
+      const filters = { ...(state !== undefined && { state }), ...(session !== undefined && { session }) };
+      const items: ApprovalRecord[] = [];
+      // What the token may not see is passed over, until there is one more than a page holds or nothing is left.
+      for (let { after } = query, isLast = false; !isLast && items.length <= limit; ) {
+        const found = await ledger.approvals({ ...filters, ...(after !== undefined && { after }), limit: limit + 1 });
+        items.push(...found.filter((each) => maySee(who, each.session)));
+        after = found.at(-1)?.id;
+        isLast = found.length <= limit;
+      }
+      const page = items.slice(0, limit);
+      return json({ items: page.map(approvalView), next: items.length > limit ? page.at(-1)?.id : null });
     },
 
     async getApproval({ params, who }) {

@@ -2,6 +2,8 @@ import { type CallRecord, isFinal } from '../../kernel/call.ts';
 import { ExecutionContext } from '../../kernel/execution-context.ts';
 import type { StartCall } from '../../protocol/calls.ts';
 import { newCallId } from '../../runtime/call-id.ts';
+import { FairPlaces } from '../../runtime/fair-places.ts';
+import { recordByHand } from '../../runtime/record-by-hand.ts';
 import type { Backend } from '../backend.ts';
 import { type Credential, maySee } from '../credentials.ts';
 import { type Handlers, json } from '../handler.ts';
@@ -14,12 +16,17 @@ type CallHandlers = Pick<
   'startCall' | 'getCall' | 'getCallOutput' | 'cancelCall' | 'undoCall' | 'explainCall' | 'listHistory'
 >;
 
-/** Calls that one server works on at once; more are told to come back. */
-const MOST_AT_ONCE = 1000;
+/** Calls that one server works on at once, and those of one token among them; more are told to come back. */
+const AT_ONCE = { most: 1000, share: 250 };
+const TOO_MANY = {
+  all: 'Too many calls are under way: try again soon.',
+  own: `Your token has ${AT_ONCE.share} calls under way: wait until some of them have ended.`,
+};
 
 export function callRoutes(backend: Backend): CallHandlers {
-  const { ledger, blobs, live } = backend;
+  const { ledger, blobs } = backend;
   const places = new SessionPlaces(backend);
+  const underWay = new FairPlaces(AT_ONCE);
 
   async function visible(id: string, who: Credential): Promise<CallRecord | null> {
     const call = await ledger.call(id);
@@ -32,32 +39,19 @@ export function callRoutes(backend: Backend): CallHandlers {
     return workspace === undefined ? undefined : { session, workspace };
   }
 
-  async function approverOf({ id, session }: CallRecord): Promise<string | null> {
-    return (await approversIn([session])).get(id) ?? null;
-  }
-
-  /** Who said yes, by call. */
-  async function approversIn(sessions: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const asked = await Promise.all(
-      [...new Set(sessions)].map((session) => ledger.approvals({ session, state: 'approved' })),
-    );
-    return new Map(asked.flat().map(({ callId, decidedBy }) => [callId, decidedBy ?? '']));
-  }
-
   return {
     async startCall({ body, who }) {
-      if (live.size >= MOST_AT_ONCE)
-        return refuse('TOO_MANY_REQUESTS', 'Too many calls are under way: try again soon.');
       const place = await placeOf(body.session, who);
       if (place === undefined) return unknownSession(body.session);
+      const tooMany = underWay.take(who.name);
+      if (tooMany !== null) return refuse('TOO_MANY_REQUESTS', TOO_MANY[tooMany]);
       const id = newCallId();
       const done = start(id, place, body, who);
       const [callId, isDone] =
         body.wait === false ? await recorded(backend, id, done) : [(await done).callId ?? id, true];
       const call = await ledger.call(callId);
       if (call === null) return refuse('INTERNAL', 'The call could not be recorded. The log of the server says why.');
-      const shown = callView(call, await approverOf(call));
-      return json(shown, isDone || isFinal(call.state) ? 200 : 202, { Location: `/v1/calls/${callId}` });
+      return json(callView(call), isDone || isFinal(call.state) ? 200 : 202, { Location: `/v1/calls/${callId}` });
     },
 
     async getCall({ params, who }) {
@@ -65,7 +59,7 @@ export function callRoutes(backend: Backend): CallHandlers {
       if (call === null) return unknownCall();
       const workspace = (await places.find(call.session, who)) ?? firstOf(backend);
       const tool = workspace.registry.find(call.tool);
-      return json(callDetail(call, await approverOf(call), tool.ok ? tool.value : undefined));
+      return json(callDetail(call, tool.ok ? tool.value : undefined));
     },
 
     async getCallOutput({ params, who }) {
@@ -82,17 +76,29 @@ export function callRoutes(backend: Backend): CallHandlers {
       const call = await visible(params.id ?? '', who);
       if (call === null) return unknownCall();
       if (!(await backend.cancel(call, who.name))) return refuse('CONFLICT', `The call has ended: ${call.state}.`);
-      return json(callView((await ledger.call(call.id)) ?? call, await approverOf(call)), 202);
+      return json(callView((await ledger.call(call.id)) ?? call), 202);
     },
 
     async undoCall({ params, who }) {
       const id = params.id ?? '';
-      const call = await visible(id, who);
-      const workspace = call === null ? firstOf(backend) : await places.find(call.session, who);
-      // A file saved by a person has no call, but its change can be undone as well.
-      if (workspace === undefined || (call === null && who.sessions !== null)) return unknownCall();
-      const undone = await workspace.undo(id);
-      return undone.ok ? json(undone.value) : failureResponse(undone.error);
+      const call = await ledger.call(id);
+      const args = { by: who.name, call: id };
+      const deed = { id: newCallId(), action: 'person:undo', args } as const;
+      const [place, ...others] = await places.ofCall(call, who);
+      if (call !== null && place !== undefined) {
+        const { session } = call;
+        const undone = await recordByHand(ledger, { ...deed, session }, () => place.undo(id));
+        return undone.ok ? json(undone.value) : failureResponse(undone.error);
+      }
+      // Known to a journal alone, as what its call left in the log was pruned; to which of them, they say.
+      for (const workspace of place === undefined ? [] : [place, ...others]) {
+        const undone = await workspace.undo(id);
+        if (!undone.ok && undone.error.code === 'FILE_NOT_FOUND') continue;
+        const session = await places.byHand(workspace, who);
+        await recordByHand(ledger, { ...deed, session }, async () => undone);
+        return undone.ok ? json(undone.value) : failureResponse(undone.error);
+      }
+      return unknownCall();
     },
 
     async explainCall({ body, who }) {
@@ -119,20 +125,18 @@ export function callRoutes(backend: Backend): CallHandlers {
         newestFirst: order === 'newest',
         ...(state !== undefined && { states: state }),
       });
-      const approvers = await approversIn(page.items.map(({ session }) => session));
-      const items = page.items.map((call) => callView(call, approvers.get(call.id) ?? null));
-      return json({ items, next: page.next });
+      return json({ items: page.items.map(callView), next: page.next });
     },
   };
 
   async function start(id: string, { session, workspace }: Place, body: StartCall, who: Credential) {
     const agent = who.role === 'agent' ? who.name : undefined;
     const context = contextFor(workspace.context, { session, agent, timeout: body.timeout, dryRun: body.dryRun });
-    const options = { id, signal: live.begin(id), ...(body.key !== undefined && { key: body.key }) };
+    const options = { id, ...(body.key !== undefined && { key: body.key }) };
     try {
       return await workspace.executor.execute(body.tool, context, body.args ?? {}, options);
     } finally {
-      live.end(id);
+      underWay.leave(who.name);
     }
   }
 }

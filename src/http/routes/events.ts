@@ -1,10 +1,11 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import type { Backend } from '../backend.ts';
 import { maySee } from '../credentials.ts';
 import type { EventStreams } from '../event-streams.ts';
 import type { Handlers } from '../handler.ts';
 import { refuse } from '../problem.ts';
 
-export function eventRoutes(streams: EventStreams): Pick<Handlers, 'streamEvents'> {
+export function eventRoutes(streams: EventStreams, { ledger }: Backend): Pick<Handlers, 'streamEvents'> {
   return {
     async streamEvents({ c, who, tokenHash, query }) {
       const session = query.session ?? null;
@@ -16,6 +17,7 @@ export function eventRoutes(streams: EventStreams): Pick<Handlers, 'streamEvents
       }
       const last = /^\d{1,15}$/.exec(c.req.header('last-event-id') ?? '')?.[0];
       const after = last === undefined ? (query.after ?? null) : Number(last);
+      const workspace = session === null ? undefined : (await ledger.session(session))?.workspace;
       const { outgoing } = c.env;
       outgoing.writeHead(200, {
         'Content-Type': 'text/event-stream; charset=utf-8',
@@ -23,7 +25,7 @@ export function eventRoutes(streams: EventStreams): Pick<Handlers, 'streamEvents
         'X-Accel-Buffering': 'no',
       });
       outgoing.flushHeaders();
-      await streams.open(outgoing, { session, after, tokenHash });
+      await streams.open(outgoing, { session, after, tokenHash, workspace: workspace ?? undefined });
       return RESPONSE_ALREADY_SENT;
     },
   };

@@ -3,24 +3,23 @@ import type { Access } from '../../kernel/access.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { Change, Files } from '../../kernel/workspace.ts';
 import type { FileContent } from '../../protocol/files.ts';
+import { recordByHand } from '../../runtime/record-by-hand.ts';
 import type { Backend, WorkspaceBackend } from '../backend.ts';
 import type { Credential } from '../credentials.ts';
 import { type Handlers, json } from '../handler.ts';
 import { failureResponse, refuse } from '../problem.ts';
-import { firstOf } from '../sessions-of.ts';
+import { SessionPlaces, workspacesFor } from '../sessions-of.ts';
 
 const MOST_BYTES = 8 * 1024 * 1024;
 
 /** A person's own look at the files, through the same walk and the same policy as the tools'. */
 export function fileRoutes(backend: Backend): Pick<Handlers, 'listFiles' | 'getGitStatus' | 'getFile' | 'saveFile'> {
-  /** A token that is limited to sessions sees the workspaces of those, and no other. */
-  async function find(id: string | undefined, { sessions }: Credential): Promise<Result<WorkspaceBackend>> {
-    const theirs = await Promise.all(
-      (sessions ?? []).map(async (each) => (await backend.ledger.session(each))?.workspace),
-    );
-    const wanted = id ?? (sessions === null ? firstOf(backend).id : theirs.find((each) => each != null));
-    const mayBe = sessions === null || theirs.includes(wanted);
-    const workspace = mayBe ? backend.workspaces.get(wanted ?? '') : undefined;
+  const places = new SessionPlaces(backend);
+
+  async function find(id: string | undefined, who: Credential): Promise<Result<WorkspaceBackend>> {
+    const theirs = await workspacesFor(backend, who);
+    const [first] = theirs.values();
+    const workspace = id === undefined ? first : theirs.get(id);
     return workspace === undefined ? fail('FILE_NOT_FOUND', `There is no workspace ${id ?? ''} here.`) : ok(workspace);
   }
 
@@ -64,9 +63,10 @@ export function fileRoutes(backend: Backend): Pick<Handlers, 'listFiles' | 'getG
       const content = body.encoding === 'base64' ? Buffer.from(body.content, 'base64') : { text: body.content };
       const change: Change = { kind: 'write', path, content, expect };
       const callId = `save-${randomUUID()}`;
-      const saved = await filesFor(workspace.value, who, { callId, admitted: [{ kind: 'fs.write', path }] }).apply([
-        change,
-      ]);
+      const files = filesFor(workspace.value, who, { callId, admitted: [{ kind: 'fs.write', path }] });
+      const session = await places.byHand(workspace.value, who);
+      const deed = { id: callId, session, action: 'person:save', args: { by: who.name, path } } as const;
+      const saved = await recordByHand(backend.ledger, deed, () => files.apply([change]));
       if (!saved.ok && saved.error.code === 'CONFLICT') return refuse('PRECONDITION_FAILED', saved.error.message);
       if (!saved.ok) return failureResponse(saved.error);
       const [written] = saved.value;

@@ -1,26 +1,29 @@
 import type { Health } from '../../protocol/health.ts';
 import type { ApiParts } from '../api-parts.ts';
+import { maySee } from '../credentials.ts';
 import { type Handlers, json } from '../handler.ts';
 import { openApiDocument } from '../openapi.ts';
 import { failureResponse, refuse } from '../problem.ts';
+import { workspacesFor } from '../sessions-of.ts';
 
 export function serverRoutes({
   backend,
   credentials,
   isStopping,
 }: ApiParts): Pick<Handlers, 'getHealth' | 'getOpenApi' | 'rotateToken' | 'switchMode' | 'listModels' | 'chooseModel'> {
-  const { ledger, settings, runner, version, workspaces } = backend;
+  const { ledger, settings, runner, version } = backend;
   const document = openApiDocument(version);
 
   return {
     async getHealth({ who }) {
-      const pending = await ledger.approvals({ state: 'pending' });
+      const pending = (await ledger.approvals({ state: 'pending' })).filter(({ session }) => maySee(who, session));
+      const theirs = await workspacesFor(backend, who);
       const health: Health = {
         status: isStopping() ? 'stopping' : 'ok',
         version,
         you: { name: who.name, role: who.role },
         mode: settings.mode(),
-        workspaces: [...workspaces.values()].map(({ id, name, sandbox }) => ({ id, name, sandbox })),
+        workspaces: [...theirs.values()].map(({ id, name, sandbox }) => ({ id, name, sandbox })),
         model: runner.models().current?.model ?? null,
         pendingApprovals: pending.length,
       };

@@ -5,7 +5,7 @@ import type { Backend } from '../backend.ts';
 import { maySee } from '../credentials.ts';
 import { type Handlers, json } from '../handler.ts';
 import { failureResponse, refuse } from '../problem.ts';
-import { firstOf, SessionPlaces } from '../sessions-of.ts';
+import { firstOf, SessionPlaces, workspacesFor } from '../sessions-of.ts';
 import { sessionView } from '../views.ts';
 
 type SessionHandlers = Pick<
@@ -21,7 +21,7 @@ type SessionHandlers = Pick<
 >;
 
 export function sessionRoutes(backend: Backend): SessionHandlers {
-  const { ledger, runner, workspaces } = backend;
+  const { ledger, runner } = backend;
   const places = new SessionPlaces(backend);
   const view = (session: SessionRecord) => sessionView(session, runner.running(session.id));
 
@@ -29,7 +29,9 @@ export function sessionRoutes(backend: Backend): SessionHandlers {
     async createSession({ body, who }) {
       const id = body.id ?? randomUUID();
       if (!maySee(who, id)) return refuse('FORBIDDEN', 'Your token is for other sessions.');
-      const workspace = body.workspace === undefined ? firstOf(backend) : workspaces.get(body.workspace);
+      const first = firstOf(backend);
+      const theirs = new Map([[first.id, first], ...(await workspacesFor(backend, who))]);
+      const workspace = theirs.get(body.workspace ?? first.id);
       if (workspace === undefined) return refuse('NOT_FOUND', `There is no workspace ${body.workspace} here.`);
       if ((await ledger.session(id)) !== null) return refuse('CONFLICT', `There is a session ${id} already.`);
       await places.open(id, workspace, who, body.title ?? null);
@@ -40,14 +42,17 @@ export function sessionRoutes(backend: Backend): SessionHandlers {
     async startDemo({ who }) {
       const id = `demo-${randomUUID().slice(0, 8)}`;
       if (!maySee(who, id)) return refuse('FORBIDDEN', 'Your token is for other sessions.');
-      await places.open(id, firstOf(backend), who, 'Demo (scripted)');
+      const workspace = firstOf(backend);
+      const may = runner.mayPlayDemo(workspace.id);
+      if (!may.ok) return failureResponse(may.error);
+      await places.open(id, workspace, who, 'Demo (scripted)');
       const started = await runner.demo(id, who.name);
       return started.ok ? json({ session: id }, 202) : failureResponse(started.error);
     },
 
     async listSessions({ query, who }) {
       const { after, limit } = query;
-      const page = await ledger.sessions({ limit, ...(after !== undefined && { after }) });
+      const page = await ledger.sessions({ newestFirst: true, limit, ...(after !== undefined && { after }) });
       const items = page.items.filter(({ id }) => !id.startsWith('@') && maySee(who, id)).map(view);
       return json({ items, next: page.next });
     },

@@ -57,7 +57,7 @@ export function toolRoutes(backend: Backend): ToolHandlers {
     },
 
     async saveRule({ body, who }) {
-      const saved = await settings.saveRule(body.rule, body.verdict, who.name);
+      const saved = await settings.saveRule(body, who.name);
       return saved.ok ? json(saved.value, 201) : failureResponse(saved.error);
     },
 

@@ -52,7 +52,9 @@ export interface RunState {
 }
 
 const MOST_RUNS = 1000;
-const BUSY = `More than ${MOST_RUNS} calls are under way. Wait for some of them, or answer their questions.`;
+/** Of one credential over HTTP, so that the others find a place. */
+const MOST_OF_ONE = 250;
+const BUSY = 'Too many calls are under way. Wait for some of them, or answer their questions.';
 
 /** Everything the servers of one process share: the executor, and the calls that are under way. */
 export class Door {
@@ -75,13 +77,15 @@ export class Door {
   }
 
   start(connection: Connection, name: string, args: unknown, ctx: ServerContext): Run {
-    if (this.#runs.size >= MOST_RUNS) throw new ProtocolError(ProtocolErrorCode.InternalError, BUSY);
+    const owner = ctx.http?.authInfo?.clientId;
+    const isGreedy = owner !== undefined && this.#countOf(owner) >= MOST_OF_ONE;
+    if (isGreedy || this.#runs.size >= MOST_RUNS) throw new ProtocolError(ProtocolErrorCode.InternalError, BUSY);
     const { executor, context } = this.options;
     const capabilities = capabilitiesOf(connection, ctx);
     const client = clientOf(connection, ctx)?.name ?? 'unknown';
     const callId = newCallId();
     const canAsk = hasForms(capabilities) && mayApprove(ctx);
-    const run = new Run({ callId, name, args, canAsk, client });
+    const run = new Run({ callId, name, args, canAsk, client, owner });
     this.#tellSession(connection.session, client);
     const caller: McpCaller = { capabilities, ask: run.ask.bind(run), request: ctx.mcpReq };
     const own = new ExecutionContext({
@@ -96,6 +100,12 @@ export class Door {
     run.start(result);
     void result.finally(() => connection.calls.delete(callId));
     return run;
+  }
+
+  #countOf(owner: string): number {
+    let count = 0;
+    for (const run of this.#runs.values()) if (run.owner === owner) count++;
+    return count;
   }
 
   #tellSession(session: string, client: string): void {

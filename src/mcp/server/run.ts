@@ -33,6 +33,8 @@ export class Run {
   readonly canAsk: boolean;
   /** Who the client says it is. */
   readonly client: string;
+  /** The credential it came with; undefined over a pipe. */
+  readonly owner: string | undefined;
   /** What the call touches, once it has started. */
   access: readonly Access[] = [];
   readonly #abort = new AbortController();
@@ -43,11 +45,19 @@ export class Run {
   #sink: ((progress: Progress) => void) | undefined;
   #deserted: NodeJS.Timeout | undefined;
 
-  constructor(init: { callId: string; name: string; args: unknown; canAsk: boolean; client: string }) {
+  constructor(init: {
+    callId: string;
+    name: string;
+    args: unknown;
+    canAsk: boolean;
+    client: string;
+    owner?: string | undefined;
+  }) {
     this.callId = init.callId;
     this.#asked = [init.name, init.args];
     this.canAsk = init.canAsk;
     this.client = init.client;
+    this.owner = init.owner;
   }
 
   get signal(): AbortSignal {

@@ -112,6 +112,21 @@ describe.each(PROVIDERS)('%s', (name, variable, answer, settings) => {
   });
 });
 
+test('an instance on this machine is reached by its name, and our own server is not', async () => {
+  await using server = await provider(json(SEARXNG));
+  const url = server.base.replace('127.0.0.1', 'localhost');
+  expect(await search({ searxng: { url } })).toMatchObject({ ok: true, value: { hits: [HIT] } });
+  const { signal } = new AbortController();
+  const caller = { callId: 'c', session: 's', workingDir: '/', timeout: 120, signal, admitted: [] };
+  const web = createWeb({ search: { searxng: { url } }, ownPorts: () => [Number(new URL(url).port)] });
+  expect(await web.open(caller).search({ query: 'x', limit: 1 })).toMatchObject({
+    error: { code: 'PERMISSION_DENIED' },
+  });
+  expect(createWeb({ search: { searxng: { url } } }).urls.check(url)).toMatchObject({
+    error: { code: 'PERMISSION_DENIED' },
+  });
+});
+
 test('each provider is asked in its own way', async () => {
   const asked: unknown[] = [];
   for (const [, , answer, settings] of PROVIDERS) {

@@ -1,11 +1,10 @@
-import { isIP } from 'node:net';
 import { messageOf } from '../../kernel/error.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { Web, WebSearchAnswer, WebSearchHit } from '../../kernel/web.ts';
 import type { HostDialer } from '../dialer.ts';
 import { type Exchanged, exchange } from '../exchange.ts';
 import { normalHost } from '../hosts.ts';
-import { ANY_PRIVATE, portOf } from '../url-guard.ts';
+import { LOOPBACK, ownAddresses, portOf } from '../url-guard.ts';
 import { brave } from './brave.ts';
 import { exa } from './exa.ts';
 import type { RawHit, SearchProvider } from './provider.ts';
@@ -29,7 +28,9 @@ export function createSearch(settings: SearchSettings, dialer: HostDialer) {
     try {
       const signal = AbortSignal.any([deadline, cancelled]);
       const request = { body: undefined, ...provider.request, maxBytes: MAX_BYTES, signal };
-      const answer = await exchange((url) => dialer.dialHost(target(url), listed(url), signal), request);
+      // The user wrote its address down, which lists it: for this request alone.
+      const listed = [...ownAddresses(normalHost(request.url.hostname)), ...LOOPBACK];
+      const answer = await exchange((url) => dialer.dialHost(target(url), listed, signal), request);
       return answer.ok ? understood(provider, answer.value, query.limit) : about(provider, answer);
     } catch (error) {
       if (cancelled.aborted) return fail('CANCELLED', 'The search was cancelled.');
@@ -54,12 +55,6 @@ function notConfigured(): Result<never> {
 
 function target(url: URL): { host: string; port: number } {
   return { host: url.hostname, port: portOf(url) };
-}
-
-/** An address that the user wrote into the configuration is one they listed; so is their own network. */
-function listed(url: URL): readonly string[] {
-  const host = normalHost(url.hostname);
-  return isIP(host) === 0 ? ANY_PRIVATE : [host];
 }
 
 function about({ name }: SearchProvider, failure: Extract<Result<never>, { ok: false }>): Result<never> {

@@ -147,7 +147,7 @@ describe('catastrophes are refused in every spelling', () => {
     'echo x > ../other',
     'echo x > ~/.bashrc',
   ])('%s', (command) => {
-    const judged = judgeCommand(command, where, () => ({ verdict: 'allow', rule: 'everything' }));
+    const judged = judgeCommand(command, where, () => ({ verdict: 'allow', rule: 'everything', reason: '' }));
     expect(judged.verdict).toBe('deny');
     expect(judged.reason).toMatch(/Refused for safety|outside the workspace/);
   });
@@ -297,8 +297,8 @@ test.each([
 });
 
 test('a rule lifts a question and never a refusal', () => {
-  const rules = (argv: readonly string[] | null) =>
-    argv === null ? undefined : { verdict: 'allow' as const, rule: 'all' };
+  const rules = (words: readonly (string | null)[]) =>
+    words.includes(null) ? undefined : { verdict: 'allow' as const, rule: 'all', reason: 'It is allowed.' };
   expect(judgeCommand('npm test', where, rules)).toMatchObject({ verdict: 'allow', readOnly: false });
   expect(judgeCommand('npm test && cat .env', where, rules).verdict).toBe('deny');
   expect(judgeCommand('npm test $X', where, rules).verdict).toBe('ask');

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { catastrophe, catastrophicScript, catastrophicTarget, scriptsGiven } from './catastrophes.ts';
 import { riskyAssignment } from './environment.ts';
+import { isOrdinaryUse } from './ordinary-use.ts';
 import { placesOf, type Surroundings, sensitive } from './places.ts';
 import { readOnlyUse } from './read-only.ts';
 import type { ReadOnlyUse } from './read-only-use.ts';
@@ -29,11 +30,16 @@ export interface CommandJudgement {
   readonly readOnly: boolean;
 }
 
-/** A user's rules about one command line. Null argv never matches an allow. */
-export type RuleLookup = (
-  argv: readonly string[] | null,
-  text: string,
-) => { verdict: Answer; rule: string } | undefined;
+/** What the rules say of a simple command, by its words; null for a word that is known only at run time. */
+export type RuleLookup = (words: readonly (string | null)[]) => RuleAnswer | undefined;
+
+export interface RuleAnswer {
+  readonly verdict: Answer;
+  readonly rule: string;
+  readonly reason: string;
+  /** An allow that counts only for ordinary uses of the command. */
+  readonly ordinary?: boolean;
+}
 
 /** How deep scripts may nest inside `bash -c`, `eval` and their kin before nobody can follow them. */
 const DEEPEST = 5;
@@ -88,9 +94,11 @@ export function judgeCommand(
 
   function judgeWords(text: string, words: readonly ShellWord[], depth: number): void {
     const [first, ...args] = words;
-    const name = first === undefined || first.value === null ? null : programName(first.value);
+    const name = first === undefined || knownWord(first) === null ? null : programName(first.value ?? '');
+    const ruled = rules([name, ...args.map(knownWord)]);
     if (name === null) {
-      add(text, null, 'ask', 'not understood', 'Which program runs is known only at run time.');
+      if (ruled !== undefined) add(text, null, ruled.verdict, ruled.rule, ruled.reason);
+      else add(text, null, 'ask', 'not understood', 'Which program runs is known only at run time.');
       return;
     }
     const argv = argvOf(name, args);
@@ -99,14 +107,14 @@ export function judgeCommand(
       add(text, argv, 'deny', CATASTROPHE, refusal(danger));
       return;
     }
-    const ruled = rules(argv, text);
     if (ruled?.verdict === 'deny') {
-      add(text, argv, 'deny', ruled.rule, `The rule ${ruled.rule} refuses it.`);
+      add(text, argv, 'deny', ruled.rule, ruled.reason);
       return;
     }
     const inner = innerCommands(name, args);
     for (const one of inner) judgeInner(text, one, depth);
     if (inner.length === 0 || !TRANSPARENT.has(name)) judgeAlone(text, name, args, argv, ruled);
+    else if (ruled?.verdict === 'ask') add(text, argv, 'ask', ruled.rule, ruled.reason);
     if (name === 'cd' || name === 'pushd') follow(args);
   }
 
@@ -123,12 +131,12 @@ export function judgeCommand(
     name: string,
     args: readonly ShellWord[],
     argv: readonly string[] | null,
-    ruled: ReturnType<RuleLookup>,
+    ruled: RuleAnswer | undefined,
   ): void {
     const known = knowledgeOf(name, args);
     if (known.rule !== READ_ONLY) readOnly = false;
-    const byRule = ruled && objection(ruled.verdict, ruled.rule, `The rule ${ruled.rule} ${ruled.verdict}s it.`);
-    const { verdict, rule, reason } = known.verdict === 'deny' ? known : (byRule ?? known);
+    const counts = ruled?.ordinary !== true || known.rule === READ_ONLY || isOrdinaryUse(name, args);
+    const { verdict, rule, reason } = known.verdict === 'deny' || !counts ? known : (ruled ?? known);
     add(text, argv, verdict, rule, reason);
   }
 
@@ -234,6 +242,11 @@ const TRANSPARENT = new Set([
   'setsid',
 ]);
 
+/** Whether a rule for this command says nothing, because only the command behind it is judged. */
+export function isSeenThrough(name: string, args: readonly ShellWord[]): boolean {
+  return TRANSPARENT.has(name) && innerCommands(name, args).length > 0;
+}
+
 /** System files that hold nothing of the user: commands may read them unasked. */
 const READABLE =
   /^\/(usr|bin|sbin|lib|lib64|etc\/(os-release|debian_version|lsb-release|hosts|resolv\.conf|timezone|localtime))(\/|$)|^\/proc\/(cpuinfo|meminfo|version|loadavg|uptime|self\/status)$/;
@@ -243,6 +256,11 @@ const SYSTEM_FOLDERS = /^\/(usr\/(local\/)?)?s?bin\/([^/]+)$/;
 /** `/usr/bin/ls` is `ls`; any other path is itself, and so known to nobody. */
 export function programName(word: string): string {
   return SYSTEM_FOLDERS.exec(word.startsWith('/') ? posix.normalize(word) : word)?.[3] ?? word;
+}
+
+/** A pattern becomes the files that it matches. */
+function knownWord({ value, pattern }: ShellWord): string | null {
+  return pattern ? null : value;
 }
 
 function argvOf(name: string, args: readonly ShellWord[]): readonly string[] | null {

@@ -1,5 +1,6 @@
 import { type Command, forEachChild, type ParsedScript, parse, type Redirect, type SyntaxNode } from 'unbash';
 import { isObeyedVariable } from '../../kernel/environment.ts';
+import { readAgain, sameReading } from './second-reading.ts';
 import { type ShellWord, shellWord } from './shell-words.ts';
 
 /** A file that a redirection opens. */
@@ -69,6 +70,7 @@ export function parseScript(source: string): ShellScript {
   if (source.includes('$[')) problems.push(COMPUTES);
   // Two parentheses in a row are arithmetic to one shell and nested commands to another.
   if ((source.match(/\(\(/g)?.length ?? 0) > arithmetic) problems.push('it has double parentheses');
+  if (problems.length === 0 && !isReadTwice(source, commands)) problems.push('two parsers read it differently');
   return { commands, pipelines, problems: [...new Set(problems)], forkBomb, values };
 
   function visit(node: SyntaxNode, text: string): void {
@@ -96,6 +98,14 @@ export function parseScript(source: string): ShellScript {
     }
     forEachChild(node, (child) => visit(child, own));
   }
+}
+
+function isReadTwice(source: string, commands: readonly SimpleCommand[]): boolean {
+  const again = readAgain(source);
+  if (again === undefined) return false;
+  const texts = commands.filter(({ words }) => words.length > 0).map(({ words }) => words.map(({ text }) => text));
+  const targets = commands.flatMap(({ redirections }) => redirections.map(({ target }) => target.text));
+  return sameReading(again, { commands: texts, targets });
 }
 
 /** What changes the meaning of other words, or runs text as code. */

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import type { ExpressionBuilder, Kysely } from 'kysely';
 import { UNFINISHED_STATES } from '../../kernel/ledger.ts';
 import { type Dialect, define, defineMany } from '../statement.ts';
 import type { CallTable, Tables } from '../tables.ts';
@@ -65,6 +65,9 @@ export function callStatements(db: Kysely<Tables>, dialect: Dialect) {
   return {
     insertCalls: defineMany<CallTable>(dialect, CALL_COLUMNS, (rows) => db.insertInto('calls').values(rows)),
     call: define<{ id: string }>()(({ id }) => db.selectFrom('calls').selectAll().where('id', '=', id)),
+    shownCall: define<{ id: string }>()(({ id }) =>
+      db.selectFrom('calls').selectAll().select(approvedBy).where('id', '=', id),
+    ),
     callByKey: define<{ session: string; key: string }>()(({ session, key }) =>
       db.selectFrom('calls').selectAll().where('session', '=', session).where('key', '=', key),
     ),
@@ -90,6 +93,18 @@ export function callStatements(db: Kysely<Tables>, dialect: Dialect) {
     /** Compiled once for each set of columns that moves change: there are few. */
     moveCall: cached((columns: readonly (keyof MovedColumns)[]) => moveCall(db, columns)),
   };
+}
+
+/** Who said yes to a call, as a column of its row. */
+export function approvedBy(calls: ExpressionBuilder<Tables, 'calls'>) {
+  return calls
+    .selectFrom('approvals')
+    .select((eb) => eb.fn.coalesce('decided_by', eb.val('')).as('by'))
+    .whereRef('approvals.call_id', '=', 'calls.id')
+    .where('approvals.state', '=', 'approved')
+    .orderBy('approvals.requested_at', 'desc')
+    .limit(1)
+    .as('approved_by');
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { nameOf } from '../names.ts';
 import { type Dialect, define, defineMany, rows, type Work } from '../statement.ts';
 import type { EventTable, SessionInfoTable, SessionTable, Tables } from '../tables.ts';
 
@@ -92,6 +93,21 @@ export function logStatements(db: Kysely<Tables>, dialect: Dialect) {
     describedAfter: define<{ after: string; limit: number }>()(({ after, limit }) =>
       described(db).where('sessions.id', '>', after).orderBy('sessions.id').limit(limit),
     ),
+    newestDescribed: define<{ limit: number }>()(({ limit }) =>
+      described(db).orderBy('sessions.updated_at', 'desc').orderBy('sessions.id', 'desc').limit(limit),
+    ),
+    describedBefore: define<{ at: number; id: string; limit: number }>()(({ at, id, limit }) =>
+      described(db)
+        .where((eb) =>
+          eb.or([
+            eb('sessions.updated_at', '<', at),
+            eb.and([eb('sessions.updated_at', '=', at), eb('sessions.id', '<', id)]),
+          ]),
+        )
+        .orderBy('sessions.updated_at', 'desc')
+        .orderBy('sessions.id', 'desc')
+        .limit(limit),
+    ),
     /** Sessions that have events and no row. */
     strayEvents: define<{ limit: number }>()(({ limit }) =>
       db
@@ -115,8 +131,18 @@ export function logStatements(db: Kysely<Tables>, dialect: Dialect) {
   };
 }
 
-/** A page of sessions. The first one has no `after`: an empty name is a name too. */
-/** The same page with what was said when the sessions were opened. */
+/** A page of sessions, those that something happened in last first. Its cursor has both parts of the order. */
+export function newestPage(
+  sql: Pick<ReturnType<typeof logStatements>, 'newestDescribed' | 'describedBefore'>,
+  after: string | undefined,
+  limit: number,
+): Work<readonly DescribedSession[]> {
+  if (after === undefined) return rows(sql.newestDescribed, { limit });
+  const [, at, id] = /^(\d{1,15}):(.*)$/s.exec(after) ?? ['', '0', ''];
+  return rows(sql.describedBefore, { at: Number(at), id: nameOf(id ?? ''), limit });
+}
+
+/** A page of sessions by name, with what was said when they were opened. */
 export function describedPage(
   sql: Pick<ReturnType<typeof logStatements>, 'firstDescribed' | 'describedAfter'>,
   after: string | undefined,
@@ -125,6 +151,7 @@ export function describedPage(
   return after === undefined ? rows(sql.firstDescribed, { limit }) : rows(sql.describedAfter, { after, limit });
 }
 
+/** The first page has no `after`: an empty name is a name too. */
 export function sessionPage(
   sql: Pick<ReturnType<typeof logStatements>, 'firstSessions' | 'sessionsAfter'>,
   after: string | undefined,

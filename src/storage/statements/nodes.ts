@@ -55,6 +55,34 @@ export function nodeStatements(db: Kysely<Tables>) {
         .where('node_epoch', '=', slots.epoch)
         .returning('session'),
     ),
+    holder: define<{ session: string }>()(({ session }) =>
+      db
+        .selectFrom('session_holds')
+        .leftJoin('nodes', 'nodes.id', 'session_holds.node')
+        .select(['session_holds.node', 'session_holds.node_epoch', 'nodes.epoch', 'nodes.host', 'nodes.pid'])
+        .where('session_holds.session', '=', session),
+    ),
+    /** From nobody, or from exactly that life of a process; no row when somebody else was quicker. */
+    takeHold: define<Tables['session_holds'] & { from_node: string; from_epoch: number }>()((slots) =>
+      db
+        .insertInto('session_holds')
+        .values({ session: slots.session, node: slots.node, node_epoch: slots.node_epoch })
+        .onConflict((conflict) =>
+          conflict
+            .column('session')
+            .doUpdateSet({ node: (eb) => eb.ref('excluded.node'), node_epoch: (eb) => eb.ref('excluded.node_epoch') })
+            .where('session_holds.node', '=', slots.from_node)
+            .where('session_holds.node_epoch', '=', slots.from_epoch),
+        )
+        .returning('session'),
+    ),
+    giveHoldBack: define<Tables['session_holds']>()(({ session, node, node_epoch }) =>
+      db
+        .deleteFrom('session_holds')
+        .where('session', '=', session)
+        .where('node', '=', node)
+        .where('node_epoch', '=', node_epoch),
+    ),
     storeClock: define<{ boot: string }>()(({ boot }) =>
       db.selectFrom('store_clock').selectAll().where('boot_id', '=', boot),
     ),

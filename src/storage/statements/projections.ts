@@ -7,6 +7,18 @@ interface Decision extends Pick<ApprovalTable, 'id' | 'state' | 'message' | 'dec
   by: string | null;
 }
 
+interface ApprovalFilter {
+  state: string | null;
+  session: string | null;
+  after: string | null;
+  limit: number;
+}
+
+/** Asked after the one with this id. If there is none such, no row is. */
+function isBehind(after: string | null) {
+  return sql<boolean>`(requested_at, id) > ((select requested_at from approvals where id = ${after}), ${after})`;
+}
+
 export function projectionStatements(db: Kysely<Tables>) {
   return {
     insertApproval: define<ApprovalTable>()((slots) =>
@@ -75,14 +87,16 @@ export function projectionStatements(db: Kysely<Tables>) {
         .where('expires_at', 'is not', null)
         .where('expires_at', '<=', now),
     ),
-    approvals: define<{ state: string | null; session: string | null }>()(({ state, session }) =>
+    approvals: define<ApprovalFilter>()(({ state, session, after, limit }) =>
       db
         .selectFrom('approvals')
         .selectAll()
         .where((eb) => eb.or([eb('state', '=', state), eb(sql`cast(${state} as text)`, 'is', null)]))
         .where((eb) => eb.or([eb('session', '=', session), eb(sql`cast(${session} as text)`, 'is', null)]))
+        .where((eb) => eb.or([isBehind(after), eb(sql`cast(${after} as text)`, 'is', null)]))
         .orderBy('requested_at')
-        .orderBy('id'),
+        .orderBy('id')
+        .limit(limit),
     ),
     saveRule: define<Tables['rules']>()((slots) =>
       db
@@ -93,6 +107,7 @@ export function projectionStatements(db: Kysely<Tables>) {
           verdict: slots.verdict,
           saved_by: slots.saved_by,
           saved_at: slots.saved_at,
+          workspace: slots.workspace,
         })
         .onConflict((conflict) =>
           conflict.column('id').doUpdateSet({
@@ -100,6 +115,7 @@ export function projectionStatements(db: Kysely<Tables>) {
             verdict: (eb) => eb.ref('excluded.verdict'),
             saved_by: (eb) => eb.ref('excluded.saved_by'),
             saved_at: (eb) => eb.ref('excluded.saved_at'),
+            workspace: (eb) => eb.ref('excluded.workspace'),
           }),
         ),
     ),

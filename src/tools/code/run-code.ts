@@ -27,6 +27,7 @@ export const runCode = defineTool({
   name: 'run_code',
   category: ToolCategory.EXECUTION,
   effect: 'once',
+  patterns: 'code',
   description:
     'Run a small program in Python, bash or JavaScript in a sandbox: it sees the workspace and nothing else of the ' +
     'machine, has no network unless asked for, and limits on time, memory and processes.',

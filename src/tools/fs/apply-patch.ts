@@ -14,6 +14,7 @@ export const applyPatch = defineTool({
   name: 'apply_patch',
   category: ToolCategory.FILE,
   effect: 'once',
+  patterns: 'paths',
   description:
     'Apply a patch to files of the workspace: a unified diff, or «*** Begin Patch» blocks with Add File, Update File, ' +
     'Move to and Delete File. All of it is applied, or nothing.',

@@ -10,6 +10,7 @@ export const deleteFile = defineTool({
   name: 'delete_file',
   category: ToolCategory.FILE,
   effect: 'once',
+  patterns: 'paths',
   description:
     'Delete a file or a folder of the workspace. A folder with something in it needs recursive. A link is deleted, not ' +
     'what it leads to. A person is always asked.',

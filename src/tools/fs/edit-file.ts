@@ -30,6 +30,7 @@ export const editFile = defineTool({
   name: 'edit_file',
   category: ToolCategory.FILE,
   effect: 'once',
+  patterns: 'paths',
   description:
     'Replace texts in a file. Each old text must stand there exactly once, or replaceAll be set. If it does not stand ' +
     'there exactly, only line endings, trailing blanks and uniform indentation may differ; the result says which. ' +

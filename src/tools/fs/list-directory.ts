@@ -9,6 +9,7 @@ export const listDirectory = defineTool({
   name: 'list_directory',
   category: ToolCategory.FILE,
   effect: 'pure',
+  patterns: 'paths',
   description:
     'List a folder of the workspace: names, types, sizes and times. With recursive also what is below it, with paths ' +
     'relative to the folder. Links are listed, not followed.',

@@ -9,6 +9,7 @@ export const moveFile = defineTool({
   name: 'move_file',
   category: ToolCategory.FILE,
   effect: 'once',
+  patterns: 'paths',
   description:
     'Move or rename a file or a folder within the workspace. Missing folders on the way are made. A file that stands ' +
     'in the way is replaced only with overwrite.',

@@ -33,6 +33,7 @@ export const readFile = defineTool({
   name: 'read_file',
   category: ToolCategory.FILE,
   effect: 'pure',
+  patterns: 'paths',
   description:
     `Read a file of the workspace as text. Returns up to ${MAX_LINES} lines or 50 KB; page through a longer file with ` +
     'offset and limit. Images come as images; encoding base64 gives the bytes of any other file. A folder gives its ' +

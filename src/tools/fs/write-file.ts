@@ -20,6 +20,7 @@ export const writeFile = defineTool({
   name: 'write_file',
   category: ToolCategory.FILE,
   effect: 'idempotent',
+  patterns: 'paths',
   description:
     'Create a file, or overwrite it as a whole. Mode, encoding, byte order mark and CRLF line endings of an existing ' +
     'file are kept. To change a part of a file use edit_file.',

@@ -9,6 +9,7 @@ export const glob = defineTool({
   name: 'glob',
   category: ToolCategory.FILE,
   effect: 'pure',
+  patterns: 'paths',
   description:
     'Find files by a pattern of their path, such as **/*.py or src/**/{index,main}.ts; the newest first. What .gitignore ' +
     'names is left out and counted; includeIgnored finds it too.',

@@ -23,6 +23,7 @@ export const grep = defineTool({
   name: 'grep',
   category: ToolCategory.FILE,
   effect: 'pure',
+  patterns: 'paths',
   description:
     'Search the contents of files with a regular expression (Rust syntax, no look-around). Answers path:line: text, the ' +
     'newest file first. What .gitignore names is left out and counted; sensitive files are never searched.',

@@ -231,9 +231,18 @@ test.each([
   ['./build.sh', 'build.sh'],
   ['cd src && python3 ../tools/gen.py', 'tools/gen.py'],
   ['python3 tools/gen.py', 'tools/gen.py'],
+  ['make -C "sub" test', 'sub/Makefile'],
+  ['make -f other.mk test', 'other.mk'],
 ])('a rule for «%s» does not answer for what it runs', async (command, file) => {
-  const texts = { Makefile: 'test:\n', 'conftest.py': '', 'build.sh': 'true\n', 'tools/gen.py': '' };
-  const rules = { allow: ['bash(make test)', 'bash(pytest -q)', 'bash(./build.sh)', 'bash(python3 *)'] };
+  const texts = {
+    Makefile: 'test:\n',
+    'conftest.py': '',
+    'build.sh': 'true\n',
+    'tools/gen.py': '',
+    'sub/Makefile': 'test:\n',
+    'other.mk': 'test:\n',
+  };
+  const rules = { allow: ['bash(make *)', 'bash(pytest -q)', 'bash(./build.sh)', 'bash(python3 *)'] };
   await using ws = await commandWorkspace({ path, files: { ...FILES, ...texts }, rules });
   await ws.call('bash', { command });
   expect(ws.asked).toEqual([expect.stringContaining(`what ${file} says`)]);

@@ -13,7 +13,7 @@ import {
   timeout,
 } from './command-parameters.ts';
 import { firstLook, processShape, renderProcess } from './process-text.ts';
-import { mayRunScripts, rememberScripts, unfamiliarScript } from './project-scripts.ts';
+import { rememberScripts, runsScripts, unfamiliarScript } from './project-scripts.ts';
 import { renderReport, report, runReport } from './run-report.ts';
 import { plainText } from './terminal-text.ts';
 
@@ -32,7 +32,7 @@ export const bash = defineTool({
   name: 'bash',
   category: ToolCategory.EXECUTION,
   effect: 'once',
-  takesCommand: true,
+  patterns: 'commands',
   description:
     'Run a command with bash in the workspace, in a sandbox. Returns its output, the exit code and the files it changed. ' +
     'There is no terminal and no input: use options such as --yes instead of answering questions. Nothing stays from one ' +
@@ -54,8 +54,9 @@ export const bash = defineTool({
       ...(cwd !== undefined && { cwd }),
       ...(env !== undefined && { env: Object.keys(env) }),
     } as const;
-    if (!mayRunScripts(command)) return [access];
-    return unfamiliarScript(command, cwd, ctx).then((unfamiliar) => [unfamiliar ? { ...access, unfamiliar } : access]);
+    const scripts = ctx.commands.scriptFiles(command, cwd);
+    if (!runsScripts(scripts)) return [access];
+    return unfamiliarScript(scripts, ctx).then((unfamiliar) => [unfamiliar ? { ...access, unfamiliar } : access]);
   },
   seconds: ({ timeout }, ctx) => callSeconds(secondsFor(timeout, ctx.timeout)),
   preview: ({ command, cwd, timeout, background }, ctx) => {
@@ -65,7 +66,7 @@ export const bash = defineTool({
   },
 
   async run(input, ctx) {
-    if (mayRunScripts(input.command)) await rememberScripts(input.command, input.cwd, ctx);
+    await rememberScripts(ctx.commands.scriptFiles(input.command, input.cwd), ctx);
     if (input.background) return start(input, ctx);
     const ran = await ctx.commands.run({
       ...requestOf(input, ctx),

@@ -9,6 +9,7 @@ export const processInput = defineTool({
   name: 'process_input',
   category: ToolCategory.EXECUTION,
   effect: 'once',
+  patterns: 'code',
   description:
     'Write to the input of a background process, such as an answer it waits for. A line needs its \\n at the end.',
   input: z.strictObject({

@@ -1,104 +1,81 @@
 import { posix } from 'node:path';
 import type { Access } from '../../kernel/access.ts';
+import type { ScriptFiles } from '../../kernel/commands.ts';
 import type { ToolContext } from '../../kernel/tool.ts';
 
 /**
  * A rule for `npm test` allows two words; what runs is what package.json says, and anybody may have changed that. So
- * the text behind such a command is asked about once in a session, and again when it has changed.
+ * the text behind such a command is asked about once in a session, and again when it has changed. What nobody can tell
+ * is asked about every time.
  */
-
-const START = String.raw`(?:^|[\s;&|(])`;
-
-/** Programs that run what a file of the project says, and the files they look for. */
-const RUNNERS = [
-  ['npm|pnpm|yarn|bun', 'package.json'],
-  ['make|gmake', 'GNUmakefile makefile Makefile'],
-  ['just', 'justfile Justfile'],
-  ['rake|bundle|rspec', 'Rakefile Gemfile spec/spec_helper.rb'],
-  ['task', 'Taskfile.yml Taskfile.yaml'],
-  ['tox|nox', 'tox.ini noxfile.py'],
-  ['pytest|py\\.test|python3? -m pytest', 'conftest.py tests/conftest.py'],
-  ['pip3?|python3? -m pip|uv', 'setup.py'],
-  ['composer', 'composer.json'],
-  ['cargo', 'build.rs'],
-  ['cmake|ctest', 'CMakeLists.txt'],
-  ['mvn', 'pom.xml'],
-  ['gradle|\\./gradlew', 'build.gradle build.gradle.kts'],
-  ['vitest|npx vitest', 'vitest.config.ts vitest.config.js vite.config.ts'],
-  ['jest|npx jest', 'jest.config.js jest.config.ts'],
-  ['eslint|npx eslint', 'eslint.config.js eslint.config.mjs .eslintrc.js'],
-  ['pre-commit', '.pre-commit-config.yaml'],
-].map(([names = '', files = '']) => ({
-  pattern: new RegExp(`${START}(?:${names})(?:\\s|$)`),
-  files: files.split(' '),
-}));
-
-const FILE = String.raw`[\w@%+.-]+(?:/[\w@%+.-]+)*`;
-
-/** A file that the command runs by its name: `./build.sh`, `bash build.sh`, `python3 tools/x.py`. */
-const BY_NAME = new RegExp(
-  `(?:^|[;&|(])\\s*((?:\\.{1,2}/)${FILE})|${START}(?:bash|sh|dash|zsh|source|\\.|python3?|node|ruby|perl|php|tsx)\\s+((?:\\./)?${FILE})`,
-  'g',
-);
-
-const MOST_FILES = 20;
-const MOST_FOLDERS = 5;
-
-export function mayRunScripts(command: string): boolean {
-  return fileNames(command).length > 0;
-}
 
 type Unfamiliar = NonNullable<Extract<Access, { kind: 'process.run' }>['unfamiliar']>;
 
-export async function unfamiliarScript(
-  command: string,
-  cwd: string | undefined,
-  ctx: ToolContext,
-): Promise<Unfamiliar | undefined> {
-  const scripts = await projectScripts(command, cwd, ctx);
-  const found = scripts.find(({ text }) => !ctx.commands.isFamiliar(text));
-  if (found === undefined) return undefined;
-  const { path, text } = found;
+export function runsScripts({ named, sought, unclear }: ScriptFiles): boolean {
+  return named.length > 0 || sought.length > 0 || unclear !== undefined;
+}
+
+export async function unfamiliarScript(scripts: ScriptFiles, ctx: ToolContext): Promise<Unfamiliar | undefined> {
+  if (scripts.unclear !== undefined)
+    return { path: 'a script', reason: `Nobody can tell what runs: ${scripts.unclear}.` };
+  const { found, missing } = await textsOf(scripts, ctx);
+  const [lost] = missing;
+  if (lost !== undefined) return { path: lost, reason: `It runs what ${lost} says, and that cannot be read here.` };
+  const strange = found.find(({ path, text }) => !ctx.commands.isFamiliar(path, text));
+  if (strange === undefined) return undefined;
+  const { path, text } = strange;
   const shown = text.length > 200 ? `${text.slice(0, 200)} …` : text;
   return { path, reason: `It runs what ${path} says, and this text has not run in this session yet: ${shown}` };
 }
 
-export async function rememberScripts(command: string, cwd: string | undefined, ctx: ToolContext): Promise<void> {
-  for (const { text } of await projectScripts(command, cwd, ctx)) ctx.commands.remember(text);
+export async function rememberScripts(scripts: ScriptFiles, ctx: ToolContext): Promise<void> {
+  if (!runsScripts(scripts)) return;
+  for (const { path, text } of (await textsOf(scripts, ctx)).found) ctx.commands.remember(path, text);
 }
 
-/** The files whose text the command would run, as they are now. */
-async function projectScripts(command: string, cwd = '.', ctx: ToolContext) {
+interface Texts {
+  readonly found: readonly { readonly path: string; readonly text: string }[];
+  /** Named, and nothing that could be compared: a folder, something outside. */
+  readonly missing: readonly string[];
+}
+
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/** As they are now. */
+async function textsOf({ named, sought }: ScriptFiles, ctx: ToolContext): Promise<Texts> {
   const found: { path: string; text: string }[] = [];
-  const names = fileNames(command);
-  const paths = foldersOf(command, cwd).flatMap((folder) => names.map((name) => posix.join(folder, name)));
-  for (const path of new Set(paths)) {
+  const missing: string[] = [];
+  for (const path of new Set([...named, ...sought])) {
     const read = await ctx.files.readText(path);
     if (read.ok) found.push({ path: read.value.path, text: relevant(read.value.path, read.value.text) });
+    else if (named.includes(path) && read.error.code !== 'FILE_NOT_FOUND') {
+      const bytes = await ctx.files.readBytes(path, MOST_BYTES);
+      if (bytes.ok) found.push({ path: bytes.value.path, text: `a program, version ${bytes.value.version}` });
+      else missing.push(path);
+    }
   }
-  return found;
+  return { found, missing };
 }
 
-/** Where the command may be when it runs something: where it starts, and where each `cd` leads. */
-function foldersOf(command: string, cwd: string): string[] {
-  const folders = [cwd];
-  for (const [, folder = ''] of command.matchAll(/(?:^|[;&|(])\s*cd\s+([\w@%+./-]+)/g)) {
-    folders.push(posix.join(folders.at(-1) ?? cwd, folder));
-  }
-  return folders.slice(0, MOST_FOLDERS);
-}
+/** Fields of package.json that nothing runs. */
+const DESCRIPTIONS = [
+  'name',
+  'version',
+  'description',
+  'keywords',
+  'author',
+  'license',
+  'repository',
+  'homepage',
+  'bugs',
+];
 
-function fileNames(command: string): string[] {
-  const manifests = RUNNERS.filter(({ pattern }) => pattern.test(command)).flatMap(({ files }) => files);
-  const scripts = [...command.matchAll(BY_NAME)].map(([, alone, after]) => alone ?? after ?? '');
-  return [...manifests, ...scripts].slice(0, MOST_FILES);
-}
-
-/** Of package.json only what can run: a new dependency or version number is no new script. */
 function relevant(path: string, text: string): string {
   if (posix.basename(path) !== 'package.json') return text;
   try {
-    return JSON.stringify((JSON.parse(text) as { scripts?: unknown }).scripts ?? {});
+    const fields = Object.entries(JSON.parse(text) as Record<string, unknown>);
+    const { scripts, ...rest } = Object.fromEntries(fields.filter(([name]) => !DESCRIPTIONS.includes(name)));
+    return JSON.stringify({ scripts, ...rest });
   } catch {
     return text;
   }

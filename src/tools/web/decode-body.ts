@@ -1,20 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import { detect } from 'chardet';
+import { analyse } from 'chardet';
 import iconv from 'iconv-lite';
 
 const SAMPLE = 64 * 1024;
 const META = /<meta[^>]{0,400}?charset\s*=\s*["']?\s*([\w:.-]{2,40})/i;
 const XML = /^<\?xml[^>]{0,200}encoding\s*=\s*["']([\w:.-]{2,40})["']/i;
-/** What browsers read these labels as: pages that say one mostly are the other. */
-const READ_AS: Readonly<Record<string, string>> = {
-  'iso-8859-1': 'windows-1252',
-  latin1: 'windows-1252',
-  'us-ascii': 'windows-1252',
-  ascii: 'windows-1252',
-  gb2312: 'gb18030',
-  gbk: 'gb18030',
-  'x-sjis': 'shift_jis',
-};
+/** Below this, a guess is hardly better than another. */
+const SURE = 50;
 
 export interface DecodedBody {
   readonly text: string;
@@ -26,13 +18,30 @@ export function decodeBody(bytes: Uint8Array, contentType: string): DecodedBody 
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const marked = byMark(buffer);
   if (marked !== null) return as(buffer, marked);
-  const header = known(/charset\s*=\s*"?([\w:.-]{2,40})/i.exec(contentType)?.[1]);
+  const header = known(/charset\s*=\s*["']?\s*([\w:.-]{2,40})/i.exec(contentType)?.[1]);
   if (header !== null && !(header === 'utf-8' && !isUtf8(buffer))) return as(buffer, header);
+  const wide = wideEncoding(buffer);
+  if (wide !== null) return as(buffer, wide);
   const head = buffer.subarray(0, 4096).toString('latin1');
   const own = known(XML.exec(head)?.[1] ?? META.exec(head)?.[1]);
+  // A page whose own word could be read says nothing when it claims two bytes for each character of that word.
   if (own !== null && own !== 'utf-8' && !own.startsWith('utf-16')) return as(buffer, own);
   if (isUtf8(buffer)) return as(buffer, 'utf-8');
-  return as(buffer, known(detect(buffer.subarray(0, SAMPLE)) ?? undefined) ?? 'windows-1252');
+  return as(buffer, guessed(buffer.subarray(0, SAMPLE)));
+}
+
+/** UTF-16 that does not say so: of text with markup or spaces in it, every other byte is often zero, and no other ever. */
+export function wideEncoding(buffer: Buffer): 'utf-16le' | 'utf-16be' | null {
+  const sample = buffer.subarray(0, Math.min(buffer.length & ~1, 4096));
+  const zeros: [even: number, odd: number] = [0, 0];
+  for (const [at, byte] of sample.entries()) {
+    if (byte === 0) zeros[at % 2 === 0 ? 0 : 1]++;
+    else if (byte < 9 && sample[at ^ 1] === 0) return null;
+  }
+  const [even, odd] = zeros;
+  const many = sample.length / 8;
+  if (odd > many && even === 0) return 'utf-16le';
+  return even > many && odd === 0 ? 'utf-16be' : null;
 }
 
 function byMark(buffer: Buffer): string | null {
@@ -41,11 +50,35 @@ function byMark(buffer: Buffer): string | null {
   return buffer[0] === 0xfe && buffer[1] === 0xff ? 'utf-16be' : null;
 }
 
+/** What browsers read a label as. Those that are none for pages, such as UTF-7 and base64, are not known. */
 function known(label: string | undefined): string | null {
-  if (label === undefined) return null;
-  const lower = label.toLowerCase();
-  const name = READ_AS[lower] ?? (lower === 'utf8' ? 'utf-8' : lower);
-  return iconv.encodingExists(name) ? name : null;
+  try {
+    const name = label === undefined ? '' : new TextDecoder(label).encoding;
+    if (name === 'gbk') return 'gb18030';
+    return iconv.encodingExists(name) ? name : null;
+  } catch {
+    return null;
+  }
+}
+
+function guessed(sample: Buffer): string {
+  const [best] = analyse(sample);
+  if ((best?.confidence ?? 0) < SURE && isSimplifiedChinese(sample)) return 'gb18030';
+  return known(best?.name) ?? 'windows-1252';
+}
+
+/** A few words between markup are too little for statistics, but in GBK they come in pairs of bytes, always. */
+function isSimplifiedChinese(sample: Buffer): boolean {
+  let [frequent, pairs] = [0, 0];
+  for (let at = 0; at < sample.length - 1; at++) {
+    const lead = sample[at] ?? 0;
+    if (lead < 0x80) continue;
+    const trail = sample[++at] ?? 0;
+    if (lead < 0xa1 || lead > 0xf7 || trail < 0xa1) return false;
+    pairs++;
+    if (lead >= 0xb0 && lead <= 0xd7) frequent++;
+  }
+  return frequent * 2 > pairs;
 }
 
 function as(buffer: Buffer, charset: string): DecodedBody {

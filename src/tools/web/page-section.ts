@@ -1,56 +1,61 @@
 import { fail, ok, type Result } from '../../kernel/result.ts';
+import { untrusted } from './untrusted.ts';
 
-interface Heading {
+/** A heading of a text, and where in it it stands. */
+export interface Heading {
   readonly level: number;
   readonly text: string;
-  readonly line: number;
+  readonly at: number;
 }
 
 const MOST_NAMED = 40;
-const LONGEST_HEADING = 500;
+const LONGEST_NAMED = 100;
 
-/** The part of a markdown text from a heading to the next one of its level or above. */
-export function pageSection(markdown: string, wanted: string): Result<string> {
-  const lines = markdown.split('\n');
-  const headings = headingsOf(lines);
+/** The part of a text from a heading to the next one of its level or above. */
+export function pageSection(text: string, headings: readonly Heading[], wanted: string): Result<string> {
   const name = plain(wanted);
   const found =
-    headings.find(({ text }) => plain(text) === name) ??
-    headings.find(({ text }) => plain(text).startsWith(name)) ??
-    headings.find(({ text }) => plain(text).includes(name));
+    headings.find((each) => plain(each.text) === name) ??
+    headings.find((each) => plain(each.text).startsWith(name)) ??
+    headings.find((each) => plain(each.text).includes(name));
   if (found === undefined) return unknownSection(wanted, headings);
-  const next = headings.find(({ line, level }) => line > found.line && level <= found.level);
-  return ok(lines.slice(found.line, next?.line).join('\n').trim());
+  const next = headings.find(({ at, level }) => at > found.at && level <= found.level);
+  return ok(text.slice(found.at, next?.at).trim());
 }
 
-function headingsOf(lines: readonly string[]): Heading[] {
+/** The headings of a text that is written in markdown. */
+export function markdownHeadings(markdown: string): Heading[] {
   const headings: Heading[] = [];
   let fence: string | null = null;
-  for (const [line, text] of lines.entries()) {
-    const mark = /^\s*(`{3,})/.exec(text)?.[1];
-    if (fence !== null) {
-      if (mark !== undefined && text.trim() === fence) fence = null;
-      continue;
-    }
-    if (mark !== undefined) fence = mark;
-    const heading = /^(#{1,6}) (.+)$/.exec(text);
-    if (heading !== null)
-      headings.push({ level: heading[1]?.length ?? 1, text: (heading[2] ?? '').slice(0, LONGEST_HEADING), line });
+  let at = 0;
+  for (const line of markdown.split('\n')) {
+    const mark = /^\s*(`{3,})/.exec(line)?.[1];
+    const heading = fence === null ? /^(#{1,6}) (.+)$/.exec(line) : null;
+    if (heading !== null) headings.push({ level: heading[1]?.length ?? 1, text: heading[2] ?? '', at });
+    if (fence === null) fence = mark ?? null;
+    else if (mark !== undefined && line.trim() === fence) fence = null;
+    at += line.length + 1;
   }
   return headings;
 }
 
+/** The headings are the page's words, and not ours. */
 function unknownSection(wanted: string, headings: readonly Heading[]): Result<never> {
-  const names = headings.slice(0, MOST_NAMED).map(({ text }) => text.slice(0, 100));
-  const there =
-    names.length === 0 ? 'It has no headings; leave section out.' : `Its headings are: ${names.join(' · ')}`;
-  return fail('INVALID_INPUT', `The page has no section «${wanted}». ${there}`, { headings: names });
+  const names = headings.slice(0, MOST_NAMED).map(({ text }) => text.replace(/^#+ /, '').slice(0, LONGEST_NAMED));
+  const what = `The page has no section «${wanted}».`;
+  if (names.length === 0) return fail('INVALID_INPUT', `${what} It has no headings; leave section out.`);
+  return fail('INVALID_INPUT', `${what} Choose one of its headings.\n${untrusted(names.join('\n'))}`, {
+    headings: names,
+  });
 }
 
 function plain(text: string): string {
   return text
+    .slice(0, LONGEST_COMPARED)
     .replace(/[*_`~#]|\[|\]\([^)]*\)/g, '')
     .replace(/\s+/g, ' ')
     .trim()
     .toLowerCase();
 }
+
+const LONGEST_COMPARED = 500;

@@ -6,6 +6,8 @@ import { bodyKind } from './body-kind.ts';
 import { decodeBody } from './decode-body.ts';
 import { htmlToMarkdown } from './html/html-to-markdown.ts';
 import { jsonText } from './json-text.ts';
+import { type Heading, markdownHeadings } from './page-section.ts';
+import { seenText } from './seen-text.ts';
 
 export type Format = 'markdown' | 'text' | 'html' | 'raw';
 
@@ -13,7 +15,8 @@ export interface ReadableBody {
   readonly text: string;
   readonly title: string | null;
   readonly charset: string | null;
-  /** Why there is no text, where there is none. */
+  readonly headings: readonly Heading[];
+  /** Why there is no text, or not all of it. */
   readonly notice?: string;
 }
 
@@ -30,9 +33,13 @@ export async function readableBody(
   if (found.kind === 'binary') return ok(without(`Binary content: ${found.type}, ${bytes.length} bytes, not shown.`));
   if (found.kind === 'pdf') return readPdf(bytes, ctx);
   const { text, charset } = decodeBody(bytes, contentType);
-  if (format === 'raw') return ok({ text, title: null, charset });
-  if (found.kind === 'json') return ok({ text: visible(jsonText(text)), title: null, charset });
-  if (found.kind === 'text' || format === 'html') return ok({ text: visible(text), title: null, charset });
+  if (format === 'raw') return ok({ text, title: null, charset, headings: [] });
+  if (found.kind === 'json') return ok({ text: seenText(jsonText(text)), title: null, charset, headings: [] });
+  if (found.kind === 'text' || format === 'html') {
+    const seen = seenText(text);
+    const headings = format === 'html' ? [] : markdownHeadings(seen);
+    return ok({ text: seen, title: null, charset, headings });
+  }
 
   const startedAt = performance.now();
   const goOn = () => {
@@ -41,7 +48,7 @@ export async function readableBody(
   };
   try {
     const page = await htmlToMarkdown(text, { url, style: format, goOn });
-    return ok({ text: visible(page.text), title: page.title === null ? null : visible(page.title), charset });
+    return ok({ ...page, charset });
   } catch (error) {
     if (ctx.signal.aborted) return fail('CANCELLED', 'The fetch was cancelled.');
     const why = `The page could not be made readable: ${messageOf(error)}.`;
@@ -54,22 +61,15 @@ async function readPdf(bytes: Uint8Array, ctx: ToolContext): Promise<Result<Read
   if (!read.ok && read.error.code !== 'INVALID_INPUT') return read;
   if (!read.ok) return ok(without(`${read.error.message} It has ${bytes.length} bytes.`));
   const pages = read.value.pages.map((page) => page.trim());
+  const { total } = read.value;
   if (pages.every((page) => page === '')) {
-    return ok(
-      without(`PDF of ${pages.length} pages without text, probably scanned; ${bytes.length} bytes, not shown.`),
-    );
+    return ok(without(`PDF of ${total} pages without text, probably scanned; ${bytes.length} bytes, not shown.`));
   }
-  const text = pages.map((page, index) => `[Page ${index + 1}]\n${page}`).join('\n\n');
-  return ok({ text: visible(text), title: null, charset: null });
+  const text = seenText(pages.map((page, index) => `[Page ${index + 1}]\n${page}`).join('\n\n'));
+  const notice = `It has ${total} pages; only the first ${pages.length} were read.`;
+  return ok({ text, title: null, charset: null, headings: [], ...(total > pages.length && { notice }) });
 }
 
 function without(notice: string): ReadableBody {
-  return { text: '', title: null, charset: null, notice };
+  return { text: '', title: null, charset: null, headings: [], notice };
 }
-
-/** Without characters that nobody sees: they turn the direction of writing, or smuggle words past a reader. */
-function visible(text: string): string {
-  return text.replace(UNSEEN, '');
-}
-
-const UNSEEN = /[\u{e0000}-\u{e007f}\u202a-\u202e\u2066-\u2069]|(?![\n\t\r])\p{Cc}/gu;

@@ -167,7 +167,10 @@ describe('web_fetch', () => {
       body: '## Reading\n\nBytes come in pieces.\n\n### Pieces\n\nThey vary.',
     });
     expect(await web.call({ url, section: 'Nothing' })).toMatchObject({
-      error: { code: 'INVALID_INPUT', message: expect.stringContaining('Streams · Reading · Pieces · Writing') },
+      error: {
+        code: 'INVALID_INPUT',
+        message: expect.stringContaining('<web_content>\nStreams\nReading\nPieces\nWriting\n</web_content>'),
+      },
     });
   });
 
@@ -335,6 +338,8 @@ describe('policy', () => {
     ['in base64', { url: `http://pub.test/${Buffer.from('s3cr3t-value-42').toString('base64url')}` }],
     ['percent-encoded', { url: 'http://pub.test/%73%33cr3t-value-42' }],
     ['in a header', { url: 'http://pub.test/', headers: { 'x-a': 's3cr3t-value-42' } }],
+    ['in the name of a header', { url: 'http://pub.test/', headers: { 's3cr3t-value-42': 'x' } }],
+    ['in a URL with breaks in it', { url: 'http://pub.test/s3cr3t\n-value\t-42' }],
     ['in the body', { url: 'http://pub.test/', method: 'POST', body: '{"k":"s3cr3t-value-42"}' }],
   ])('a value of a sensitive file %s is asked about, whatever the rules', async (_where, args) => {
     const files = { '.env': 'API_KEY=s3cr3t-value-42\nPORT=8080\nMODE=production\n' };

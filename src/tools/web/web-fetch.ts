@@ -29,6 +29,7 @@ const output = z.object({
 export const webFetch = defineTool({
   name: 'web_fetch',
   category: ToolCategory.WEB,
+  patterns: 'hosts',
   description:
     'Fetch a page or an API from the web. HTML comes as readable markdown with absolute links, JSON indented, PDF as text. ' +
     'Page through long content with offset, or ask for one section by its heading. Status 4xx and 5xx are answers too.',
@@ -51,32 +52,42 @@ export const webFetch = defineTool({
 
   summary: ({ url, method }) => `${method === 'GET' ? 'Fetch' : 'Send to'} ${url.replace(/\s+/g, ' ')}`,
   access: ({ url, method }) => [{ kind: 'net.fetch', url, method }],
-  approval: ({ url, headers = {}, body = '' }, ctx) => secretReason([url, ...Object.values(headers), body], ctx),
+  approval: ({ url, headers = {}, body = '' }, ctx) =>
+    secretReason([url, ...Object.entries(headers).flat(), body], ctx),
 
   async run({ url, method, headers, body, timeout, format, section, offset, maxChars }, ctx) {
     if (body !== undefined && method === 'GET') {
       return fail('INVALID_INPUT', 'A body can only be sent with POST: set method to POST, or leave body out.');
+    }
+    if (section !== undefined && (format === 'html' || format === 'raw')) {
+      return fail('INVALID_INPUT', `There are no sections in format ${format}: set it to markdown or text.`);
     }
     const request = { url, method, ...(headers && { headers }), ...(body !== undefined && { body }) };
     const fetched = await ctx.web.fetch({ ...request, timeoutMs: timeout * 1000, maxBytes: MAX_BYTES });
     if (!fetched.ok) return fetched;
     const readable = await readableBody(fetched.value, format, ctx);
     if (!readable.ok) return readable;
-    const text = section === undefined ? ok(readable.value.text) : pageSection(readable.value.text, section);
-    return text.ok ? windowOf(fetched.value, { ...readable.value, text: text.value }, offset, maxChars) : text;
+    const { text, headings } = readable.value;
+    const part = section === undefined ? ok(text) : pageSection(text, headings, section);
+    return part.ok ? windowOf(fetched.value, { ...readable.value, text: part.value }, offset, maxChars) : part;
   },
 
   render({ status, url, contentType, title, body, notice, offset, totalChars, nextOffset, cachedAt }) {
-    const about = [String(status), contentType, title === null ? '' : JSON.stringify(title)].filter(Boolean);
     const cached = cachedAt === null ? '' : ` · from the cache, fetched at ${cachedAt}`;
-    const head = `${url} → ${about.join(' · ')}${cached}`;
-    if (notice !== undefined) return `${head}\n[${notice}]`;
-    if (body === '') return `${head}\n[The answer has no text.]`;
+    const head = `${url} → ${status}${mediaType(contentType)}${cached}${notice === undefined ? '' : `\n[${notice}]`}`;
+    const content = [title === null ? '' : `Title: ${title}`, body].filter((each) => each !== '').join('\n\n');
+    if (content === '') return notice === undefined ? `${head}\n[The answer has no text.]` : head;
     const shown = `Characters ${offset}-${offset + body.length} of ${totalChars}.`;
     const more = nextOffset === null ? '' : `\n[${shown} Continue with offset=${nextOffset}.]`;
-    return `${head}\n${untrusted(body)}${more}`;
+    return `${head}\n${untrusted(content)}${more}`;
   },
 });
+
+/** Only what is one: a header may hold any sentence, and this stands outside of the mark. */
+function mediaType(contentType: string): string {
+  const type = /^\s*([a-z]{1,20}\/[\w.+-]{1,80})\s*(;|$)/i.exec(contentType)?.[1];
+  return type === undefined ? '' : ` · ${type.toLowerCase()}`;
+}
 
 function windowOf(
   { status, url, headers, bytes, cachedAt }: WebResponse,
@@ -87,8 +98,9 @@ function windowOf(
   if (offset > 0 && offset >= text.length) {
     return fail('INVALID_INPUT', `The content has only ${text.length} characters; use an offset below that.`);
   }
-  const body = text.slice(offset, offset + maxChars);
-  const end = offset + body.length;
+  const start = splits(text, offset) ? offset - 1 : offset;
+  const until = Math.min(offset + maxChars, text.length);
+  const end = splits(text, until) ? (until - 1 > start ? until - 1 : until + 1) : until;
   return ok({
     status,
     url,
@@ -96,12 +108,17 @@ function windowOf(
     contentType: headers['content-type'] ?? '',
     charset,
     title,
-    body,
+    body: text.slice(start, end),
     bytes: bytes.length,
-    offset,
+    offset: start,
     totalChars: text.length,
     nextOffset: end < text.length ? end : null,
     cachedAt: cachedAt === null ? null : new Date(cachedAt).toISOString(),
     ...(notice !== undefined && { notice }),
   });
+}
+
+/** Whether a cut there would go through a character. */
+function splits(text: string, at: number): boolean {
+  return at > 0 && /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(at - 1, at + 1));
 }

@@ -3,12 +3,14 @@ import { ToolCategory } from '../../kernel/category.ts';
 import { ok } from '../../kernel/result.ts';
 import { defineTool } from '../../kernel/tool.ts';
 import { secretReason } from './secret-reason.ts';
+import { seenText } from './seen-text.ts';
 import { untrusted } from './untrusted.ts';
 
 export const webSearch = defineTool({
   name: 'web_search',
   category: ToolCategory.WEB,
   effect: 'idempotent',
+  patterns: 'none',
   description:
     'Search the web and get titles, links and snippets, best first. Read a page that looks right with web_fetch. ' +
     'It needs a search provider that the user has configured.',
@@ -29,7 +31,11 @@ export const webSearch = defineTool({
   async run({ query, numResults }, ctx) {
     const found = await ctx.web.search({ query, limit: numResults });
     if (!found.ok) return found;
-    return ok({ provider: found.value.provider, results: found.value.hits.map((hit) => ({ ...hit })) });
+    const { provider, hits } = found.value;
+    return ok({
+      provider,
+      results: hits.map(({ title, url, snippet }) => ({ title: seenText(title), url, snippet: seenText(snippet) })),
+    });
   },
 
   render({ provider, results }) {

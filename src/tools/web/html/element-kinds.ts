@@ -1,3 +1,4 @@
+import { isHidingStyle, withoutComments } from './hiding-style.ts';
 import type { Attributes } from './parse-html.ts';
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
@@ -11,16 +12,14 @@ export const BLOCKS = words(
   'address article aside blockquote body center dd details div dl dt fieldset figcaption figure footer form header hgroup ' +
     'html li main menu nav ol p pre section summary table tbody td tfoot th thead tr ul',
 );
-const AROUND_NAMES = words('nav footer aside menu');
-const AROUND_ROLES = words(
-  'navigation banner contentinfo complementary search menu menubar dialog alertdialog toolbar',
-);
+const AROUND_NAMES = words('nav menu');
+const AROUND_ROLES = words('navigation banner contentinfo search menu menubar dialog alertdialog toolbar');
+/** Inside of the content they are parts of it. */
+const ASIDE_NAMES = words('aside footer header');
 const AROUND_WORDS =
   /(^|[\s_-])(nav|navbar|navigation|menu|sidebar|side-bar|breadcrumbs?|footer|cookies?|consent|gdpr|advert\w*|ads?|sponsor\w*|promo\w*|share|sharing|social|related|recommended|newsletter|subscribe|signup|pagination|pager|popup|modal|skip-link|editsection|headerlink|navbox|noprint|toolbar|site-header|masthead)([\s_-]|$)/i;
 const NOT_AROUND = /(^|[\s_-])(article|main|content|body|post|entry)([\s_-]|$)/i;
 
-const HIDING_STYLE =
-  /display\s*:\s*none|visibility\s*:\s*(hidden|collapse)|opacity\s*:\s*0(\.0+)?\s*(;|!|$)|font-size\s*:\s*0(\.0+)?(px|em|rem|pt|%)?\s*(;|!|$)|(text-indent|left|top|right|margin-left)\s*:\s*-\d{3,}|clip\s*:\s*rect\(\s*0|(^|;)\s*(max-)?(height|width)\s*:\s*[01](px)?\s*(;|!|$)[\s\S]*overflow\s*:\s*hidden/i;
 const HIDING_CLASS = /(^|\s)(sr-only|visually-?hidden|screen-reader(-text)?|d-none|hidden|is-hidden|invisible)(\s|$)/i;
 /** Hidden on small screens only, or the other way round: somebody sees it. */
 const SHOWN_SOMEWHERE = /(^|\s)((sm|md|lg|xl|2xl):(block|flex|grid|inline\S*|table\S*)|d-(sm|md|lg|xl|xxl)-\S+)(\s|$)/;
@@ -33,24 +32,29 @@ export function isSkipped(name: string): boolean {
 export function isHidden(attributes: Attributes, hiddenBySheet: ReadonlySet<string>): boolean {
   const { hidden, style, class: classes = '', id, 'aria-hidden': aria } = attributes;
   if (hidden !== undefined && hidden !== 'until-found') return true;
-  if (aria === 'true' || (style !== undefined && HIDING_STYLE.test(style))) return true;
+  if (aria === 'true' || (style !== undefined && isHidingStyle(style))) return true;
   if (classes !== '' && HIDING_CLASS.test(classes) && !SHOWN_SOMEWHERE.test(classes)) return true;
   if (hiddenBySheet.size === 0) return false;
   if (id !== undefined && hiddenBySheet.has(`#${id}`)) return true;
   return classes.split(/\s+/).some((each) => each !== '' && hiddenBySheet.has(`.${each}`));
 }
 
-/** What stands around the content of a page rather than in it. `inContent`: inside <main> or <article>. */
-export function isAround(
+/**
+ * What an element is that may stand around the content of a page rather than in it. `perhaps around`: only a class or an
+ * id says so. `note`: it stands in <main> or <article>, where it may well belong to the text.
+ */
+export function aroundKind(
   name: string,
   { role = '', class: classes = '', id = '' }: Attributes,
   inContent: boolean,
-): boolean {
-  if (AROUND_NAMES.has(name) || AROUND_ROLES.has(role)) return true;
-  if (name === 'header' && !inContent) return true;
-  if (name === 'body' || name === 'html' || name === 'main' || name === 'article') return false;
+): 'around' | 'perhaps around' | 'note' | null {
+  if (AROUND_NAMES.has(name) || AROUND_ROLES.has(role)) return 'around';
+  const isAside = ASIDE_NAMES.has(name) || role === 'complementary';
+  if (isAside && !inContent) return 'around';
+  if (name === 'body' || name === 'html' || name === 'main' || name === 'article') return null;
   const named = `${classes} ${id}`;
-  return named.length > 1 && AROUND_WORDS.test(named) && !NOT_AROUND.test(named);
+  if (named.length > 1 && AROUND_WORDS.test(named) && !NOT_AROUND.test(named)) return 'perhaps around';
+  return isAside && name !== 'header' ? 'note' : null;
 }
 
 /** Classes and ids that a page's own style sheet hides. Only plain selectors outside of @-rules: the rest is guesswork. */
@@ -65,7 +69,7 @@ export function hiddenSelectors(sheet: string): string[] {
       const end = plain.indexOf('}', at);
       const selectors = plain.slice(start, at).trim();
       const body = plain.slice(at + 1, end === -1 ? undefined : end).slice(0, LONGEST_RULE);
-      if (!selectors.startsWith('@') && HIDING_STYLE.test(body)) {
+      if (!selectors.startsWith('@') && isHidingStyle(body)) {
         found.push(
           ...selectors
             .split(',')
@@ -82,14 +86,3 @@ export function hiddenSelectors(sheet: string): string[] {
 }
 
 const LONGEST_RULE = 2000;
-
-function withoutComments(sheet: string): string {
-  const parts: string[] = [];
-  let at = 0;
-  for (let start = sheet.indexOf('/*'); start !== -1; start = sheet.indexOf('/*', at)) {
-    parts.push(sheet.slice(at, start));
-    const end = sheet.indexOf('*/', start + 2);
-    at = end === -1 ? sheet.length : end + 2;
-  }
-  return parts.join('') + sheet.slice(at);
-}

@@ -1,3 +1,5 @@
+import type { Heading } from '../page-section.ts';
+import { seenText } from '../seen-text.ts';
 import { hiddenSelectors, isHidden, isSkipped } from './element-kinds.ts';
 import type { Style } from './inline-text.ts';
 import { PageWriter } from './page-writer.ts';
@@ -14,6 +16,7 @@ export interface HtmlOptions {
 export interface ReadablePage {
   readonly title: string | null;
   readonly text: string;
+  readonly headings: readonly Heading[];
 }
 
 /** What a reader of the page would read, as markdown or as plain text. Takes turns with other work. */
@@ -41,25 +44,21 @@ class PageReader implements HtmlEvents {
     this.#writer = new PageWriter(url, style);
   }
 
+  hides(name: string, attributes: Attributes): boolean {
+    if (isSkipped(name) || name === 'title') return true;
+    return !NEVER_HIDDEN.has(name) && isHidden(attributes, this.#hidden);
+  }
+
   open(name: string, attributes: Attributes): void {
     if (name === 'style') this.#collecting = 'style';
-    if (this.#skipped > 0 || isSkipped(name)) {
-      this.#skipped++;
-      return;
-    }
-    if (name === 'title') {
-      this.#collecting = this.#titleDone ? null : 'title';
+    if (this.#skipped > 0 || this.hides(name, attributes)) {
+      if (name === 'title' && this.#skipped === 0) this.#collecting = this.#titleDone ? null : 'title';
       this.#skipped++;
       return;
     }
     if (name === 'meta') this.#meta(attributes);
     if (name === 'base') this.#writer.rebase(attributes['href'] ?? '');
-    if (IN_HEAD.has(name)) return;
-    if (name !== 'body' && name !== 'html' && isHidden(attributes, this.#hidden)) {
-      this.#skipped++;
-      return;
-    }
-    this.#writer.open(name, attributes);
+    if (!IN_HEAD.has(name)) this.#writer.open(name, attributes);
   }
 
   text(text: string): void {
@@ -80,8 +79,11 @@ class PageReader implements HtmlEvents {
   }
 
   page(): ReadablePage {
-    const title = (this.#title || this.#socialTitle).replace(/\s+/g, ' ').trim().slice(0, LONGEST_TITLE);
-    return { title: title === '' ? null : title, text: this.#writer.finish() };
+    const title = seenText(this.#title || this.#socialTitle)
+      .replace(/\s+/g, ' ')
+      .trim()
+      .slice(0, LONGEST_TITLE);
+    return { title: title === '' ? null : title, ...this.#writer.finish() };
   }
 
   #meta({ property, content }: Attributes): void {
@@ -90,3 +92,4 @@ class PageReader implements HtmlEvents {
 }
 
 const IN_HEAD = new Set(['head', 'link', 'meta', 'base']);
+const NEVER_HIDDEN = new Set(['body', 'html', ...IN_HEAD]);

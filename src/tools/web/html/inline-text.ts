@@ -28,8 +28,7 @@ export class InlineText {
   }
 
   add(text: string): void {
-    const inCode = this.#marks.some(({ mark }) => mark === 'code');
-    let shown = inCode ? text.replace(/\s+/g, ' ') : text.replace(/[\s\u200b\ufeff]+/g, ' ');
+    let shown = text.replace(/[\u200b\ufeff]+/g, '').replace(/\s+/g, ' ');
     if (this.#endsOpen && shown.startsWith(' ')) shown = shown.slice(1);
     if (shown === '') return;
     this.#parts.push(shown);

@@ -1,3 +1,6 @@
+import type { Heading } from '../page-section.ts';
+import { seenText } from '../seen-text.ts';
+
 export interface Block {
   readonly text: string;
   /** Directly below the block before, without an empty line. */
@@ -5,6 +8,8 @@ export interface Block {
   readonly length: number;
   readonly linkLength: number;
   readonly heading: number;
+  /** Code, or a table. */
+  readonly solid: boolean;
 }
 
 interface Range {
@@ -13,14 +18,14 @@ interface Range {
 }
 
 interface Container extends Range {
-  readonly kind: 'main' | 'article' | 'around' | 'box';
+  readonly kind: 'main' | 'article' | 'around' | 'perhaps around' | 'note' | 'box';
 }
 
-/** Enough of a page to be what it is about. */
-const MOST_OF_IT = 0.7;
-const HALF = 0.5;
+/** Enough of a page's running text to be what it is about: a menu too many is better than a paragraph too few. */
+const ALL_BUT_A_LINE = 0.95;
 const SOME = 0.25;
-const FEW_CHARACTERS = 200;
+const HALF = 0.5;
+const FEW_CHARACTERS = 140;
 
 /** Twice the largest page there is: more only comes of a page that multiplies its own text. */
 const MOST_TEXT = 10 * 1024 * 1024;
@@ -35,7 +40,7 @@ export class PageBlocks {
 
   add(block: Block): void {
     this.#size += block.text.length;
-    if (this.#size <= MOST_TEXT) this.#blocks.push(block);
+    if (this.#size <= MOST_TEXT) this.#blocks.push({ ...block, text: seenText(block.text) });
     else if (!this.#isFull) this.#blocks.push({ ...block, text: LEFT_OUT, length: 0, linkLength: 0, heading: 0 });
     this.#isFull = this.#size > MOST_TEXT;
   }
@@ -51,15 +56,29 @@ export class PageBlocks {
   }
 
   /** What the page is about, without what stands around it, unless hardly anything would be left. */
-  mainText(): string {
-    const around = this.#containers.filter(({ kind }) => kind === 'around');
-    const kept = this.#without(around);
-    const all = sum(this.#blocks, () => true);
-    const some = sum(this.#blocks, (_, index) => kept[index] === true);
-    const isKept = some >= Math.min(FEW_CHARACTERS, all / 2) ? kept : kept.map(() => true);
+  mainText(): { text: string; headings: Heading[] } {
+    const isAround = this.#aroundness();
+    const kept = this.#without(this.#containers.filter(isAround));
+    const all = kept.map(() => true);
+    const whole = { start: 0, end: this.#blocks.length };
+    const isKept = this.#runningText(kept)(whole) >= this.#runningText(all)(whole) * SOME ? kept : all;
     const range = this.#mainRange(isKept);
     const chosen = this.#blocks.filter((_, index) => isKept[index] && index >= range.start && index < range.end);
-    return joined([...this.#missingTitle(range, isKept), ...chosen]);
+    return joined([...this.#missingTitle(range), ...chosen]);
+  }
+
+  /** What only looks as if it stood around the content does so if it is a menu, or says next to nothing. */
+  #aroundness(): (container: Container) => boolean {
+    const textIn = this.#sumOf(({ length }) => length);
+    const linksIn = this.#sumOf(({ linkLength }) => linkLength);
+    const partsIn = this.#sumOf(({ heading, solid }) => (heading > 0 || solid ? 1 : 0));
+    return (container) => {
+      const { kind } = container;
+      if (kind !== 'perhaps around' && kind !== 'note') return kind === 'around';
+      const [text, links] = [textIn(container), linksIn(container)];
+      if (links > text * HALF) return true;
+      return kind === 'perhaps around' && (partsIn(container) === 0 || text - links < FEW_CHARACTERS);
+    };
   }
 
   #without(ranges: readonly Range[]): boolean[] {
@@ -75,41 +94,58 @@ export class PageBlocks {
     });
   }
 
-  /** <main>, or the one <article>, or the innermost box that holds most of the running text. */
+  /** <main>, or what holds all articles, or the innermost box, if hardly any of the running text stands outside of it. */
   #mainRange(isKept: readonly boolean[]): Range {
     const whole = { start: 0, end: this.#blocks.length };
-    const prefix = new Float64Array(this.#blocks.length + 1);
-    for (const [index, { length, linkLength }] of this.#blocks.entries()) {
-      prefix[index + 1] = (prefix[index] ?? 0) + (isKept[index] ? length - linkLength : 0);
-    }
-    const textIn = ({ start, end }: Range) => (prefix[end] ?? 0) - (prefix[start] ?? 0);
+    const textIn = this.#runningText(isKept);
     const total = textIn(whole);
-    const largest = (kind: Container['kind']) =>
-      this.#containers.filter((each) => each.kind === kind).sort((a, b) => textIn(b) - textIn(a))[0];
+    const main = hull(this.#containers.filter(({ kind }) => kind === 'main'));
+    if (main !== undefined && textIn(main) >= Math.min(FEW_CHARACTERS, total * SOME)) return main;
+    const articles = hull(this.#containers.filter((each) => each.kind === 'article' && textIn(each) > 0));
+    const boxes = this.#containers
+      .filter(({ kind }) => kind === 'box')
+      .sort((a, b) => a.end - a.start - (b.end - b.start) || b.start - a.start);
+    const ranges = articles === undefined ? boxes : [articles, ...boxes];
+    return ranges.find((range) => textIn(range) >= total * ALL_BUT_A_LINE) ?? whole;
+  }
 
-    const main = largest('main');
-    const within = main !== undefined && textIn(main) >= Math.min(FEW_CHARACTERS, total * SOME) ? main : whole;
-    const article = largest('article');
-    const isInside = article !== undefined && article.start >= within.start && article.end <= within.end;
-    if (isInside && textIn(article) >= textIn(within) * (within === main ? MOST_OF_IT : HALF)) return article;
-    if (within === main) return main;
-    const boxes = this.#containers.filter((each) => each.kind === 'box' && textIn(each) >= total * MOST_OF_IT);
-    return boxes.sort((a, b) => a.end - a.start - (b.end - b.start) || b.start - a.start)[0] ?? whole;
+  /** What is not in links. */
+  #runningText(isKept: readonly boolean[]): (range: Range) => number {
+    return this.#sumOf(({ length, linkLength }, index) => (isKept[index] ? length - linkLength : 0));
+  }
+
+  /** Adds up once, so that a range costs the same whatever its length. */
+  #sumOf(value: (block: Block, index: number) => number): (range: Range) => number {
+    const before = new Float64Array(this.#blocks.length + 1);
+    for (const [index, block] of this.#blocks.entries()) before[index + 1] = (before[index] ?? 0) + value(block, index);
+    return ({ start, end }) => (before[end] ?? 0) - (before[start] ?? 0);
   }
 
   /** The page's first heading belongs to it, also where it stands above the part that was chosen. */
-  #missingTitle({ start }: Range, isKept: readonly boolean[]): Block[] {
+  #missingTitle({ start }: Range): Block[] {
     const inside = this.#blocks.findIndex(({ heading }, index) => heading === 1 && index >= start);
-    const at = this.#blocks.findIndex(({ heading }, index) => heading === 1 && index < start && isKept[index]);
-    const title = this.#blocks[at];
+    const title = this.#blocks.find(({ heading }, index) => heading === 1 && index < start);
     return inside === -1 && title !== undefined ? [title] : [];
   }
 }
 
-function joined(blocks: readonly Block[]): string {
-  return blocks.map(({ text, tight }, index) => (index === 0 ? '' : tight ? '\n' : '\n\n') + text).join('');
+function hull(ranges: readonly Range[]): Range | undefined {
+  if (ranges.length === 0) return undefined;
+  let [start, end] = [Number.POSITIVE_INFINITY, 0];
+  for (const range of ranges) [start, end] = [Math.min(start, range.start), Math.max(end, range.end)];
+  return { start, end };
 }
 
-function sum(blocks: readonly Block[], counts: (block: Block, index: number) => boolean): number {
-  return blocks.reduce((total, block, index) => total + (counts(block, index) ? block.length : 0), 0);
+function joined(blocks: readonly Block[]): { text: string; headings: Heading[] } {
+  const parts: string[] = [];
+  const headings: Heading[] = [];
+  let length = 0;
+  for (const { text, tight, heading } of blocks) {
+    const gap = parts.length === 0 ? '' : tight ? '\n' : '\n\n';
+    length += gap.length;
+    if (heading > 0) headings.push({ level: heading, text, at: length });
+    parts.push(gap, text);
+    length += text.length;
+  }
+  return { text: parts.join(''), headings };
 }

@@ -1,4 +1,4 @@
-import { BLOCKS, isAround } from './element-kinds.ts';
+import { aroundKind, BLOCKS } from './element-kinds.ts';
 import { InlineText, isPermalink, longestRun, type Style } from './inline-text.ts';
 import { LinePrefixes } from './line-prefixes.ts';
 import { linkTarget } from './link-target.ts';
@@ -81,7 +81,7 @@ export class PageWriter {
     if (container?.kind === 'main' || container?.kind === 'article') this.#content--;
   }
 
-  finish(): string {
+  finish(): ReturnType<PageBlocks['mainText']> {
     while (this.#stack.length > 0) this.close('');
     this.#flush();
     return this.#blocks.mainText();
@@ -98,7 +98,8 @@ export class PageWriter {
   #containerOf(name: string, attributes: Attributes): Container | null {
     if (this.#tables.cell !== null) return null;
     if (name === 'main' || attributes['role'] === 'main') return this.#begin('main');
-    if (isAround(name, attributes, this.#content > 0)) return this.#begin('around');
+    const around = aroundKind(name, attributes, this.#content > 0);
+    if (around !== null) return this.#begin(around);
     if (name === 'article') return this.#begin('article');
     return BOXES.has(name) ? this.#begin('box') : null;
   }
@@ -239,7 +240,7 @@ export class PageWriter {
       if (code === '') return;
       const fence = '`'.repeat(Math.max(3, longestRun(code) + 1));
       const text = this.#style === 'text' ? code : `${fence}${language}\n${code}\n${fence}`;
-      this.#emit(text, { length: code.length, linkLength: 0 });
+      this.#emit(text, { length: code.length, linkLength: 0, solid: true });
     };
   }
 
@@ -283,11 +284,11 @@ export class PageWriter {
   }
 
   #emitAll(texts: readonly string[]): void {
-    for (const text of texts) this.#emit(text, { length: text.length, linkLength: 0 });
+    for (const text of texts) this.#emit(text, { length: text.length, linkLength: 0, solid: true });
   }
 
-  #emit(text: string, { length, linkLength, heading = 0 }: Measures): void {
-    this.#blocks.add({ ...this.#prefixes.write(text), length, linkLength, heading });
+  #emit(text: string, { length, linkLength, heading = 0, solid = false }: Measures): void {
+    this.#blocks.add({ ...this.#prefixes.write(text), length, linkLength, heading, solid });
   }
 }
 
@@ -295,6 +296,7 @@ interface Measures {
   readonly length: number;
   readonly linkLength: number;
   readonly heading?: number;
+  readonly solid?: boolean;
 }
 
 function languageOf({

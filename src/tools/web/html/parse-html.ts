@@ -4,6 +4,8 @@ export type Attributes = Readonly<Record<string, string>>;
 
 /** Told in order; every `open` has exactly one `close`, whatever the page left out. */
 export interface HtmlEvents {
+  /** Whether nothing in such an element is for a reader: it is opened and closed at any depth. */
+  hides(name: string, attributes: Attributes): boolean;
   open(name: string, attributes: Attributes): void;
   text(text: string): void;
   close(name: string): void;
@@ -71,8 +73,10 @@ class HtmlStack implements TokenizerCallbacks {
   readonly #html: string;
   readonly #events: HtmlEvents;
   readonly #stack: string[] = [];
-  /** Elements beyond the deepest, which still have closing tags to come. */
+  /** How many elements of a name are open beyond the deepest. */
   readonly #beyond = new Map<string, number>();
+  /** The one of them that hides what is in it, as the how manieth of its name. */
+  #hiding: { readonly name: string; readonly open: number } | null = null;
   #name = '';
   #attributes: Record<string, string> = {};
   #attribute = '';
@@ -129,7 +133,8 @@ class HtmlStack implements TokenizerCallbacks {
 
   #open(name: string, attributes: Attributes): void {
     const closes = CLOSES.get(name);
-    if (closes !== undefined) this.#closeImplied(closes[0], closes[1]);
+    // What stands between them beyond the deepest is not known in order, so there nothing is implied.
+    if (closes !== undefined && this.#beyond.size === 0) this.#closeImplied(closes[0], closes[1]);
     if (VOID.has(name)) {
       this.#events.open(name, attributes);
       this.#events.close(name);
@@ -137,20 +142,37 @@ class HtmlStack implements TokenizerCallbacks {
       this.#stack.push(name);
       this.#events.open(name, attributes);
     } else {
-      this.#beyond.set(name, (this.#beyond.get(name) ?? 0) + 1);
+      this.#openBeyond(name, attributes);
     }
   }
 
+  #openBeyond(name: string, attributes: Attributes): void {
+    const open = (this.#beyond.get(name) ?? 0) + 1;
+    this.#beyond.set(name, open);
+    if (BLOCKS.has(name)) this.#events.text(' ');
+    if (this.#hiding !== null || !this.#events.hides(name, attributes)) return;
+    this.#hiding = { name, open };
+    this.#events.open(name, attributes);
+  }
+
   #close(name: string): void {
-    const beyond = this.#beyond.get(name) ?? 0;
-    if (beyond > 0) {
-      this.#beyond.set(name, beyond - 1);
+    const beyond = this.#beyond.get(name);
+    if (beyond !== undefined) {
+      if (this.#hiding?.name === name && this.#hiding.open === beyond) this.#endHiding();
+      if (beyond === 1) this.#beyond.delete(name);
+      else this.#beyond.set(name, beyond - 1);
       return;
     }
     const at = this.#stack.lastIndexOf(name);
     // A stray end tag in a cell does not end the table around it.
     if (at === -1 || (!BLOCKS.has(name) && this.#stack.slice(at).some((each) => CELLS.has(each)))) return;
     this.#popTo(at);
+  }
+
+  #endHiding(): void {
+    const { name } = this.#hiding ?? {};
+    this.#hiding = null;
+    if (name !== undefined) this.#events.close(name);
   }
 
   #closeImplied(targets: ReadonlySet<string>, barriers: ReadonlySet<string>): void {
@@ -162,6 +184,10 @@ class HtmlStack implements TokenizerCallbacks {
   }
 
   #popTo(length: number): void {
+    if (this.#stack.length > length) {
+      this.#endHiding();
+      this.#beyond.clear();
+    }
     while (this.#stack.length > length) this.#events.close(this.#stack.pop() ?? '');
   }
 }

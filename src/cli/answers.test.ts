@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { openAgent } from '../app/open-agent.ts';
+import { type App, openApp } from '../app/open-app.ts';
+import { openModel } from '../app/open-model.ts';
+import { ExecutionContext } from '../kernel/execution-context.ts';
+import { type CliPlace, cliPlace } from '../testing/cli-place.ts';
+import { modelServer } from '../testing/model-server.ts';
+import { anthropicReply } from '../testing/wire-turn.ts';
+import { runCli } from './run-cli.ts';
+
+async function cli(place: CliPlace, argv: readonly string[], { input = '', env = {} } = {}) {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  stdin.end(input);
+  const said = { out: '', err: '' };
+  stdout.setEncoding('utf8').on('data', (text) => (said.out += text));
+  stderr.setEncoding('utf8').on('data', (text) => (said.err += text));
+  const io = {
+    stdin,
+    stdout,
+    stderr,
+    env: { ...place.env, ...env },
+    cwd: place.workspace,
+    onInterrupt: () => () => {},
+  };
+  return { code: await runCli(argv, io, '1.2.3'), ...said };
+}
+
+/** Waits for a question as another program would see it. */
+async function question(place: CliPlace): Promise<string> {
+  for (let tries = 0; tries < 300; tries++) {
+    const { out } = await cli(place, ['approvals', 'list', '--json']);
+    if (out !== '') return JSON.parse(out).id;
+    await delay(50);
+  }
+  throw new Error('nobody was asked');
+}
+
+const content = (place: CliPlace, name = 'a.txt') => readFileSync(join(place.workspace, name), 'utf8');
+const PATH = process.env.PATH;
+
+test('a call that waits is approved from another terminal with other arguments, after these were shown', {
+  timeout: 60_000,
+}, async () => {
+  using place = cliPlace(PATH, { 'a.txt': 'old\n' });
+  const call = cli(place, ['call', 'write_file', '--path', 'a.txt', '--content', 'asked\n', '--json']);
+  const id = await question(place);
+  const shown = await cli(place, ['approvals', 'show', id]);
+  expect(shown.out).toMatch(/-old\n +\+asked/);
+  expect(shown.out).toContain('--always would save: allow write_file(a.txt)');
+
+  const wrong = await cli(place, ['approvals', 'approve', id, '--input', '{"path":"../out.txt"}']);
+  expect(wrong).toMatchObject({ code: expect.any(Number), out: '' });
+  expect(wrong.err).toContain('../out.txt');
+  expect((await cli(place, ['approvals', 'approve', id, '--input', 'x'])).err).toContain('--input must be a JSON');
+  const looked = await cli(place, ['approvals', 'show', id, '--input', '{"content":"mine\\n"}']);
+  expect(looked.out).toMatch(/content changed; this runs instead:[\s\S]*\+mine/);
+  expect(content(place)).toBe('old\n');
+
+  const approved = await cli(place, ['approvals', 'approve', id, '--input', '{"content":"mine\\n"}']);
+  expect(approved.out).toMatch(/content changed; this runs instead:[\s\S]*\+mine[\s\S]*approved\.$/m);
+  expect(await call).toMatchObject({ code: 0 });
+  expect(content(place)).toBe('mine\n');
+  expect((await cli(place, ['approvals', 'approve', id])).err).toContain('is not open any more');
+});
+
+test('«always» says which rule it saved, and nobody is asked the next time', { timeout: 60_000 }, async () => {
+  using place = cliPlace(PATH, { 'a.txt': 'old\n' });
+  const write = (words: string) => cli(place, ['call', 'write_file', '--path', 'a.txt', '--content', words, '--json']);
+  const call = write('one\n');
+  const approved = await cli(place, ['approvals', 'approve', await question(place), '--always']);
+  expect(approved.out).toContain('Saved: allow write_file(a.txt)');
+  expect(await call).toMatchObject({ code: 0 });
+  expect(await write('two\n')).toMatchObject({ code: 0, err: '' });
+  expect(content(place)).toBe('two\n');
+});
+
+/** The app with somebody who never answers; closing it is how its process ends. */
+async function unanswered(place: CliPlace, env: object, work: (app: App) => unknown): Promise<void> {
+  const approver = () => new Promise<never>(() => {});
+  const opened = await openApp({ workspace: place.workspace, env: { ...place.env, ...env }, approver });
+  if (!opened.ok) throw new Error(opened.error.message);
+  void work(opened.value);
+  while ((await opened.value.store.approvals({ state: 'pending' })).length === 0) await delay(20);
+  await opened.value.store.close();
+}
+
+test.each([
+  ['yes', 'y\n', 'by model'],
+  ['an edit', 'e\n{"path":"a.txt","content":"by me"}\n', 'by me'],
+  ['no', 'n\nnot now\n', 'old'],
+])(
+  'chat asks again what its session left unanswered, and goes on with %s',
+  { timeout: 60_000 },
+  async (_, typed, end) => {
+    using place = cliPlace(PATH, { 'a.txt': 'old' });
+    const turns = [
+      { calls: [{ name: 'write_file', args: { path: 'a.txt', content: 'by model' } }] },
+      { text: 'So be it.' },
+    ];
+    await using model = await modelServer((_, index) => anthropicReply(turns[index] ?? { text: 'Hm.' }, index));
+    const env = {
+      TOOLWRIGHT_PROVIDER: 'anthropic',
+      TOOLWRIGHT_MODEL_BASE_URL: model.url,
+    };
+    await unanswered(place, env, (app) => {
+      const opened = openModel(app.loaded.config, env);
+      return opened.ok && openAgent(app, opened.value).run('s1', 'Change a.txt');
+    });
+    const { code, out } = await cli(place, ['chat', '--session', 's1'], { input: typed, env });
+    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('May write_file run?') });
+    expect(out).toContain('So be it.');
+    expect(content(place)).toBe(end);
+    expect(model.requests.length).toBe(2);
+  },
+);
+
+test('a call made by hand that was left unanswered is asked about again too', { timeout: 60_000 }, async () => {
+  using place = cliPlace(PATH, { 'a.txt': 'old' });
+  await unanswered(place, {}, (app) => {
+    const context = new ExecutionContext({ ...app.context, sessionId: 's1' });
+    return app.executor.execute('write_file', context, { path: 'a.txt', content: 'new' });
+  });
+  const { out } = await cli(place, ['chat', '--session', 's1'], { input: 'y\n' });
+  expect(out).toContain('✓ write_file');
+  expect(content(place)).toBe('new');
+});

@@ -1,0 +1,47 @@
+import type { CallRecord } from '../kernel/call.ts';
+import type { Store } from '../kernel/ports.ts';
+import type { Result } from '../kernel/result.ts';
+
+/** Something a person does to files without a tool. The colon keeps its name apart from those of tools. */
+export interface Deed {
+  readonly id: string;
+  readonly session: string;
+  readonly action: 'person:save' | 'person:undo';
+  readonly args: { readonly by: string } & Readonly<Record<string, unknown>>;
+}
+
+/** Recorded like a call, before and after, so that the history has it with who did it. */
+export async function recordByHand<T>(
+  store: Store,
+  { id, session, action, args }: Deed,
+  work: () => Promise<Result<T>>,
+): Promise<Result<T>> {
+  const requestedAt = Date.now();
+  const began = performance.now();
+  const call: CallRecord = {
+    id,
+    session,
+    agent: null,
+    tool: action,
+    args,
+    key: null,
+    effect: 'once',
+    state: 'requested',
+    requestedAt,
+    startedAt: null,
+    finishedAt: null,
+    durationMs: null,
+    outcome: null,
+  };
+  await store.submit(call);
+  const done = await work();
+  const [at, durationMs] = [Date.now(), performance.now() - began];
+  const state = done.ok ? 'succeeded' : 'failed';
+  const outcome = done.ok
+    ? { ok: true, text: `${args.by} did it by hand.`, value: done.value }
+    : { ok: false, text: `Error: ${done.error.message}`, error: done.error };
+  const set = { startedAt: requestedAt, finishedAt: at, durationMs, outcome };
+  const data = { tool: action, state, outcome, durationMs } as const;
+  await store.move(id, { from: ['requested'], to: state, set }, { type: 'call.finished', callId: id, at, data });
+  return done;
+}

@@ -1,0 +1,220 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { addToken } from '../../src/app/tokens.ts';
+import { ok, type Result } from '../../src/kernel/result.ts';
+import { defineTool } from '../../src/kernel/tool.ts';
+import { type Json, TestServer } from './test-server.ts';
+
+const held: (() => void)[] = [];
+const hold = defineTool({
+  name: 'hold',
+  description: 'Lasts until it is let go.',
+  input: z.object({}),
+  access: () => [],
+  run: (_, { signal }) =>
+    new Promise<Result<string>>((resolve) => {
+      held.push(() => resolve(ok('let go')));
+      signal.addEventListener('abort', () => resolve(ok('stopped')));
+    }),
+});
+
+let server: TestServer;
+let [here, there] = ['', ''];
+let elsewhere = '';
+beforeAll(async () => {
+  server = new TestServer({ tools: [hold], pages: '/nowhere/at/all' });
+  elsewhere = join(server.home, 'elsewhere');
+  mkdirSync(elsewhere);
+  writeFileSync(join(elsewhere, 'b.txt'), 'two\n');
+  server.with({ workspaces: [server.workspace, elsewhere] });
+  await server.start();
+  [here = '', there = ''] = [...server.host.workspaces.keys()];
+  await server.post('/v1/sessions', { id: 'first', workspace: here });
+  await server.post('/v1/sessions', { id: 'second', workspace: there });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+/** Reads a stream until it ends. */
+function listen(path: string, token: string | undefined, headers: Record<string, string> = {}) {
+  const state = { text: '', ended: false };
+  const reading = (async () => {
+    const { body } = await server.fetch(path, { headers, ...(token !== undefined && { token }) });
+    for await (const chunk of (body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) state.text += chunk;
+  })();
+  reading
+    .catch(() => {})
+    .finally(() => {
+      state.ended = true;
+    });
+  return state;
+}
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 1000; tries++) {
+    if (await holds()) return;
+    await delay(10);
+  }
+  throw new Error('it does not come');
+}
+
+describe('workspaces of one server', () => {
+  test('whoever listens to a session hears of the files of its workspace, and of no other', async () => {
+    const [one, two, all] = ['first', 'second', ''].map((id) =>
+      listen(id === '' ? '/v1/events' : `/v1/events?session=${id}`, undefined),
+    );
+    await until(async () => {
+      writeFileSync(join(server.workspace, 'alpha.txt'), `${Math.random()}`);
+      writeFileSync(join(elsewhere, 'beta.txt'), `${Math.random()}`);
+      await delay(50);
+      return [one?.text.includes('alpha.txt'), two?.text.includes('beta.txt')].every(Boolean);
+    });
+    expect(one?.text).not.toContain('beta.txt');
+    expect(two?.text).not.toContain('alpha.txt');
+    await until(() => all?.text.includes('alpha.txt') === true && all.text.includes('beta.txt'));
+  });
+
+  test('a token that is limited to a session is told of its workspace alone, and opens none elsewhere', async () => {
+    const token = server.tokenFor('limited', 'approver', ['second', 'third']);
+    await server.ask();
+    const { body } = await server.get('/v1/health', token);
+    expect(body.workspaces.map(({ id }: Json) => id)).toEqual([there]);
+    expect(body.pendingApprovals).toBe(0);
+    const own = server.tokenFor('fresh', 'agent', ['fourth']);
+    expect((await server.post('/v1/sessions', { id: 'fourth', workspace: there }, own)).status).toBe(404);
+    expect((await server.post('/v1/sessions', { id: 'third', workspace: there }, token)).status).toBe(201);
+  });
+
+  test('what a person saves and takes back is in the history with their name, in each workspace', async () => {
+    const token = server.tokenFor('ann', 'approver');
+    const save = await server.fetch(`/v1/files/content?path=n.txt&workspace=${there}`, {
+      method: 'PUT',
+      token,
+      headers: { 'If-None-Match': '*' },
+      body: JSON.stringify({ content: 'by ann\n' }),
+    });
+    const { callId } = (await save.json()) as Json;
+    expect(readFileSync(join(elsewhere, 'n.txt'), 'utf8')).toBe('by ann\n');
+    const undone = await server.post(`/v1/calls/${callId}/undo`, {}, token);
+    expect(undone).toMatchObject({ status: 200, body: { restored: ['n.txt'] } });
+    expect((await server.post(`/v1/calls/${callId}/undo`, {}, token)).status).toBe(409);
+    expect((await server.post('/v1/calls/nobody/undo', {}, token)).status).toBe(404);
+    const { body } = await server.get('/v1/history?limit=2');
+    expect(body.items.map(({ tool, state, args }: Json) => [tool, state, args.by])).toEqual([
+      ['person:undo', 'failed', 'ann'],
+      ['person:undo', 'succeeded', 'ann'],
+    ]);
+    const saves = await server.get('/v1/history?tool=person:save');
+    expect(saves.body.items).toMatchObject([{ id: callId, args: { by: 'ann', path: 'n.txt' }, state: 'succeeded' }]);
+    const inThere = saves.body.items[0].session;
+    expect((await server.post('/v1/calls', { tool: 'hold', session: inThere }, token)).status).toBe(404);
+  });
+});
+
+describe('a token', () => {
+  test('that is taken back or narrowed ends its streams at once, and nobody else’s', async () => {
+    const [gone, less, kept] = ['gone', 'less', 'kept'].map((name) => server.tokenFor(name, 'viewer'));
+    const streams = [gone, less, kept].map((token) => listen('/v1/events', token));
+    await until(() => streams.every(({ text }) => text.includes('retry:')));
+    const path = join(server.host.stateDir, 'tokens.json');
+    const users = JSON.parse(readFileSync(path, 'utf8')) as { name: string; sessions: string[] | null }[];
+    const now = users.filter(({ name }) => name !== 'gone');
+    for (const user of now) if (user.name === 'less') user.sessions = ['first'];
+    writeFileSync(path, JSON.stringify(now));
+    await until(() => streams[0]?.ended === true && streams[1]?.ended === true);
+    expect(streams[2]?.ended).toBe(false);
+    expect((await server.get('/v1/health', gone)).status).toBe(401);
+    expect((await server.fetch('/v1/events', { token: less ?? '' })).status).toBe(403);
+  });
+
+  test('cannot be named owner: answers are recorded under that name', () => {
+    for (const name of ['owner', 'Owner'])
+      expect(addToken(server.host.stateDir, { name, role: 'agent', sessions: null })).toMatchObject({ ok: false });
+  });
+
+  test('gets its share of the places for calls, and others find theirs', async () => {
+    const greedy = server.tokenFor('greedy', 'agent');
+    const start = (token: string) => server.post('/v1/calls', { tool: 'hold', wait: false }, token);
+    const started = await Promise.all(Array.from({ length: 255 }, () => start(greedy)));
+    expect(started.filter(({ status }) => status === 202)).toHaveLength(250);
+    expect(started.find(({ status }) => status === 429)?.body.detail).toContain('Your token has 250 calls');
+    const other = await start(server.tokenFor('modest', 'agent'));
+    expect(other.status).toBe(202);
+    const ended = async (id: string) => {
+      for (const letGo of held.splice(0)) letGo();
+      return (await server.get(`/v1/calls/${id}`)).body.finishedAt !== null;
+    };
+    await until(() => ended(other.body.id));
+    await until(async () => {
+      await ended(other.body.id);
+      return (await start(greedy)).status === 202;
+    });
+    const { body } = await server.get('/v1/history?tool=hold&limit=1');
+    await until(() => ended(body.items[0].id));
+  });
+});
+
+test('a call is cancelled by its id, whichever door it came through', async () => {
+  const workspace = server.host.workspaces.get(here);
+  const running = workspace?.executor.execute('hold', { ...workspace.context, sessionId: 'first' });
+  await until(() => held.length > 0);
+  await until(async () => (await server.get('/v1/history?session=first&state=running')).body.items.length === 1);
+  const { body } = await server.get('/v1/history?session=first&state=running');
+  expect((await server.post(`/v1/calls/${body.items[0].id}/cancel`)).status).toBe(202);
+  expect(await running).toMatchObject({ ok: false, error: { code: 'CANCELLED' } });
+  expect(await server.ended(body.items[0].id)).toMatchObject({ state: 'interrupted' });
+});
+
+test('questions come in pages, and a token that may see few of them gets full pages of those', async () => {
+  const token = server.tokenFor('one', 'viewer', ['second']);
+  for (const session of ['first', 'second', 'first', 'second', 'second'])
+    await server.post('/v1/calls', {
+      tool: 'write_file',
+      args: { path: session === 'first' ? 'a.txt' : 'b.txt', content: 'x' },
+      session,
+      wait: false,
+    });
+  await until(async () => (await server.get('/v1/approvals?session=second')).body.items.length === 3);
+  const seen: string[] = [];
+  for (let after = ''; ; ) {
+    const { body } = await server.get(`/v1/approvals?limit=2${after}`, token);
+    seen.push(...body.items.map(({ session }: Json) => session));
+    if (body.next === null) break;
+    expect(body.items).toHaveLength(2);
+    after = `&after=${body.next}`;
+  }
+  expect(seen).toEqual(['second', 'second', 'second']);
+});
+
+test('sessions are listed with the newest activity first, page by page', async () => {
+  await server.post('/v1/sessions', { id: 'aaa' });
+  await delay(5);
+  await server.post('/v1/calls', { tool: 'read_file', args: { path: 'b.txt' }, session: 'second' });
+  const ids: string[] = [];
+  for (let after = ''; ; ) {
+    const { body } = await server.get(`/v1/sessions?limit=2${after}`);
+    ids.push(...body.items.map(({ id }: Json) => id));
+    if (body.next === null) break;
+    after = `&after=${encodeURIComponent(body.next)}`;
+  }
+  expect(ids.slice(0, 2)).toEqual(['second', 'aaa']);
+  expect(ids).toContain('first');
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test('a reader that comes with an id the log never had is told to look anew, and hears what comes', async () => {
+  const stream = listen('/v1/events?session=first', undefined, { 'Last-Event-ID': '999999' });
+  await until(() => stream.text.includes('stream.reset'));
+  await server.post('/v1/calls', { tool: 'read_file', args: { path: 'a.txt' }, session: 'first' });
+  await until(() => stream.text.includes('call.finished'));
+});
+
+test('a demo that cannot be played leaves no session, and missing pages no broken server', async () => {
+  expect((await server.post('/v1/demo')).status).toBe(501);
+  const { body } = await server.get('/v1/sessions?limit=200');
+  expect(body.items.filter(({ id }: Json) => id.startsWith('demo-'))).toEqual([]);
+  expect((await server.fetch('/', { token: null })).status).toBe(200);
+  expect((await server.fetch('/chat/x', { token: null })).status).toBe(404);
+});
