@@ -14,7 +14,7 @@ import { defineTool } from '../src/kernel/tool.ts';
 import { startCall } from '../src/protocol/calls.ts';
 import { openStore } from '../src/storage/open.ts';
 
-export type Order = { do: 'rss' } | { do: 'emit'; session: string; count: number; perSecond: number };
+export type Order = { do: 'rss' } | { do: 'emit'; session: string; count: number; perSecond: number; bytes?: number };
 export type Said = { url: string; token: string } | { rss: number } | { emitted: number };
 
 const [, , kind = 'ours', folder = '', workspace = ''] = process.argv;
@@ -29,9 +29,10 @@ async function obey(order: Order): Promise<void> {
     globalThis.gc?.();
     return say({ rss: process.memoryUsage.rss() });
   }
-  const { session, count, perSecond } = order;
+  const { session, count, perSecond, bytes } = order;
+  const text = bytes === undefined ? 'something happened' : 'x'.repeat(bytes);
   for (let sent = 0; sent < count; sent++) {
-    const data = { messageId: `m${sent}`, role: 'notice', text: 'something happened' } as const;
+    const data = { messageId: `m${sent}`, role: 'notice', text } as const;
     await ledger.note(session, { type: 'message.added', callId: null, at: Date.now(), data });
     await delay(1000 / perSecond);
   }

@@ -34,14 +34,14 @@ export const benchmark: Benchmark = {
   },
 };
 
-interface Server {
+export interface Server {
   readonly child: ChildProcess;
   readonly url: URL;
   readonly token: string;
   ask(order: Order): Promise<Said>;
 }
 
-async function start(kind: string, folder: string, workspace: string): Promise<Server> {
+export async function start(kind: string, folder: string, workspace: string): Promise<Server> {
   const child = fork(join(import.meta.dirname, 'http.server.ts'), [kind, folder, workspace], {
     execArgv: ['--expose-gc', '--import', 'tsx'],
   });
@@ -148,7 +148,7 @@ async function readers(server: Server): Promise<Measurement[]> {
   ];
 }
 
-async function rssOf(server: Server): Promise<number> {
+export async function rssOf(server: Server): Promise<number> {
   const said = await server.ask({ do: 'rss' });
   return 'rss' in said ? said.rss : 0;
 }

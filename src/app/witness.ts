@@ -2,12 +2,17 @@ import { createHash } from 'node:crypto';
 import type { Access } from '../kernel/access.ts';
 import type { ExecutionContext } from '../kernel/execution-context.ts';
 import type { Witness } from '../kernel/ports.ts';
-import type { Caller, Files, World } from '../kernel/workspace.ts';
-import { operandsOf } from '../policy/commands/operands.ts';
+import type { Caller, Entry, Files, World } from '../kernel/workspace.ts';
+import { type Operand, type Operands, operandsOf } from '../policy/commands/operands.ts';
+import { globPattern } from '../workspace/glob-pattern.ts';
 
-/** Above this a file is known by its size alone: hashing it would keep a person waiting. */
+/** Above this a file is known by its size and time alone: hashing it would keep a person waiting. */
 const HASHED_BYTES = 16 * 1024 * 1024;
-const LISTED_ENTRIES = 2000;
+const LISTED_ENTRIES = 10_000;
+/** Of the files that a pattern matches, as many are known by their content. */
+const HASHED_MATCHES = 200;
+/** Fingerprints of a command that are kept one by one; the others are kept together. */
+const KEPT_APART = 50;
 
 /**
  * Fingerprints of the files a call names, so that a yes to `node build.js` is none to another build.js, and a yes to a
@@ -17,45 +22,98 @@ export function createWitness(world: World): Witness {
   return async (access, context) => {
     const { files } = world.open(observer(context));
     const seen: Record<string, string> = {};
-    for (const { path, deep } of access.flatMap(placesOf)) seen[path] ??= await fingerprint(files, path, deep);
+    for (const each of access) {
+      const { names, complete } = namedIn(each);
+      const prints: [string, string][] = [];
+      for (const name of names) prints.push([name.path, await fingerprint(files, name)]);
+      // More names than can be followed: then all that is there.
+      if (!complete) prints.push(['.', await listing(files, '.')]);
+      for (const [path, print] of prints.slice(0, KEPT_APART)) seen[path] ??= print;
+      const rest = prints.slice(KEPT_APART);
+      if (rest.length > 0) seen[`and ${rest.length} more`] = hashOf(rest);
+    }
     return seen;
   };
 }
 
-function placesOf(access: Access): { path: string; deep: boolean }[] {
+function namedIn(access: Access): Operands {
   switch (access.kind) {
     case 'fs.read':
     case 'fs.write':
-      return [{ path: access.path, deep: false }];
+      return only({ path: access.path, deep: false, pattern: false });
     case 'fs.delete':
-      return [{ path: access.path, deep: access.recursive === true }];
+      return only({ path: access.path, deep: access.recursive === true, pattern: false });
     case 'process.run':
-      return operandsOf(access.command).map((path) => ({ path, deep: false }));
+      // Code in another language names its files in its own way.
+      if (access.code !== undefined && access.code !== 'bash') return NOTHING;
+      return operandsOf(access.command, access.cwd);
     case 'net.fetch':
     case 'net.search':
     case 'unknown':
-      return [];
+      return NOTHING;
   }
 }
 
-async function fingerprint(files: Files, path: string, deep: boolean): Promise<string> {
+const NOTHING: Operands = { names: [], complete: true };
+
+function only(operand: Operand): Operands {
+  return { names: [operand], complete: true };
+}
+
+async function fingerprint(files: Files, { path, deep, pattern }: Operand): Promise<string> {
   const found = files.inspect(path);
+  const isThere = found.ok && found.value.type !== null;
+  if (pattern && !isThere) return matches(files, path, deep);
   if (!found.ok) return found.error.code;
   const { type, size } = found.value;
   if (type === null) return 'absent';
-  if (type === 'file' && size <= HASHED_BYTES) {
-    const read = await files.readBytes(path, HASHED_BYTES);
-    return read.ok ? read.value.version : read.error.code;
-  }
-  if (type === 'directory' && deep) return listing(files, path);
-  return type === 'file' ? `${size} bytes` : `${type} ${found.value.path}`;
+  if (type === 'file') return contentOf(files, path, size);
+  return type === 'directory' && deep ? listing(files, path) : `${type} ${found.value.path}`;
+}
+
+async function contentOf(files: Files, path: string, size: number): Promise<string> {
+  if (size > HASHED_BYTES) return `${size} bytes`;
+  const read = await files.readBytes(path, HASHED_BYTES);
+  return read.ok ? read.value.version : read.error.code;
+}
+
+/** What the shell would put in the place of a pattern, and what is in it. */
+async function matches(files: Files, path: string, deep: boolean): Promise<string> {
+  const parts = path.split('/');
+  const first = parts.findIndex((part) => /[*?[{]/.test(part));
+  const [folder, rest] = [parts.slice(0, first).join('/') || '.', parts.slice(first).join('/')];
+  const fits = globPattern(rest);
+  if (!fits.ok) return 'no pattern';
+  const isDeep = deep || rest.includes('/');
+  const listed = await files.list(folder, { recursive: isDeep, includeHidden: true, limit: LISTED_ENTRIES });
+  if (!listed.ok) return listed.error.code;
+  const { entries } = listed.value;
+  const fitting = entries.filter(({ name }) => isIn(name, rest, fits.value, deep));
+  const prints = fitting.map(plain);
+  for (const { name, type, size } of fitting.slice(0, HASHED_MATCHES))
+    if (type === 'file') prints.push(await contentOf(files, folder === '.' ? name : `${folder}/${name}`, size));
+  return hashOf(prints);
+}
+
+/** Matched itself or, where folders are taken whole, inside of something that is. */
+function isIn(name: string, pattern: string, fits: (path: string) => boolean, deep: boolean): boolean {
+  const depth = pattern.split('/').length;
+  const parts = name.split('/');
+  if (fits(name) && (pattern.includes('**') || parts.length === depth)) return true;
+  return deep && parts.length > depth && fits(parts.slice(0, depth).join('/'));
 }
 
 async function listing(files: Files, path: string): Promise<string> {
   const listed = await files.list(path, { recursive: true, includeHidden: true, limit: LISTED_ENTRIES });
-  if (!listed.ok) return listed.error.code;
-  const names = listed.value.entries.map(({ name, type, size, modified }) => [name, type, size, modified]);
-  return createHash('sha256').update(JSON.stringify(names)).digest('hex').slice(0, 32);
+  return listed.ok ? hashOf(listed.value.entries.map(plain)) : listed.error.code;
+}
+
+function plain({ name, type, size, modified }: Entry): unknown {
+  return [name, type, size, modified];
+}
+
+function hashOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 32);
 }
 
 /** Looks, and may change nothing. */

@@ -63,6 +63,7 @@ export interface Answers {
       readonly rules: readonly string[];
       readonly covers: readonly string[];
       readonly refuses: readonly string[];
+      readonly workspace: string;
     }>
   >;
 }

@@ -93,7 +93,10 @@ export class ToolExecutor {
    * Runs the calls that ended processes left behind and that may run; `contextOf` says where, as a record holds no
    * path of a machine, or leaves the call to others. Others may do the same: each call is taken by one.
    */
-  async resume(contextOf: (call: CallRecord) => MaybePromise<AnyContext | undefined>): Promise<ToolResult[]> {
+  async resume(
+    contextOf: (call: CallRecord) => MaybePromise<AnyContext | undefined>,
+    options: { signal?: AbortSignal } = {},
+  ): Promise<ToolResult[]> {
     const results: Promise<ToolResult>[] = [];
     for (let after: string | null | undefined; after !== null; ) {
       const page = await this.#rt.store.calls({ states: ['queued'], ...(after !== undefined && { after }) });
@@ -101,7 +104,7 @@ export class ToolExecutor {
         const { tool, args } = call;
         const context = await contextOf(call);
         if (context === undefined) continue;
-        results.push(this.#run({ tool, args, resume: call, ...contextFrom(asItWas(call, context)) }));
+        results.push(this.#run({ tool, args, resume: call, ...contextFrom(asItWas(call, context)), ...options }));
       }
       after = page.next;
     }

@@ -235,6 +235,34 @@ export function ledgerContract(open: OpenShared): Check[] {
       assert.deepEqual(await idsOf({ newestFirst: true, limit: 4, after: newest.next ?? '' }), [ids[1], ids[0]]);
     },
 
+    async 'sessions are listed by their newest event, and questions as they were asked, page by page'({ ledger }) {
+      const at = { a: 3, b: 1, c: 2, d: 2 };
+      for (const [session, hours] of Object.entries(at)) {
+        const call = requestedCall({ session, requestedAt: AT + hours * 1000 });
+        await ledger.submit(call);
+        await ledger.move(...asked(call, `of-${session}`, { at: AT + hours * 1000 }));
+      }
+      const one = await ledger.sessions({ newestFirst: true, limit: 2 });
+      const two = await ledger.sessions({ newestFirst: true, limit: 2, after: one.next ?? '' });
+      assert.deepEqual(
+        [...one.items, ...two.items].map(({ id }) => id),
+        ['a', 'd', 'c', 'b'],
+      );
+      assert.equal(two.next, null);
+      assert.deepEqual((await ledger.sessions({ newestFirst: true, after: 'nonsense' })).items, []);
+      const first = await ledger.approvals({ limit: 3 });
+      const rest = await ledger.approvals({ limit: 3, after: first.at(-1)?.id ?? '' });
+      assert.deepEqual(
+        [...first, ...rest].map(({ id }) => id),
+        ['of-b', 'of-c', 'of-d', 'of-a'],
+      );
+      assert.deepEqual(await ledger.approvals({ after: 'nobody' }), []);
+      assert.deepEqual(
+        (await ledger.approvals({ session: 'd', state: 'pending', after: 'of-c' })).map(({ id }) => id),
+        ['of-d'],
+      );
+    },
+
     async 'sessions are listed by page'({ ledger }) {
       for (const session of ['a', 'b', 'c']) await ledger.submit(requestedCall({ session }));
       const one = await ledger.sessions({ limit: 2 });

@@ -6,6 +6,7 @@ import type { Runners } from './harness.ts';
 import { mcpHttpRunner, mcpStdioRunner } from './mcp-runner.ts';
 import { runCodeRunner } from './run-code-runner.ts';
 import { configRunner, serverRunner } from './server-runner.ts';
+import { tokenLeakRunner } from './token-leak-runner.ts';
 import { uiRunner } from './ui-runner.ts';
 import { webRunner } from './web-runner.ts';
 
@@ -24,6 +25,7 @@ export const runners: Runners = {
   'run:mcp': mcpStdioRunner,
   'http:mcp': mcpHttpRunner,
   'ui:ui': uiRunner,
+  'ui:http': tokenLeakRunner,
   ...Object.fromEntries(
     ['run', 'race', 'fault'].flatMap((mode) => FILE_TOOLS.map((tool) => [`${mode}:${tool}`, fileToolsRunner])),
   ),

@@ -5,7 +5,8 @@ import { runners } from './runners.ts';
 
 const catalogue = readCatalogue(new URL('catalogue.jsonl', import.meta.url).pathname);
 const met = catalogue.filter(
-  ({ category, mode }) => ['4-server', '4-approval'].includes(category) && mode !== 'ui' && mode !== 'policy',
+  ({ category, mode, tool }) =>
+    ['4-server', '4-approval'].includes(category) && `${mode}:${tool}` !== 'ui:ui' && mode !== 'policy',
 );
 
 describe('the attacks that the server meets', () => {

@@ -1,40 +1,136 @@
-import { parseScript } from './shell-script.ts';
+import { posix } from 'node:path';
+import { scriptsGiven } from './catastrophes.ts';
+import { programName } from './judge-command.ts';
+import { parseScript, type SimpleCommand } from './shell-script.ts';
+import type { ShellWord } from './shell-words.ts';
+import { innerCommands, SHELLS } from './wrappers.ts';
 
-const MOST = 50;
+/** Something in a command that may name files. Whether it does is for the caller to find out. */
+export interface Operand {
+  readonly path: string;
+  /** The command works on all that is in a folder. */
+  readonly deep: boolean;
+  /** The shell puts the files it matches in its place. */
+  readonly pattern: boolean;
+}
+
+export interface Operands {
+  readonly names: readonly Operand[];
+  /** False: there are more than are named here. */
+  readonly complete: boolean;
+}
+
+const MOST = 5000;
+const MOST_FOLDERS = 16;
+/** How deep scripts are followed into `bash -c` and its kin. */
+const DEEPEST = 5;
+
+const PACKAGE = ['package.json'];
+const PYTHON = ['conftest.py', 'pyproject.toml', 'setup.cfg', 'tox.ini'];
 
 /** Files that programs read without being told: what they hold decides what runs. */
 const IMPLIED: Readonly<Record<string, readonly string[]>> = {
-  npm: ['package.json'],
-  npx: ['package.json'],
-  pnpm: ['package.json'],
-  yarn: ['package.json'],
-  bun: ['package.json'],
+  npm: PACKAGE,
+  npx: PACKAGE,
+  pnpm: PACKAGE,
+  yarn: PACKAGE,
+  bun: PACKAGE,
   make: ['Makefile', 'makefile', 'GNUmakefile'],
-  just: ['justfile'],
-  cargo: ['Cargo.toml'],
-  pytest: ['conftest.py', 'pyproject.toml'],
+  just: ['justfile', 'Justfile'],
+  cargo: ['Cargo.toml', 'build.rs'],
+  rake: ['Rakefile'],
+  gradle: ['build.gradle', 'build.gradle.kts'],
+  mvn: ['pom.xml'],
+  pytest: PYTHON,
+  tox: PYTHON,
 };
 
+/** Programs that take a folder whole: with it goes whatever is in it by then. */
+const WHOLE_FOLDERS = new Set(['rm', 'mv', 'rsync', 'chmod', 'chown', 'chgrp', 'shred', 'find', 'fd']);
+
+/** What interpreters make of a name: `node build` runs build.js, `python -m a.b` runs a/b.py. */
+const ALSO_TRIED: Readonly<Record<string, (name: string) => readonly string[]>> = {
+  node: (name) => ['.js', '.mjs', '.cjs', '/index.js', '/package.json'].map((end) => name + end),
+  python: (name) => ['.py', '/__main__.py', '/__init__.py'].map((end) => name.replaceAll('.', '/') + end),
+};
+
+/** Options after which other names count from another folder, whoever takes them. */
+const FOLDER_OPTION = /^(?:-C|-D|--chdir|--directory|--prefix|--cwd|--dir)(?:=?(.+))?$/s;
+
 /**
- * Names in a command that may be files, as far as they can be known before it runs: its words, what stands behind `=`,
- * what it redirects, each also below the folders it changes to. Names that are no files are for the caller to find out.
+ * What may be a file in a command, wherever in it: words, what stands behind `=` or a short option, redirections, the
+ * values of variables, scripts given to other shells; each also below the folders it may be in by then.
  */
-export function operandsOf(command: string): string[] {
-  const { commands } = parseScript(command);
-  const folders = ['', ...commands.map(({ words }) => (words[0]?.value === 'cd' ? (words[1]?.value ?? '') : ''))];
-  const names = new Set<string>();
-  for (const { words, redirections } of commands) {
-    for (const { value } of [...words, ...redirections.map(({ target }) => target)]) {
-      if (value !== null) names.add(value.startsWith('-') ? value.slice(value.indexOf('=') + 1) : value);
-    }
-    for (const implied of IMPLIED[words[0]?.value ?? ''] ?? []) names.add(implied);
+export function operandsOf(command: string, cwd = ''): Operands {
+  const found = new Map<string, Operand>();
+  let folders = [cwd];
+  let complete = true;
+  readScript(command, 0);
+  return { names: [...found.values()], complete };
+
+  function readScript(source: string, depth: number): void {
+    const script = parseScript(source);
+    for (const word of script.values) add(word, false);
+    for (const each of script.commands) readCommand(each, depth);
+    if (depth < DEEPEST) for (const given of scriptsGiven(script)) readScript(given, depth + 1);
   }
-  const places = new Set<string>();
-  for (const folder of new Set(folders)) {
-    for (const name of names) {
-      if (name === '' || name.startsWith('-') || name.length > 1000) continue;
-      places.add(folder === '' || name.startsWith('/') ? name : `${folder}/${name}`);
+
+  function readCommand({ words, redirections }: SimpleCommand, depth: number): void {
+    const programs = words.map(({ value }) => (value === null ? '' : programName(value)));
+    follow(programs[0], words);
+    const deep = programs.some((name) => WHOLE_FOLDERS.has(name));
+    const tried = programs.flatMap((name) => ALSO_TRIED[name.replace(/[\d.]+$/, '')] ?? []);
+    for (const word of [...words, ...redirections.map(({ target }) => target)]) add(word, deep, tried);
+    for (const name of programs.flatMap((program) => IMPLIED[program] ?? [])) place(name, false, false);
+    programs.forEach((name, at) => {
+      if (depth >= DEEPEST || !(SHELLS.has(name) || name === 'eval' || name === 'trap')) return;
+      for (const inner of innerCommands(name, words.slice(at + 1)))
+        if (inner.kind === 'script') readScript(inner.source, depth + 1);
+    });
+  }
+
+  /** A `cd` may run or not, so what comes later is looked at in the old folders and in the new ones. */
+  function follow(program: string | undefined, words: readonly ShellWord[]): void {
+    const isChange = program === 'cd' || program === 'pushd';
+    const targets = words.flatMap(({ value }, at) => {
+      if (isChange && at > 0 && value?.startsWith('-') === false) return [value];
+      const option = FOLDER_OPTION.exec(value ?? '');
+      return option === null ? [] : [option[1] ?? words[at + 1]?.value ?? ''];
+    });
+    for (const target of targets) {
+      folders = [...new Set([...folders, ...folders.map((folder) => posix.join(folder, target))])];
+    }
+    if (folders.length > MOST_FOLDERS) complete = false;
+    folders = folders.slice(0, MOST_FOLDERS);
+  }
+
+  function add(word: ShellWord, deep: boolean, tried: readonly ((name: string) => readonly string[])[] = []): void {
+    const name = word.value ?? bracesOf(word);
+    if (name === undefined) return;
+    for (const each of namesIn(name)) {
+      place(each, deep, word.pattern || word.value === null);
+      for (const more of tried.flatMap((variants) => variants(each))) place(more, false, false);
     }
   }
-  return [...places].slice(0, MOST);
+
+  function place(name: string, deep: boolean, pattern: boolean): void {
+    if (name === '' || name.length > 1000) return;
+    for (const folder of folders) {
+      const path = folder === '' || name.startsWith('/') ? name : `${folder}/${name}`;
+      if (found.size >= MOST && !found.has(path)) complete = false;
+      else found.set(path, { path, deep: deep || found.get(path)?.deep === true, pattern });
+    }
+  }
+}
+
+/** The word itself; of an option what it may carry: `--file=x`, `-fx`. */
+function namesIn(word: string): readonly string[] {
+  const behind = word.includes('=') ? [word.slice(word.indexOf('=') + 1)] : [];
+  if (!word.startsWith('-')) return [word, ...behind];
+  return behind.length === 0 && /^-[A-Za-z][^-]/.test(word) ? [word.slice(2)] : behind;
+}
+
+/** `{a,b}.py` stands for names that can be told before it runs, as a pattern's can. */
+function bracesOf({ text }: ShellWord): string | undefined {
+  return /^[^$`'"\\()<>~]*\{[^$`'"\\()<>]*,[^$`'"\\()<>]*\}[^$`'"\\()<>]*$/.test(text) ? text : undefined;
 }

@@ -1,0 +1,82 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ExecutionContext } from '../kernel/execution-context.ts';
+import type { Witness } from '../kernel/ports.ts';
+import { openWorkspace, type Workspace } from '../workspace/open-workspace.ts';
+import { createWitness } from './witness.ts';
+
+let root = '';
+let workspace: Workspace;
+let witness: Witness;
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), 'witness-'));
+  workspace = await openWorkspace({ root });
+  witness = createWitness(workspace);
+});
+afterAll(async () => {
+  await workspace.close();
+  rmSync(root, { recursive: true, force: true });
+});
+
+let count = 0;
+function write(path: string): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), `text ${count++}\n`.repeat((count % 7) + 1));
+}
+
+const look = (command: string, more: { cwd?: string } = {}) =>
+  witness([{ kind: 'process.run', command, writes: 'workspace', ...more }], new ExecutionContext({ workingDir: root }));
+
+const words = Array.from({ length: 80 }, (_, index) => `word${index}`).join(' ');
+
+describe('a yes to a command is none once this has changed:', () => {
+  const cases: readonly (readonly [command: string, changed: string, cwd?: string])[] = [
+    ['python x.py', 'x.py'],
+    ['python3 -m pkg.job --fast', 'pkg/job.py'],
+    ['node build', 'build.js'],
+    ['node build.js', 'deep/build.js', 'deep'],
+    [`echo ${words} && sh last.sh`, 'last.sh'],
+    ['cd one && cd two && ./run.sh', 'one/two/run.sh'],
+    ['pushd one; make -f other.mk', 'one/other.mk'],
+    ['make -fglued.mk', 'glued.mk'],
+    ['sh -c "cd inner && node job.js"', 'inner/job.js'],
+    ["timeout 5 bash -c 'python tool.py'", 'tool.py'],
+    ['bash <<E\npython heredoc.py\nE', 'heredoc.py'],
+    ['env -C sub npm test', 'sub/package.json'],
+    ['env -C away bash -c "python far.py"', 'away/far.py'],
+    ['make -C kit all', 'kit/Makefile'],
+    ['npm --prefix web run build', 'web/package.json'],
+    ['X=var.sh; sh $X', 'var.sh'],
+    ['for f in loop.py; do python $f; done', 'loop.py'],
+    ['cat *.log', 'new.log'],
+    ['rm parts/*/old.txt', 'parts/a/old.txt'],
+    ['rm -rf folder', 'folder/a/b/c.txt'],
+    ['rm -rf gone*', 'gone-1/a/b.txt'],
+    ['sh -c "rm -rf nested"', 'nested/a/b.txt'],
+    ['python {left,right}.py', 'right.py'],
+  ];
+  for (const [command, path, cwd] of cases) {
+    test(`${command.slice(0, 40)}: ${path}`, async () => {
+      const more = cwd === undefined ? {} : { cwd };
+      const absent = await look(command, more);
+      write(path);
+      const before = await look(command, more);
+      expect(before).not.toEqual(absent);
+      expect(await look(command, more)).toEqual(before);
+      write('unrelated/thing.txt');
+      expect(await look(command, more)).toEqual(before);
+      write(path);
+      expect(await look(command, more)).not.toEqual(before);
+    });
+  }
+});
+
+test('a command with more names than can be followed is bound to all that is there', async () => {
+  const many = Array.from({ length: 6000 }, (_, index) => `w${index}`).join(' ');
+  const before = await look(`echo ${many}; sh the-last.sh`);
+  expect(Object.keys(before).length).toBeLessThan(60);
+  write('anywhere/at/all.txt');
+  expect(await look(`echo ${many}; sh the-last.sh`)).not.toEqual(before);
+});
