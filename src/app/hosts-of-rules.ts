@@ -1,14 +1,14 @@
 import { parseRule } from '../policy/rules.ts';
 
 /**
- * The hosts that allow rules of the user's configuration name exactly, with a port where they name one. Whoever writes
- * one down means that host, wherever it is; a pattern for many says nothing about where they lead, and neither does a
- * rule that was saved while answering a question.
+ * The hosts that allow rules of the user's configuration call internal, with a port where they name one. A rule for a
+ * `domain:` says nothing about where it leads: that is its owner's choice.
  */
 export function hostsOfRules(allow: readonly string[]): string[] {
   return allow.flatMap((text) => {
     const rule = parseRule(text, 'allow');
-    const hosts = rule.ok ? rule.value.hosts : null;
-    return hosts === null || hosts.startsWith('*') ? [] : [hosts];
+    return rule.ok && rule.value.hosts !== null && INTERNAL.test(text) ? [rule.value.hosts] : [];
   });
 }
+
+const INTERNAL = /\(\s*internal:/;

@@ -41,15 +41,17 @@ test('the settings decide what the web tools reach', async () => {
 });
 
 test('an allow rule of the configuration lists the host and the port that it names', async () => {
-  expect(await fetched({ allow: `web_fetch(domain:127.0.0.1:${port})` })).toBe('hello from inside');
-  expect(await fetched({ allow: `web_fetch(domain:127.0.0.1:${port + 1})` })).toContain('not on the public internet');
+  expect(await fetched({ allow: `web_fetch(internal:127.0.0.1:${port})` })).toBe('hello from inside');
+  expect(await fetched({ allow: `web_fetch(internal:127.0.0.1:${port + 1})` })).toContain('not on the public internet');
+  // That a page may be fetched unasked does not say that its name may lead inwards.
+  expect(await fetched({ allow: `web_fetch(domain:127.0.0.1:${port})` })).toContain('not on the public internet');
   expect(await fetched({ allow: `web_fetch(domain:*.0.0.1:${port})` })).toContain('not on the public internet');
   expect(await fetched({ ask: `web_fetch(domain:127.0.0.1:${port})` })).toContain('not on the public internet');
 });
 
 test('a rule that was saved while answering lists nothing', async () => {
   const save = async (app: App) => {
-    await saveRule(app, { rule: `web_fetch(domain:127.0.0.1:${port})`, verdict: 'allow' }, 'somebody');
+    await saveRule(app, { rule: `web_fetch(internal:127.0.0.1:${port})`, verdict: 'allow' }, 'somebody');
     await app.rules.reload();
   };
   expect(await fetched({}, save)).toContain('not on the public internet');

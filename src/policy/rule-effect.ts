@@ -31,7 +31,7 @@ export function whyIneffective(rule: Written, patterns: RulePatterns | undefined
 }
 
 function isAboutHosts({ pattern }: Written): boolean {
-  return pattern.startsWith('domain:');
+  return /^(domain|internal):/.test(pattern);
 }
 
 function hostIn(pattern: string): string {

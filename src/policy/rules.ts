@@ -72,11 +72,14 @@ function compile(about: About, pattern: string | undefined): Result<Rule> {
     return ok({ ...about, ...every, whole: true });
   }
   const part = { ...about, whole: false, matchesPath: () => false, matchesUrl: () => false };
-  if (pattern.startsWith('domain:')) {
-    const hosts = pattern.slice('domain:'.length).toLowerCase();
+  const [, kind, named] = /^(domain|internal):(.*)$/s.exec(pattern) ?? [];
+  if (named !== undefined) {
+    const hosts = named.toLowerCase();
     const matchesUrl = domainMatcher(hosts);
     if (matchesUrl === undefined)
       return wrong(about.text, 'a domain is a host name, or *. and a host name, and perhaps a port; no path or scheme');
+    if (kind === 'internal' && (about.verdict !== 'allow' || hosts.startsWith('*')))
+      return wrong(about.text, 'internal: names one host that may be reached; write it in allow, without *');
     return ok({ ...part, command: NO_COMMAND, matchesUrl, hosts });
   }
   const path = new RegExp(`^${globSource(pattern.replace(/^\.?\//, ''))}$`, 's');
