@@ -25,22 +25,27 @@ const TOKENS = [
   String.raw`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`,
 ];
 
-const SHORTEST = 8;
+/** No token is shorter; neither is a value that is worth hiding. */
+const SHORTEST_TOKEN = 15;
+const SHORTEST_VALUE = 8;
 
 /** `known` are values such as those of the environment's own tokens; short ones would hide ordinary words. */
 export function createHider(known: readonly string[] = []): SecretHider {
-  const values = known.filter((value) => value.length >= SHORTEST).map(escaped);
+  const kept = known.filter((value) => value.length >= SHORTEST_VALUE);
+  const shortest = Math.min(SHORTEST_TOKEN, ...kept.map((value) => value.length));
+  const values = kept.map(escaped);
   const source = [...values, ...TOKENS].join('|');
   const [test, all] = [new RegExp(source), new RegExp(source, 'g')];
 
   /** On the path of every call, so it makes nothing. */
   function holds(value: unknown, byName: boolean): boolean {
-    if (typeof value === 'string') return test.test(value);
+    if (typeof value === 'string') return value.length >= shortest && test.test(value);
     if (typeof value !== 'object' || value === null) return false;
     if (Array.isArray(value)) return value.some((item) => holds(item, byName));
     for (const key in value) {
       const inner = (value as Record<string, unknown>)[key];
-      if (test.test(key) || (byName && isNamedSecret(key, inner)) || holds(inner, byName)) return true;
+      if ((key.length >= shortest && test.test(key)) || (byName && isNamedSecret(key, inner)) || holds(inner, byName))
+        return true;
     }
     return false;
   }
@@ -56,16 +61,24 @@ export function createHider(known: readonly string[] = []): SecretHider {
   }
 
   const hide = <T>(value: T, byName: boolean): T => (holds(value, byName) ? (hidden(value, byName) as T) : value);
-  /** Arguments are frozen and recorded up to three times. */
-  const clean = new WeakSet<object>();
-  function hideArgs<T>(args: T): T {
-    if (typeof args !== 'object' || args === null) return hide(args, true);
-    if (clean.has(args)) return args;
-    const shown = hide(args, true);
-    if (shown === args && Object.isFrozen(args)) clean.add(args);
-    return shown;
-  }
-  return { hide: (value) => hide(value, false), hideArgs, holds: (value) => holds(value, false) };
+  /** The same object is recorded two or three times in a row: as the row, and in the event that tells it. */
+  let clean: unknown;
+  let cleanArgs: unknown;
+  return {
+    holds: (value) => value !== clean && holds(value, false),
+    hide(value) {
+      if (value === clean) return value;
+      const shown = hide(value, false);
+      if (shown === value && typeof value === 'object') clean = value;
+      return shown;
+    },
+    hideArgs(args) {
+      if (args === cleanArgs) return args;
+      const shown = hide(args, true);
+      if (shown === args && Object.isFrozen(args)) cleanArgs = args;
+      return shown;
+    },
+  };
 }
 
 function isNamedSecret(key: string, value: unknown): boolean {
