@@ -76,9 +76,10 @@ function readArguments(call: CallScope): Ending | undefined {
 function recordRequest(rt: Runtime, call: CallScope): MaybePromise<CallRecord | undefined> {
   const { resume } = call.request;
   if (resume !== undefined) return takeOver(rt, call, resume);
+  const fresh = isNew(call.request);
   const submitted = rt.store.submit(requested(call));
   if (!isPromise(submitted)) return tellNew(submitted);
-  if (!isNew(call.request)) return submitted.then(tellNew);
+  if (!fresh) return submitted.then(tellNew);
   recordUnawaited(call, submitted.then(tellNew));
   return undefined;
 
@@ -91,7 +92,7 @@ function recordRequest(rt: Runtime, call: CallScope): MaybePromise<CallRecord | 
 
 /** Nobody can have made this call before, so there is no answer of the store to wait for. */
 function isNew({ key, id }: CallRequest): boolean {
-  return key === undefined && (id === undefined || isUnused(id));
+  return (id === undefined || isUnused(id)) && key === undefined;
 }
 
 function requested(call: CallScope): CallRecord {
