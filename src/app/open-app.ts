@@ -1,13 +1,13 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { ExecutionContext } from '../kernel/execution-context.ts';
 import { createFilePolicy } from '../kernel/file-policy.ts';
 import type { Ledger } from '../kernel/ledger.ts';
 import type { Approver, BlobStore, Logger } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Sandbox } from '../kernel/sandbox.ts';
+import { silentLogger } from '../kernel/silent-logger.ts';
 import type { RemoteServer } from '../mcp/client/remote-server.ts';
 import { createWeb, withWeb } from '../net/create-web.ts';
 import type { ExplainingPolicy } from '../policy/create-policy.ts';
@@ -105,7 +105,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   const { store, blobs } = opened.value;
 
   const closing: (() => unknown)[] = options.store === undefined ? [() => store.close()] : [];
-  const log = options.logger ?? pino({ level: 'silent' });
+  const log = options.logger ?? silentLogger;
   const remote = await remoteTools(config.mcpServers, { registry, stateDir, version: VERSION, log });
   closing.push(() => remote.close());
   const known = knownTools([registry], (name) => remote.mayBeNamed(name));

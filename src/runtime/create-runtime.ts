@@ -1,6 +1,6 @@
-import { pino } from 'pino';
 import { ToolError } from '../kernel/error.ts';
 import type { Approver, BlobStore, Clock, Logger, Policy, Store, Vault, Witness } from '../kernel/ports.ts';
+import { silentLogger } from '../kernel/silent-logger.ts';
 import type { World } from '../kernel/workspace.ts';
 import { AccessLocks } from './access-locks.ts';
 import { EventBus } from './event-bus.ts';
@@ -43,7 +43,7 @@ export interface RuntimeOptions {
 }
 
 export function createRuntime(find: Runtime['find'], options: RuntimeOptions = {}): Runtime {
-  const log = options.logger === undefined ? pino({ level: 'silent' }) : patient(options.logger);
+  const log = options.logger === undefined ? silentLogger : patient(options.logger);
   const { approver, approvalTimeout, historyLimit = 500 } = options;
   mustBe('approvalTimeout', approvalTimeout, (seconds) => seconds > 0, 'a number of seconds above 0');
   mustBe('historyLimit', historyLimit, (count) => Number.isInteger(count) && count > 0, 'a whole number above 0');
