@@ -1,8 +1,9 @@
-/** `0.4 s`, `12 s`, `3 min`. */
+/** `0.4 s`, `12 s`, `3 min`, `24 h`. */
 export function duration(ms: number): string {
   if (ms < 950) return `${Math.max(1, Math.round(ms))} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 9950 ? 1 : 0)} s`;
-  return `${Math.round(ms / 60_000)} min`;
+  if (ms < 120 * 60_000) return `${Math.round(ms / 60_000)} min`;
+  return `${Math.round(ms / 3_600_000)} h`;
 }
 
 export function bytes(size: number): string {
