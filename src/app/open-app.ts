@@ -1,23 +1,23 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { ExecutionContext } from '../kernel/execution-context.ts';
 import { createFilePolicy } from '../kernel/file-policy.ts';
 import type { Ledger } from '../kernel/ledger.ts';
 import type { Approver, BlobStore, Logger } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Sandbox } from '../kernel/sandbox.ts';
+import { silentLogger } from '../kernel/silent-logger.ts';
 import type { RemoteServer } from '../mcp/client/remote-server.ts';
 import { createWeb, withWeb } from '../net/create-web.ts';
 import type { ExplainingPolicy } from '../policy/create-policy.ts';
+import { gitContents } from '../policy/git-contents.ts';
 import { scriptFiles } from '../policy/script-files.ts';
 import { createProcesses } from '../processes/create-processes.ts';
 import { builtInToolsets } from '../runtime/built-in-toolsets.ts';
 import { ToolExecutor } from '../runtime/executor.ts';
 import type { LiveCalls } from '../runtime/live-calls.ts';
 import { type AnyTool, ToolRegistry } from '../runtime/registry.ts';
-import { openStore } from '../storage/open.ts';
 import type { OpenStore } from '../storage/open-store.ts';
 import { builtInTools } from '../tools/index.ts';
 import { openWorkspace, type Workspace } from '../workspace/open-workspace.ts';
@@ -29,6 +29,7 @@ import { type FollowedPolicy, followPolicy } from './follow-policy.ts';
 import { followToolStates } from './follow-tool-states.ts';
 import { hostsOfRules } from './hosts-of-rules.ts';
 import { knownTools } from './known-tools.ts';
+import { openSealedStore } from './open-sealed-store.ts';
 import { ownPorts } from './own-ports.ts';
 import type { RemoteTools, RemoteToolsParts } from './remote-tools.ts';
 import { VERSION } from './version.ts';
@@ -99,12 +100,12 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     ownPorts: ownPorts(stateDir, config.port),
   });
   if (!sandbox.ok) return sandbox;
-  const opened = options.store === undefined ? await openStore(loaded.value.storePlace) : ok(options.store);
+  const opened = options.store === undefined ? await openSealedStore(loaded.value, env) : ok(options.store);
   if (!opened.ok) return opened;
   const { store, blobs } = opened.value;
 
   const closing: (() => unknown)[] = options.store === undefined ? [() => store.close()] : [];
-  const log = options.logger ?? pino({ level: 'silent' });
+  const log = options.logger ?? silentLogger;
   const remote = await remoteTools(config.mcpServers, { registry, stateDir, version: VERSION, log });
   closing.push(() => remote.close());
   const known = knownTools([registry], (name) => remote.mayBeNamed(name));
@@ -135,6 +136,8 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   const processes = createProcesses({
     sandbox: sandbox.value,
     scriptFiles,
+    gitContents,
+    files,
     network: { hosts: config.allowedHosts },
   });
   closing.push(

@@ -9,7 +9,6 @@ import { fail, ok, type Result } from '../kernel/result.ts';
 import { createMcpApprover, type McpApprover } from '../mcp/server/approver.ts';
 import type { LiveStreamEvent } from '../protocol/events.ts';
 import { LiveCalls } from '../runtime/live-calls.ts';
-import { openStore } from '../storage/open.ts';
 import { keepUp } from '../storage/upkeep.ts';
 import { cancelCall } from './cancel-call.ts';
 import { loadConfig } from './config/load-config.ts';
@@ -17,6 +16,7 @@ import type { Config } from './config/settings.ts';
 import { noRunner } from './no-runner.ts';
 import { openAnswers } from './open-answers.ts';
 import { type App, type AppOptions, openApp } from './open-app.ts';
+import { openSealedStore } from './open-sealed-store.ts';
 import { proposeFor } from './propose-for.ts';
 import { createSettings, reloadRules } from './settings-door.ts';
 import { takeOverCalls } from './take-over-calls.ts';
@@ -65,8 +65,8 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
   const { env, flags = {}, home, logger: log = silent } = rest;
   const loaded = await loadConfig({ env, flags, workspace: first, ...(home !== undefined && { home }) });
   if (!loaded.ok) return loaded;
-  const { config, stateDir, storePlace } = loaded.value;
-  const opened = await openStore(storePlace);
+  const { config, stateDir } = loaded.value;
+  const opened = await openSealedStore(loaded.value, env);
   if (!opened.ok) return opened;
   const { store: ledger, blobs } = opened.value;
 

@@ -1,7 +1,8 @@
 import type { RuleProposal } from '../approval/answers.ts';
 import { ExecutionContext } from '../kernel/execution-context.ts';
-import { fail, type Result } from '../kernel/result.ts';
+import { fail, ok, type Result } from '../kernel/result.ts';
 import type { App } from './open-app.ts';
+import { workspaceId } from './workspace-id.ts';
 
 /** What a rule is proposed for. */
 export interface Proposable {
@@ -25,5 +26,7 @@ export async function proposeFor(
   const { workingDir, timeout } = app.context;
   const context = new ExecutionContext({ workingDir, timeout, sessionId: session });
   const reviewed = await app.executor.review(tool, context, args);
-  return reviewed.ok ? app.rules.propose(reviewed.value.subject, written) : reviewed;
+  if (!reviewed.ok) return reviewed;
+  const proposed = app.rules.propose(reviewed.value.subject, written);
+  return proposed.ok ? ok({ ...proposed.value, workspace: workspaceId(app.workspace.root) }) : proposed;
 }

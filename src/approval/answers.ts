@@ -11,6 +11,8 @@ export interface RuleProposal {
   readonly rules: readonly string[];
   readonly covers: readonly string[];
   readonly refuses: readonly string[];
+  /** The only one they would hold in. */
+  readonly workspace: string;
 }
 
 /** Edited arguments after validation, hooks and policy. */
@@ -79,8 +81,7 @@ export function createAnswers(parts: AnswerParts): Answers {
     const more = isEdited ? { ...partsOf(edit.edit), changed: [...edit.changed] } : {};
     const answered = await decide(approval, { approvalId: id, approved: true, by, ...more });
     if (answered.kind === 'answered' && rule !== undefined) {
-      // It holds where the question was asked, and nowhere else.
-      const workspace = (await ledger.session(approval.session))?.workspace ?? null;
+      const { workspace } = rule.value;
       for (const text of rule.value.rules) {
         const data = { ruleId: randomUUID(), rule: text, verdict: 'allow', by, workspace } as const;
         await ledger.record({ type: 'rule.saved', at: now(), data });

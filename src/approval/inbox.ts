@@ -18,8 +18,13 @@ export function createInbox(ledger: Ledger, { mostPending = 100 }: InboxOptions 
   const waiting = new Map<string, (answer: ApprovalResponse) => void>();
   const perSession = new Map<string, number>();
   const stop = ledger.follow((event) => {
-    const answer = answerIn(event);
-    if (answer !== undefined) waiting.get(answer.id)?.(answer.response);
+    if (event.type !== 'approval.decided') return;
+    const { approvalId, args } = event.data;
+    const tell = waiting.get(approvalId);
+    if (tell === undefined) return;
+    if (args === undefined) tell(responseIn(event));
+    // The event hides secrets; what is read from the store is what the person wrote.
+    else void Promise.resolve(ledger.approval(approvalId)).then((known) => known && tell(toResponse(known)));
   });
 
   async function ask(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalResponse> {
@@ -49,10 +54,9 @@ export function createInbox(ledger: Ledger, { mostPending = 100 }: InboxOptions 
   return { ask, close: stop };
 }
 
-function answerIn(event: LogEvent): { id: string; response: ApprovalResponse } | undefined {
-  if (event.type !== 'approval.decided') return undefined;
-  const { approvalId: id, approved, by, message, args, digest } = event.data;
-  return { id, response: response({ approved, by, message, args, digest }) };
+function responseIn({ data }: Extract<LogEvent, { type: 'approval.decided' }>): ApprovalResponse {
+  const { approved, by, message, args, digest } = data;
+  return response({ approved, by, message, args, digest });
 }
 
 function toResponse({ state, decidedBy, message, edited }: ApprovalRecord): ApprovalResponse {

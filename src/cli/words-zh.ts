@@ -1,6 +1,6 @@
-import type { Words } from './words.ts';
+import type { en } from './words-en.ts';
 
-export const zh: Words = {
+export const zh: typeof en = {
   about: '给 AI 智能体用的工具：先判断、再询问、隔离运行、全程留痕。',
   commands: {
     start: '启动网页应用和 API',

@@ -58,6 +58,7 @@ export interface Answers {
       readonly rules: readonly string[];
       readonly covers: readonly string[];
       readonly refuses: readonly string[];
+      readonly workspace: string;
     }>
   >;
 }

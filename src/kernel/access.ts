@@ -17,6 +17,8 @@ export type Access =
       readonly env?: readonly string[];
       /** A file whose text it would run, and that nobody has seen as it is now; the reason is for a person. */
       readonly unfamiliar?: { readonly path: string; readonly reason: string };
+      /** A sensitive file that it may print from a repository. */
+      readonly exposes?: string;
       /** The command is code in this language, which nobody asks about: the sandbox contains it. Left out: a command line. */
       readonly code?: 'bash' | 'python' | 'javascript';
     }

@@ -62,6 +62,11 @@ export interface Commands {
   stop(id: string): Promise<Result<BackgroundProcess>>;
   /** The files of the project whose text a command would run. Reads nothing. */
   scriptFiles(command: string, cwd?: string): ScriptFiles;
+  /**
+   * A sensitive file whose content the command may print from a repository, where nothing hides it; also one that is not
+   * there any more.
+   */
+  exposedSecret(command: string, cwd?: string): Promise<string | undefined> | undefined;
   /** Whether the session has run this text of this file before. */
   isFamiliar(path: string, text: string): boolean;
   remember(path: string, text: string): void;

@@ -80,6 +80,15 @@ export interface Store {
 /** A session that was taken, or in words who has it. */
 export type Hold = { release(): MaybePromise<void> } | { readonly holder: string };
 
+/** Where what a record must not hold is kept while a call needs it. Contract: what was kept is there until it is forgotten. */
+export interface Vault {
+  keep(callId: string, value: object): void;
+  get(callId: string): unknown;
+  forget(callId: string): void;
+  /** The calls it keeps something of. */
+  list(): readonly string[];
+}
+
 /** Bytes by the hash of their content. What was put is never changed; an adapter may forget the oldest. */
 export interface BlobStore {
   /** Returns the handle; the same bytes always give the same one. */

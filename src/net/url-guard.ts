@@ -87,7 +87,7 @@ export function createUrlGuard(options: UrlGuardOptions = {}): UrlGuard {
 }
 
 const LIST_IT =
-  'If the user wants it reached, they can name it in the setting privateHosts, or in an allow rule of their configuration.';
+  'If the user wants it reached, they can name it in the setting privateHosts, or by its full name in an allow rule of their configuration.';
 
 /** The first entry that is neither a host nor an address nor a range. */
 export function malformedPrivateHost(entries: readonly string[]): string | null {

@@ -86,6 +86,24 @@ describe('modes', () => {
     expect(decide('ask', {}, 'bash', run('make all')).verdict).toBe('ask');
   });
 
+  test('without a sandbox only what is known to read runs unasked, and not what comes across sensitive files', () => {
+    const bare = createPolicy({
+      mode: 'auto',
+      rules: [],
+      files: createFilePolicy(),
+      home: '/home/ana',
+      contained: false,
+    });
+    const verdict = (command: string) => {
+      const own = { tool: 'bash', args: {}, effect: 'once', ownReason: undefined, asksAlways: false, context } as const;
+      return bare.decide({ ...own, access: run(command) }).verdict;
+    };
+    for (const command of ['ls -la', 'cat package.json', 'git status', 'grep x a.ts'])
+      expect([command, verdict(command)]).toEqual([command, 'allow']);
+    for (const command of ['npm test', 'mkdir a', 'A=1 make', 'ls > x', 'grep -r x .', 'rg x', 'cat *', 'diff -r a b'])
+      expect([command, verdict(command)]).toEqual([command, 'ask']);
+  });
+
   test('a command that only reads is granted nothing to write, also by a rule', () => {
     expect(decide('ask', {}, 'bash', run('ls')).access).toEqual([
       { kind: 'process.run', command: 'ls', writes: 'nothing' },

@@ -69,7 +69,7 @@ interface Judged {
 }
 
 function judgeAccess(access: Access, subject: Subject, options: PolicyOptions): Judged {
-  const { rules, mode, files } = options;
+  const { rules, mode, files, contained = true } = options;
   const own = rules.filter(({ tool }) => tool === subject.tool);
   switch (access.kind) {
     case 'fs.read':
@@ -89,7 +89,7 @@ function judgeAccess(access: Access, subject: Subject, options: PolicyOptions): 
       const parts = [
         ...besideWriting(judgement).map((part) => ofCommand(listed(part, mode))),
         ...unseen(access, judgement, own, mode),
-      ].map((part) => inMode(mode, part));
+      ].map((part) => inMode(mode, contained ? part : { ...part, liftable: false }));
       return { access: judgement.readOnly ? { ...access, writes: 'nothing' } : access, parts };
     }
     case 'unknown': {
@@ -114,11 +114,11 @@ type ProcessRun = Extract<Access, { kind: 'process.run' }>;
 function judgeRun(
   { command, cwd = '.', code }: ProcessRun,
   subject: Subject,
-  { rules, files, home }: PolicyOptions,
+  { rules, files, home, contained = true }: PolicyOptions,
 ): CommandJudgement {
   const root = subject.context.workingDir;
   const source = code === undefined || code === 'bash' ? command : '';
-  const place = { root, home, files, cwd: posix.resolve(root, cwd) };
+  const place = { root, home, files, cwd: posix.resolve(root, cwd), masked: contained };
   return judgeCommand(source, place, lookUp(rulesAbout(subject.tool, rules)));
 }
 
@@ -191,13 +191,13 @@ function ofCommand({ text, verdict, rule, reason }: CommandPart): Objection {
 
 /** What is not in the command line and may change what runs: variables, and scripts of the project that nobody has seen. */
 function unseen(
-  { env = [], unfamiliar }: ProcessRun,
+  { env = [], unfamiliar, exposes }: ProcessRun,
   { readOnly }: CommandJudgement,
   own: readonly Rule[],
   mode: Mode,
 ): Objection[] {
   const asks = { verdict: 'ask', changes: true } as const;
-  const variables = env
+  const variables: Objection[] = env
     .filter((name) => !isHarmlessVariable(name))
     .map((name) => ({
       ...asks,
@@ -206,6 +206,10 @@ function unseen(
       reason: `The variable ${name} may change what runs.`,
       liftable: !isObeyedVariable(name),
     }));
+  if (exposes !== undefined) {
+    const reason = `It may print ${exposes} from the repository, where nothing hides it.`;
+    variables.push({ ...asks, what: exposes, rule: 'sensitive file', reason, liftable: false, changes: false });
+  }
   // A rule for words cannot know the text behind them. In mode `strict` the list is the answer: nobody is asked.
   const vouched = readOnly || mode === 'strict' || own.some(({ whole, verdict }) => whole && verdict === 'allow');
   if (unfamiliar === undefined || vouched) return variables;

@@ -1,16 +1,22 @@
 import { realpathSync } from 'node:fs';
 import type { CommandRequest, Commands } from '../kernel/commands.ts';
+import type { FilePolicy } from '../kernel/file-policy.ts';
 import { fail, type Result } from '../kernel/result.ts';
 import type { NetworkAccess, RunRequest, RunResult, Sandbox } from '../kernel/sandbox.ts';
 import type { Caller, World } from '../kernel/workspace.ts';
 import { Background } from './background.ts';
 import { Familiar } from './familiar.ts';
 import { createTextStream } from './text-stream.ts';
+import { TrackedSecrets } from './tracked-secrets.ts';
 
 export interface ProcessesOptions {
   readonly sandbox: Sandbox;
   /** Which files' text a command would run. */
   readonly scriptFiles: Commands['scriptFiles'];
+  /** The folders in which a command may print what files of a repository held. */
+  readonly gitContents: (command: string, cwd?: string) => readonly string[];
+  /** Which files are sensitive. */
+  readonly files: FilePolicy;
   /** What a command may reach that may use the network. Left out: nothing. */
   readonly network?: NetworkAccess;
   /** Background processes that run at once: of a session, and of all. */
@@ -29,6 +35,13 @@ export interface Processes {
 export function createProcesses(options: ProcessesOptions): Processes {
   const background = new Background(options);
   const familiar = new Familiar();
+  const tracked = new TrackedSecrets(options.sandbox, options.files);
+
+  function exposed(folders: readonly string[], root: string): Promise<string | undefined> | undefined {
+    if (folders.length === 0) return undefined;
+    const found = folders.map((folder) => tracked.find(root, folder, NOBODY_THERE));
+    return Promise.all(found).then((each) => each.find((secret) => secret !== undefined));
+  }
 
   function commandsFor(caller: Caller, root: string): Commands {
     const request = (given: CommandRequest) => toRunRequest(given, caller, root, options.network);
@@ -43,6 +56,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
       input: (id, text, end) => background.input(scope, id, text, end),
       stop: (id) => background.stop(scope, id),
       scriptFiles: options.scriptFiles,
+      exposedSecret: (command, cwd) => exposed(options.gitContents(command, cwd), root),
       isFamiliar: (path, text) => familiar.has(scope, `${path}\0${text}`),
       remember: (path, text) => familiar.add(scope, `${path}\0${text}`),
     };

@@ -1,16 +1,19 @@
-import { pino } from 'pino';
 import { ToolError } from '../kernel/error.ts';
-import type { Approver, BlobStore, Clock, Logger, Policy, Store, Witness } from '../kernel/ports.ts';
+import type { Approver, BlobStore, Clock, Logger, Policy, Store, Vault, Witness } from '../kernel/ports.ts';
+import { silentLogger } from '../kernel/silent-logger.ts';
 import type { World } from '../kernel/workspace.ts';
 import { AccessLocks } from './access-locks.ts';
 import { EventBus } from './event-bus.ts';
 import { GivenUp } from './given-up.ts';
+import { createHider } from './hide-secrets.ts';
 import { History } from './history.ts';
 import type { Hooks } from './hooks.ts';
 import { MemoryBlobs } from './memory-blobs.ts';
 import { MemoryStore } from './memory-store.ts';
+import { MemoryVault } from './memory-vault.ts';
 import { noWorld } from './no-world.ts';
 import type { Runtime } from './runtime.ts';
+import { sealStore } from './sealed-store.ts';
 import { Waiting } from './waiting.ts';
 
 /** What may be chosen; everything has a working default that stays in memory. */
@@ -26,6 +29,10 @@ export interface RuntimeOptions {
   hooks?: readonly Hooks[];
   store?: Store;
   blobs?: BlobStore;
+  /** Values that no record shows, beside what has the shape of a token or a name such as `password`. */
+  secrets?: readonly string[];
+  /** Where a call's true arguments wait while its record hides some. Default: in memory, so a restart loses them. */
+  vault?: Vault;
   /** The files and the search that tools reach: `openWorkspace` gives one. Default: none. */
   world?: World;
   clock?: Clock;
@@ -36,11 +43,12 @@ export interface RuntimeOptions {
 }
 
 export function createRuntime(find: Runtime['find'], options: RuntimeOptions = {}): Runtime {
-  const log = options.logger === undefined ? pino({ level: 'silent' }) : patient(options.logger);
+  const log = options.logger === undefined ? silentLogger : patient(options.logger);
   const { approver, approvalTimeout, historyLimit = 500 } = options;
   mustBe('approvalTimeout', approvalTimeout, (seconds) => seconds > 0, 'a number of seconds above 0');
   mustBe('historyLimit', historyLimit, (count) => Number.isInteger(count) && count > 0, 'a whole number above 0');
-  const store = options.store ?? new MemoryStore({ maxCalls: historyLimit });
+  const open = options.store ?? new MemoryStore({ maxCalls: historyLimit });
+  const store = sealStore(open, createHider(options.secrets), options.vault ?? new MemoryVault());
   return {
     find,
     policy: options.policy ?? allowAll,

@@ -9,6 +9,7 @@ import { CallContext } from './call-context.ts';
 import { isUnused, nextCallId } from './call-id.ts';
 import { type CallRequest, CallScope, type Stage } from './call-scope.ts';
 import { type Ending, ending } from './ending.ts';
+import { wasHidden } from './hide-secrets.ts';
 import { Interruption } from './interruption.ts';
 import { recordUnawaited } from './record.ts';
 import { answerOfEarlier, digestOfRequest } from './repeated-call.ts';
@@ -56,11 +57,15 @@ function find(rt: Runtime, call: CallScope): Result<Tool> {
   return found;
 }
 
+const LOST =
+  'Its arguments held a secret, which only the place that was asked keeps, so it could not be taken over. Ask for it again.';
+
 /** Copies them once, so that nobody who still holds them can change what is recorded, shown and checked. */
 function readArguments(call: CallScope): Ending | undefined {
   try {
     call.args = frozenCopy(call.request.args);
-    return undefined;
+    const isLost = call.request.resume !== undefined && wasHidden(call.args);
+    return isLost ? ending('cancelled', fail('CANCELLED', LOST, { phase: 'not_started' })) : undefined;
   } catch (error) {
     call.args = null;
     return ending('failed', fail('INVALID_INPUT', `The arguments cannot be read: ${messageOf(error)}`));

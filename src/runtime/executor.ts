@@ -38,11 +38,6 @@ export interface CallOptions {
   id?: string;
 }
 
-/** Where a call that somebody left behind is to run, and how it can be stopped. */
-export interface ResumeOptions {
-  signalOf?: (callId: string) => AbortSignal;
-}
-
 /** A context of your own, its plain fields, or the one a tool was given: then this call belongs to that one. */
 export type AnyContext = ExecutionContext | ExecutionContextInit | ToolContext;
 
@@ -100,7 +95,7 @@ export class ToolExecutor {
    */
   async resume(
     contextOf: (call: CallRecord) => MaybePromise<AnyContext | undefined>,
-    { signalOf }: ResumeOptions = {},
+    options: { signal?: AbortSignal } = {},
   ): Promise<ToolResult[]> {
     const results: Promise<ToolResult>[] = [];
     for (let after: string | null | undefined; after !== null; ) {
@@ -109,8 +104,7 @@ export class ToolExecutor {
         const { tool, args } = call;
         const context = await contextOf(call);
         if (context === undefined) continue;
-        const request = { tool, args, resume: call, ...contextFrom(asItWas(call, context)) };
-        results.push(this.#run(signalOf === undefined ? request : { ...request, signal: signalOf(call.id) }));
+        results.push(this.#run({ tool, args, resume: call, ...contextFrom(asItWas(call, context)), ...options }));
       }
       after = page.next;
     }

@@ -41,6 +41,7 @@ export const noCommands: Commands = {
   input: refuseCommand,
   stop: refuseCommandLater,
   scriptFiles: () => ({ named: [], sought: [], unclear: undefined }),
+  exposedSecret: () => undefined,
   isFamiliar: () => true,
   remember: () => {},
 };

@@ -8,7 +8,7 @@ const SECRET_PAIRS = new Set(
 );
 
 /** `dbPassword1`, `X-Api-Key`, `session_id`: judged by its words, so that `compass` is no password. */
-function isSecretKey(key: string): boolean {
+export function isSecretKey(key: string): boolean {
   const words = key
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .toLowerCase()

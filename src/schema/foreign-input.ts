@@ -1,5 +1,5 @@
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
+import { createRequire } from 'node:module';
+import type { ErrorObject } from 'ajv/dist/2020.js';
 import { type Finding, inputSchema, isPlainObject, sentences } from '../kernel/check-arguments.ts';
 import type { InputSchema, JsonSchema } from '../kernel/input-schema.ts';
 import { plainCopy } from '../kernel/plain-copy.ts';
@@ -12,8 +12,7 @@ export function foreignInput(json: JsonSchema): InputSchema<Record<string, unkno
   if (json.type !== 'object') throw new TypeError('its input schema must have type object.');
   if (mentions(json, '$async'))
     throw new TypeError('its input schema is asynchronous ($async): validation must answer at once.');
-  const ajv = new Ajv2020({ strict: false, allErrors: true, useDefaults: true });
-  addFormats.default(ajv);
+  const ajv = newAjv();
   const { $schema: _, ...schema } = json;
   const accepts = ajv.compile(schema);
   return inputSchema(schema, validate);
@@ -26,6 +25,17 @@ export function foreignInput(json: JsonSchema): InputSchema<Record<string, unkno
       findings: (accepts.errors ?? []).filter(({ keyword }) => keyword !== 'if').map((error) => toFinding(error, args)),
     };
   }
+}
+
+const require = createRequire(import.meta.url);
+
+/** Loaded when the first foreign schema comes: most programs and commands have none. */
+function newAjv() {
+  const { Ajv2020 } = require('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js');
+  const addFormats = require('ajv-formats') as typeof import('ajv-formats');
+  const ajv = new Ajv2020({ strict: false, allErrors: true, useDefaults: true });
+  addFormats.default(ajv);
+  return ajv;
 }
 
 function mentions(value: unknown, key: string): boolean {

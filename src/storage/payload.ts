@@ -3,7 +3,7 @@ import { isPromise, type MaybePromise } from '../kernel/result.ts';
 import { toJson } from './json.ts';
 
 /** Above this many bytes a payload is a blob, and its row holds only the handle. */
-const INLINE_BYTES = 8 * 1024;
+const INLINE_BYTES = 32 * 1024;
 
 /** JSON in the row, or the handle of the blob that holds it. Exactly one is set. */
 export interface Payload {

@@ -40,8 +40,8 @@ test('somebody who reads meanwhile does not make pruning by size forget everythi
 
 test('blobs that pruning releases go at once, unless the same bytes were put again just now', async () => {
   const [old, again] = [
-    requestedCall({ args: { content: 'o'.repeat(20_000) } }),
-    requestedCall({ args: { content: 'a'.repeat(20_000) } }),
+    requestedCall({ args: { content: 'o'.repeat(80_000) } }),
+    requestedCall({ args: { content: 'a'.repeat(80_000) } }),
   ];
   for (const call of [old, again]) {
     await store.submit(call);

@@ -16,7 +16,7 @@ export type Dialect = 'sqlite' | 'postgres';
 /** What a database gives; its statement knows what is in it. */
 export type Row = object;
 
-/** A query that was built and compiled once; running it is only binding values. */
+/** A query that is built and compiled once, when it is first used; running it is only binding values. */
 export interface Statement<P = never, R = unknown> {
   readonly sql: string;
   /** False for statements whose rows nobody wants. */
@@ -74,7 +74,9 @@ interface Compilable<R> {
 
 /** `define<Values>()(build)`: `build` uses the given slots where values will stand. */
 export function define<P>() {
-  return <R>(build: (slots: P) => Compilable<R>): Statement<P, R> => {
+  return <R>(build: (slots: P) => Compilable<R>): Statement<P, R> => whenUsed(() => compiled(build));
+
+  function compiled<R>(build: (slots: P) => Compilable<R>): Statement<P, R> {
     const query = build(slots<P>()).compile();
     const order = query.parameters.map((parameter) => (parameter instanceof Slot ? parameter.name : undefined));
     return {
@@ -89,6 +91,24 @@ export function define<P>() {
         return bound;
       },
     };
+  }
+}
+
+/** A short command uses a few of all statements: compiling the rest would be most of its work. */
+function whenUsed<P, R>(compile: () => Statement<P, R>): Statement<P, R> {
+  let made: Statement<P, R> | undefined;
+  const statement = () => {
+    made ??= compile();
+    return made;
+  };
+  return {
+    get sql() {
+      return statement().sql;
+    },
+    get returns() {
+      return statement().returns;
+    },
+    bind: (values) => statement().bind(values),
   };
 }
 

@@ -19,7 +19,10 @@ beforeEach(async () => {
   ({ store, blobs } = opened.value);
   for (const session of ['a', 'b']) {
     for (let index = 0; index < 3; index++) {
-      const call = requestedCall({ session, args: { content: `${session}${index} `.repeat(index === 2 ? 4000 : 1) } });
+      const call = requestedCall({
+        session,
+        args: { content: `${session}${index} `.repeat(index === 2 ? 12_000 : 1) },
+      });
       await store.submit(call);
       await store.move(...started(call));
       await store.move(...finished(call));

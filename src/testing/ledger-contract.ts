@@ -137,7 +137,7 @@ export function ledgerContract(open: OpenShared): Check[] {
     },
 
     async 'large arguments of an approval come back whole'({ ledger }) {
-      const args = { content: 'x'.repeat(20_000) };
+      const args = { content: 'x'.repeat(50_000) };
       const call = requestedCall({ args });
       await ledger.submit(call);
       await ledger.move(...asked(call, 'a1'));

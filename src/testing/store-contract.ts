@@ -71,7 +71,7 @@ export function storeContract(open: Open): Check[] {
     },
 
     async 'steps of a call that are given without waiting are kept in that order, however large they are'(store) {
-      const call = requestedCall({ args: { content: 'x'.repeat(20_000) } });
+      const call = requestedCall({ args: { content: 'x'.repeat(50_000) } });
       const small = { ...call, args: { path: 'a' } };
       const steps = [store.submit(call), store.move(...started(small)), store.move(...finished(small))] as const;
       const [submitted, start, end] = await Promise.all(steps);

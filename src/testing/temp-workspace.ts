@@ -1,9 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { createFilePolicy } from '../kernel/file-policy.ts';
 import type { NetworkAccess, Sandbox } from '../kernel/sandbox.ts';
 import type { ToolResult } from '../kernel/tool-result.ts';
 import type { World } from '../kernel/workspace.ts';
+import { gitContents } from '../policy/git-contents.ts';
 import { scriptFiles } from '../policy/script-files.ts';
 import { createProcesses } from '../processes/create-processes.ts';
 import { createToolwright, type Toolwright, type ToolwrightOptions } from '../runtime/create-toolwright.ts';
@@ -52,7 +54,9 @@ export async function tempWorkspace(given: TempOptions = {}): Promise<TempWorksp
     ...(given.sandbox && { sandbox: given.sandbox }),
   });
   const { sandbox, network } = given;
-  const processes = sandbox && createProcesses({ sandbox, scriptFiles, ...(network && { network }) });
+  const processes =
+    sandbox &&
+    createProcesses({ sandbox, scriptFiles, gitContents, files: createFilePolicy(), ...(network && { network }) });
   const world = processes?.addTo(workspace) ?? workspace;
   const asked: string[] = [];
   const toolwright = createToolwright({

@@ -1,8 +1,10 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { createFilePolicy } from '../kernel/file-policy.ts';
 import { ok } from '../kernel/result.ts';
 import { defineTool } from '../kernel/tool.ts';
 import { createWeb, withWeb } from '../net/create-web.ts';
+import { gitContents } from '../policy/git-contents.ts';
 import { scriptFiles } from '../policy/script-files.ts';
 import { createProcesses } from '../processes/create-processes.ts';
 import { createToolwright } from '../runtime/create-toolwright.ts';
@@ -53,7 +55,7 @@ const webTool = (name: string, args: unknown): [string, ToolContractOptions] => 
 };
 /** Real processes in a real sandbox: one for each tool that needs one of its own. */
 const sandbox = trySandbox({ path: '/usr/local/bin:/usr/bin:/bin' });
-const processes = createProcesses({ sandbox: sandbox.sandbox, scriptFiles });
+const processes = createProcesses({ sandbox: sandbox.sandbox, scriptFiles, gitContents, files: createFilePolicy() });
 afterAll(async () => {
   await processes.close();
   await sandbox[Symbol.asyncDispose]();

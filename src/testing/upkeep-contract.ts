@@ -85,7 +85,7 @@ export function upkeepContract(open: OpenShared): Check[] {
     },
 
     async 'the log is exported as lines of JSON, payloads included'({ ledger }) {
-      const call = requestedCall({ args: { content: 'x'.repeat(10_000) } });
+      const call = requestedCall({ args: { content: 'x'.repeat(50_000) } });
       await ledger.submit(call);
       await ledger.move(...finished(call));
       await ledger.submit(requestedCall({ session: 's2' }));
@@ -103,7 +103,7 @@ export function upkeepContract(open: OpenShared): Check[] {
     },
 
     async 'pruning by age forgets from the front, keeps the unfinished, and the rest still verifies'({ ledger }) {
-      const old = requestedCall({ args: { content: 'x'.repeat(10_000) } });
+      const old = requestedCall({ args: { content: 'x'.repeat(50_000) } });
       await ledger.submit(old);
       await ledger.move(...finished(old, { at: AT + 10 }));
       const stuck = requestedCall({ requestedAt: AT + 20 });

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { analyse } from 'chardet';
-import iconv from 'iconv-lite';
+import { createRequire } from 'node:module';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { TextForm } from '../kernel/workspace.ts';
 
@@ -34,6 +33,11 @@ const BOMS: readonly [encoding: string, bytes: readonly number[]][] = [
 ];
 const SAMPLE_BYTES = 64 * 1024;
 
+// Loaded when the first text comes that is not UTF-8: their tables are large.
+const require = createRequire(import.meta.url);
+const iconv = () => require('iconv-lite') as typeof import('iconv-lite');
+const chardet = () => require('chardet') as typeof import('chardet');
+
 /** Null when it is not text. A failure when it is text that cannot be read without loss. */
 export function decodeText(bytes: Buffer): Result<Decoded | null> {
   const marked = BOMS.find(([, bom]) => bom.every((byte, index) => bytes[index] === byte));
@@ -53,12 +57,12 @@ export function sniffEncoding(head: Buffer): Result<TextForm | null> {
 }
 
 export function decodeAs(bytes: Buffer, encoding: string): string {
-  return encoding === 'utf-8' ? bytes.toString('utf8') : iconv.decode(bytes, encoding, { stripBOM: false });
+  return encoding === 'utf-8' ? bytes.toString('utf8') : iconv().decode(bytes, encoding, { stripBOM: false });
 }
 
 /** INVALID_INPUT when the encoding has no way to write a character: nothing is replaced by a question mark. */
 export function encodeText(text: string, { encoding, bom }: TextForm): Result<Buffer> {
-  const bytes = encoding === 'utf-8' ? Buffer.from(text, 'utf8') : iconv.encode(text, encoding);
+  const bytes = encoding === 'utf-8' ? Buffer.from(text, 'utf8') : iconv().encode(text, encoding);
   if (decodeAs(bytes, encoding) !== text) return unrepresentable(text, encoding);
   const mark = bom ? BOMS.find(([name]) => name === encoding)?.[1] : undefined;
   return ok(mark === undefined ? bytes : Buffer.concat([Buffer.from(mark), bytes]));
@@ -73,11 +77,11 @@ function decodeMarked(bytes: Buffer, encoding: string, length: number): Result<D
 
 function decodeGuessed(bytes: Buffer): Result<Decoded> {
   if (isBrokenUtf8(bytes)) return undecodable('it is UTF-8 with broken bytes in it');
-  for (const { name } of analyse(bytes.subarray(0, SAMPLE_BYTES))) {
+  for (const { name } of chardet().analyse(bytes.subarray(0, SAMPLE_BYTES))) {
     const encoding = GUESSED[name];
     if (encoding === undefined) continue;
-    const text = iconv.decode(bytes, encoding);
-    if (iconv.encode(text, encoding).equals(bytes)) return ok({ text, encoding, bom: false });
+    const text = iconv().decode(bytes, encoding);
+    if (iconv().encode(text, encoding).equals(bytes)) return ok({ text, encoding, bom: false });
   }
   return undecodable('its encoding is not known');
 }
@@ -118,7 +122,7 @@ function undecodable(why: string): Result<never> {
 }
 
 function unrepresentable(text: string, encoding: string): Result<never> {
-  const lost = [...text].find((character) => decodeAs(iconv.encode(character, encoding), encoding) !== character);
+  const lost = [...text].find((character) => decodeAs(iconv().encode(character, encoding), encoding) !== character);
   const shown = lost === undefined || /\p{Surrogate}/u.test(lost) ? 'half a character' : `'${lost}'`;
   return fail('INVALID_INPUT', `The text holds ${shown}, which ${encoding} cannot write; nothing was changed.`, {
     encoding,

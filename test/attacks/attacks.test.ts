@@ -10,8 +10,6 @@ const catalogue = readCatalogue(new URL('catalogue.jsonl', import.meta.url).path
 
 /** Cases that need a running server. */
 const NEED_MORE = ['SBX-003'];
-/** The record of calls is not redacted yet. */
-const UNCHECKED = ['SEC-020'];
 const TRIED = ['2-command', '2-dangerous', '5-sandbox'];
 const tried = catalogue.filter(
   ({ category, tool }) => TRIED.includes(category) || (category !== '7-agent' && ['bash', 'run_code'].includes(tool)),
@@ -23,7 +21,6 @@ describe('the attack catalogue', () => {
     async (id, attack) => {
       const { cases } = await runAttacks([attack], runners);
       if (NEED_MORE.includes(id)) expect(cases).toMatchObject([{ outcome: 'pending' }]);
-      else if (UNCHECKED.includes(id)) expect(cases).toMatchObject([{ outcome: 'unchecked' }]);
       else expect(cases).toMatchObject([{ id, passed: true }]);
     },
     60_000,

@@ -4,6 +4,7 @@ import { createFilePolicy } from '../../src/kernel/file-policy.ts';
 import type { ApprovalRequest, Logger } from '../../src/kernel/ports.ts';
 import type { Sandbox } from '../../src/kernel/sandbox.ts';
 import { createPolicy, type ExplainingPolicy } from '../../src/policy/create-policy.ts';
+import { gitContents } from '../../src/policy/git-contents.ts';
 import type { Mode } from '../../src/policy/modes.ts';
 import { parseRules } from '../../src/policy/rules.ts';
 import { scriptFiles } from '../../src/policy/script-files.ts';
@@ -55,7 +56,12 @@ export async function openCommands(fixture: Fixture, { approve }: { approve: boo
     journal: { folder: join(stateFolder, 'journal') },
     sandbox,
   });
-  const processes = createProcesses({ sandbox: marked(sandbox, values['MARK'] ?? ''), scriptFiles });
+  const processes = createProcesses({
+    sandbox: marked(sandbox, values['MARK'] ?? ''),
+    scriptFiles,
+    gitContents,
+    files: createFilePolicy(),
+  });
   const asked: ApprovalRequest[] = [];
   const logged: string[] = [];
   const toolwright = createToolwright({

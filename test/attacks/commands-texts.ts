@@ -50,12 +50,13 @@ async function senselessTimes(fixture: Fixture) {
   return checked.ok ? null : 'the longest timeout is not 600 s';
 }
 
-/** Of the two logs the server's is checked here. The record of calls keeps what ran, so the case stays unchecked. */
+/** The server's log, and the record of the call with what it printed. The person and the program see what is. */
 function redactedLog({ attack }: Fixture, { detail }: { detail: unknown }) {
   const { logged, recorded } = detail as { logged: readonly string[]; recorded: string };
   const [secret] = /\b(sk|pk|ghp|xox\w)[-_]\S{8,}/.exec(String(attack.input['command'])) ?? [];
   if (secret === undefined) return 'no secret is known in this case';
   if (logged.join('\n').includes(secret)) return 'the log shows it';
   if (!logged.join('\n').includes('[redacted]')) return 'the log does not tell of it at all';
-  return recorded.includes(secret) ? undefined : null;
+  if (recorded.includes(secret)) return 'the record shows it';
+  return recorded.includes('[redacted]') ? null : 'the record does not tell of it at all';
 }

@@ -59,6 +59,9 @@ const HELPERS: Readonly<Record<string, RegExp>> = {
   locale: /^(sh|bash|gzip)$/,
 };
 
+/** Programs that put what does not fit into memory aside, in a /tmp of their own. */
+const SCRATCH: Readonly<Record<string, RegExp>> = { tac: /^\/tmp\/tac\w{6}$/, sort: /^\/tmp\/sort\w{6}$/ };
+
 function isExpected({ kind, path, worked }: Touched, names: ReadonlySet<string>, root: string): boolean {
   switch (kind) {
     case 'ran':
@@ -68,6 +71,7 @@ function isExpected({ kind, path, worked }: Touched, names: ReadonlySet<string>,
     case 'wrote':
       // git would like to note what it has learned of the files, and does without.
       if (!worked && names.has('git') && path === `${root}/.git/index.lock`) return true;
+      if ([...names].some((name) => SCRATCH[name]?.test(path))) return true;
       return /^\/dev\/(null|tty|stdout|stderr|fd\/\d+|pts\/\d+)$|^\/proc\/self\//.test(path);
     case 'connected':
       return false;

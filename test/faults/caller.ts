@@ -51,7 +51,7 @@ armFailpoints((name) => {
 for (let round = 0; ; round++) {
   await Promise.all(
     tools.map(async ({ name }) => {
-      const result = await call(name, { content: 'x'.repeat(round % 2 === 0 ? 50 : 12_000) });
+      const result = await call(name, { content: 'x'.repeat(round % 2 === 0 ? 50 : 40_000) });
       writeSync(1, `${result.ok ? 'answered' : 'failed'} ${result.callId}\n`);
     }),
   );

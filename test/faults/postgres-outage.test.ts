@@ -92,7 +92,7 @@ test('large arguments, the clock and upkeep wait for the database too', { timeou
   if (!opened.ok) throw new Error(opened.error.message);
   const { store, blobs } = opened.value;
   await server.kill();
-  const call = requestedCall({ args: { content: 'x'.repeat(20_000) } });
+  const call = requestedCall({ args: { content: 'x'.repeat(50_000) } });
   const waiting = Promise.allSettled([
     store.submit(call),
     blobs.put(Buffer.from('an artifact')),

@@ -29,7 +29,7 @@ for (let round = 0; ; round++) {
   await Promise.all(
     Array.from({ length: 4 }, async (_, index) => {
       const effect = (['once', 'pure', 'idempotent', 'once'] as const)[index] ?? 'once';
-      const content = 'x'.repeat(index === 3 && round % 4 === 0 ? 12_000 : 50);
+      const content = 'x'.repeat(index === 3 && round % 4 === 0 ? 40_000 : 50);
       const call = requestedCall({ session, effect, args: { round, index, content } });
       const requested = await store.submit(call);
       say(`event ${requested.event?.seq}`);

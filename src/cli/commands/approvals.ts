@@ -123,8 +123,8 @@ function shown({ print, words, style }: Cli, args: unknown, about: Shown | null)
 }
 
 function said(cli: Cli, id: string, answered: Answered): void {
-  if (answered.kind === 'refused') return failWith(cli, answered.error);
-  if (answered.kind === 'answered') return cli.print(cli.words.decided(id, answered.approval.state === 'approved'));
-  const { noApproval, tooLate } = cli.words;
-  failWith(cli, { code: 'CONFLICT', message: answered.kind === 'unknown' ? noApproval(id) : tooLate(id) });
+  const { noApproval, tooLate, decided } = cli.words;
+  if (answered.kind === 'answered') cli.print(decided(id, answered.approval.state === 'approved'));
+  else if (answered.kind === 'refused') failWith(cli, answered.error);
+  else failWith(cli, { code: 'CONFLICT', message: answered.kind === 'unknown' ? noApproval(id) : tooLate(id) });
 }

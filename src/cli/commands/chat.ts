@@ -105,7 +105,7 @@ class Chat {
     const view = new RunView(this.#cli);
     const stop = app.executor.on((event) => (event.session === session ? view.show(event) : undefined));
     const context = new ExecutionContext({ ...app.context, sessionId: session });
-    await app.executor.resume((call) => (call.session === session ? context : undefined), { signalOf: () => signal });
+    await app.executor.resume((call) => (call.session === session ? context : undefined), { signal });
     stop();
   }
 

@@ -1,5 +1,6 @@
 import { type CallRecord, isFinal } from '../../kernel/call.ts';
 import { ExecutionContext } from '../../kernel/execution-context.ts';
+import type { ToolResult } from '../../kernel/tool-result.ts';
 import type { StartCall } from '../../protocol/calls.ts';
 import { newCallId } from '../../runtime/call-id.ts';
 import { FairPlaces } from '../../runtime/fair-places.ts';
@@ -51,7 +52,8 @@ export function callRoutes(backend: Backend): CallHandlers {
         body.wait === false ? await recorded(backend, id, done) : [(await done).callId ?? id, true];
       const call = await ledger.call(callId);
       if (call === null) return refuse('INTERNAL', 'The call could not be recorded. The log of the server says why.');
-      return json(callView(call), isDone || isFinal(call.state) ? 200 : 202, { Location: `/v1/calls/${callId}` });
+      const told = isDone ? withResult(call, await done) : call;
+      return json(callView(told), isDone || isFinal(call.state) ? 200 : 202, { Location: `/v1/calls/${callId}` });
     },
 
     async getCall({ params, who }) {
@@ -139,6 +141,14 @@ export function callRoutes(backend: Backend): CallHandlers {
       underWay.leave(who.name);
     }
   }
+}
+
+/** The record hides secrets. Whoever waits for the call is its caller, and gets what a program gets. */
+function withResult(call: CallRecord, result: ToolResult): CallRecord {
+  if (call.outcome === null) return call;
+  const { text } = result;
+  const told = result.ok ? { text, value: result.value } : { text };
+  return { ...call, outcome: { ...call.outcome, ...told } };
 }
 
 interface Differences {

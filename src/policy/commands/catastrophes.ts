@@ -1,7 +1,9 @@
+import { runsDownload } from './downloads.ts';
 import { isPrecious, type Surroundings } from './places.ts';
 import type { ShellScript, SimpleCommand } from './shell-script.ts';
 import type { ShellWord } from './shell-words.ts';
-import { innerCommands, SHELLS } from './wrappers.ts';
+import type { Variables } from './variables.ts';
+import { commandNames, innerCommands, SHELLS } from './wrappers.ts';
 
 /**
  * What is refused in every mode and whatever the rules. Each returns why, or undefined. The sandbox would contain most
@@ -12,17 +14,15 @@ export function catastrophe(
   args: readonly ShellWord[],
   cwds: readonly string[],
   where: Surroundings,
-  values: readonly ShellWord[] = [],
+  variables: Variables,
 ): string | undefined {
-  const precious = args.find((word) => !word.text.startsWith('-') && isPrecious(word, cwds, where));
+  const isLost = (word: ShellWord) => isPrecious(word, cwds, where) || variables.mayHoldPrecious(word);
+  const precious = args.find((word) => !word.text.startsWith('-') && isLost(word));
   const has = (pattern: RegExp) => args.some(({ value, text }) => pattern.test(value ?? text));
-  const recursive = has(/^-[a-zA-Z]*[rR]|^--r/) || args.some(({ value, text }) => value === null && /^[$`]/.test(text));
+  const recursive = has(/^-[a-zA-Z]*[rR]|^--r/) || args.some(mayBeOption);
 
   if (name === 'rm' && recursive) {
     if (precious) return `it would delete ${precious.text} and everything in it`;
-    const computed = args.some(({ value }) => value === null);
-    const given = computed ? values.find((word) => isPrecious(word, cwds, where)) : undefined;
-    if (given) return `it would delete ${given.text} and everything in it`;
     if (args.some(({ runs }) => runs)) return 'it would delete whatever another command prints';
   }
   if (name === 'find' && precious && (has(/^-delete$/) || runsRemover(args)))
@@ -35,15 +35,18 @@ export function catastrophe(
   if (/^(mkfs(\..+)?|mke2fs|mkswap|wipefs|fdisk|sfdisk|cfdisk|sgdisk|parted|blkdiscard|hdparm|badblocks)$/.test(name)) {
     return `${name} overwrites disks`;
   }
-  if (name === 'dd' && has(/^of=\/(dev\/(?!null|stdout|stderr|tty)|etc|usr|bin|boot)/))
+  if (name === 'dd' && args.some((word) => word.text.includes('of=') && isLost(behindEquals(word))))
     return 'it would overwrite a device or the system';
+  if (name === 'rsync' && precious && has(/^--(del|delete|remove-source-files)/))
+    return `it would empty ${precious.text}`;
+  if (name === 'tar' && precious && has(/^--remove-files$/)) return `it would delete ${precious.text}`;
   if (
     ['tee', 'cp', 'ln', 'install', 'rsync'].includes(name) &&
     has(/^\/(dev\/(sd|hd|vd|xvd|nvme|mmcblk|disk|mem|kmem)|proc\/sysrq)/)
   ) {
     return 'it would overwrite a device';
   }
-  const overwritten = writtenBy(name, args).find((word) => !word.home && isPrecious(word, cwds, where));
+  const overwritten = writtenBy(name, args).find((word) => !word.home && isLost(word));
   if (overwritten) return `it would overwrite ${overwritten.text}`;
   if (
     /^(insmod|rmmod|modprobe|swapoff|userdel|groupdel|lvremove|vgremove|pvremove|cryptsetup|efibootmgr)$/.test(name)
@@ -69,8 +72,31 @@ function writtenBy(name: string, args: readonly ShellWord[]): readonly ShellWord
 
 function runsRemover(args: readonly ShellWord[]): boolean {
   return innerCommands('find', args).some(
-    (inner) => inner.kind === 'words' && /^(rm|shred|unlink|rmdir|mv)$/.test(inner.words[0]?.value ?? ''),
+    (inner) => inner.kind === 'words' && commandNames(inner).some((name) => REMOVERS.test(name)),
   );
+}
+
+const REMOVERS = /^(rm|shred|unlink|rmdir|mv)$/;
+
+/** What dd calls `of=/dev/sda`. */
+function behindEquals({ text, value, ...word }: ShellWord): ShellWord {
+  const behind = (whole: string) => whole.slice(whole.indexOf('=') + 1);
+  return { ...word, text: behind(text), value: value === null ? null : behind(value) };
+}
+
+/** Whether it removes or changes whole folders whose names are known only at run time. */
+export function destroysUnknown(name: string, args: readonly ShellWord[]): boolean {
+  const computed = args.some(({ value, text }) => value === null && text !== '{}');
+  if (!computed) return false;
+  const has = (pattern: RegExp) => args.some(({ value }) => pattern.test(value ?? ''));
+  const unknown = args.some(mayBeOption);
+  if (/^(rm|chmod|chown|chgrp)$/.test(name)) return unknown || has(/^-[a-zA-Z]*[rR]|^--r/);
+  return name === 'shred' || (name === 'find' && (unknown || has(/^-delete$/) || runsRemover(args)));
+}
+
+/** `$X`, `{-r,-f}`, `-{r,f}`: unquoted and computed, so it may become options. */
+export function mayBeOption({ value, text, home }: ShellWord): boolean {
+  return value === null && !home && text !== '{}' && /^(-|[$`{])/.test(text);
 }
 
 /** A device or a trigger behind a redirection. */
@@ -82,75 +108,39 @@ export function catastrophicTarget(word: ShellWord): string | undefined {
     : undefined;
 }
 
-const FETCHERS = new Set(['curl', 'wget', 'fetch', 'aria2c', 'http', 'https', 'lynx', 'nc', 'ncat', 'socat']);
-const RUNNERS = /^(sh|bash|dash|zsh|ksh|ash|fish|python[\d.]*|perl|ruby|node|php|source|\.)$/;
-
 /** What the whole script does, where its parts alone look ordinary. */
 export function catastrophicScript(script: ShellScript, where: Surroundings): string | undefined {
-  const { forkBomb, pipelines, commands } = script;
-  if (forkBomb) return 'it is a fork bomb';
-  for (const pipeline of pipelines) {
-    const fetch = pipeline.findIndex((command) => names(command).some((name) => FETCHERS.has(name)));
-    const run = pipeline.findLastIndex((command) => names(command).some((name) => RUNNERS.test(name)));
-    if (fetch !== -1 && run > fetch) return 'it would run what it downloads';
-    const root = pipeline.findIndex(({ words }) =>
-      words.slice(1).some((word) => isPrecious(word, [where.root], where)),
+  if (script.forkBomb) return 'it is a fork bomb';
+  if (runsDownload(script)) return 'it would run what it downloads';
+  for (const pipeline of script.pipelines) {
+    const root = pipeline.findIndex((stage) =>
+      stage.some(({ words }) => words.slice(1).some((word) => isPrecious(word, [where.root], where))),
     );
-    const remove = pipeline.findIndex((command) =>
-      /^xargs (rm|shred|unlink)$/.test(names(command).slice(0, 2).join(' ')),
+    const remove = pipeline.findLastIndex((stage) =>
+      stage.some((command) => {
+        const [first, ...inner] = commandNames(command);
+        return first === 'xargs' && inner.some((name) => REMOVERS.test(name));
+      }),
     );
     if (root !== -1 && remove > root) return 'it would delete what another command lists outside the workspace';
   }
-  if (commands.some(runsDownload)) return 'it would run what it downloads';
-  const files = commands.filter((command) => names(command).some((name) => FETCHERS.has(name))).flatMap(savedTo);
-  const run = commands.some(
-    (command) =>
-      names(command).some((name) => RUNNERS.test(name)) &&
-      command.words.some(({ value }) => files.includes(value ?? '')),
-  );
-  return run ? 'it would run what it downloads' : undefined;
-}
-
-/** `bash <(curl …)`, `sh -c "$(curl …)"`, `eval "$(wget …)"`. */
-function runsDownload(command: SimpleCommand): boolean {
-  const runs = names(command).some((name) => RUNNERS.test(name) || name === 'eval');
-  return runs && command.words.some(({ text, runs: computes }) => computes && SUBSTITUTED_FETCH.test(text));
-}
-
-const SUBSTITUTED_FETCH = new RegExp(`(?:\\$\\(|<\\(|\`)\\s*(?:sudo\\s+)?(?:${[...FETCHERS].join('|')})\\b`);
-
-function savedTo({ words, redirections }: SimpleCommand): string[] {
-  const named = words.filter((_, at) => /^(-o|-O|--output|--output-document)$/.test(words[at - 1]?.text ?? ''));
-  return [...named, ...redirections.map(({ target }) => target)].flatMap(({ value }) =>
-    value === null ? [] : [value],
-  );
+  return undefined;
 }
 
 /** Text that a shell is given to read: by a heredoc, a here-string, or an `echo` in front of it. */
 export function scriptsGiven({ commands, pipelines }: ShellScript): string[] {
-  const isShell = (command: SimpleCommand) => names(command).some((name) => SHELLS.has(name));
+  const isShell = (command: SimpleCommand) =>
+    commandNames(command).some((name) => SHELLS.has(name) || name === '.' || name === 'source');
   const given = commands.flatMap((command) => (command.input !== undefined && isShell(command) ? [command.input] : []));
   const piped = pipelines.flatMap((pipeline) =>
-    pipeline.slice(1).flatMap((command, at) => {
-      const before = pipeline[at];
-      const [first, ...words] = before?.words ?? [];
-      if (isShell(command) && before?.input !== undefined) return [before.input];
-      if (!isShell(command) || !/^(echo|printf)$/.test(first?.value ?? '')) return [];
-      return [
-        words
-          .map(({ value }) => value ?? '')
-          .join(' ')
-          .replaceAll('\\n', '\n'),
-      ];
-    }),
+    pipeline.slice(1).flatMap((stage, at) => (stage.some(isShell) ? (pipeline[at] ?? []).flatMap(printedBy) : [])),
   );
   return [...given, ...piped];
 }
 
-/** The command's own name and those of the commands it wraps. */
-function names({ words }: Pick<SimpleCommand, 'words'>): string[] {
-  const [first, ...args] = words;
-  const name = first?.value?.replace(/^.*\//, '');
-  if (name === undefined) return [];
-  return [name, ...innerCommands(name, args).flatMap((inner) => (inner.kind === 'words' ? names(inner) : []))];
+function printedBy({ words: [first, ...words], input }: SimpleCommand): string[] {
+  if (input !== undefined) return [input];
+  if (!/^(echo|printf)$/.test(first?.value ?? '')) return [];
+  const text = words.map(({ value }) => value ?? '').join(' ');
+  return [text.replaceAll('\\n', '\n')];
 }

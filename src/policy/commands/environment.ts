@@ -1,8 +1,25 @@
 import { isHarmlessVariable, isObeyedVariable } from '../../kernel/environment.ts';
 import type { Assignment } from './shell-script.ts';
 
+/** Variables that decide what the words of a command line mean, so that nothing that was judged holds behind them. */
+export const DECIDING_NAMES =
+  'PATH|IFS|ENV|HOME|CDPATH|SHELL|SHELLOPTS|BASHOPTS|BASH_\\w+|GLOBIGNORE|PS\\d|PROMPT_COMMAND|LD_\\w+|DYLD_\\w+';
+
+const DECIDING = new RegExp(`^(?:${DECIDING_NAMES})$`);
+
+export interface Risk {
+  readonly rule: 'not understood' | 'environment';
+  readonly reason: string;
+}
+
 /** Why an assignment matters, or undefined. `prefix`: it stands in front of a command, as in `A=1 make`. */
-export function riskyAssignment({ name, text, computed }: Assignment, prefix: boolean): string | undefined {
+export function riskyAssignment({ name, text, computed }: Assignment, prefix: boolean): Risk | undefined {
+  if (DECIDING.test(name)) return { rule: 'not understood', reason: `${text} decides what the words behind it mean.` };
+  const reason = whyRisky(name, text, computed, prefix);
+  return reason === undefined ? undefined : { rule: 'environment', reason };
+}
+
+function whyRisky(name: string, text: string, computed: boolean, prefix: boolean): string | undefined {
   if (prefix && !isHarmlessVariable(name)) return `${text} may change what runs.`;
   if (isObeyedVariable(name)) return `${text} changes what later commands do.`;
   return prefix && computed ? `The value of ${name} is known only at run time.` : undefined;

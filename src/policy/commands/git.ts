@@ -5,10 +5,10 @@ import type { ShellWord } from './shell-words.ts';
 const DIFF_ALONE =
   '-p -u -s -R -a -b -w -z -M -C -B -D --patch --no-patch --raw --stat --numstat --shortstat --dirstat --summary --patch-with-stat --name-only --name-status --check --full-index --binary --pickaxe-all --minimal --patience --histogram --cached --staged --no-color --no-renames --ignore-space-change --ignore-all-space --ignore-blank-lines --word-diff --no-index --exit-code --quiet --text --no-ext-diff --no-textconv --no-prefix --merge-base --function-context -W --compact-summary --cumulative';
 const DIFF_TAKES =
-  '-U -S -G -O -l --unified --diff-filter --inter-hunk-context --word-diff-regex --src-prefix --dst-prefix --relative';
+  '-U -S -G -l --unified --diff-filter --inter-hunk-context --word-diff-regex --src-prefix --dst-prefix --relative';
 const DIFF_GLUED =
   '--stat --color --find-renames --find-copies --diff-algorithm --word-diff --abbrev --submodule --ignore-submodules --color-moved';
-const LOG_ALONE = `${DIFF_ALONE} --oneline --graph --all --decorate --no-decorate --reverse --merges --no-merges --first-parent --follow --branches --tags --remotes --topo-order --date-order --left-right --cherry --cherry-pick --cherry-mark --boundary --no-walk --walk-reflogs -g --source --abbrev-commit --no-abbrev-commit --relative-date --parents --children --show-signature --full-history --simplify-by-decoration --dense --sparse -i -E -F -c --cc -m --regexp-ignore-case --extended-regexp --fixed-strings --all-match --invert-grep --count --objects`;
+const LOG_ALONE = `${DIFF_ALONE} --oneline --graph --all --decorate --no-decorate --reverse --merges --no-merges --first-parent --follow --branches --tags --remotes --topo-order --date-order --left-right --cherry --cherry-pick --cherry-mark --boundary --no-walk --walk-reflogs -g --source --abbrev-commit --no-abbrev-commit --relative-date --parents --children --full-history --simplify-by-decoration --dense --sparse -i -E -F -c --cc -m --regexp-ignore-case --extended-regexp --fixed-strings --all-match --invert-grep --count --objects`;
 const LOG_TAKES = `${DIFF_TAKES} -n -L --max-count --skip --since --after --until --before --author --committer --grep --format --date --encoding --exclude --glob`;
 const LOG_GLUED = `${DIFF_GLUED} --pretty --format --date --decorate --branches --tags --remotes --show-notes`;
 
@@ -53,11 +53,11 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
   grep: {
     alone:
       '-n -i -l -L -c -w -v -h -H -E -F -G -P -o -q -p -W -a -I --line-number --ignore-case --name-only --files-with-matches --count --word-regexp --invert-match --extended-regexp --fixed-strings --perl-regexp --cached --untracked --no-index --heading --break --and --or --not --all-match --show-function --recursive',
-    takes: '-e -f -A -B -C -m --max-depth --threads --context --max-count',
+    takes: '-e -A -B -C -m --max-depth --threads --context --max-count',
   },
   blame: {
     alone: '-l -t -f -n -s -e -w -p -c --porcelain --line-porcelain --show-name --show-number --root',
-    takes: '-L -S --since --date --ignore-rev',
+    takes: '-L --since --date --ignore-rev',
     glued: '-M -C',
   },
   'ls-files': {
@@ -117,6 +117,8 @@ export function gitCommand(args: readonly ShellWord[]): ReadOnlyAnswer {
   if (subcommand === undefined) return { why: `git ${name} is not known to only read` };
   const flags = parseFlags(args.slice(at + 1), subcommand);
   if ('unknown' in flags) return { why: `git ${name} ${flags.unknown} is not known to only read` };
+  if (flags.options.some(({ value }) => CHECKS_SIGNATURES.test(value?.value ?? '')))
+    return { why: `git ${name} starts another program to check signatures` };
   if (subcommand.operands?.(flags.operands) === false)
     return { why: `git ${name} may change something with these arguments` };
   const needed = subcommand.needs;
@@ -126,9 +128,12 @@ export function gitCommand(args: readonly ShellWord[]): ReadOnlyAnswer {
   return { content: flags.operands.map(pathOfObject), named: [] };
 }
 
+/** Placeholders of a format. */
+const CHECKS_SIGNATURES = /%G|%\(signature/;
+
 /** `HEAD:.env` reads a file of that name from the history. */
 function pathOfObject(word: ShellWord): ShellWord {
-  if (word.value === null) return word;
+  if (word.value === null || word.value.startsWith('/')) return word;
   // `:0:path`, `:(top)path` and `:/path` name one too; and git itself expands what looks like a pattern.
   const path = /^(?:[^:]*:)?(?::?[0-3]:|:?\([^)]*\)|:?[/^!]*)?(.+)$/s.exec(word.value)?.[1] ?? word.value;
   return { ...word, value: path, pattern: word.pattern || /[*?[]/.test(path) };

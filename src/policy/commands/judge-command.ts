@@ -1,12 +1,14 @@
 import { posix } from 'node:path';
-import { catastrophe, catastrophicScript, catastrophicTarget, scriptsGiven } from './catastrophes.ts';
+import { catastrophe, catastrophicScript, catastrophicTarget, destroysUnknown, scriptsGiven } from './catastrophes.ts';
 import { riskyAssignment } from './environment.ts';
+import { irreversible } from './irreversible.ts';
 import { isOrdinaryUse } from './ordinary-use.ts';
 import { placesOf, type Surroundings, sensitive } from './places.ts';
 import { readOnlyUse } from './read-only.ts';
 import type { ReadOnlyUse } from './read-only-use.ts';
 import { parseScript, type Redirection, type SimpleCommand } from './shell-script.ts';
 import type { ShellWord } from './shell-words.ts';
+import { Variables } from './variables.ts';
 import { type Inner, innerCommands } from './wrappers.ts';
 
 export type Answer = 'allow' | 'ask' | 'deny';
@@ -56,7 +58,8 @@ export function judgeCommand(
   const parts: CommandPart[] = [];
   let readOnly = true;
   let cwds = [where.cwd ?? where.root];
-  let values: readonly ShellWord[] = [];
+  const variables = new Variables(where, cwds);
+  let lostTrack = false;
   judgeScript(source, 0);
   const worst = worstOf(parts);
   if (worst === undefined)
@@ -75,17 +78,15 @@ export function judgeCommand(
     if (whole !== undefined) add(text, null, 'deny', CATASTROPHE, refusal(whole));
     for (const problem of script.problems) add(text, null, 'ask', 'not understood', `It cannot be judged: ${problem}.`);
     for (const given of depth < DEEPEST ? scriptsGiven(script) : []) judgeScript(given, depth + 1);
-    const outer = values;
-    values = [...values, ...script.values];
+    variables.learn(script.values);
     for (const command of script.commands) judgeSimple(command, depth);
-    values = outer;
   }
 
   function judgeSimple(command: SimpleCommand, depth: number): void {
     for (const redirection of command.redirections) judgeRedirection(command, redirection);
     for (const assignment of command.assignments) {
       const risk = riskyAssignment(assignment, command.words.length > 0);
-      if (risk !== undefined) add(command.text, null, 'ask', 'environment', risk);
+      if (risk !== undefined) add(command.text, null, 'ask', risk.rule, risk.reason);
     }
     if (command.words.length > 0) judgeWords(command.text, command.words, depth);
     else if (command.redirections.length === 0 && command.assignments.length > 0)
@@ -102,7 +103,7 @@ export function judgeCommand(
       return;
     }
     const argv = argvOf(name, args);
-    const danger = catastrophe(name, args, cwds, where, values);
+    const danger = catastrophe(name, args, cwds, where, variables);
     if (danger !== undefined) {
       add(text, argv, 'deny', CATASTROPHE, refusal(danger));
       return;
@@ -115,14 +116,23 @@ export function judgeCommand(
     for (const one of inner) judgeInner(text, one, depth);
     if (inner.length === 0 || !TRANSPARENT.has(name)) judgeAlone(text, name, args, argv, ruled);
     else if (ruled?.verdict === 'ask') add(text, argv, 'ask', ruled.rule, ruled.reason);
-    if (name === 'cd' || name === 'pushd') follow(args);
+    if (name === 'cd' || name === 'pushd')
+      follow(
+        text,
+        args.find((word) => !/^-./.test(word.text)),
+      );
   }
 
   function judgeInner(text: string, inner: Inner, depth: number): void {
     if (inner.kind === 'unseen') add(text, null, 'ask', 'not understood', `It cannot be judged: ${inner.why}.`);
     else if (depth >= DEEPEST) add(text, null, 'ask', 'not understood', 'It nests too deep to be judged.');
     else if (inner.kind === 'script') judgeScript(inner.source, depth + 1);
-    else judgeWords(inner.words.map((word) => word.text).join(' '), inner.words, depth + 1);
+    else judgeIn(inner.folder, text, inner.words, depth + 1);
+  }
+
+  function judgeIn(folder: ShellWord | undefined, text: string, words: readonly ShellWord[], depth: number): void {
+    if (folder !== undefined) follow(text, folder);
+    judgeWords(words.map((word) => word.text).join(' '), words, depth);
   }
 
   /** What is known of the command, then what a rule says of it. A rule lifts a question, never a refusal. */
@@ -144,12 +154,20 @@ export function judgeCommand(
     const answer = readOnlyUse(name, args);
     if (!('why' in answer)) return reading(name, answer) ?? objection('allow', READ_ONLY, `${name} only reads.`);
     const secret = args.find((word) => !word.pattern && sensitive(word, cwds, where) !== undefined);
-    if (secret === undefined) return objection('ask', 'not read-only', `${answer.why}.`);
-    return objection('deny', SENSITIVE, `${secret.text} cannot be used: ${sensitive(secret, cwds, where)}.`);
+    if (secret !== undefined)
+      return objection('deny', SENSITIVE, `${secret.text} cannot be used: ${sensitive(secret, cwds, where)}.`);
+    if (destroysUnknown(name, args))
+      return objection('ask', 'not understood', `What ${name} would take away is known only at run time.`);
+    const loss = irreversible(name, args);
+    return loss === undefined
+      ? objection('ask', 'not read-only', `${answer.why}.`)
+      : objection('ask', 'irreversible', loss);
   }
 
   /** Files it opens meet the file policy; files it only looks at must merely be inside. */
-  function reading(name: string, { content, named }: ReadOnlyUse): Objection | undefined {
+  function reading(name: string, { content, named, roams = false }: ReadOnlyUse): Objection | undefined {
+    if (where.masked === false && (roams || content.some(({ pattern }) => pattern)))
+      return objection('ask', SENSITIVE, 'Without a sandbox nothing hides sensitive files from what it comes across.');
     for (const word of content) {
       const secret = sensitive(word, cwds, where);
       if (secret === undefined) continue;
@@ -208,13 +226,26 @@ export function judgeCommand(
   }
 
   /** After a `cd`, later paths are judged from the old folder and from the new one: it may run or not. */
-  function follow(args: readonly ShellWord[]): void {
-    const target = args.find(({ text }) => !text.startsWith('-'));
-    if (target?.value == null) return;
-    const { value } = target;
-    cwds = [...new Set([...cwds, ...cwds.map((cwd) => posix.resolve(cwd, value))])].slice(0, 16);
+  function follow(text: string, target: ShellWord | undefined): void {
+    if (target?.value === '-') return;
+    const path = target === undefined || target.home ? where.home : target.value;
+    if (path === null) {
+      add(text, null, 'ask', 'not understood', `Which folder ${target?.text} is, is known only at run time.`);
+      return;
+    }
+    // Once there are too many, a person is asked; what is left to see is a way to where nothing should be lost.
+    if (lostTrack && !path.startsWith('/')) return;
+    const fresh = [...new Set(cwds.map((cwd) => posix.resolve(cwd, path)))].filter((cwd) => !cwds.includes(cwd));
+    cwds = [...fresh, ...cwds].slice(0, MOST_FOLDERS);
+    if (lostTrack) return;
+    variables.enter(fresh);
+    lostTrack = cwds.length === MOST_FOLDERS;
+    if (lostTrack) add(text, null, 'ask', 'not understood', 'It changes folders too often to be followed.');
   }
 }
+
+/** How many folders a script may be in by its end, as each `cd` may have run or not. */
+const MOST_FOLDERS = 16;
 
 /** The rule behind a part that runs unasked because it is known to change nothing. */
 export const READ_ONLY = 'read-only command';

@@ -26,8 +26,31 @@ export function awkProgram(program: string): string | undefined {
   return undefined;
 }
 
+/** Filters that see nothing but their input, and the words of the language. */
+const JQ_WORDS = new Set(
+  'and or not if then elif else end as reduce foreach try catch label break null true false empty error length utf8length keys keys_unsorted values has in map map_values path paths leaf_paths del delpaths getpath setpath to_entries from_entries with_entries select recurse walk add any all flatten range floor ceil round sqrt pow log exp tostring tonumber type sort sort_by group_by min max min_by max_by unique unique_by reverse contains inside startswith endswith ltrimstr rtrimstr trim ltrim rtrim explode implode split join ascii ascii_downcase ascii_upcase test match capture scan splits sub gsub tojson fromjson todate fromdate now strftime strptime mktime gmtime localtime dateadd datesub date limit first last nth until while repeat inputs input isvalid arrays objects iterables booleans numbers strings nulls scalars index rindex indices combinations transpose tostream fromstream abs toarray infinite nan isinfinite isnan isnormal'.split(
+    ' ',
+  ),
+);
+const JQ_LOOKS_AROUND =
+  /^(env|input_\w+|debug|stderr|halt\w*|get_\w+|include|import|def|modulemeta|builtins|splits?_\w+)$/;
+const JQ_TOKEN =
+  /\s+|"(?:[^"\\]|\\[^(])*"|\.\.|\.?[A-Za-z_]\w*|\$[A-Za-z_]\w*|@(?:text|json|csv|tsv|html|uri|sh|base64d?)\b|\d+(?:\.\d+)?|[.[\]{}()|,:;?=!<>+\-*/%]/y;
+
+/** Only what is known to look at nothing but the input; a comment, a string with a program in it and `def` are not. */
 export function jqProgram(program: string): string | undefined {
-  return /\b(?:include|import|input_filename|\$ENV|env|debug|stderr|getpath)\b/.test(program)
-    ? 'this jq program may read more than its input'
-    : undefined;
+  const why = 'this jq program may read more than its input';
+  if (program.length > LONGEST) return why;
+  let at = 0;
+  while (at < program.length) {
+    JQ_TOKEN.lastIndex = at;
+    const token = JQ_TOKEN.exec(program)?.[0];
+    if (token === undefined) return why;
+    if (token.startsWith('$') && (token === '$ENV' || token.startsWith('$__'))) return why;
+    // `{name: .a}` has names of its own.
+    const isKey = /^\s*:(?!:)/.test(program.slice(at + token.length)) && !JQ_LOOKS_AROUND.test(token);
+    if (/^[A-Za-z_]/.test(token) && !JQ_WORDS.has(token) && !isKey) return why;
+    at += token.length;
+  }
+  return undefined;
 }

@@ -70,7 +70,7 @@ export function operandsOf(command: string, cwd = ''): Operands {
 
   function readScript(source: string, depth: number): void {
     const script = parseScript(source);
-    for (const word of script.values) add(word, false);
+    for (const { word } of script.values) add(word, false);
     for (const each of script.commands) readCommand(each, depth);
     if (depth < DEEPEST) for (const given of scriptsGiven(script)) readScript(given, depth + 1);
   }

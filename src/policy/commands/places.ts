@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import type { FilePolicy, FileVerdict } from '../../kernel/file-policy.ts';
-import type { ShellWord } from './shell-words.ts';
+import { plainWord, type ShellWord } from './shell-words.ts';
 
 /** Where a command runs and what it may see there. Paths are absolute. */
 export interface Surroundings {
@@ -9,6 +9,8 @@ export interface Surroundings {
   readonly files: FilePolicy;
   /** Where the command starts. Left out: the root. */
   readonly cwd?: string;
+  /** Whether hidden files are closed to what runs, also to what comes across them. Left out: yes. */
+  readonly masked?: boolean;
 }
 
 export type Place =
@@ -40,8 +42,7 @@ const SYSTEM =
 /** A place whose loss nobody wants: the system, a home, the workspace's own parents. Patterns count as what is in front. */
 export function isPrecious(word: ShellWord, cwds: readonly string[], where: Surroundings): boolean {
   if (word.home || /^~/.test(word.text)) return true;
-  // `/$X` and `/{bin,usr}`: what is in front of the computed part is what is lost when that part is empty.
-  if (word.value === null) return /^["']?\/+["']?[{$`]/.test(word.text) || /\$\{\w+:?[-=][/~]/.test(word.text);
+  if (word.value === null) return isPreciousWhenComputed(word.text, where);
   const { root, home } = where;
   return cwds.some((cwd) => {
     const before = word.pattern ? (word.value ?? '').replace(/[^/]*[*?[].*$/, '') : (word.value ?? '');
@@ -50,6 +51,16 @@ export function isPrecious(word: ShellWord, cwds: readonly string[], where: Surr
     if (path === '/' || path === home || root.startsWith(`${path}/`)) return true;
     return SYSTEM.test(path) && !path.startsWith(`${root}/`) && !NEUTRAL.test(path);
   });
+}
+
+/** Where home and the folder are known, and what a variable is replaced by when it is empty. */
+function isPreciousWhenComputed(text: string, where: Surroundings): boolean {
+  const bare = text.replace(/["'\\]/g, '');
+  if (/^\$\{?HOME\b/.test(bare) || /\$\{!?\w+:?[-=+][/~]/.test(bare) || /[{,][/~]/.test(bare)) return true;
+  if (/^(\$\{?(OLD)?PWD\b[^/]*|\$\(pwd\)|`pwd`|~[+-])(\/\.)*\/\.\./.test(bare)) return true;
+  // `/$X` and `/{bin,usr}`: what is in front of the computed part is what is lost when that part is empty.
+  const front = /^\/(?:[^$`{]*\/)?(?=[^/]*[$`{])/.exec(bare)?.[0];
+  return front !== undefined && isPrecious(plainWord(front), ['/'], where);
 }
 
 /** Why a word may name a sensitive file, or undefined. A pattern counts when it is aimed at one: `.e*`, not `*`. */

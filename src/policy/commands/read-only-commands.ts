@@ -7,6 +7,8 @@ export interface ReadOnlyCommand extends FlagTable {
   operands: 'none' | 'text' | 'content' | 'named' | 'pattern';
   /** Options whose value is a file it opens. */
   files?: readonly string[];
+  /** Options with which it opens what it finds in folders; `true` where it always does. */
+  roams?: readonly string[] | true;
   /** A reason to ask, found in the options or operands. */
   refuse?(flags: ParsedFlags): string | undefined;
 }
@@ -26,6 +28,7 @@ const GREP: ReadOnlyCommand = {
   glued: '--color --colour',
   digits: true,
   files: ['-f', '--file', '--exclude-from'],
+  roams: ['-r', '-R', '-d', '--recursive', '--dereference-recursive', '--directories'],
 };
 
 /** Only what stands here runs unasked, and only with these options. It runs in the sandbox's read mode all the same. */
@@ -67,10 +70,11 @@ export const READ_ONLY_COMMANDS: Readonly<Record<string, ReadOnlyCommand>> = {
   rg: {
     operands: 'pattern',
     alone:
-      '-i -S -s -v -w -x -c -l -n -N -H -I -o -q -F -P -U -u -a -z -L -0 -p --files --hidden --no-ignore --no-ignore-vcs --ignore-case --smart-case --case-sensitive --invert-match --word-regexp --line-regexp --count --count-matches --files-with-matches --files-without-match --line-number --no-line-number --with-filename --no-filename --only-matching --quiet --fixed-strings --pcre2 --multiline --multiline-dotall --text --follow --null --vimgrep --heading --no-heading --stats --json --column --trim --no-messages --pretty --unrestricted --type-list --crlf --no-config --sort-files --passthru --debug',
+      '-i -S -s -v -w -x -c -l -n -N -H -I -o -q -F -P -U -u -a -L -0 -p --files --hidden --no-ignore --no-ignore-vcs --ignore-case --smart-case --case-sensitive --invert-match --word-regexp --line-regexp --count --count-matches --files-with-matches --files-without-match --line-number --no-line-number --with-filename --no-filename --only-matching --quiet --fixed-strings --pcre2 --multiline --multiline-dotall --text --follow --null --vimgrep --heading --no-heading --stats --json --column --trim --no-messages --pretty --unrestricted --type-list --crlf --no-config --sort-files --passthru --debug',
     takes:
       '-e -f -g -t -T -A -B -C -m -M -j -r -E -d --regexp --file --glob --iglob --type --type-not --after-context --before-context --context --max-count --max-columns --max-depth --max-filesize --threads --replace --encoding --sort --sortr --color --colors --engine --context-separator',
     files: ['-f', '--file'],
+    roams: true,
   },
   find: {
     operands: 'named',
@@ -169,6 +173,7 @@ export const READ_ONLY_COMMANDS: Readonly<Record<string, ReadOnlyCommand>> = {
       '-u -c -q -s -y -r -N -a -b -B -w -i -e -n -p -t -T -E -Z --unified --brief --recursive --new-file --text --ignore-space-change --ignore-blank-lines --ignore-all-space --ignore-case --side-by-side --report-identical-files --minimal --suppress-common-lines',
     takes: '-U -C -I -x -L -W --ignore-matching-lines --exclude --label --width --horizon-lines',
     glued: '--color --unified --context',
+    roams: ['-r', '--recursive'],
   },
   cmp: {
     tame: true,
@@ -240,7 +245,7 @@ export const READ_ONLY_COMMANDS: Readonly<Record<string, ReadOnlyCommand>> = {
   id: { operands: 'text', alone: '-u -g -G -n -r --user --group --groups --name' },
   groups: { operands: 'text' },
   uname: { operands: 'none', alone: '-a -s -n -r -v -m -p -i -o --all' },
-  hostname: { operands: 'none', alone: '-s -f -i -I -d' },
+  hostname: { operands: 'none', alone: '-s -I' },
   arch: { operands: 'none' },
   nproc: { operands: 'none', alone: '--all' },
   uptime: { operands: 'none', alone: '-p -s' },
@@ -262,6 +267,10 @@ export const READ_ONLY_COMMANDS: Readonly<Record<string, ReadOnlyCommand>> = {
     operands: 'text',
     alone: '-a -A -e -f -F -l -w -x -u -j -H --forest --no-headers',
     takes: '-o -p -C -U -G --sort --pid --ppid',
+    refuse: ({ operands }) =>
+      operands.some(({ value }) => value === null || value.includes('e'))
+        ? 'ps may show what others keep in variables'
+        : undefined,
   },
   tar: {
     operands: 'named',
@@ -282,7 +291,7 @@ export const READ_ONLY_COMMANDS: Readonly<Record<string, ReadOnlyCommand>> = {
   getconf: { operands: 'text', alone: '-a' },
   locale: { operands: 'text', alone: '-a -m' },
   lsof: { operands: 'named', alone: '-n -P -t', takes: '-i -p' },
-  cloc: { operands: 'content' },
+  cloc: { operands: 'content', roams: true },
   tput: { operands: 'text' },
   tty: { operands: 'none' },
 };

@@ -4,6 +4,8 @@ import type { ShellWord } from './shell-words.ts';
 export interface ReadOnlyUse {
   readonly content: readonly ShellWord[];
   readonly named: readonly ShellWord[];
+  /** It opens more than it names: what is in a folder. */
+  readonly roams?: boolean;
 }
 
 /** Either what it reads, or why it is not known to be read-only. */

@@ -30,7 +30,13 @@ export function readOnlyUse(name: string, args: readonly ShellWord[]): ReadOnlyA
 
 const NOTHING: ReadOnlyUse = { content: [], named: [] };
 
-function use({ operands: kind, files = [] }: ReadOnlyCommand, { options, operands }: ParsedFlags): ReadOnlyUse {
+function use(command: ReadOnlyCommand, flags: ParsedFlags): ReadOnlyUse {
+  const { roams = [] } = command;
+  const found = roams === true || flags.options.some(({ name }) => roams.includes(name));
+  return { ...filesOf(command, flags), roams: found };
+}
+
+function filesOf({ operands: kind, files = [] }: ReadOnlyCommand, { options, operands }: ParsedFlags): ReadOnlyUse {
   const given = options.flatMap(({ name, value }) => (files.includes(name) && value !== undefined ? [value] : []));
   if (kind === 'content') return { content: [...given, ...operands], named: [] };
   if (kind === 'named') return { content: given, named: operands };

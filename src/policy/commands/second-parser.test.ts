@@ -82,7 +82,7 @@ describe('a second parser', () => {
       { numRuns: 2000 },
     );
     expect(both).toBeGreaterThan(1000);
-  });
+  }, 180_000);
 
   test('understands everything that would run unasked, or bash does not', () => {
     fc.assert(
@@ -93,5 +93,5 @@ describe('a second parser', () => {
       }),
       { numRuns: 2000 },
     );
-  });
+  }, 180_000);
 });

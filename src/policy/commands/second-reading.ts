@@ -11,7 +11,7 @@ export interface SecondReading {
 }
 
 /** How deep substitutions and groups may nest. */
-const DEEPEST = 40;
+export const DEEPEST = 40;
 
 export function readAgain(source: string): SecondReading | undefined {
   const found: Found = { commands: [], targets: [] };

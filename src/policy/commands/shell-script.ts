@@ -1,7 +1,7 @@
 import { type Command, forEachChild, type ParsedScript, parse, type Redirect, type SyntaxNode } from 'unbash';
 import { isObeyedVariable } from '../../kernel/environment.ts';
-import { readAgain, sameReading } from './second-reading.ts';
-import { type ShellWord, shellWord } from './shell-words.ts';
+import { DEEPEST, readAgain, sameReading } from './second-reading.ts';
+import { plainWord, type ShellWord, shellWord } from './shell-words.ts';
 
 /** A file that a redirection opens. */
 export interface Redirection {
@@ -29,14 +29,19 @@ export interface SimpleCommand {
 
 export interface ShellScript {
   readonly commands: readonly SimpleCommand[];
-  /** Those of them that are joined by pipes, in order. */
-  readonly pipelines: readonly (readonly SimpleCommand[])[];
+  /** What is joined by pipes, in order: for each stage its commands, also those in groups and loops. */
+  readonly pipelines: readonly (readonly (readonly SimpleCommand[])[])[];
   /** Why the script as a whole cannot be judged by its commands; empty for ordinary ones. */
   readonly problems: readonly string[];
   /** A function that calls itself in the background. */
   readonly forkBomb: boolean;
-  /** Words that variables get their text from: `X=/`, `for d in /`. */
-  readonly values: readonly ShellWord[];
+  /** Words that variables get their text from: `X=/`, `for d in /`, `read X <<< /`. */
+  readonly values: readonly Value[];
+}
+
+export interface Value {
+  readonly name: string;
+  readonly word: ShellWord;
 }
 
 /** Longer ones are never judged: nobody reads them in an approval either. */
@@ -57,12 +62,12 @@ export function parseScript(source: string): ShellScript {
   const problems =
     hiddenCharacter === null ? [] : [`it holds the invisible character ${codePoint(hiddenCharacter[0])}`];
   const commands: SimpleCommand[] = [];
-  const pipelines: SimpleCommand[][] = [];
-  const values: ShellWord[] = [];
+  const pipelines: SimpleCommand[][][] = [];
+  const values: Value[] = [];
   let forkBomb = false;
   let arithmetic = 0;
   try {
-    visit(parse(source), source);
+    visit(parse(source), source, []);
   } catch {
     problems.push('it cannot be parsed');
   }
@@ -73,18 +78,25 @@ export function parseScript(source: string): ShellScript {
   if (problems.length === 0 && !isReadTwice(source, commands)) problems.push('two parsers read it differently');
   return { commands, pipelines, problems: [...new Set(problems)], forkBomb, values };
 
-  function visit(node: SyntaxNode, text: string): void {
+  /** `stages`: the stages of pipelines that it stands in. Where they nest deeper than that, the second reading gives up. */
+  function visit(node: SyntaxNode, text: string, stages: readonly SimpleCommand[][]): void {
     const own = node.type === 'Script' ? (node.source ?? text) : text;
     const problem = problemOf(node);
     if (problem !== undefined) problems.push(problem);
     if (node.type === 'ArithmeticExpansion' || node.type === 'ArithmeticCommand') arithmetic++;
-    if (node.type === 'Command') commands.push(simpleCommand(node, own));
-    if (node.type === 'Function' && callsItself(node)) forkBomb = true;
-    if (node.type === 'Assignment' && node.value.type === 'Word') values.push(shellWord(node.value));
-    if (node.type === 'For') values.push(...(node.wordlist ?? []).map(shellWord));
-    if (node.type === 'Pipeline') {
-      pipelines.push(node.commands.flatMap((part) => (part.type === 'Command' ? [simpleCommand(part, own)] : [])));
+    if (node.type === 'Command') {
+      const command = simpleCommand(node, own);
+      commands.push(command);
+      values.push(...valuesGiven(command));
+      for (const stage of stages.slice(-DEEPEST)) stage.push(command);
     }
+    if (node.type === 'Function' && callsItself(node)) forkBomb = true;
+    if (node.type === 'Assignment') {
+      const words = node.value.type === 'Word' ? [node.value] : node.value.elements;
+      values.push(...words.map((word) => ({ name: node.name, word: shellWord(word) })));
+    }
+    if (node.type === 'For' || node.type === 'Select')
+      values.push(...(node.wordlist ?? []).map((word) => ({ name: node.name.text, word: shellWord(word) })));
     if (node.type === 'Redirected') {
       const redirections = node.redirects.flatMap((redirect) => toRedirection(redirect, own));
       if (redirections.length > 0)
@@ -96,8 +108,28 @@ export function parseScript(source: string): ShellScript {
           input: undefined,
         });
     }
-    forEachChild(node, (child) => visit(child, own));
+    if (node.type !== 'Pipeline') {
+      forEachChild(node, (child) => visit(child, own, stages));
+      return;
+    }
+    const inOrder: SimpleCommand[][] = [];
+    pipelines.push(inOrder);
+    for (const part of node.commands) {
+      const stage: SimpleCommand[] = [];
+      inOrder.push(stage);
+      visit(part, own, [...stages.slice(-DEEPEST), stage]);
+    }
   }
+}
+
+/** Builtins that give variables a text without an assignment. `@` stands for the script's own arguments. */
+function valuesGiven({ words: [first, ...args], input }: SimpleCommand): Value[] {
+  const operands = args.filter(({ text }) => !text.startsWith('-'));
+  if (first?.value === 'set') return operands.map((word) => ({ name: '@', word }));
+  if (first?.value === 'printf' && args[0]?.value === '-v')
+    return args.slice(2).map((word) => ({ name: args[1]?.value ?? '', word }));
+  if (input === undefined || !/^(read|mapfile|readarray)$/.test(first?.value ?? '')) return [];
+  return operands.map(({ value }) => ({ name: value ?? '', word: plainWord(input.trim()) }));
 }
 
 function isReadTwice(source: string, commands: readonly SimpleCommand[]): boolean {

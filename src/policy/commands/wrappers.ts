@@ -1,13 +1,15 @@
 import { isHarmlessVariable } from '../../kernel/environment.ts';
 import { type FlagTable, parseFlags } from './flags.ts';
 import { plainWord, type ShellWord } from './shell-words.ts';
+import { isTrickyBuiltin } from './tricky-builtins.ts';
 
 /**
  * What a command that runs another one runs. `words`: a command line; `script`: text that a shell reads; `unseen`: it
  * runs something that cannot be known from here.
  */
 export type Inner =
-  | { kind: 'words'; words: readonly ShellWord[] }
+  /** `folder`: where it starts, if the wrapper changes that. */
+  | { kind: 'words'; words: readonly ShellWord[]; folder?: ShellWord }
   | { kind: 'script'; source: string }
   | { kind: 'unseen'; why: string };
 
@@ -19,6 +21,8 @@ interface Prefix extends FlagTable {
   operands?: number;
   /** `NAME=value` before the command. */
   assignments?: boolean;
+  /** Options that say in which folder the command starts. */
+  folder?: readonly string[];
 }
 
 /** Commands whose last arguments are a command line. */
@@ -27,12 +31,14 @@ const PREFIXES: Readonly<Record<string, Prefix>> = {
     alone: '-E -H -n -S -k -b -i -s -A -K -P --preserve-env --non-interactive --login --shell --stdin --set-home',
     takes: '-u -g -p -h -C -T -D -R -r -t --user --group --prompt --host --chdir --chroot --role --type',
     assignments: true,
+    folder: ['-D', '--chdir'],
   },
   doas: { alone: '-n -s', takes: '-u -C' },
   env: {
     alone: '-i -0 - --ignore-environment --null -v --debug',
-    takes: '-u --unset',
+    takes: '-u -C --unset --chdir',
     assignments: true,
+    folder: ['-C', '--chdir'],
   },
   nohup: {},
   setsid: { alone: '-c -f -w --ctty --fork --wait' },
@@ -72,6 +78,7 @@ export function innerCommands(name: string, args: readonly ShellWord[]): readonl
   if (name === 'find' || name === 'fd' || name === 'fdfind') return found(args);
   if (name === 'xargs') return [perLine(args)];
   if (name === 'env' && args.some(({ text }) => /^-[a-zA-Z]*S|^--split-string/.test(text))) return [splitString(args)];
+  if (isTrickyBuiltin(name, args)) return [unseen('it runs text by the way, or changes what words mean to the shell')];
   const prefix = Object.hasOwn(PREFIXES, name) ? PREFIXES[name] : undefined;
   return prefix === undefined ? [] : behind(name, args, prefix);
 }
@@ -83,7 +90,16 @@ function behind(name: string, args: readonly ShellWord[], prefix: Prefix): reado
   const set = args.slice(0, start).filter(({ text }) => /^\w+=/.test(text));
   const risky = set.find((word) => !isHarmlessAssignment(word));
   const warned = risky === undefined ? [] : [unseen(`${risky.text} may change what runs`)];
-  return words.length === 0 ? warned : [...warned, { kind: 'words', words }];
+  if (words.length === 0) return warned;
+  const folder = name === 'chroot' ? plainWord('/') : folderOf(args.slice(0, start), prefix);
+  return [...warned, { kind: 'words', words, ...(folder && { folder }) }];
+}
+
+function folderOf(args: readonly ShellWord[], prefix: Prefix): ShellWord | undefined {
+  if (prefix.folder === undefined) return undefined;
+  const flags = parseFlags(args, prefix);
+  if ('unknown' in flags) return undefined;
+  return flags.options.find(({ name }) => prefix.folder?.includes(name))?.value;
 }
 
 /** Where the inner command begins: behind the options, the prefix's own operands and its assignments. */
@@ -143,7 +159,8 @@ function evaluated(args: readonly ShellWord[]): Inner {
   return { kind: 'script', source: values.join(' ') };
 }
 
-function trapped([action]: readonly ShellWord[]): readonly Inner[] {
+function trapped(args: readonly ShellWord[]): readonly Inner[] {
+  const action = args.find(({ value }) => value !== '--');
   if (action === undefined || action.value === '-' || action.value === '' || action.value === '-l') return [];
   return action.value === null ? [unseen('trap runs computed text')] : [{ kind: 'script', source: action.value }];
 }
@@ -197,6 +214,18 @@ function splitString(args: readonly ShellWord[]): Inner {
   if (!set.map(plainWord).every(isHarmlessAssignment)) return unseen('env -S sets what may change what runs');
   return first === -1 ? unseen('env -S has no command') : { kind: 'words', words: words.slice(first).map(plainWord) };
 }
+
+/** The command's own name and those of the commands it wraps, outermost first. */
+export function commandNames({ words }: { readonly words: readonly ShellWord[] }, depth = 0): string[] {
+  const [first, ...args] = words;
+  const name = first?.value?.replace(/^.*\//s, '');
+  if (name === undefined) return [];
+  const inner = depth < MOST_WRAPPERS ? innerCommands(name, args) : [];
+  return [name, ...inner.flatMap((one) => (one.kind === 'words' ? commandNames(one, depth + 1) : []))];
+}
+
+/** More of them around one command are asked about anyway. */
+const MOST_WRAPPERS = 8;
 
 function unseen(why: string): Inner {
   return { kind: 'unseen', why };

@@ -56,7 +56,7 @@ async function refusal(): Promise<{ trouble: unknown; message: string }> {
 describe('what is opened', () => {
   test('only its owner can read the state', async () => {
     const store = await opened();
-    await store.submit(requestedCall({ args: { content: 'x'.repeat(10_000) } }));
+    await store.submit(requestedCall({ args: { content: 'x'.repeat(40_000) } }));
     for (const name of ['', 'blobs', 'nodes']) expect(statSync(join(folder, name)).mode & 0o777, name).toBe(0o700);
     for (const name of ['state.db', 'state.db-wal', 'state.db-shm', 'nodes/n0.lock']) {
       expect(statSync(join(folder, name)).mode & 0o777, name).toBe(0o600);

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { commandWorkspace } from '../../testing/command-workspace.ts';
@@ -246,6 +247,27 @@ test.each([
   await using ws = await commandWorkspace({ path, files: { ...FILES, ...texts }, rules });
   await ws.call('bash', { command });
   expect(ws.asked).toEqual([expect.stringContaining(`what ${file} says`)]);
+});
+
+describe('a repository that holds a sensitive file', () => {
+  const git = 'git -c user.name=a -c user.email=a@b -c init.defaultBranch=main';
+
+  test('is not printed from unasked, also when the file is gone; one without is', async () => {
+    await using ws = await commandWorkspace({ path, files: { 'a.txt': 'one\n', '.env': 'TOKEN=hunter22\n' } });
+    const onHost = (script: string) => execFileSync('bash', ['-c', script], { cwd: ws.root, stdio: 'ignore' });
+    onHost(`${git} init -q && ${git} add a.txt && ${git} commit -qm one`);
+    expect((await ws.call('bash', { command: 'git show' })).text).toContain('+one');
+    expect(ws.asked).toEqual([]);
+
+    onHost(`mkdir sub && cd sub && ${git} init -q && cp ../.env . && ${git} add -f .env && ${git} commit -qm two`);
+    onHost(`cd sub && ${git} rm -qf .env && ${git} commit -qm gone`);
+    for (const command of ['cd sub && git log -p', 'cd "sub" && git show HEAD~1', 'cd sub && git grep hunter HEAD~1']) {
+      await ws.call('bash', { command });
+    }
+    expect(ws.asked).toEqual(Array(3).fill(expect.stringContaining('.env from the repository')));
+    expect((await ws.call('bash', { command: 'cd sub && git log --oneline' })).ok).toBe(true);
+    expect(ws.asked).toHaveLength(3);
+  }, 60_000);
 });
 
 describe('the contract of tools', async () => {

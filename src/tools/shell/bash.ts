@@ -55,8 +55,11 @@ export const bash = defineTool({
       ...(env !== undefined && { env: Object.keys(env) }),
     } as const;
     const scripts = ctx.commands.scriptFiles(command, cwd);
-    if (!runsScripts(scripts)) return [access];
-    return unfamiliarScript(scripts, ctx).then((unfamiliar) => [unfamiliar ? { ...access, unfamiliar } : access]);
+    const exposed = ctx.commands.exposedSecret(command, cwd);
+    if (!runsScripts(scripts) && exposed === undefined) return [access];
+    return Promise.all([unfamiliarScript(scripts, ctx), exposed]).then(([unfamiliar, exposes]) => [
+      { ...access, ...(unfamiliar && { unfamiliar }), ...(exposes !== undefined && { exposes }) },
+    ]);
   },
   seconds: ({ timeout }, ctx) => callSeconds(secondsFor(timeout, ctx.timeout)),
   preview: ({ command, cwd, timeout, background }, ctx) => {

@@ -4,7 +4,7 @@ import { fail, ok, type Result } from '../../kernel/result.ts';
 import { defineTool } from '../../kernel/tool.ts';
 import type { WebResponse } from '../../kernel/web.ts';
 import { pageSection } from './page-section.ts';
-import { type ReadableBody, readableBody } from './readable-body.ts';
+import type { ReadableBody } from './readable-body.ts';
 import { secretReason } from './secret-reason.ts';
 import { untrusted } from './untrusted.ts';
 
@@ -65,6 +65,8 @@ export const webFetch = defineTool({
     const request = { url, method, ...(headers && { headers }), ...(body !== undefined && { body }) };
     const fetched = await ctx.web.fetch({ ...request, timeoutMs: timeout * 1000, maxBytes: MAX_BYTES });
     if (!fetched.ok) return fetched;
+    // Parsers and tables of encodings: only a fetch needs them.
+    const { readableBody } = await import('./readable-body.ts');
     const readable = await readableBody(fetched.value, format, ctx);
     if (!readable.ok) return readable;
     const { text, headings } = readable.value;

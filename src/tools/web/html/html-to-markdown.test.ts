@@ -23,6 +23,16 @@ describe('a page as markdown', () => {
       '<a href="/x"><h2>T</h2><p>t</p></a>',
       '## [T](https://site.test/x)\n\n[t](https://site.test/x)',
     ],
+    [
+      'powers, and no notes or endings',
+      '2<sup>10</sup> x<sup>n</sup> 10<sup>−3</sup> said<sup><a href="#a">1</a></sup> 1<sup>st</sup> H<sub>2</sub>O',
+      '2^10 x^n 10^−3 said[1](https://site.test/docs/page#a) 1st H2O',
+    ],
+    [
+      'the language of code',
+      '<div class="highlight-python notranslate"><div class="highlight"><pre>a</pre></div></div><div class="highlight notranslate"><pre>b</pre></div><div class="highlight highlight-source-js"><pre>c</pre></div>',
+      '```python\na\n```\n\n```\nb\n```\n\n```js\nc\n```',
+    ],
     ['line breaks', 'a<br>b <br/> c', 'a\nb\nc'],
     ['spaces', '<p>  a \n\t b&nbsp;c&#8203; </p>', 'a b c'],
     [

@@ -45,7 +45,9 @@ class PageReader implements HtmlEvents {
   }
 
   hides(name: string, attributes: Attributes): boolean {
-    if (isSkipped(name) || name === 'title') return true;
+    // A question that unfolds its answer is a button, and the answer says little without it.
+    const isSeenButton = name === 'button' && this.#writer.isInHeading;
+    if ((isSkipped(name) && !isSeenButton) || name === 'title') return true;
     return !NEVER_HIDDEN.has(name) && isHidden(attributes, this.#hidden);
   }
 

@@ -22,6 +22,8 @@ describe('the content of a page', () => {
     ['code in a part about menus', `<main>${words(5)}<div id="menu">${words(4)}<pre>KEPT</pre></div></main>`],
     ['a note', `<article>${words(5)}<aside class="note">KEPT: this is deprecated.</aside>${words(5)}</article>`],
     ['who is quoted', `<main>${words(5)}<blockquote>So it is.<footer>KEPT</footer></blockquote></main>`],
+    ['a question that unfolds', `<main><h3><span><button>KEPT</button></span></h3><p>${words(2)}</p></main>`],
+    ['a term that unfolds', `<main><dl><dt><button>KEPT</button><dd>${words(2)}</dl></main>`],
     ['the title above it', `<header><h1>KEPT</h1></header><main>${words(5)}</main>`],
     ['a page that is all sidebar', `<div class="sidebar">KEPT ${words(20)}</div><p>${words(2)}</p>`],
   ])('has %s', async (_what, html) => {
@@ -32,10 +34,17 @@ describe('the content of a page', () => {
     ['a menu with headings', '<div class="sidebar"><h2>More</h2><a href="/a">LEFT OUT with many words</a> or</div>'],
     ['a list of what is related', '<aside><h3>See</h3><ul><li><a href="/a">LEFT OUT</a></ul></aside>'],
     ['a line about cookies', '<div id="cookie-banner">LEFT OUT, as we use cookies.</div>'],
+    ['a button', '<p>Press <button>LEFT OUT</button></p>'],
     ['a plea', '<section class="newsletter"><h3>LEFT OUT</h3>Subscribe now.</section>'],
     ['navigation', '<nav><h2>LEFT OUT</h2>Here and there.</nav>'],
   ])('is without %s', async (_what, html) => {
     expect(await markdown(`<body><article>${words(9)}${html}</article></body>`)).not.toContain('LEFT OUT');
+  });
+
+  test('is not what asks for consent beside it', async () => {
+    const banner = `<div id="cookie-consent"><h2>LEFT OUT</h2><p>${words(4)}</p></div>`;
+    expect(await markdown(`<body>${banner}<article>${words(9)}</article></body>`)).not.toContain('LEFT OUT');
+    expect(await markdown(`<body><article>${words(9)}</article>${banner}</body>`)).not.toContain('LEFT OUT');
   });
 
   test('has headings that say where in it they stand', async () => {

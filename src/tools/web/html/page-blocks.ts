@@ -72,9 +72,11 @@ export class PageBlocks {
     const textIn = this.#sumOf(({ length }) => length);
     const linksIn = this.#sumOf(({ linkLength }) => linkLength);
     const partsIn = this.#sumOf(({ heading, solid }) => (heading > 0 || solid ? 1 : 0));
+    const content = hull(this.#containers.filter(({ kind }) => kind === 'main' || kind === 'article'));
     return (container) => {
-      const { kind } = container;
+      const { kind, start, end } = container;
       if (kind !== 'perhaps around' && kind !== 'note') return kind === 'around';
+      if (content !== undefined && (end <= content.start || start >= content.end)) return true;
       const [text, links] = [textIn(container), linksIn(container)];
       if (links > text * HALF) return true;
       return kind === 'perhaps around' && (partsIn(container) === 0 || text - links < FEW_CHARACTERS);

@@ -29,6 +29,9 @@ const MARKS: Readonly<Record<string, 'strong' | 'em' | 'del' | 'code'>> = {
   tt: 'code',
 };
 const BOXES = new Set(['div', 'section', 'td', 'form', 'center', 'body', 'blockquote', 'fieldset']);
+const NAMES_PART = new Set(['dt', 'summary']);
+/** 2 to the power of 10 must not read as 210. */
+const POWER = /^[-+−]?(\d|[a-z]$)/i;
 const LINE_NUMBERS = /(^|[\s_-])(line-?numbers?|lineno|linenos|gutter|blob-num)([\s_-]|$)/i;
 const ENDS_TABLE = new Set(['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'pre', 'table', 'article', 'main', 'blockquote']);
 
@@ -46,6 +49,7 @@ export class PageWriter {
   #pre: { language: string; parts: string[] } | null = null;
   #language = '';
   #numbers = 0;
+  #isRaised = false;
   #isRebased = false;
 
   constructor(url: string, style: Style) {
@@ -53,6 +57,11 @@ export class PageWriter {
     this.#style = style;
     this.#flow = new InlineText(style);
     this.#tables = new TableWriter(style);
+  }
+
+  /** Whether what comes next names the part below it. */
+  get isInHeading(): boolean {
+    return this.#heading > 0 || NAMES_PART.has(this.#stack.at(-1)?.name ?? '');
   }
 
   /** As in a browser, only the first one counts. */
@@ -69,7 +78,8 @@ export class PageWriter {
   text(text: string): void {
     if (this.#numbers > 0) return;
     if (this.#pre !== null) this.#pre.parts.push(text);
-    else this.#inline.add(text);
+    else this.#inline.add(this.#isRaised && POWER.test(text) ? `^${text}` : text);
+    this.#isRaised = false;
   }
 
   close(_name: string): void {
@@ -131,6 +141,11 @@ export class PageWriter {
         return this.#startHeading(Number(name[1]));
       case 'a':
         return this.#link(attributes['href']);
+      case 'sup':
+        this.#isRaised = true;
+        return () => {
+          this.#isRaised = false;
+        };
       case 'br':
         return this.#lineBreak();
       case 'hr':
@@ -181,6 +196,7 @@ export class PageWriter {
   }
 
   #link(href = ''): (() => void) | null {
+    this.#isRaised = false;
     const inline = this.#inline;
     const isPlace = href.startsWith('#');
     if (isPlace && this.#heading > 0) return this.#permalink();
@@ -305,7 +321,10 @@ function languageOf({
   'data-lang': data,
   'data-language': full,
 }: Attributes): string | null {
-  const named = /(?:^|\s)(?:language|lang|highlight-source|brush:?)[-\s:]\s*([\w+#-]+)/i.exec(classes)?.[1];
+  const named = /(?:^|\s)(?:(?:language|lang|highlight-source|brush:?)[-\s:]\s*|highlight-)([\w+#-]+)/i.exec(
+    classes,
+  )?.[1];
+  if (named === 'default' || named === 'none') return null;
   const found = named ?? full ?? data ?? null;
   return found === null || lang === found ? (named ?? null) : found.toLowerCase();
 }

@@ -1,0 +1,23 @@
+import { join } from 'node:path';
+import { ok, type Result } from '../kernel/result.ts';
+import { createHider, secretValues } from '../runtime/hide-secrets.ts';
+import { sealStore } from '../runtime/sealed-store.ts';
+import { openStore } from '../storage/open.ts';
+import type { OpenStore } from '../storage/open-store.ts';
+import type { LoadedConfig } from './config/load-config.ts';
+import type { Texts } from './config/texts.ts';
+import { FileVault } from './file-vault.ts';
+
+/** The store of the configuration, whose records hide secrets, also those of the environment. */
+export async function openSealedStore(
+  { storePlace, stateDir }: Pick<LoadedConfig, 'storePlace' | 'stateDir'>,
+  env: Texts,
+): Promise<Result<OpenStore>> {
+  const opened = await openStore(storePlace);
+  if (!opened.ok) return opened;
+  const { store, blobs } = opened.value;
+  return ok({
+    store: sealStore(store, createHider(secretValues(env)), new FileVault(join(stateDir, 'sealed'))),
+    blobs,
+  });
+}

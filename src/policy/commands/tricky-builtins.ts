@@ -1,0 +1,50 @@
+import { DECIDING_NAMES } from './environment.ts';
+import type { ShellWord } from './shell-words.ts';
+
+/** `PATH`, `PATH=.`, `r=PATH`. */
+const DECIDING = `(?:^|=)(?:${DECIDING_NAMES})(?:$|[=[+])`;
+/** `a[$(ls)]`: whoever looks the name up runs what is in it. */
+const INDEXED = String.raw`\[.*[$\`]`;
+/** A name that is computed. */
+const COMPUTED = '^["\']?[$`]';
+const NAMING = `${DECIDING}|${INDEXED}|${COMPUTED}`;
+const evaluating = new RegExp(INDEXED, 's');
+const naming = new RegExp(NAMING, 's');
+const declaring = new RegExp(`^-[a-zA-Z]*n|${NAMING}`, 's');
+const callingBack = new RegExp(`^-[a-zA-Z]*C|${NAMING}`, 's');
+const reading = /^(\/dev|\/proc|-$)/;
+
+/** Arguments with which a builtin runs a text that is no command line, or changes what later words mean. */
+const TRICKS: Readonly<Record<string, RegExp>> = {
+  alias: /=|^["']?[$`]/,
+  shopt: /expand_aliases|^["']?[$`]/,
+  enable: /^/,
+  hash: /^-[a-zA-Z]*p/,
+  bind: /^/,
+  complete: /^/,
+  compgen: /^-[a-zA-Z]*[CFW]/,
+  fc: /^/,
+  mapfile: callingBack,
+  readarray: callingBack,
+  '.': reading,
+  source: reading,
+  let: evaluating,
+  test: evaluating,
+  '[': evaluating,
+  read: naming,
+  unset: naming,
+  declare: declaring,
+  typeset: declaring,
+  local: declaring,
+  readonly: naming,
+  export: declaring,
+};
+
+export function isTrickyBuiltin(name: string, args: readonly ShellWord[]): boolean {
+  if (name === 'printf')
+    return args[0]?.text.startsWith('-v') === true && args.slice(0, 2).some(({ text }) => naming.test(text));
+  const trick = Object.hasOwn(TRICKS, name) ? TRICKS[name] : undefined;
+  if (trick === undefined) return false;
+  // In a word that the shell computes itself, an index is its own matter and was judged there.
+  return args.some(({ value, text }) => trick.test(value ?? (trick === evaluating ? '' : text)));
+}

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { gitContents } from './git-contents.ts';
+
+test.each([
+  'git show',
+  'git show HEAD~1',
+  'git diff',
+  'git diff --staged',
+  'git log -p',
+  'git log --oneline -5 -p',
+  'git --no-pager log --patch',
+  'git log -U3',
+  'git grep SECRET HEAD',
+  'git cat-file -p abc',
+  'git blame a.txt',
+  'git stash show -p',
+  'git status -v',
+  'git show --stat -p',
+  'timeout 5 git diff | head',
+  "bash -c 'git show'",
+])('%s may print what files held', (command) => {
+  expect(gitContents(command)).toEqual(['.']);
+});
+
+test.each([
+  'git status',
+  'git log --oneline',
+  'git diff --stat',
+  'git show --name-only',
+  'git branch -a',
+  'echo git show',
+  'ls',
+])('%s does not', (command) => {
+  expect(gitContents(command)).toEqual([]);
+});
+
+test('folders are followed', () => {
+  expect(gitContents('cd "sub dir" && git diff', 'web')).toEqual(['web', 'web/sub dir']);
+});

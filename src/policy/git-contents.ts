@@ -1,0 +1,29 @@
+import { walkCommands } from './walk-commands.ts';
+
+/** Subcommands that print what files held, whatever else they are told. */
+const ALWAYS = new Set('grep blame annotate cat-file archive format-patch'.split(' '));
+/** Those that do unless they are told to print something else, and those that do if they are told to. */
+const UNLESS = new Set('show diff diff-tree diff-files diff-index whatchanged'.split(' '));
+const IF = new Set('log reflog stash rev-list shortlog status commit'.split(' '));
+
+const SUMMARY =
+  /^(-s|--no-patch|--stat|--numstat|--shortstat|--dirstat|--summary|--name-only|--name-status|--raw|--quiet)(=|$)/;
+const CONTENT =
+  /^(-[a-zA-Z]*[puUWcL]|-[a-zA-Z]*v|--patch.*|--unified|--cc|--word-diff.*|--function-context|--binary|--full-diff|--verbose|--text)(\d|=|$)/;
+
+/** The folders in which a command may print what files of a repository held, also those that are not there any more. */
+export function gitContents(command: string, cwd = '.'): readonly string[] {
+  const found = new Set<string>();
+  walkCommands(command, cwd, ({ name, args, folders }) => {
+    const given = name === 'git' ? args.map(({ text }) => text) : [];
+    if (!given.some((word) => prints(word, given))) return;
+    for (const folder of folders) found.add(folder);
+  });
+  return [...found];
+}
+
+function prints(word: string, given: readonly string[]): boolean {
+  const tells = given.some((each) => CONTENT.test(each));
+  if (UNLESS.has(word)) return tells || !given.some((each) => SUMMARY.test(each));
+  return ALWAYS.has(word) || (IF.has(word) && tells);
+}

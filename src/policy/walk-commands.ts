@@ -1,0 +1,58 @@
+import { posix } from 'node:path';
+import { programName } from './commands/judge-command.ts';
+import { parseScript, type SimpleCommand } from './commands/shell-script.ts';
+import type { ShellWord } from './commands/shell-words.ts';
+import { innerCommands } from './commands/wrappers.ts';
+import { launched } from './open-ended.ts';
+
+/** A program that a script starts, and the folders in which that may be. */
+export interface Started {
+  readonly name: string;
+  readonly args: readonly ShellWord[];
+  readonly folders: readonly string[];
+  readonly redirections: SimpleCommand['redirections'];
+}
+
+const DEEPEST = 5;
+const MOST_FOLDERS = 8;
+
+/**
+ * Every program that a script starts, also behind wrappers and launchers, in quotes and after `cd`. Returns why folders
+ * are not all known, if they are not.
+ */
+export function walkCommands(source: string, cwd: string, visitor: (started: Started) => void): string | undefined {
+  let folders = [posix.normalize(cwd)];
+  let lost: string | undefined;
+  visit(source, 0);
+  return lost;
+
+  function visit(text: string, depth: number): void {
+    for (const { words, redirections } of parseScript(text).commands) look(words, redirections, depth);
+  }
+
+  function look(words: readonly ShellWord[], redirections: Started['redirections'], depth: number): void {
+    const [first, ...args] = words;
+    if (first === undefined || first.value === null || depth > DEEPEST) return;
+    const name = programName(first.value);
+    if (name === 'cd' || name === 'pushd') follow(args);
+    for (const inner of innerCommands(name, args)) {
+      if (inner.kind === 'script') visit(inner.source, depth + 1);
+      if (inner.kind === 'words') look(inner.words, [], depth + 1);
+    }
+    const behind = launched(name, args);
+    if (behind !== undefined) look(behind, redirections, depth + 1);
+    visitor({ name, args, folders, redirections });
+  }
+
+  /** It may run or not, so later words are looked up from both folders. */
+  function follow(args: readonly ShellWord[]): void {
+    const target = args.find(({ text }) => !text.startsWith('-'));
+    if (target === undefined) return;
+    if (target.value === null || target.pattern) lost ??= 'where it goes is known only at run time';
+    const to = target.value ?? '';
+    const next = folders.map((folder) => (posix.isAbsolute(to) ? to : posix.join(folder, to)));
+    folders = [...new Set([...folders, ...next])];
+    if (folders.length > MOST_FOLDERS) lost ??= 'it goes to more folders than anybody follows';
+    folders = folders.slice(0, MOST_FOLDERS);
+  }
+}

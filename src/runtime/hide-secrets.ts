@@ -1,0 +1,91 @@
+import { isSecretKey } from './redact.ts';
+
+/** What a record must not hold: texts that give themselves away by their shape, values we were told of, and named ones. */
+export interface SecretHider {
+  /** The same value where there is nothing to hide. */
+  hide<T>(value: T): T;
+  holds(value: unknown): boolean;
+  /** As `hide`, and what stands under a name such as `password` as well. */
+  hideArgs<T>(args: T): T;
+}
+
+const HIDDEN = '[redacted]';
+
+/** Shapes of tokens. Words alone are none: `pk_user_accounts` is a name, so letters without a digit are left alone. */
+const TOKENS = [
+  String.raw`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`,
+  String.raw`\b(?:sk|pk|rk)[-_](?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{16,}`,
+  String.raw`\bgh[pousr]_[A-Za-z0-9]{20,}`,
+  String.raw`\bgithub_pat_[A-Za-z0-9_]{20,}`,
+  String.raw`\bglpat-[A-Za-z0-9_-]{16,}`,
+  String.raw`\bxox[abprs]-[A-Za-z0-9-]{10,}`,
+  String.raw`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`,
+  String.raw`\bAIza[A-Za-z0-9_-]{30,}`,
+  String.raw`\bnpm_[A-Za-z0-9]{30,}`,
+  String.raw`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`,
+];
+
+const SHORTEST = 8;
+
+/** `known` are values such as those of the environment's own tokens; short ones would hide ordinary words. */
+export function createHider(known: readonly string[] = []): SecretHider {
+  const values = known.filter((value) => value.length >= SHORTEST).map(escaped);
+  const source = [...values, ...TOKENS].join('|');
+  const [test, all] = [new RegExp(source), new RegExp(source, 'g')];
+
+  /** On the path of every call, so it makes nothing. */
+  function holds(value: unknown, byName: boolean): boolean {
+    if (typeof value === 'string') return test.test(value);
+    if (typeof value !== 'object' || value === null) return false;
+    if (Array.isArray(value)) return value.some((item) => holds(item, byName));
+    for (const key in value) {
+      const inner = (value as Record<string, unknown>)[key];
+      if (test.test(key) || (byName && isNamedSecret(key, inner)) || holds(inner, byName)) return true;
+    }
+    return false;
+  }
+
+  function hidden(value: unknown, byName: boolean): unknown {
+    if (typeof value === 'string') return value.replace(all, HIDDEN);
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map((item) => hidden(item, byName));
+    const fields = Object.entries(value).map(([key, inner]) => {
+      return [key.replace(all, HIDDEN), byName && isNamedSecret(key, inner) ? HIDDEN : hidden(inner, byName)];
+    });
+    return Object.fromEntries(fields);
+  }
+
+  const hide = <T>(value: T, byName: boolean): T => (holds(value, byName) ? (hidden(value, byName) as T) : value);
+  /** Arguments are frozen and recorded up to three times. */
+  const clean = new WeakSet<object>();
+  function hideArgs<T>(args: T): T {
+    if (typeof args !== 'object' || args === null) return hide(args, true);
+    if (clean.has(args)) return args;
+    const shown = hide(args, true);
+    if (shown === args && Object.isFrozen(args)) clean.add(args);
+    return shown;
+  }
+  return { hide: (value) => hide(value, false), hideArgs, holds: (value) => holds(value, false) };
+}
+
+function isNamedSecret(key: string, value: unknown): boolean {
+  return typeof value === 'string' && value !== '' && MAY_BE_NAMED.test(key) && isSecretKey(key);
+}
+
+/** Every name that `isSecretKey` means has one of these in it. */
+const MAY_BE_NAMED = /pass|pwd|secret|token|key|auth|bearer|cookie|credential|session/i;
+
+/** Whether something was hidden in arguments that came back from a record. */
+export function wasHidden(args: unknown): boolean {
+  if (typeof args === 'string') return args.includes(HIDDEN);
+  return typeof args === 'object' && args !== null && Object.values(args).some(wasHidden);
+}
+
+/** Values of variables whose name says that they are secret. */
+export function secretValues(variables: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.entries(variables).flatMap(([name, value]) => (value && isSecretKey(name) ? [value] : []));
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}

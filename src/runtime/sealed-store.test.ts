@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { ok } from '../kernel/result.ts';
+import { defineTool } from '../kernel/tool.ts';
+import { createToolwright } from './create-toolwright.ts';
+import { createHider, secretValues } from './hide-secrets.ts';
+import { MemoryStore } from './memory-store.ts';
+import { MemoryVault } from './memory-vault.ts';
+
+const TOKEN = `sk-test-${'A1'.repeat(12)}`;
+
+function notes(approver?: () => { approved: boolean; modifiedArgs?: Record<string, unknown> }) {
+  const ran: unknown[] = [];
+  const tool = defineTool({
+    name: 'note',
+    description: 'Notes.',
+    input: z.object({ text: z.string(), password: z.string().optional() }),
+    ...(approver && { approval: () => 'It notes.' }),
+    run: (input) => {
+      ran.push(input);
+      return ok(`noted ${input.text}`);
+    },
+  });
+  const [store, vault] = [new MemoryStore(), new MemoryVault()];
+  const asked: unknown[] = [];
+  const toolwright = createToolwright({
+    tools: [tool],
+    store,
+    vault,
+    secrets: ['correct horse battery'],
+    ...(approver && {
+      approver: (request) => {
+        asked.push(request);
+        return approver();
+      },
+    }),
+  });
+  const events: unknown[] = [];
+  toolwright.executor.on((event) => events.push(event));
+  return {
+    ...toolwright,
+    store,
+    vault,
+    ran,
+    asked,
+    events,
+    all: () => JSON.stringify([store.calls({}), store.events('local'), events]),
+  };
+}
+
+describe('the record of a call', () => {
+  test('hides tokens, known values and named secrets; the tool, its caller and the model get what is', async () => {
+    const { call, ran, all, vault } = notes();
+    const args = { text: `${TOKEN} and correct horse battery`, password: 'hunter2' };
+    const result = await call('note', args);
+    expect(ran).toEqual([args]);
+    expect(result.text).toContain(TOKEN);
+    for (const secret of [TOKEN, 'horse', 'hunter2']) expect(all()).not.toContain(secret);
+    expect(all()).toContain('noted [redacted] and [redacted]');
+    expect(vault.list()).toEqual([]);
+  });
+
+  test('a person is asked about what runs, and the record of the question hides it', async () => {
+    const edited = { text: `edited ${TOKEN}` };
+    const { call, ran, asked, all, vault } = notes(() => ({ approved: true, modifiedArgs: edited }));
+    await call('note', { text: TOKEN });
+    expect(JSON.stringify(asked)).toContain(TOKEN);
+    expect(ran).toEqual([edited]);
+    expect(all()).not.toContain(TOKEN);
+    expect(vault.list()).toEqual([]);
+  });
+
+  test('what holds none is kept as it is', async () => {
+    const { call, all } = notes();
+    const plain = 'pk_user_accounts_table password: string; token = getToken(); sk-learn-is-a-library';
+    await call('note', { text: plain });
+    expect(all()).toContain(plain);
+  });
+});
+
+test('values of the environment are known by the names of their variables', () => {
+  const known = secretValues({
+    ANTHROPIC_API_KEY: 'abcdefgh-1',
+    PATH: '/usr/bin:/bin',
+    DB_PASSWORD: 'ab',
+    HOME: '/root',
+  });
+  expect(known).toEqual(['abcdefgh-1', 'ab']);
+  const { hide } = createHider(known);
+  expect(hide({ a: ['x abcdefgh-1 y'], b: 'absolute' })).toEqual({ a: ['x [redacted] y'], b: 'absolute' });
+  const same = { deep: [{ text: 'nothing' }] };
+  expect(hide(same)).toBe(same);
+});

@@ -1,0 +1,158 @@
+import type { ApprovalRecord, Shown } from '../kernel/approval.ts';
+import { type CallRecord, isFinal } from '../kernel/call.ts';
+import type { CallMove, NewEvent } from '../kernel/event.ts';
+import type { Ledger } from '../kernel/ledger.ts';
+import type { CallQuery, Page, Store, Vault } from '../kernel/ports.ts';
+import { isPromise, type MaybePromise } from '../kernel/result.ts';
+import { type SecretHider, wasHidden } from './hide-secrets.ts';
+
+/** What the vault keeps of a call while it is needed: what runs, what a person is asked, and what they changed. */
+interface Sealed {
+  readonly args?: unknown;
+  readonly asked?: { readonly args: unknown; readonly reason: string; readonly shown?: Shown };
+  readonly edited?: unknown;
+}
+
+const sealed = new WeakSet<object>();
+
+/**
+ * The same store, with secrets hidden in everything it records: arguments, questions, outcomes. What a call still needs
+ * of them (to be shown to a person, to be taken over) is in the vault until the call has ended, and is put back into what
+ * is read here. Digests are made before, so they are of the true arguments.
+ */
+export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: SecretHider, vault: Vault): S {
+  if (sealed.has(store)) return store;
+  const ledger = store as unknown as Partial<Ledger>;
+  /** Of this process. */
+  const kept = new Set<string>();
+
+  const changes: Partial<Ledger> = {
+    submit(call) {
+      const args = hideArgs(call.args);
+      if (args === call.args) return store.submit(call);
+      keep(call.id, { args: call.args });
+      return then(store.submit({ ...call, args }), (submitted) => {
+        if (submitted.event === null) forget(call.id);
+        return submitted;
+      });
+    },
+    move(callId, move, event) {
+      const hidden = hiddenMove(callId, move);
+      const moved = store.move(callId, hidden, hiddenEvent(event));
+      if (!isFinal(move.to) || !(kept.has(callId) || hidden.set?.args !== move.set?.args)) return moved;
+      return then(moved, (stored) => {
+        forget(callId);
+        return stored;
+      });
+    },
+    append: (session, events) => store.append(session, events.map(hiddenEvent)),
+    call: (callId) => then(store.call(callId), (call) => call && revealedCall(call)),
+    calls: (query) => then(store.calls(query), (page) => revealedPage(query, page)),
+  };
+  if (ledger.decide !== undefined) {
+    const { decide } = ledger;
+    changes.decide = (event, ...more) => decide.call(store, hiddenEvent(event), ...more);
+  }
+  for (const name of ['approval', 'approvalOf'] as const) {
+    const read = ledger[name];
+    if (read !== undefined) changes[name] = (id) => then(read.call(store, id), (found) => found && revealed(found));
+  }
+  const { approvals, recover } = ledger;
+  if (approvals !== undefined)
+    changes.approvals = (query) => then(approvals.call(store, query), (all) => all.map(revealed));
+  if (recover !== undefined) {
+    changes.recover = async () => {
+      await forgetEnded();
+      return recover.call(store);
+    };
+  }
+
+  const proxy = new Proxy(store, {
+    get(target, name) {
+      const own = changes[name as keyof Ledger];
+      if (own !== undefined) return own;
+      const value = Reflect.get(target, name, target) as unknown;
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  sealed.add(proxy);
+  return proxy;
+
+  function keep(callId: string, more: Sealed): void {
+    kept.add(callId);
+    vault.keep(callId, { ...(vault.get(callId) as Sealed | undefined), ...more });
+  }
+
+  function forget(callId: string): void {
+    kept.delete(callId);
+    vault.forget(callId);
+  }
+
+  function hiddenMove(callId: string, move: CallMove): CallMove {
+    const { set } = move;
+    if (set === undefined) return move;
+    const args = hideArgs(set.args);
+    const outcome = hide(set.outcome);
+    if (args !== set.args && !isFinal(move.to)) keep(callId, { args: set.args });
+    return args === set.args && outcome === set.outcome
+      ? move
+      : { ...move, set: { ...set, ...pick({ args, outcome }) } };
+  }
+
+  function hiddenEvent<E extends NewEvent>(event: E): E {
+    const data = event.data as { args?: unknown };
+    const args = hideArgs(data.args);
+    if (args === data.args && !holdsBeside(data)) return event;
+    if (event.type === 'approval.requested') {
+      const { args: asked, reason, shown } = event.data;
+      keep(event.callId, { args: asked, asked: { args: asked, reason, ...(shown && { shown }) } });
+    }
+    if (event.type === 'approval.decided') keep(event.callId, { edited: event.data.args });
+    return { ...event, data: { ...hide(data), ...pick({ args }) } };
+  }
+
+  function holdsBeside(data: object): boolean {
+    for (const key in data) {
+      if (key !== 'args' && holds((data as Record<string, unknown>)[key])) return true;
+    }
+    return false;
+  }
+
+  function revealedCall(call: CallRecord): CallRecord {
+    if (isFinal(call.state) || !wasHidden(call.args)) return call;
+    const known = vault.get(call.id) as Sealed | undefined;
+    return known?.args === undefined ? call : { ...call, args: known.args };
+  }
+
+  /** Only those that somebody may take over: a list of what runs needs no secrets. */
+  function revealedPage({ states }: CallQuery, page: Page<CallRecord>): Page<CallRecord> {
+    return states?.length === 1 && states[0] === 'queued' ? { ...page, items: page.items.map(revealedCall) } : page;
+  }
+
+  function revealed(approval: ApprovalRecord): ApprovalRecord {
+    const known = wasHidden(approval) ? (vault.get(approval.callId) as Sealed | undefined) : undefined;
+    if (known === undefined) return approval;
+    const { asked, edited } = known;
+    return {
+      ...approval,
+      ...(asked && { args: asked.args, reason: asked.reason, shown: asked.shown ?? approval.shown }),
+      ...(edited !== undefined && approval.edited !== null && { edited: { ...approval.edited, args: edited } }),
+    };
+  }
+
+  /** Calls that others ended, as their time was over or their process gone. */
+  async function forgetEnded(): Promise<void> {
+    for (const callId of vault.list()) {
+      const call = await store.call(callId);
+      if (call === null || isFinal(call.state)) forget(callId);
+    }
+  }
+}
+
+function then<A, B>(value: MaybePromise<A>, next: (value: A) => B): MaybePromise<B> {
+  return isPromise(value) ? value.then(next) : next(value);
+}
+
+function pick<T extends object>(fields: T): Partial<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>;
+}
