@@ -74,6 +74,8 @@ function lengths(): Measurement[] {
     'one long word': (size) => `echo ${'a'.repeat(size - 5)}`,
     'many quotes': (size) => `echo ${`"a'b" `.repeat(size / 7)}`,
     'many substitutions': (size) => `echo ${'$(pwd) '.repeat(size / 7)}`,
+    'many removals': (size) => 'X=a; rm -r $X; '.repeat(size / 15),
+    'many folders': (size) => 'cd a; rm -r $X; '.repeat(size / 16),
     'a long pipeline': (size) => `cat a${' | sort'.repeat(size / 7)}`,
   };
   const results = Object.entries(shapes).map(([name, shape]) => {

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import type { FilePolicy } from '../kernel/file-policy.ts';
-import { fail, ok, type Result } from '../kernel/result.ts';
+import { ok, type Result } from '../kernel/result.ts';
 import type { Sandbox } from '../kernel/sandbox.ts';
 import { createDialer } from '../net/dialer.ts';
 import { createBubblewrap } from '../sandbox/bubblewrap.ts';
 import { createNone } from '../sandbox/none.ts';
+import { createSeatbelt } from '../sandbox/seatbelt.ts';
 import { ripgrepFolder } from '../workspace/ripgrep.ts';
 import type { Config } from './config/settings.ts';
 
@@ -22,19 +23,8 @@ export async function chooseSandbox(wish: Config['sandbox'], around: Surrounding
   const { files, home, path, stateDir, ownPorts } = around;
   const stateFolder = join(stateDir, 'sandbox');
   if (wish === 'none') return ok(createNone({ path, home, stateFolder }));
-  if (wish === 'seatbelt') {
-    const next = "Set sandbox to 'auto' on Linux, or to 'none' to run commands unprotected.";
-    return fail('SANDBOX_UNAVAILABLE', `The seatbelt sandbox is not part of this version. ${next}`);
-  }
   const readOnlyFolders = [await ripgrepFolder()];
-  return ok(
-    createBubblewrap({
-      filePolicy: files,
-      dialer: createDialer({ ownPorts }),
-      path,
-      home,
-      stateFolder,
-      readOnlyFolders,
-    }),
-  );
+  const parts = { filePolicy: files, dialer: createDialer({ ownPorts }), path, home, stateFolder, readOnlyFolders };
+  const isSeatbelt = wish === 'seatbelt' || (wish === 'auto' && process.platform === 'darwin');
+  return ok(isSeatbelt ? createSeatbelt(parts) : createBubblewrap(parts));
 }

@@ -5,6 +5,7 @@ import { ok, type Result } from '../kernel/result.ts';
 import type { Tool } from '../kernel/tool.ts';
 import type { UrlJudge } from '../kernel/web.ts';
 import { createPolicy, type ExplainingPolicy, type PolicyOptions } from '../policy/create-policy.ts';
+import type { Mode } from '../policy/modes.ts';
 import { checkRules, type Proposal, proposeRules } from '../policy/propose-rule.ts';
 import { type KnownTools, parseRule, parseRules, type RuleSet } from '../policy/rules.ts';
 import { withStrictList } from '../policy/strict-list.ts';
@@ -28,6 +29,9 @@ interface PolicyParts {
 
 export interface FollowedPolicy {
   readonly policy: ExplainingPolicy;
+  mode(): Mode;
+  /** Holds from the next call on, until this process ends. */
+  switchMode(mode: Mode): Promise<Result<void>>;
   /**
    * The narrowest rules that would spare a person this question, as the rules stand now; or those that a person wrote
    * instead, if they are no wider than that allows.
@@ -47,13 +51,17 @@ export async function followPolicy(
   { config, workspace, files, home, contained, known, tools, urls }: PolicyParts,
 ): Promise<Result<FollowedPolicy>> {
   const given: RuleSet = { allow: config.allow, ask: config.ask, deny: config.deny };
-  const fixed = parseRules(config.mode === 'strict' ? withStrictList(given, commandTools(tools)) : given, known);
-  if (!fixed.ok) return fixed;
+  const fixedFor = (mode: Mode) =>
+    parseRules(mode === 'strict' ? withStrictList(given, commandTools(tools)) : given, known);
+  const first = fixedFor(config.mode);
+  if (!first.ok) return first;
+  let chosen = { mode: config.mode, fixed: first.value };
   const optionsWith = (saved: readonly RuleRecord[]): PolicyOptions => {
+    const { mode, fixed } = chosen;
     const ours = saved.filter((rule) => rule.workspace === null || rule.workspace === workspace);
     const kept = ours.map(({ rule, verdict }) => parseRule(rule, verdict, known));
-    const rules = [...fixed.value, ...kept.flatMap((rule) => (rule.ok ? [rule.value] : []))];
-    return { mode: config.mode, rules: rules.toSorted(byStrictness), files, home, contained, ...(urls && { urls }) };
+    const rules = [...fixed, ...kept.flatMap((rule) => (rule.ok ? [rule.value] : []))];
+    return { mode, rules: rules.toSorted(byStrictness), files, home, contained, ...(urls && { urls }) };
   };
   let options = optionsWith(await store.rules());
   let current = createPolicy(options);
@@ -68,9 +76,16 @@ export async function followPolicy(
     decide: (subject) => current.decide(subject),
     explain: (subject) => current.explain(subject),
   };
+  const switchMode = async (mode: Mode) => {
+    const fixed = fixedFor(mode);
+    if (!fixed.ok) return fixed;
+    chosen = { mode, fixed: fixed.value };
+    await reload();
+    return ok(undefined);
+  };
   const propose: FollowedPolicy['propose'] = (subject, written) =>
     written === undefined ? proposeRules(subject, options) : checkRules(written, subject, options);
-  return ok({ policy, propose, reload, stop });
+  return ok({ policy, mode: () => chosen.mode, switchMode, propose, reload, stop });
 }
 
 /** Tools that take a command line. */

@@ -8,7 +8,8 @@ const NO_MODEL = fail(
 
 /** Manual mode: a person drives the tools. */
 export const noRunner: SessionRunner = {
-  model: null,
+  models: () => ({ current: null, choices: [] }),
+  choose: () => NO_MODEL,
   send: async () => NO_MODEL,
   stop: async () => NO_MODEL,
   mayPlayDemo: () => NO_MODEL,

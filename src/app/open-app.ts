@@ -61,7 +61,7 @@ export interface App {
   readonly sandbox: Sandbox;
   readonly workspace: Workspace;
   readonly policy: ExplainingPolicy;
-  readonly rules: Pick<FollowedPolicy, 'propose' | 'reload'>;
+  readonly rules: Pick<FollowedPolicy, 'propose' | 'reload' | 'mode' | 'switchMode'>;
   readonly registry: ToolRegistry;
   readonly executor: ToolExecutor;
   /** The MCP servers whose tools are offered beside ours. */

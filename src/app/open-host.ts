@@ -144,6 +144,7 @@ function toBackend(id: string, app: App): WorkspaceBackend {
     context,
     world: workspace,
     undo,
+    gitStatus: () => workspace.gitStatus(),
   };
 }
 

@@ -7,7 +7,7 @@ import { openaiResponsesModel } from '../models/openai-responses.ts';
 import type { Config } from './config/settings.ts';
 import type { Texts } from './config/texts.ts';
 
-type Provider = Exclude<Config['provider'], 'auto'>;
+export type Provider = Exclude<Config['provider'], 'auto'>;
 
 interface Preset {
   readonly create: (options: ModelOptions) => Model;
@@ -34,7 +34,7 @@ const PRESETS: Record<Provider, Preset> = {
 
 /** The model that the user configured. NOT_CONFIGURED says what is missing; nothing is asked of the network yet. */
 export function openModel(config: Config, env: Texts): Result<Model> {
-  const provider = config.provider === 'auto' ? guess(config, env) : config.provider;
+  const provider = providerOf(config, env);
   if (provider === undefined) {
     const next = 'Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or modelBaseUrl and model for one of your own.';
     return fail('NOT_CONFIGURED', `No model is configured. ${next}`);
@@ -56,6 +56,16 @@ export function openModel(config: Config, env: Texts): Result<Model> {
   const headers = Object.fromEntries(config.modelHeaders.map((line) => splitOnce(line)));
   const more = { ...(key !== undefined && { key }), ...(price !== null && { price: withoutUndefined(price) }) };
   return ok(preset.create({ model, baseUrl, headers, maxTokens, window, extra, ...more }));
+}
+
+/** The configuration as if the user had chosen this provider: what was meant for another one does not hold. */
+export function configFor(config: Config, provider: Provider, env: Texts): Config {
+  if (providerOf(config, env) === provider) return { ...config, provider };
+  return { ...config, provider, model: null, modelBaseUrl: null, modelHeaders: [], modelOptions: {}, modelPrice: null };
+}
+
+export function providerOf(config: Config, env: Texts): Provider | undefined {
+  return config.provider === 'auto' ? guess(config, env) : config.provider;
 }
 
 function guess({ modelBaseUrl, modelKeyVariable }: Config, env: Texts): Provider | undefined {

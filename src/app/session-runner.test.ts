@@ -47,7 +47,7 @@ test('a message is answered in its session, streamed and recorded, and a run lef
     const heard: string[] = [];
     host.onLive(({ type }) => heard.push(type));
     await open(host, 's1');
-    expect(host.runner.model).toBe('claude-sonnet-5-5');
+    expect(host.runner.models().current).toEqual({ provider: 'anthropic', model: 'claude-sonnet-5-5' });
     expect(await host.runner.send('s1', 'What does a.txt say?', 'ana')).toMatchObject({ ok: true });
     expect(await host.runner.send('s1', 'And?', 'ana')).toMatchObject({ ok: false, error: { code: 'CONFLICT' } });
     await over(host, 's1');
@@ -83,7 +83,7 @@ test('without a model a message is refused with the next step, and the demo play
   cpSync(new URL('../../examples/demo-workspace', import.meta.url), place.workspace, { recursive: true });
   await withHost(place, { TOOLWRIGHT_MODE: 'auto' }, async (host) => {
     await open(host, 'd1');
-    expect(host.runner.model).toBeNull();
+    expect(host.runner.models().current).toBeNull();
     expect(await host.runner.send('d1', 'Hi', 'ana')).toMatchObject({ ok: false, error: { code: 'NOT_CONFIGURED' } });
     expect(await host.runner.demo('d1', 'ana')).toMatchObject({ ok: true });
     await over(host, 'd1');

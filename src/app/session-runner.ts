@@ -3,13 +3,12 @@ import type { SessionRunner } from '../http/backend.ts';
 import { messageOf } from '../kernel/error.ts';
 import type { LiveEvent, StoredEvent } from '../kernel/event.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import type { Model } from '../models/model.ts';
+import { createChosenModel } from './choose-model.ts';
 import type { Texts } from './config/texts.ts';
 import { DEMO_TASK, demoModel, isDemoWorkspace } from './demo.ts';
 import { openAgent } from './open-agent.ts';
 import type { App } from './open-app.ts';
 import type { RunnerParts } from './open-host.ts';
-import { openModel } from './open-model.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -20,15 +19,22 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunner {
   const { apps, appOf, tell, ledger, log } = parts;
   const [first] = apps.values();
-  const model = first === undefined ? noWorkspace : openModel(first.loaded.config, env);
+  if (first === undefined) throw new Error('a host has at least one workspace');
+  const chosen = createChosenModel(first.loaded.config, env);
   const running = new Map<string, AbortController>();
   const pause = new AbortController();
   const agents = new Map<App, { model: Agent | undefined; demo: Agent }>();
   void resumeOpenRuns().catch((error) => log.warn({}, `Open runs cannot be taken up now: ${messageOf(error)}`));
 
   return {
-    model: model.ok ? model.value.name : null,
+    models: chosen.view,
+    choose(choice) {
+      const done = chosen.choose(choice);
+      if (done.ok) agents.clear();
+      return done;
+    },
     async send(session, text, by) {
+      const model = chosen.current();
       if (!model.ok) return model;
       return start(session, 'model', (agent, options) => agent.run(session, text, { ...options, by }));
     },
@@ -81,6 +87,7 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
     if (app === undefined) return undefined;
     let made = agents.get(app);
     if (made === undefined) {
+      const model = chosen.current();
       made = { model: model.ok ? openAgent(app, model.value) : undefined, demo: openAgent(app, demoModel()) };
       agents.set(app, made);
     }
@@ -93,7 +100,7 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
       for (const { id, updatedAt, workspace } of page.items) {
         if (workspace === null || !apps.has(workspace) || updatedAt < Date.now() - DAY_MS || running.has(id)) continue;
         const open = openRun(await ledger.events(id));
-        if (open === undefined || (!model.ok && !open.scripted)) continue;
+        if (open === undefined || (!chosen.current().ok && !open.scripted)) continue;
         void start(id, open.scripted ? 'demo' : 'model', (agent, options) => agent.resume(id, options));
       }
       after = page.next;
@@ -102,8 +109,6 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
 }
 
 type Work = (agent: Agent, options: RunOptions) => Promise<Result<unknown>>;
-
-const noWorkspace: Result<Model> = fail('NOT_CONFIGURED', 'No workspace is open.');
 
 /** What the last run of a session was, if it did not finish. */
 function openRun(events: readonly StoredEvent[]): { scripted: boolean } | undefined {

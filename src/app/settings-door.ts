@@ -3,7 +3,7 @@ import type { Settings } from '../http/backend.ts';
 import type { Ledger, RuleRecord } from '../kernel/ledger.ts';
 import { fail, ok } from '../kernel/result.ts';
 import { parseRule } from '../policy/rules.ts';
-import type { Config } from './config/settings.ts';
+import { type Config, SETTINGS } from './config/settings.ts';
 import { knownTools } from './known-tools.ts';
 import type { App } from './open-app.ts';
 
@@ -12,8 +12,26 @@ export function createSettings(
   apps: ReadonlyMap<string, App>,
   { ledger, config }: { ledger: Ledger; config: Config },
 ): Settings {
+  const [first] = apps.values();
+  if (first === undefined) throw new Error('a host has at least one workspace');
   return {
-    mode: config.mode,
+    mode: () => first.rules.mode(),
+
+    async switchMode(mode, by) {
+      const bound = boundMode(first, mode);
+      if (bound !== mode) {
+        return fail(
+          'CONFLICT',
+          `The workspace's own .toolwright/config.json keeps it in mode ${bound}: change it there.`,
+        );
+      }
+      await ledger.record({ type: 'mode.switched', at: Date.now(), data: { mode, by } });
+      for (const app of apps.values()) {
+        const switched = await app.rules.switchMode(boundMode(app, mode));
+        if (!switched.ok) return switched;
+      }
+      return ok(undefined);
+    },
 
     async rules() {
       const fixed = (['deny', 'ask', 'allow'] as const).flatMap((verdict) =>
@@ -61,6 +79,12 @@ export function createSettings(
       return ok(undefined);
     },
   };
+}
+
+/** The workspace's own file goes on to tighten what the user chooses. */
+function boundMode({ loaded: { workspaceMode } }: App, wanted: Config['mode']): Config['mode'] {
+  const made = workspaceMode === null ? { refused: '' } : SETTINGS.mode.tighten(wanted, workspaceMode);
+  return 'value' in made ? made.value : wanted;
 }
 
 export async function reloadRules(apps: ReadonlyMap<string, App>): Promise<void> {

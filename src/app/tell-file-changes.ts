@@ -12,7 +12,7 @@ export function tellFileChanges(
 ): void {
   for (const [id, { workspace }] of apps) {
     const watching = workspace.watch(({ events, complete }) => {
-      const changes = events.map(({ path, type: kind }) => ({ path, kind }));
+      const changes = events.map(({ path, type: kind, callId }) => ({ path, kind, callId }));
       tell({ type: 'file.changed', workspace: id, at: Date.now(), data: { changes, complete } });
     });
     void watching.then((watch) => {

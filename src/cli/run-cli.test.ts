@@ -89,6 +89,8 @@ test.each([
   [['chatt'], 2, 'Did you mean chat?'],
   [['tools', '--frob'], 2, 'There is no option --frob here. toolwright tools --help'],
   [['undo'], 2, '<call> is missing.'],
+  [['history', '--limit', 'abc'], 2, 'It must be a whole number'],
+  [['tools', '--port', '99999'], 4, 'port cannot be 99999: Too big'],
   [['token', 'ana', '--role', 'king'], 2, 'one of'],
   [['call', 'read_file', '--input', '{"path":'], 2, '--input must be a JSON object'],
   [['call', 'read_file', 'README.md'], 2, 'give parameters as --name value'],

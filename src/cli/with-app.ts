@@ -5,8 +5,11 @@ import { type App, type AppOptions, openApp } from '../app/open-app.ts';
 import { type Cli, failWith } from './cli.ts';
 import { EXIT } from './exit-codes.ts';
 
-export interface CommonOptions extends Texts {
+export interface CommonOptions {
   readonly workspace?: string;
+  readonly json?: boolean;
+  /** A setting as any other; the demo chooses it. */
+  readonly mode?: string;
 }
 
 /** The options of every command that works on a workspace: where, for whom, and each setting by its name. */

@@ -85,6 +85,7 @@ export const en = {
     excessArguments: () => 'There are more arguments than this command takes.',
     invalidArgument: (what: string) => `${what} has a value that does not fit.`,
   },
+  wholeNumber: 'It must be a whole number from 0.',
   didYouMean: (meant: string) => `Did you mean ${meant}?`,
   nextHelp: (command: string) => `${command} --help lists what there is.`,
   sayWhat: 'Say what to do: toolwright run "list the largest files".',
@@ -130,6 +131,8 @@ export const en = {
   verdicts: { allow: 'runs unasked', ask: 'a person is asked', deny: 'is refused' },
   noSession: (session: string) => `There is no session ${session}. toolwright history --sessions lists them.`,
   replaying: 'Replay of what was recorded. Nothing is executed.',
+  /** Messages from below, and how they read here. */
+  failures: [] as readonly (readonly [RegExp, string])[],
   works: (name: string, address: string, docs: string) =>
     `Toolwright works in ${name}.\n\n  ${address}\n\nThe API is described at ${docs}. Ctrl-C stops it.`,
   draining: 'Stopping: running calls get a moment to end.',

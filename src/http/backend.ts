@@ -7,6 +7,9 @@ import type { BlobStore, Logger } from '../kernel/ports.ts';
 import type { Result } from '../kernel/result.ts';
 import type { Caller, Reach } from '../kernel/workspace.ts';
 import type { LiveStreamEvent } from '../protocol/events.ts';
+import type { GitStatusView } from '../protocol/files.ts';
+import type { ModeView } from '../protocol/health.ts';
+import type { ModelChoice, ModelsView } from '../protocol/models.ts';
 import type { ToolExecutor } from '../runtime/executor.ts';
 import type { ToolRegistry } from '../runtime/registry.ts';
 
@@ -21,6 +24,8 @@ export interface WorkspaceBackend {
   readonly context: ExecutionContext;
   readonly world: { open(caller: Caller): Reach };
   undo(callId: string): Promise<Result<{ readonly restored: readonly string[] }>>;
+  /** How the files stand to git; null where nobody can tell. */
+  gitStatus(): Promise<Result<GitStatusView | null>>;
 }
 
 export type Answered =
@@ -65,8 +70,10 @@ export interface Answers {
 
 /** What drives an agent on a session. NOT_CONFIGURED where there is no model. */
 export interface SessionRunner {
-  /** Null: there is none, and a person drives the tools. */
-  readonly model: string | null;
+  /** The one in use, and which could be; never a key. */
+  models(): ModelsView;
+  /** For runs that start from now on, until the process ends. */
+  choose(choice: ModelChoice): Result<void>;
   send(session: string, text: string, by: string): Promise<Result<void>>;
   stop(session: string): Promise<Result<void>>;
   /** Whether the demo can be played in this workspace, or why not. */
@@ -80,7 +87,9 @@ export interface SessionRunner {
 
 /** Rules and switches: what an admin changes. In force when the promise is kept. */
 export interface Settings {
-  readonly mode: string;
+  mode(): ModeView;
+  /** CONFLICT where the workspace's own file keeps it tighter. */
+  switchMode(mode: ModeView, by: string): Promise<Result<void>>;
   rules(): Promise<readonly (Omit<RuleRecord, 'id' | 'savedAt'> & { id: string | null; savedAt: number | null })[]>;
   /** It holds in the workspace it names, or in all. */
   saveRule(

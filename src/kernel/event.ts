@@ -98,6 +98,8 @@ export interface SystemEventData {
   };
   'rule.removed': { ruleId: string; by: string | null };
   'tool.switched': { tool: string; enabled: boolean; by: string | null };
+  /** For the process that recorded it, until it ends: the configuration says how the next one starts. */
+  'mode.switched': { mode: string; by: string | null };
 }
 
 export type SystemEventType = keyof SystemEventData;

@@ -37,6 +37,7 @@ export const recordedEvent = z.discriminatedUnion('type', [
     args: z.unknown(),
     reason: z.string(),
     digest: z.string(),
+    shown: z.object({ summary: z.string() }).optional(),
     expiresAt: z.number().optional(),
   }),
   recorded('approval.decided', ofCall, {
@@ -75,6 +76,7 @@ export const recordedEvent = z.discriminatedUnion('type', [
     workspace: z.string().nullable().optional().describe('The only one it holds in; null or left out: all'),
   }),
   recorded('rule.removed', ofNone, { ruleId: z.string(), by: z.string().nullable() }),
+  recorded('mode.switched', ofNone, { mode: z.string(), by: z.string().nullable() }),
   recorded('tool.switched', ofNone, { tool: z.string(), enabled: z.boolean(), by: z.string().nullable() }),
 ]);
 export type RecordedEvent = z.infer<typeof recordedEvent>;
@@ -104,7 +106,13 @@ export const liveEvent = z.discriminatedUnion('type', [
     workspace: z.string(),
     at: z.number(),
     data: z.object({
-      changes: z.array(z.object({ path: z.string(), kind: z.enum(['created', 'changed', 'deleted']) })),
+      changes: z.array(
+        z.object({
+          path: z.string(),
+          kind: z.enum(['created', 'changed', 'deleted']),
+          callId: z.string().nullable().describe('Whose change it is, where a tool or a save of the editor made it'),
+        }),
+      ),
       complete: z.boolean().describe('False: too many to name; look at the tree again'),
     }),
   }),

@@ -22,6 +22,24 @@ export const fileTree = z
   .object({ path: z.string(), entries: z.array(fileEntry), complete: z.boolean() })
   .meta({ id: 'FileTree' });
 
+export const gitQuery = z.object({ workspace });
+/** `git` is false where there is no repository, or no sandbox to ask git in. */
+export const gitStatus = z
+  .object({
+    git: z.boolean(),
+    files: z
+      .array(
+        z.object({
+          path: z.string().describe('A folder that is untracked as a whole ends with a slash'),
+          state: z.enum(['modified', 'added', 'deleted', 'untracked', 'conflict']),
+        }),
+      )
+      .readonly(),
+    complete: z.boolean(),
+  })
+  .meta({ id: 'GitStatus' });
+export type GitStatusView = Omit<z.infer<typeof gitStatus>, 'git'>;
+
 export const contentQuery = z.object({ path: z.string().min(1).max(4096), workspace });
 
 /** `version` is also the ETag. Text is exact; what is no text comes as base64. */

@@ -5,6 +5,11 @@ export const ROLES = ['viewer', 'agent', 'approver', 'admin'] as const;
 export const role = z.enum(ROLES).meta({ id: 'Role' });
 export type Role = z.infer<typeof role>;
 
+export const MODES = ['plan', 'ask', 'auto', 'strict'] as const;
+export const mode = z.enum(MODES).meta({ id: 'Mode' });
+export type ModeView = z.infer<typeof mode>;
+export const switchMode = z.strictObject({ mode }).meta({ id: 'SwitchMode' });
+
 export const workspace = z
   .object({ id: z.string(), name: z.string(), sandbox: z.string().describe('bubblewrap, seatbelt or none') })
   .meta({ id: 'Workspace' });
@@ -14,7 +19,7 @@ export const health = z
     status: z.enum(['ok', 'stopping']),
     version: z.string(),
     you: z.object({ name: z.string(), role }),
-    mode: z.string(),
+    mode,
     workspaces: z.array(workspace),
     model: z.string().nullable().describe('Null: manual mode, a person drives the tools'),
     pendingApprovals: z.int(),

@@ -1,8 +1,9 @@
 import { approvalDetail, approvalPage, approvalQuery, approve, deny, editReview, reviewEdit } from './approvals.ts';
 import { call, callOutput, callPage, explainCall, explanation, historyQuery, startCall, undone } from './calls.ts';
 import { eventList, eventQuery, streamQuery } from './events.ts';
-import { contentQuery, fileContent, fileQuery, fileTree, savedFile, saveFile } from './files.ts';
-import { health, newToken } from './health.ts';
+import { contentQuery, fileContent, fileQuery, fileTree, gitQuery, gitStatus, savedFile, saveFile } from './files.ts';
+import { health, newToken, switchMode } from './health.ts';
+import { chooseModel, models } from './models.ts';
 import { type Route, route } from './route.ts';
 import { rule, ruleList, saveRule } from './rules.ts';
 import {
@@ -39,6 +40,32 @@ export const ROUTES = {
     summary: "Replace the server's own token; streams opened with the old one are closed",
     needs: 'admin',
     answers: { 200: newToken },
+    problems: ['NOT_CONFIGURED'],
+  }),
+
+  switchMode: route({
+    method: 'PUT',
+    path: '/v1/mode',
+    summary: 'How much runs without a question, from the next call on until the server ends',
+    needs: 'admin',
+    body: switchMode,
+    answers: { 200: switchMode },
+    problems: ['CONFLICT'],
+  }),
+  listModels: route({
+    method: 'GET',
+    path: '/v1/models',
+    summary: 'The model in use, and which could be',
+    needs: 'viewer',
+    answers: { 200: models },
+  }),
+  chooseModel: route({
+    method: 'PUT',
+    path: '/v1/model',
+    summary: 'Choose the model for runs that start from now on, until the server ends',
+    needs: 'admin',
+    body: chooseModel,
+    answers: { 200: models },
     problems: ['NOT_CONFIGURED'],
   }),
 
@@ -288,6 +315,15 @@ export const ROUTES = {
     query: fileQuery,
     answers: { 200: fileTree },
     problems: ['INVALID_PATH', 'FILE_NOT_FOUND', 'PERMISSION_DENIED'],
+  }),
+  getGitStatus: route({
+    method: 'GET',
+    path: '/v1/files/git',
+    summary: 'How the files of the workspace stand to git: those that are not as committed',
+    needs: 'viewer',
+    query: gitQuery,
+    answers: { 200: gitStatus },
+    problems: ['FILE_NOT_FOUND', 'SANDBOX_UNAVAILABLE'],
   }),
   getFile: route({
     method: 'GET',

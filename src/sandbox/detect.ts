@@ -19,7 +19,7 @@ export function notInstalled(): Result<never> {
 export function wrongPlatform(platform: string): Result<never> {
   return unavailable(
     `bubblewrap runs on Linux and this is ${platform}.`,
-    'Run Toolwright in a Linux container or machine: this version has no sandbox for other systems.',
+    "On macOS set sandbox to 'auto'; elsewhere run Toolwright in a Linux container or machine.",
   );
 }
 

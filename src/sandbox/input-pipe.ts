@@ -12,7 +12,7 @@ export interface LiveInput extends InputPipe {
 }
 
 export function createLiveInput(pipes: PipePool): LiveInput {
-  const { readEnd, writeEnd } = pipes.take();
+  const { readEnd, writeEnd } = pipes.takeInput();
   const identity = fstatSync(readEnd);
   const socket = new Socket({ fd: writeEnd, readable: false, writable: true });
   socket.on('error', () => socket.destroy());
@@ -21,7 +21,7 @@ export function createLiveInput(pipes: PipePool): LiveInput {
   let ended = false;
 
   return {
-    path: `/proc/${process.pid}/fd/${readEnd}`,
+    path: process.platform === 'linux' ? `/proc/${process.pid}/fd/${readEnd}` : `/dev/fd/${readEnd}`,
     get waitingBytes() {
       return socket.writableLength;
     },

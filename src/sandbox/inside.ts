@@ -29,13 +29,18 @@ export function readTextInside(workspace: string, path: string): string | null {
 /** Calls `use` with a path that stays this very folder whatever happens to its name. Empty when it cannot be reached. */
 export function inFolder<T>(workspace: string, path: string, use: (folder: string) => T[]): T[] {
   const open: number[] = [];
+  let at = workspace;
+  const enter = (folder: string, flags: number): void => {
+    open.push(openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | flags));
+    // Where there are no such names, a folder on the way could be swapped after it was looked at.
+    at = process.platform === 'linux' ? `/proc/self/fd/${open.at(-1)}` : folder;
+  };
   try {
-    open.push(openSync(workspace, constants.O_RDONLY | constants.O_DIRECTORY));
+    enter(workspace, 0);
     for (const name of path.split('/').filter((each) => each !== '.' && each !== '')) {
-      const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
-      open.push(openSync(`/proc/self/fd/${open.at(-1)}/${name}`, flags));
+      enter(`${at}/${name}`, constants.O_NOFOLLOW);
     }
-    return use(`/proc/self/fd/${open.at(-1)}`);
+    return use(at);
   } catch {
     return [];
   } finally {

@@ -16,17 +16,20 @@ export interface SandboxNetwork {
 }
 
 const PROXY_PORT = 3128;
-const PROXY = `http://127.0.0.1:${PROXY_PORT}`;
+export const PROXY_ENVIRONMENT = proxyEnvironment(PROXY_PORT);
 
-export const PROXY_ENVIRONMENT: Readonly<Record<string, string>> = {
-  HTTP_PROXY: PROXY,
-  HTTPS_PROXY: PROXY,
-  http_proxy: PROXY,
-  https_proxy: PROXY,
-  NO_PROXY: '',
-  no_proxy: '',
-  NODE_USE_ENV_PROXY: '1',
-};
+export function proxyEnvironment(port: number): Readonly<Record<string, string>> {
+  const proxy = `http://127.0.0.1:${port}`;
+  return {
+    HTTP_PROXY: proxy,
+    HTTPS_PROXY: proxy,
+    http_proxy: proxy,
+    https_proxy: proxy,
+    NO_PROXY: '',
+    no_proxy: '',
+    NODE_USE_ENV_PROXY: '1',
+  };
+}
 
 /** Runs inside with an empty environment. Exits once the socket has arrived at the other end. */
 export const DOOR_PROGRAM = `

@@ -10,10 +10,14 @@ export interface Pipe {
 
 export interface PipePool {
   take(): Pipe;
+  /** The same for an input: where descriptors cannot be opened again, a child gets this read end, and it must block. */
+  takeInput(): Pipe;
   close(): void;
 }
 
 const BATCH = 16;
+/** Opening a descriptor by this name gives another one with flags of its own; elsewhere it is only the same again. */
+const HAS_PROC = process.platform === 'linux';
 
 /**
  * Real pipes for the streams of a child. Node gives children socket pairs, and then a script that opens /dev/stdout or
@@ -32,21 +36,37 @@ export function createPipePool(folder: string): PipePool {
     }
   }
 
+  function take(reading: number): Pipe {
+    if (!HAS_PROC) return fresh(join(folder, `pipe-${made++}`), reading);
+    if (ready.length === 0) refill();
+    const both = ready.pop();
+    if (both === undefined) throw new Error('mkfifo made no pipe');
+    try {
+      const readEnd = openSync(`/proc/self/fd/${both}`, constants.O_RDONLY | reading);
+      const writeEnd = openSync(`/proc/self/fd/${both}`, constants.O_WRONLY);
+      return { readEnd, writeEnd };
+    } finally {
+      closeSync(both);
+    }
+  }
+
   return {
-    take() {
-      if (ready.length === 0) refill();
-      const both = ready.pop();
-      if (both === undefined) throw new Error('mkfifo made no pipe');
-      try {
-        const readEnd = openSync(`/proc/self/fd/${both}`, constants.O_RDONLY | constants.O_NONBLOCK);
-        const writeEnd = openSync(`/proc/self/fd/${both}`, constants.O_WRONLY);
-        return { readEnd, writeEnd };
-      } finally {
-        closeSync(both);
-      }
-    },
+    take: () => take(constants.O_NONBLOCK),
+    takeInput: () => take(0),
     close() {
       for (const fd of ready.splice(0)) closeSync(fd);
     },
   };
+}
+
+function fresh(path: string, reading: number): Pipe {
+  execFileSync('mkfifo', ['-m', '600', path], { stdio: 'ignore', env: { PATH: '/usr/bin:/bin' } });
+  // Held meanwhile, so that opening one end does not wait for the other.
+  const both = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  try {
+    return { readEnd: openSync(path, constants.O_RDONLY | reading), writeEnd: openSync(path, constants.O_WRONLY) };
+  } finally {
+    closeSync(both);
+    unlinkSync(path);
+  }
 }

@@ -57,7 +57,7 @@ let ownLimits: string[] | undefined;
 /** Null when there is none. */
 function hardLimit(name: string): number | null {
   // Once: whoever started us sets them, and each run would ask five times.
-  ownLimits ??= readFileSync('/proc/self/limits', 'latin1').split('\n');
+  ownLimits ??= (process.platform === 'linux' ? readFileSync('/proc/self/limits', 'latin1') : '').split('\n');
   const line = ownLimits.find((each) => each.startsWith(`${name} `));
   const hard = line?.slice(name.length).trim().split(/\s+/)[1];
   return hard === undefined || hard === 'unlimited' ? null : Number(hard);

@@ -8,6 +8,7 @@ const base = {
   found: [],
   blocked: ['.toolwright'],
   toolchains: ['/Users/me/.nvm'],
+  denied: ['/Users/me/.nvm/token'],
   proxyPort: null,
 };
 
@@ -33,14 +34,15 @@ describe('the seatbelt profile', () => {
     const profile = seatbeltProfile({
       ...base,
       found: [
-        { path: '.env', kind: 'file', access: 'hidden', rule: null },
+        { path: 'app/.env', kind: 'file', access: 'hidden', rule: null },
         { path: '.git/hooks', kind: 'folder', access: 'read-only', rule: null },
       ],
     });
     const allowed = profile.lastIndexOf('(allow file-write*');
-    expect(profile.indexOf('(deny file-read* file-write* (subpath "/Users/me/project/.env"))')).toBeGreaterThan(
-      allowed,
-    );
+    for (const path of ['/Users/me/project/app/.env', '/Users/me/.nvm/token']) {
+      expect(profile.indexOf(`(deny file-read* file-write* (subpath "${path}"))`)).toBeGreaterThan(allowed);
+    }
+    expect(profile).toContain('(deny file-write-unlink (literal "/Users/me/project/app"))');
     expect(profile.indexOf('(deny file-write* (subpath "/Users/me/project/.git/hooks"))')).toBeGreaterThan(allowed);
     expect(profile).toContain('(deny file-write-unlink (literal "/Users/me/project/.git"))');
     expect(profile).toContain('(deny file-write* (subpath "/Users/me/project/.toolwright"))');

@@ -11,6 +11,8 @@ export interface ProfileRequest {
   /** Names in the workspace root that nobody may create. */
   readonly blocked: readonly string[];
   readonly toolchains: readonly string[];
+  /** Files in those that nobody inside may read. */
+  readonly denied: readonly string[];
   /** Port of our proxy on this machine; null without network. */
   readonly proxyPort: number | null;
 }
@@ -37,6 +39,9 @@ const DEVICES = [
 ];
 const ETC = ['hosts', 'passwd', 'group', 'services', 'protocols', 'localtime', 'shells', 'paths', 'zshrc', 'profile'];
 
+/** What tells the name of a user or a group; programs that cannot ask fail in odd ways. */
+const USER_NAMES = ['com.apple.system.opendirectoryd.libinfo', 'com.apple.system.opendirectoryd.membership'];
+
 /** Rules are read from the last one up, so what denies stands below what allows. */
 export function seatbeltProfile(request: ProfileRequest): string {
   const { workspace, mode, privateFolder } = request;
@@ -49,6 +54,7 @@ export function seatbeltProfile(request: ProfileRequest): string {
     '(allow signal (target same-sandbox))',
     '(allow process-info* (target same-sandbox))',
     '(allow sysctl-read)',
+    `(allow mach-lookup ${USER_NAMES.map((name) => `(global-name "${name}")`).join(' ')})`,
     '(allow file-read-metadata)',
     '(allow file-ioctl (literal "/dev/null"))',
     `(allow file-read* ${subpaths([...SYSTEM, ...request.toolchains, workspace, privateFolder])})`,
@@ -56,12 +62,14 @@ export function seatbeltProfile(request: ProfileRequest): string {
     `(allow file-write* ${subpaths([privateFolder])} ${literals(DEVICES.slice(0, 2))})`,
     ...(mode === 'live' ? [`(allow file-write* ${subpaths([workspace])})`] : []),
     ...readOnly.map(({ path }) => `(deny file-write* ${subpaths([`${workspace}/${path}`])})`),
-    // A folder above a protected path must not be renamed away.
-    ...[...new Set(readOnly.flatMap(({ path }) => foldersAbove(path)))].map(
+    // A folder above must not be renamed away: what is denied goes by its path.
+    ...[...new Set(request.found.flatMap(({ path }) => foldersAbove(path)))].map(
       (path) => `(deny file-write-unlink ${literals([`${workspace}/${path}`])})`,
     ),
     ...request.blocked.map((name) => `(deny file-write* ${subpaths([`${workspace}/${name}`])})`),
-    ...hidden.map(({ path }) => `(deny file-read* file-write* ${subpaths([`${workspace}/${path}`])})`),
+    ...[...hidden.map(({ path }) => `${workspace}/${path}`), ...request.denied].map(
+      (path) => `(deny file-read* file-write* ${subpaths([path])})`,
+    ),
     request.proxyPort === null
       ? '(deny network*)'
       : `(allow network-outbound (remote tcp "localhost:${request.proxyPort}"))`,

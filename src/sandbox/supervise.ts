@@ -22,6 +22,16 @@ export interface Tree {
   isGone(): boolean;
 }
 
+export interface Used {
+  readonly cpuMs: number;
+  readonly peakMemoryBytes: number;
+}
+
+export interface MeasuredTree extends Tree {
+  /** Null when it was never looked at. */
+  used(): Used | null;
+}
+
 export interface Supervised {
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;

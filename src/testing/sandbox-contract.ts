@@ -130,7 +130,7 @@ export function sandboxContract(subject: SandboxSubject): SandboxCheck[] {
       assert.equal(gone.ok ? 'ran' : gone.error.code, 'INVALID_PATH');
     }),
     check('keeps stdout and stderr apart, and both in order in the log', async () => {
-      const { output } = await script('for i in 1 2 3; do echo out$i; sleep 0.03; echo err$i >&2; sleep 0.03; done');
+      const { output } = await script('for i in 1 2 3; do echo out$i; sleep 0.1; echo err$i >&2; sleep 0.1; done');
       assert.equal(text(output.stdout), 'out1\nout2\nout3\n');
       assert.equal(text(output.stderr), 'err1\nerr2\nerr3\n');
       const whole = Buffer.from(output.log.read(0, 1000)).toString();

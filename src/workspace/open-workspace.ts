@@ -4,6 +4,7 @@ import type { Sandbox } from '../kernel/sandbox.ts';
 import type { World } from '../kernel/workspace.ts';
 import { ByWhom } from './by-whom.ts';
 import { filesFor } from './files.ts';
+import { type GitStatus, gitStatus } from './git-status.ts';
 import { Journal } from './journal.ts';
 import { Mutex, type OneByOne } from './mutex.ts';
 import { Place } from './place.ts';
@@ -38,6 +39,8 @@ export interface Workspace extends World {
    * node_modules. EXECUTION_ERROR when the system allows too few watches.
    */
   watch(tell: (news: FileNews) => void): Promise<Result<Watch>>;
+  /** How the files stand to git, without sensitive ones; null where nobody can tell. */
+  gitStatus(): Promise<Result<GitStatus | null>>;
   close(): void;
 }
 
@@ -101,6 +104,12 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       };
       watches.add(watch);
       return ok(watch);
+    },
+    async gitStatus() {
+      const looked = await gitStatus(place.names.real, options.sandbox);
+      if (!looked.ok || looked.value === null) return looked;
+      // Sensitive files are hidden in the sandbox, so git takes them for changed.
+      return ok({ ...looked.value, files: looked.value.files.filter(({ path }) => place.refuses(path).ok) });
     },
     close() {
       for (const watch of watches) watch.close();

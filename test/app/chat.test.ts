@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { callCard, callTool, closeBrowser, openQuestion, TestApp } from './browser.ts';
@@ -48,7 +48,7 @@ describe('the chat', () => {
     for (let answered = 0; answered < 2; answered++) {
       const dialog = await openQuestion(page);
       await dialog.getByRole('button', { name: 'Allow once' }).click();
-      await dialog.getByRole('button', { name: 'Close' }).click();
+      await dialog.waitFor({ state: 'detached' });
     }
     await page.getByText('The report is in', { exact: false }).waitFor();
     await app.shot(page, 'demo');
@@ -82,7 +82,7 @@ describe('approvals', () => {
     const card = callCard(page, 'write_file');
     await card.getByText('Done').waitFor();
     expect(file()).toBe('mine\n');
-    await dialog.getByRole('button', { name: 'Close' }).click();
+    await dialog.waitFor({ state: 'detached' });
     await card.getByRole('button', { expanded: false }).click();
     await card.getByText('Changed by you: content').waitFor();
   });
@@ -120,20 +120,29 @@ describe('approvals', () => {
     await dialog.getByText(/Answered elsewhere by .*: refused/).waitFor();
   });
 
-  test('[E17] a question survives a restart of the server, and its answer is obeyed', LONG, async () => {
-    const page = await app.open();
-    await callTool(page, 'write_file', { path: 'a.txt', content: 'after the restart\n' });
-    await callCard(page, 'write_file').getByText('Waiting for you').waitFor();
-    await app.server.stop();
-    await page.getByText('Connection lost').waitFor();
-    await app.server.start();
-    await page.getByText('Connected', { exact: true }).waitFor();
-    const dialog = await openQuestion(page);
-    await dialog.getByRole('button', { name: 'Allow once' }).click();
-    await expect.poll(file, { timeout: 30_000 }).toBe('after the restart\n');
-    // The line was down for a while, and the browser logs that by itself.
-    app.errors.length = 0;
-  });
+  test(
+    '[E17] a question survives a restart of the server, its answer is obeyed, and an editor looks at the disk again',
+    LONG,
+    async () => {
+      writeFileSync(join(app.server.workspace, 'b.txt'), 'before\n');
+      const page = await app.open();
+      await callTool(page, 'write_file', { path: 'a.txt', content: 'after the restart\n' });
+      await callCard(page, 'write_file').getByText('Waiting for you').waitFor();
+      const editor = await app.open('/files/b.txt');
+      await editor.getByText('before', { exact: true }).waitFor();
+      await app.server.stop();
+      await page.getByText('Connection lost').waitFor();
+      writeFileSync(join(app.server.workspace, 'b.txt'), 'while nobody listened\n');
+      await app.server.start();
+      await editor.getByText('while nobody listened', { exact: true }).waitFor();
+      await page.getByText('Connected', { exact: true }).waitFor();
+      const dialog = await openQuestion(page);
+      await dialog.getByRole('button', { name: 'Allow once' }).click();
+      await expect.poll(file, { timeout: 30_000 }).toBe('after the restart\n');
+      // The line was down for a while, and the browser logs that by itself.
+      app.errors.length = 0;
+    },
+  );
 
   test('nothing fires in the first half second, and the composer keeps the focus', LONG, async () => {
     const page = await app.open();
@@ -154,5 +163,5 @@ test('what is typed while an input method composes is not sent by its Enter', LO
   await composer.fill('你好');
   await composer.dispatchEvent('keydown', { key: 'Enter', isComposing: true });
   expect(await composer.inputValue()).toBe('你好');
-  await page.getByText('手动模式', { exact: false }).first().waitFor();
+  await page.getByText('手动：', { exact: false }).first().waitFor();
 });

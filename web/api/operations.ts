@@ -4,6 +4,9 @@ import type { Operation, Routes } from '../../src/protocol/routes.ts';
 /** Where each operation is. Types only come from the protocol, so its schemas stay out of the page. */
 export const OPERATIONS = {
   getHealth: 'GET /v1/health',
+  switchMode: 'PUT /v1/mode',
+  listModels: 'GET /v1/models',
+  chooseModel: 'PUT /v1/model',
   startCall: 'POST /v1/calls',
   getCall: 'GET /v1/calls/:id',
   getCallOutput: 'GET /v1/calls/:id/output',
@@ -26,6 +29,7 @@ export const OPERATIONS = {
   stopSession: 'POST /v1/sessions/:id/stop',
   listSessionEvents: 'GET /v1/sessions/:id/events',
   listFiles: 'GET /v1/files',
+  getGitStatus: 'GET /v1/files/git',
   getFile: 'GET /v1/files/content',
   saveFile: 'PUT /v1/files/content',
 } as const satisfies { [O in Operation]?: `${Routes[O]['method']} ${Routes[O]['path']}` };

@@ -3,7 +3,7 @@ import type { ApprovalDetail } from '../../src/protocol/approvals.ts';
 import { Visible } from '../show/visible.tsx';
 import { useWords } from '../words/words.ts';
 
-/** The rule that would be saved, before it is: it can be read, changed, and is checked again by the server. */
+/** The rules that would be saved, before they are: one a line, to be read or changed; the server judges them again. */
 export function AlwaysRule({
   approval,
   disabled,
@@ -15,15 +15,28 @@ export function AlwaysRule({
 }): ReactNode {
   const say = useWords();
   const [rule, setRule] = useState(approval.always?.rule ?? '');
-  if (approval.always === null) return <p className="text-soft">{say('alwaysNone')}</p>;
+  if (approval.always === null) return <p className="text-soft">{approval.whyNoRule ?? say('alwaysNone')}</p>;
+  const edited = rule.trim() !== approval.always.rule;
   return (
-    <section aria-label={say('alwaysTitle')} className="rounded-lg border border-warn p-3">
-      <label className="font-semibold text-sm">
-        {say('alwaysTitle')}
-        <input className="field code mt-1" value={rule} onChange={({ target }) => setRule(target.value)} />
+    <section ref={intoSight} aria-label={say('alwaysTitle')} className="scroll-mb-20 rounded-lg border border-warn p-3">
+      <label className="text-sm">
+        <span className="font-semibold">{say('alwaysTitle')}</span>
+        <textarea
+          className="field code mt-1"
+          rows={rule.split('\n').length}
+          spellCheck={false}
+          value={rule}
+          onChange={({ target }) => setRule(target.value)}
+        />
       </label>
-      <List title={say('alwaysCovers')} items={approval.always.covers} />
-      <List title={say('alwaysRefuses')} items={approval.always.refuses.slice(0, 5)} />
+      {edited ? (
+        <p className="mt-1 text-sm text-soft">{say('alwaysEdited')}</p>
+      ) : (
+        <>
+          <List title={say('alwaysCovers')} items={approval.always.covers} />
+          <List title={say('alwaysRefuses')} items={approval.always.refuses.slice(0, 5)} />
+        </>
+      )}
       <button
         type="button"
         className="button primary mt-2"
@@ -36,12 +49,16 @@ export function AlwaysRule({
   );
 }
 
+function intoSight(section: HTMLElement | null): void {
+  section?.scrollIntoView({ block: 'nearest' });
+}
+
 function List({ title, items }: { title: string; items: readonly string[] }): ReactNode {
   if (items.length === 0) return null;
   return (
     <div className="mt-1 text-sm">
       <span className="text-soft">{title}</span>
-      <ul>
+      <ul className="list-disc pl-5">
         {items.map((item) => (
           <li key={item} className="code">
             <Visible text={item} />

@@ -3,7 +3,7 @@ import type { ApprovalDetail, Approve } from '../../src/protocol/approvals.ts';
 import { api, messageOf } from '../api/api.ts';
 import { Dialog } from '../show/dialog.tsx';
 import { Trouble } from '../show/trouble.tsx';
-import { approvals } from '../state/live.ts';
+import { approvals, forget } from '../state/live.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 import { AlwaysRule } from './always-rule.tsx';
@@ -18,16 +18,26 @@ import { WhyItAsks } from './why-it-asks.tsx';
 export function ApprovalDialog({ id, onClose }: { id: string; onClose: () => void }): ReactNode {
   const say = useWords();
   const [detail, trouble] = useDetail(id);
+  const [answering, setAnswering] = useState(false);
+  const asks = detail !== null && (detail.state === 'pending' || answering);
   return (
     <Dialog wide title={say('approvalTitle', { tool: detail?.tool ?? '…' })} onClose={onClose}>
       <Trouble text={trouble} />
-      {detail !== null && detail.state !== 'pending' && <Answered approval={detail} />}
-      {detail !== null && detail.state === 'pending' && <Question key={detail.digest} approval={detail} />}
+      {detail !== null && !asks && <Answered approval={detail} />}
+      {asks && <Question key={detail.digest} approval={detail} onAnswering={setAnswering} onAnswered={onClose} />}
     </Dialog>
   );
 }
 
-function Question({ approval }: { approval: ApprovalDetail }): ReactNode {
+function Question({
+  approval,
+  onAnswering,
+  onAnswered,
+}: {
+  approval: ApprovalDetail;
+  onAnswering: (answering: boolean) => void;
+  onAnswered: () => void;
+}): ReactNode {
   const say = useWords();
   const armed = useArmed(approval.digest);
   const [seen, setSeen] = useState(false);
@@ -41,9 +51,17 @@ function Question({ approval }: { approval: ApprovalDetail }): ReactNode {
 
   async function answer(work: () => Promise<unknown>): Promise<void> {
     setBusy(true);
+    onAnswering(true);
     setTrouble(null);
-    await work().catch((error) => setTrouble(messageOf(error)));
-    setBusy(false);
+    try {
+      await work();
+      forget(approval.id);
+      onAnswered();
+    } catch (error) {
+      setTrouble(messageOf(error));
+      onAnswering(false);
+      setBusy(false);
+    }
   }
   const approve = (more: Pick<Approve, 'always'> = {}) => {
     const { args, digest } = edited ?? { digest: approval.digest };
@@ -74,8 +92,11 @@ function Question({ approval }: { approval: ApprovalDetail }): ReactNode {
         <span className="text-sm">{say('denyReason')}</span>
         <textarea className="field" rows={1} value={words} onChange={({ target }) => setWords(target.value)} />
       </label>
-      <Trouble text={trouble} />
-      <div className="sticky bottom-[-1rem] flex flex-wrap gap-2 border-line border-t bg-panel py-2">
+      <div className="sticky bottom-[-1rem] -mx-4 -mb-4 flex flex-wrap gap-2 border-line border-t bg-panel px-4 py-3">
+        <div className="w-full empty:hidden">
+          <Trouble text={trouble} />
+          {!seen && edited === null && <p className="text-sm text-warn">{say('scrollToEnd')}</p>}
+        </div>
         <button type="button" className="button danger" disabled={!armed || busy} onClick={() => void deny()}>
           {say('deny')}
         </button>
@@ -89,7 +110,6 @@ function Question({ approval }: { approval: ApprovalDetail }): ReactNode {
           {say(edited === null ? 'allow' : 'allowEdited')}
         </button>
       </div>
-      {!seen && edited === null && <p className="text-sm text-warn">{say('scrollToEnd')}</p>}
     </div>
   );
 }

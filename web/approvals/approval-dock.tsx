@@ -1,5 +1,5 @@
 import { Hand } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Visible } from '../show/visible.tsx';
 import { approvals } from '../state/live.ts';
 import { useStore } from '../state/store.ts';
@@ -15,29 +15,50 @@ export function ApprovalDock(): ReactNode {
   const say = useWords();
   const waiting = useStore(approvals);
   const [open, setOpen] = useState<string | null>(null);
-  if (waiting.length === 0 && open === null) return null;
+  const dock = useRef<HTMLElement>(null);
+  const closed = useRef<string | null>(null);
+  const close = () => {
+    closed.current = open;
+    setOpen(null);
+  };
+  // What had the focus goes with its question: the next one has it then, or else the composer.
+  useEffect(() => {
+    if (closed.current === null || open !== null || document.activeElement !== document.body) return;
+    const here = waiting.find(({ id }) => id === closed.current);
+    if (here === undefined) closed.current = null;
+    const next = dock.current?.querySelector<HTMLElement>(`[data-approval="${here?.id ?? waiting[0]?.id}"] .primary`);
+    (next ?? document.querySelector<HTMLElement>('#composer'))?.focus();
+  }, [waiting, open]);
+  if (waiting.length === 0) return open !== null && <ApprovalDialog id={open} onClose={close} />;
   return (
     <section
+      ref={dock}
       aria-label={say('approvals')}
       aria-live="polite"
       className="max-h-[45dvh] shrink-0 overflow-y-auto border-warn border-t-2 bg-warn-back px-3 py-2"
     >
-      <p className="flex items-center gap-2 font-semibold text-sm text-warn">
+      <p className="mx-auto mb-1.5 flex max-w-4xl items-center gap-2 font-semibold text-sm text-warn">
         <Hand size={16} aria-hidden />
         {say('approvalWaiting', { count: waiting.length })}
       </p>
-      <ul className="flex flex-col gap-2">
+      <ul className="mx-auto flex max-w-4xl flex-col gap-2">
         {waiting.map((approval) => (
-          <li key={approval.id} className="flex flex-wrap items-center gap-2 rounded-lg bg-panel px-3 py-2">
+          <li
+            key={approval.id}
+            data-approval={approval.id}
+            className="flex flex-wrap items-center gap-2 rounded-lg bg-panel px-3 py-2"
+          >
             <code className="font-mono text-sm">{approval.tool}</code>
-            <span className="min-w-40 flex-1 truncate text-sm">
+            <span className="min-w-32 flex-1 truncate text-sm">
               <Visible text={approval.summary} />
             </span>
-            <QuickAnswer approval={approval} onOpen={() => setOpen(approval.id)} />
+            <span className="ml-auto flex flex-wrap items-center gap-2">
+              <QuickAnswer approval={approval} onOpen={() => setOpen(approval.id)} />
+            </span>
           </li>
         ))}
       </ul>
-      {open !== null && <ApprovalDialog id={open} onClose={() => setOpen(null)} />}
+      {open !== null && <ApprovalDialog id={open} onClose={close} />}
     </section>
   );
 }

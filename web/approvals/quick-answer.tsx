@@ -2,6 +2,7 @@ import { type ReactNode, useState } from 'react';
 import type { ApprovalView } from '../../src/protocol/approvals.ts';
 import { api, messageOf } from '../api/api.ts';
 import { Trouble } from '../show/trouble.tsx';
+import { forget } from '../state/live.ts';
 import { useWords } from '../words/words.ts';
 import { useArmed } from './use-armed.ts';
 
@@ -10,7 +11,11 @@ export function QuickAnswer({ approval, onOpen }: { approval: ApprovalView; onOp
   const say = useWords();
   const armed = useArmed(approval.id);
   const [trouble, setTrouble] = useState<string | null>(null);
-  const deny = () => api('deny', { at: { id: approval.id }, body: {} }).catch((e) => setTrouble(messageOf(e)));
+  const deny = () =>
+    api('deny', { at: { id: approval.id }, body: {} }).then(
+      () => forget(approval.id),
+      (error) => setTrouble(messageOf(error)),
+    );
   return (
     <>
       <button type="button" className="button danger" disabled={!armed} onClick={() => void deny()}>

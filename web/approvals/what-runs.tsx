@@ -5,7 +5,6 @@ import { Arguments } from '../chat/call-card.tsx';
 import { DiffText } from '../show/diff-text.tsx';
 import { Visible } from '../show/visible.tsx';
 import { useWords } from '../words/words.ts';
-import { Parts } from './why-it-asks.tsx';
 
 /** Everything that would run. `onSeen` tells that its end has been in sight: until then nobody can say yes. */
 export function WhatRuns({ approval, onSeen }: { approval: ApprovalDetail; onSeen: () => void }): ReactNode {
@@ -31,26 +30,39 @@ export function WhatRuns({ approval, onSeen }: { approval: ApprovalDetail; onSee
         tabIndex={0}
         className="approval-details flex max-h-[45dvh] flex-col gap-3 overflow-y-auto rounded-lg border border-line bg-page p-3"
       >
-        {approval.preview.map((block, index) => (
+        {withoutRepeats(approval.preview).map((block, index) => (
           <Preview key={index} block={block} />
         ))}
-        <Arguments args={approval.args} />
+        <Arguments args={argumentsBeside(approval)} />
         <div ref={end} className="h-px" />
       </div>
     </section>
   );
 }
 
+/** A tool's own words may begin with the command that stands above them already. */
+function withoutRepeats(preview: readonly PreviewBlock[]): PreviewBlock[] {
+  const starts = preview.flatMap((block) => (block.kind === 'command' ? [`${block.command}\n`] : []));
+  return preview.map((block) => {
+    const start = block.kind === 'text' && starts.find((each) => block.text.startsWith(each));
+    return start ? { ...block, text: block.text.slice(start.length) } : block;
+  });
+}
+
+/** An argument that stands in the preview as it is, letter for letter, need not be read twice. */
+function argumentsBeside({ args, preview }: ApprovalDetail): Record<string, unknown> {
+  const shown = preview.flatMap((block) => (block.kind === 'command' ? [block.command] : []));
+  const rest = Object.entries((args ?? {}) as Record<string, unknown>);
+  return Object.fromEntries(rest.filter(([, value]) => !shown.includes(value as string)));
+}
+
 export function Preview({ block }: { block: PreviewBlock }): ReactNode {
   switch (block.kind) {
     case 'command':
       return (
-        <div>
-          <pre className="code rounded bg-raised p-2">
-            <Visible text={block.command} />
-          </pre>
-          {block.parts.length > 0 && <Parts parts={block.parts} />}
-        </div>
+        <pre className="code rounded bg-raised p-2">
+          <Visible text={block.command} />
+        </pre>
       );
     case 'diff':
       return <DiffText text={block.text} />;

@@ -21,7 +21,7 @@ const WORDS = { allow: 'verdictAllow', ask: 'verdictAsk', deny: 'verdictDeny' } 
 const COLOURS = { allow: 'text-good', ask: 'text-warn', deny: 'text-bad' } as const;
 
 /** Each thing that was judged, with its own verdict. */
-export function Parts({ parts }: { parts: readonly VerdictPart[] }): ReactNode {
+function Parts({ parts }: { parts: readonly VerdictPart[] }): ReactNode {
   const say = useWords();
   return (
     <ul className="mt-1 flex flex-col gap-0.5 text-sm">

@@ -5,7 +5,7 @@ import { duration } from '../show/format.ts';
 import { PhaseBadge } from '../show/phase-badge.tsx';
 import { Trouble } from '../show/trouble.tsx';
 import { Visible, withoutEscapes } from '../show/visible.tsx';
-import type { CallItem } from '../state/feed.ts';
+import { type CallItem, isOver } from '../state/feed.ts';
 import { useWords } from '../words/words.ts';
 import { CallResult } from './call-result.tsx';
 
@@ -124,8 +124,4 @@ function Actions({ call }: { call: CallItem }): ReactNode {
       <Trouble text={trouble} />
     </div>
   );
-}
-
-function isOver({ phase }: CallItem): boolean {
-  return phase === 'done' || phase === 'failed' || phase === 'denied' || phase === 'cancelled';
 }

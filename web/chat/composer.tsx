@@ -1,13 +1,15 @@
-import { SendHorizontal, Square } from 'lucide-react';
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { SendHorizontal, Square, X } from 'lucide-react';
+import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import type { ToolView } from '../../src/protocol/tools.ts';
 import { api, messageOf } from '../api/api.ts';
 import { go } from '../shell/place.ts';
+import { isComposing } from '../show/composing.ts';
 import { Trouble } from '../show/trouble.tsx';
 import { health, loadSessions, openSession, sessions } from '../state/live.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 import { composerText } from './composer-text.ts';
+import { deliver, dequeue, enqueue, notSent, queued } from './queue.ts';
 import { ToolForm } from './tool-form.tsx';
 import { ToolPicker } from './tool-picker.tsx';
 
@@ -18,40 +20,26 @@ export function Composer({ session }: { session: string | null }): ReactNode {
   const manual = useStore(health)?.model === null;
   const running = useStore(sessions).find(({ id }) => id === session)?.running ?? false;
   const [tool, setTool] = useState<ToolView | null>(null);
-  const [queue, setQueue] = useState<readonly string[]>([]);
+  const queue = useStore(queued).get(session ?? '') ?? [];
   const [trouble, setTrouble] = useState<string | null>(null);
+  const refused = useStore(notSent);
   const box = useRef<HTMLTextAreaElement>(null);
-
-  useEffect(() => {
-    const [next, ...rest] = queue;
-    if (running || next === undefined || session === null) return;
-    setQueue(rest);
-    void deliver(session, next);
-  });
-
-  async function deliver(to: string, message: string): Promise<void> {
-    try {
-      await api('sendMessage', { at: { id: to }, body: { text: message } });
-      setTrouble(null);
-      void loadSessions();
-    } catch (error) {
-      setTrouble(messageOf(error));
-      composerText.set((now) => (now === '' ? message : now));
-    }
-  }
 
   async function send(): Promise<void> {
     const message = text.trim();
     if (message === '' || message.startsWith('/')) return;
     composerText.set('');
-    if (running) return setQueue((now) => [...now, message]);
-    const to = await sessionFor(session);
-    await deliver(to, message);
+    if (running && session !== null) return enqueue(session, message);
+    try {
+      await deliver(await sessionFor(session), message);
+    } catch (error) {
+      setTrouble(messageOf(error));
+    }
   }
 
   const onKeyDown = (event: KeyboardEvent) => {
     // Enter chooses a word while an input method is composing one.
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    if (event.key !== 'Enter' || event.shiftKey || isComposing(event.nativeEvent)) return;
     event.preventDefault();
     void send();
   };
@@ -59,8 +47,8 @@ export function Composer({ session }: { session: string | null }): ReactNode {
   return (
     <div className="border-line border-t bg-panel p-2">
       <div className="relative mx-auto max-w-4xl">
-        <Trouble text={trouble} />
-        {queue.length > 0 && <p className="text-soft text-sm">{say('queued', { count: queue.length })}</p>}
+        <Trouble text={trouble ?? refused} />
+        {session !== null && queue.length > 0 && <Queue session={session} messages={queue} />}
         {tool !== null && (
           <ToolForm
             tool={tool}
@@ -92,7 +80,7 @@ export function Composer({ session }: { session: string | null }): ReactNode {
             onChange={({ target }) => composerText.set(target.value)}
             onKeyDown={picking ? undefined : onKeyDown}
           />
-          {running && session !== null ? (
+          {running && session !== null && (
             <button
               type="button"
               className="button danger min-h-11"
@@ -101,20 +89,44 @@ export function Composer({ session }: { session: string | null }): ReactNode {
               <Square size={16} aria-hidden />
               {say('stop')}
             </button>
-          ) : (
-            <button
-              type="button"
-              className="button primary min-h-11"
-              disabled={text.trim() === '' || text.startsWith('/')}
-              onClick={() => void send()}
-            >
-              <SendHorizontal size={16} aria-hidden />
-              {say('send')}
-            </button>
           )}
+          <button
+            type="button"
+            className="button primary min-h-11"
+            disabled={text.trim() === '' || text.startsWith('/')}
+            onClick={() => void send()}
+          >
+            <SendHorizontal size={16} aria-hidden />
+            {say(running ? 'sendLater' : 'send')}
+          </button>
         </div>
       </div>
     </div>
+  );
+}
+
+/** What waits until the agent is done; each can be taken back. */
+function Queue({ session, messages }: { session: string; messages: readonly string[] }): ReactNode {
+  const say = useWords();
+  return (
+    <section aria-label={say('queued', { count: messages.length })} className="mb-2 text-sm">
+      <p className="text-soft">{say('queued', { count: messages.length })}</p>
+      <ul className="max-h-28 overflow-y-auto">
+        {messages.map((message, index) => (
+          <li key={index} className="flex items-center gap-2">
+            <span className="min-w-0 flex-1 truncate">{message}</span>
+            <button
+              type="button"
+              className="button plain"
+              aria-label={`${say('removeItem')}: ${message.slice(0, 40)}`}
+              onClick={() => dequeue(session, index)}
+            >
+              <X size={16} aria-hidden />
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

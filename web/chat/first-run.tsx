@@ -1,6 +1,7 @@
 import { Bot, Hand, Play } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { api, messageOf } from '../api/api.ts';
+import { ModelDialog } from '../shell/model-dialog.tsx';
 import { go } from '../shell/place.ts';
 import { Trouble } from '../show/trouble.tsx';
 import { health, loadSessions } from '../state/live.ts';
@@ -13,6 +14,8 @@ export function FirstRun(): ReactNode {
   const say = useWords();
   const state = useStore(health);
   const [trouble, setTrouble] = useState<string | null>(null);
+  const [choosing, setChoosing] = useState(false);
+  const composer = () => document.querySelector<HTMLTextAreaElement>('#composer');
   const demo = async () => {
     try {
       const { session } = await api('startDemo');
@@ -31,19 +34,30 @@ export function FirstRun(): ReactNode {
           Icon={Hand}
           title={say('firstManual')}
           text={say('firstManualText')}
-          onClick={() => composerText.set('/')}
+          onClick={() => {
+            composerText.set('/');
+            composer()?.focus();
+          }}
         />
         <Way Icon={Play} title={say('firstDemo')} text={say('firstDemoText')} onClick={() => void demo()} />
         <Way
           Icon={Bot}
           title={say('firstModel')}
           text={model === null ? say('firstModelText') : say('firstModelReady', { model })}
-          onClick={() => document.querySelector<HTMLTextAreaElement>('#composer')?.focus()}
+          onClick={() => setChoosing(true)}
         />
       </div>
       <div className="mx-auto mt-3 max-w-3xl">
         <Trouble text={trouble} />
       </div>
+      {choosing && (
+        <ModelDialog
+          onClose={() => {
+            setChoosing(false);
+            composer()?.focus();
+          }}
+        />
+      )}
     </div>
   );
 }

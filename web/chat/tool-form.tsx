@@ -59,11 +59,13 @@ export function ToolForm({
         </button>
       </div>
       {schema !== null && <SchemaForm schema={schema} values={values} onChange={setValues} />}
-      <Trouble text={trouble} />
-      <button type="submit" className="button primary mt-3">
-        <Play size={16} aria-hidden />
-        {say('run')}
-      </button>
+      <div className="sticky bottom-[-0.75rem] -mx-3 -mb-3 mt-3 flex flex-col gap-2 border-line border-t bg-page px-3 py-2">
+        <Trouble text={trouble} />
+        <button type="submit" className="button primary w-fit">
+          <Play size={16} aria-hidden />
+          {say('run')}
+        </button>
+      </div>
     </form>
   );
 }

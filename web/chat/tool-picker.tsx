@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import type { ToolView } from '../../src/protocol/tools.ts';
+import { isComposing } from '../show/composing.ts';
 import { tools } from '../state/live.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
@@ -12,7 +13,7 @@ export function ToolPicker({ typed, onChoose }: { typed: string; onChoose: (tool
   const chosen = found[Math.min(at, found.length - 1)];
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.isComposing) return;
+      if (isComposing(event)) return;
       if (event.key === 'ArrowDown') setAt((now) => Math.min(now + 1, found.length - 1));
       else if (event.key === 'ArrowUp') setAt((now) => Math.max(0, Math.min(now, found.length - 1) - 1));
       else if (event.key === 'Enter' && chosen?.enabled) onChoose(chosen);
@@ -34,7 +35,7 @@ export function ToolPicker({ typed, onChoose }: { typed: string; onChoose: (tool
             disabled={!tool.enabled}
             aria-current={tool === chosen}
             onClick={() => onChoose(tool)}
-            className="flex min-h-11 w-full items-baseline gap-2 px-3 py-1 text-left aria-[current=true]:bg-raised"
+            className="flex min-h-11 w-full items-center gap-2 px-3 py-1 text-left aria-[current=true]:bg-raised"
           >
             <code className="font-mono">/{tool.name}</code>
             <span className="min-w-0 flex-1 truncate text-soft text-sm">{tool.description}</span>

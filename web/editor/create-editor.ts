@@ -1,5 +1,11 @@
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
-import { bracketMatching, defaultHighlightStyle, type LanguageSupport, syntaxHighlighting } from '@codemirror/language';
+import {
+  bracketMatching,
+  defaultHighlightStyle,
+  HighlightStyle,
+  type LanguageSupport,
+  syntaxHighlighting,
+} from '@codemirror/language';
 import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
 import { Compartment, EditorState, type Extension } from '@codemirror/state';
 import {
@@ -41,7 +47,8 @@ export function createEditor(
         history(),
         drawSelection(),
         bracketMatching(),
-        syntaxHighlighting(defaultHighlightStyle, { fallback: true }),
+        syntaxHighlighting(COLOURS),
+        ...(/\.(md|txt|rst)$/i.test(path) ? [EditorView.lineWrapping] : []),
         keymap.of([...defaultKeymap, ...searchKeymap, ...historyKeymap, indentWithTab]),
         EditorState.readOnly.of(readOnly ?? false),
         EditorState.lineSeparator.of(text.includes('\r\n') && !/(^|[^\r])\n/.test(text) ? '\r\n' : '\n'),
@@ -75,6 +82,14 @@ async function grammarOf(path: string): Promise<LanguageSupport | null> {
   if (ending === 'md') return (await import('@codemirror/lang-markdown')).markdown();
   return null;
 }
+
+/** The usual colours, as far towards the ink of the theme as it takes to read them on its paper. */
+const COLOURS = HighlightStyle.define(
+  defaultHighlightStyle.specs.map(({ color, ...rest }) => ({
+    ...rest,
+    ...(color !== undefined && { color: `color-mix(in srgb, ${color} var(--code-share), var(--ink))` }),
+  })),
+);
 
 const LOOK = EditorView.theme({
   '&': { fontSize: '13px', backgroundColor: 'var(--panel)', color: 'var(--ink)', height: '100%' },

@@ -3,12 +3,13 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { FileContent } from '../../src/protocol/files.ts';
 import { Dialog } from '../show/dialog.tsx';
 import { clock } from '../show/format.ts';
+import type { Changer } from '../state/changers.ts';
 import { useStore } from '../state/store.ts';
-import { language as shownLanguage, useWords } from '../words/words.ts';
+import { type Say, language as shownLanguage, useWords } from '../words/words.ts';
 import { comparison } from './comparison.ts';
 import { ownRoot } from './create-editor.ts';
 
-export type DiskChange = { readonly path: string; readonly who: string | null; readonly at: number } & (
+export type DiskChange = { readonly path: string; readonly who: Changer; readonly at: number } & (
   | { readonly kind: 'followed' | 'deleted' }
   | { readonly kind: 'conflict'; readonly theirs: FileContent }
 );
@@ -34,9 +35,7 @@ export function DiskNotice({
   const key = ({ followed: 'followedDisk', deleted: 'deletedOnDisk', conflict: 'changedOnDisk' } as const)[kind];
   return (
     <div role="alert" className="flex flex-wrap items-center gap-2 bg-warn-back px-3 py-2 text-sm text-warn">
-      <span className="min-w-48 flex-1">
-        {say(key, { path, who: who ?? say('somebodyElse'), time: clock(at, language) })}
-      </span>
+      <span className="min-w-48 flex-1">{say(key, { path, who: whoText(say, who), time: clock(at, language) })}</span>
       {change.kind === 'conflict' ? (
         <>
           <button type="button" className="button" onClick={() => setComparing(true)}>
@@ -61,6 +60,11 @@ export function DiskNotice({
       )}
     </div>
   );
+}
+
+function whoText(say: Say, who: Changer): string {
+  if (who === null) return say('somebodyElse');
+  return who === 'person' ? say('personInEditor') : who.tool;
 }
 
 function Comparison({ theirs, mine }: { theirs: string; mine: string }): ReactNode {

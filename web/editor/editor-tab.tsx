@@ -5,13 +5,12 @@ import type { FileContent } from '../../src/protocol/files.ts';
 import { ApiProblem, api, messageOf } from '../api/api.ts';
 import { bytes } from '../show/format.ts';
 import { Trouble } from '../show/trouble.tsx';
+import type { Changer } from '../state/changers.ts';
 import { fileChanges } from '../state/live.ts';
-import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 import { createEditor } from './create-editor.ts';
 import { type DiskChange, DiskNotice } from './disk-notice.tsx';
 import { markDirty } from './open-tabs.ts';
-import { whoChanged } from './who-changed.ts';
 
 const LARGEST = 1024 * 1024;
 
@@ -38,8 +37,8 @@ function TextTab({ file }: { file: FileContent }): ReactNode {
   const [disk, setDisk] = useState<DiskChange | null>(null);
   const [said, setSaid] = useState<string | null>(null);
   const [trouble, setTrouble] = useState<string | null>(null);
+  const changer = useRef<Changer>(null);
   const readOnly = file.size > LARGEST;
-  const changes = useStore(fileChanges);
 
   const text = () => view.current?.state.sliceDoc() ?? '';
   const isDirty = () => text() !== base.current.text;
@@ -65,7 +64,7 @@ function TextTab({ file }: { file: FileContent }): ReactNode {
 
   /** What is on disk now. An editor without unsaved text follows it; the others say so and leave the choice. */
   async function lookAtDisk(): Promise<void> {
-    const about = { path, who: whoChanged(path), at: Date.now() };
+    const about = { path, who: changer.current, at: Date.now() };
     try {
       const now = await api('getFile', { query: { path } });
       if (now.version === base.current.version) return;
@@ -105,10 +104,19 @@ function TextTab({ file }: { file: FileContent }): ReactNode {
   }, []);
   const saving = useRef(save);
   saving.current = save;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a change on disk is the only reason to look
-  useEffect(() => {
-    if (changes !== null && (!changes.complete || changes.paths.includes(path))) void lookAtDisk();
-  }, [changes]);
+  const looking = useRef(lookAtDisk);
+  looking.current = lookAtDisk;
+  // Not through a rendering: of several changes in one moment that would show the last alone.
+  useEffect(
+    () =>
+      fileChanges.subscribe(() => {
+        const changes = fileChanges.get();
+        if (changes === null || (changes.complete && !changes.by.has(path))) return;
+        changer.current = changes.by.get(path) ?? null;
+        void looking.current();
+      }),
+    [path],
+  );
 
   return (
     <div className="flex h-full flex-col">

@@ -4,6 +4,7 @@ import { Visible } from '../show/visible.tsx';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 import { FileSearch } from './file-search.tsx';
+import { followGit, type GitState, gitStates } from './git-state.ts';
 import { type Entry, expanded, folders, join, loadFolder, toggle, touched } from './tree-state.ts';
 
 /** The workspace as a tree. A folder is read when it is opened, and again when something in it changes. */
@@ -11,6 +12,7 @@ export function FileTree({ open, onOpen }: { open: string | null; onOpen: (path:
   const say = useWords();
   const [search, setSearch] = useState('');
   useEffect(() => void loadFolder('.'), []);
+  useEffect(followGit, []);
   return (
     <div className="flex flex-col">
       <input
@@ -60,6 +62,7 @@ function Node({ entry, folder, depth, open, onOpen }: BranchProps & { entry: Ent
   const isFolder = entry.type === 'directory';
   const isOpen = useStore(expanded).has(path);
   const isTouched = useStore(touched).has(path);
+  const git = useStore(gitStates).get(path);
   const Icon = isFolder ? (isOpen ? FolderOpen : Folder) : iconOf(entry.name);
   return (
     <li role="treeitem" aria-expanded={isFolder ? isOpen : undefined} aria-selected={open === path} tabIndex={-1}>
@@ -74,11 +77,15 @@ function Node({ entry, folder, depth, open, onOpen }: BranchProps & { entry: Ent
         <span className="min-w-0 truncate">
           <Visible text={entry.name} />
         </span>
-        {isTouched && (
-          <span title={say('touched')} className="ml-auto text-accent">
-            ●<span className="sr-only">{say('touched')}</span>
-          </span>
-        )}
+        <span className="ml-auto flex shrink-0 items-center gap-1.5 pl-1">
+          {isTouched && (
+            <span title={say('touched')} className="text-accent text-xs">
+              <span aria-hidden>●</span>
+              <span className="sr-only">{say('touched')}</span>
+            </span>
+          )}
+          {git !== undefined && <GitMark state={git} />}
+        </span>
       </button>
       {isFolder && isOpen && (
         // biome-ignore lint/a11y/useSemanticElements: a branch of a tree
@@ -87,6 +94,25 @@ function Node({ entry, folder, depth, open, onOpen }: BranchProps & { entry: Ent
         </ul>
       )}
     </li>
+  );
+}
+
+const GIT = {
+  modified: { letter: 'M', word: 'gitModified', colour: 'text-warn' },
+  added: { letter: 'A', word: 'gitAdded', colour: 'text-good' },
+  deleted: { letter: 'D', word: 'gitDeleted', colour: 'text-bad' },
+  untracked: { letter: 'U', word: 'gitUntracked', colour: 'text-good' },
+  conflict: { letter: '!', word: 'gitConflict', colour: 'text-bad' },
+} as const;
+
+function GitMark({ state }: { state: GitState }): ReactNode {
+  const say = useWords();
+  const { letter, word, colour } = GIT[state];
+  return (
+    <span title={say(word)} data-git={state} className={`w-3.5 text-center font-mono font-semibold text-xs ${colour}`}>
+      <span aria-hidden>{letter}</span>
+      <span className="sr-only">{say(word)}</span>
+    </span>
   );
 }
 

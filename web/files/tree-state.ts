@@ -9,13 +9,14 @@ export type Entry = Listing['entries'][number];
 /** Folders that were opened, with what is in them; the rest of the tree was never asked for. */
 export const folders = createStore<ReadonlyMap<string, Listing>>(new Map());
 export const expanded = createStore<ReadonlySet<string>>(new Set(['.']));
-/** Files that changed since the page was opened, whoever changed them. */
+/** Files that a tool changed since the page was opened. */
 export const touched = createStore<ReadonlySet<string>>(new Set());
 
 export async function loadFolder(path: string): Promise<void> {
   try {
     const listing = await api('listFiles', { query: { path, hidden: 'true' } });
-    folders.set((now) => new Map(now).set(path, listing));
+    const entries = listing.entries.filter(({ name }) => name !== '.git');
+    folders.set((now) => new Map(now).set(path, { ...listing, entries }));
   } catch {
     folders.set((now) => {
       const next = new Map(now);
@@ -38,8 +39,9 @@ export function toggle(path: string): void {
 fileChanges.subscribe(() => {
   const changes = fileChanges.get();
   if (changes === null) return;
-  touched.set((now) => new Set([...now, ...changes.paths]));
-  const above = new Set(changes.paths.flatMap(foldersAbove));
+  const byTools = [...changes.by].filter(([, by]) => by !== null && by !== 'person').map(([path]) => path);
+  touched.set((now) => new Set([...now, ...byTools]));
+  const above = new Set([...changes.by.keys()].flatMap(foldersAbove));
   for (const path of folders.get().keys()) {
     if (!changes.complete || above.has(path)) void loadFolder(path);
   }

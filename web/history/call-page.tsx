@@ -4,6 +4,7 @@ import type { CallView } from '../../src/protocol/calls.ts';
 import { api, messageOf } from '../api/api.ts';
 import { Arguments } from '../chat/call-card.tsx';
 import { go } from '../shell/place.ts';
+import { CopyButton } from '../show/copy-button.tsx';
 import { dateTime, duration } from '../show/format.ts';
 import { PhaseBadge } from '../show/phase-badge.tsx';
 import { Trouble } from '../show/trouble.tsx';
@@ -42,10 +43,12 @@ function CallDetails({ call }: { call: CallView }): ReactNode {
       <div className="flex flex-wrap items-center gap-4">
         <h1 className="font-mono font-semibold text-xl">{call.tool}</h1>
         <PhaseBadge phase={phaseOf(call.state)} />
+        <CopyButton text={location.href} name={say('permalink')} />
       </div>
       <p className="text-soft text-sm">
         {dateTime(call.requestedAt, language)}
         {call.durationMs !== null && ` · ${say('duration')}: ${duration(call.durationMs)}`}
+        {(call.waitedMs ?? 0) > 1000 && ` · ${say('waited')}: ${duration(call.waitedMs ?? 0)}`}
         {call.approvedBy !== null && ` · ${say('approver')}: ${call.approvedBy}`}
       </p>
       <button type="button" className="w-fit text-accent text-sm underline" onClick={() => go('chat', call.session)}>

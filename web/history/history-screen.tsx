@@ -5,23 +5,25 @@ import { go } from '../shell/place.ts';
 import { dateTime, duration } from '../show/format.ts';
 import { PhaseBadge } from '../show/phase-badge.tsx';
 import { Trouble } from '../show/trouble.tsx';
+import { Visible } from '../show/visible.tsx';
 import { phaseOf } from '../state/feed.ts';
 import { tools } from '../state/live.ts';
 import { useStore } from '../state/store.ts';
+import type { Words } from '../words/en.ts';
 import { language as shownLanguage, useWords } from '../words/words.ts';
 import { CallPage } from './call-page.tsx';
 
-const STATES: readonly CallView['state'][] = [
-  'awaiting_approval',
-  'running',
-  'succeeded',
-  'failed',
-  'timed_out',
-  'denied',
-  'expired',
-  'cancelled',
-  'interrupted',
-];
+const STATES = {
+  awaiting_approval: 'phaseWaiting',
+  running: 'phaseRunning',
+  succeeded: 'phaseDone',
+  failed: 'phaseFailed',
+  timed_out: 'stateTimedOut',
+  denied: 'phaseDenied',
+  expired: 'stateExpired',
+  cancelled: 'phaseCancelled',
+  interrupted: 'stateInterrupted',
+} as const satisfies { [S in CallView['state']]?: keyof Words };
 
 interface Filter {
   readonly tool: string;
@@ -67,8 +69,9 @@ export function HistoryScreen({ callId }: { callId: string | null }): ReactNode 
 
 function Filters({ filter, onChange }: { filter: Filter; onChange: (filter: Filter) => void }): ReactNode {
   const say = useWords();
-  const names = useStore(tools).map(({ name }) => name);
-  const choice = (label: string, key: keyof Filter, options: readonly string[]) => (
+  const names = useStore(tools).map(({ name }) => [name, name] as const);
+  const states = Object.entries(STATES).map(([state, word]) => [state, say(word)] as const);
+  const choice = (label: string, key: keyof Filter, options: readonly (readonly [string, string])[]) => (
     <label className="flex items-center gap-2">
       {label}
       <select
@@ -77,8 +80,10 @@ function Filters({ filter, onChange }: { filter: Filter; onChange: (filter: Filt
         onChange={({ target }) => onChange({ ...filter, [key]: target.value })}
       >
         <option value="">{say('all')}</option>
-        {options.map((option) => (
-          <option key={option}>{option}</option>
+        {options.map(([value, name]) => (
+          <option key={value} value={value}>
+            {name}
+          </option>
         ))}
       </select>
     </label>
@@ -86,7 +91,7 @@ function Filters({ filter, onChange }: { filter: Filter; onChange: (filter: Filt
   return (
     <div className="mb-3 flex flex-wrap gap-4 text-sm">
       {choice(say('filterTool'), 'tool', names)}
-      {choice(say('filterState'), 'state', STATES)}
+      {choice(say('filterState'), 'state', states)}
     </div>
   );
 }
@@ -109,7 +114,7 @@ function Calls({ items }: { items: readonly CallView[] }): ReactNode {
       <tbody>
         {items.map((call) => (
           <tr key={call.id} className="border-line border-t">
-            <td className="whitespace-nowrap py-1 pr-3 text-soft">{dateTime(call.requestedAt, language)}</td>
+            <td className="py-1 pr-3 text-soft sm:whitespace-nowrap">{dateTime(call.requestedAt, language)}</td>
             <td className="pr-3">
               <button
                 type="button"
@@ -119,7 +124,9 @@ function Calls({ items }: { items: readonly CallView[] }): ReactNode {
                 {call.tool}
               </button>
             </td>
-            <td className="code hidden max-w-sm truncate pr-3 md:table-cell">{JSON.stringify(call.args)}</td>
+            <td className="code hidden max-w-sm truncate pr-3 md:table-cell">
+              <Visible text={JSON.stringify(call.args)} />
+            </td>
             <td className="pr-3">
               <PhaseBadge phase={phaseOf(call.state)} />
             </td>

@@ -18,8 +18,11 @@ export function PhaseBadge({ phase }: { phase: Phase }): ReactNode {
   const say = useWords();
   const { Icon, word, colour } = SHOWN[phase];
   return (
-    <span data-phase={phase} className={`flex shrink-0 items-center gap-1 font-medium text-sm ${colour}`}>
-      <Icon size={16} aria-hidden className={phase === 'running' ? 'motion-safe:animate-spin' : ''} />
+    <span
+      data-phase={phase}
+      className={`flex shrink-0 items-center gap-1 whitespace-nowrap font-medium text-sm ${colour}`}
+    >
+      <Icon size={16} aria-hidden className={`shrink-0 ${phase === 'running' ? 'motion-safe:animate-spin' : ''}`} />
       {say(word)}
     </span>
   );

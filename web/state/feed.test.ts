@@ -64,6 +64,18 @@ describe('a call in the feed', () => {
     expect(only(running).live.endsWith('end')).toBe(true);
     expect(only(applyEvent(running, finished(3, 'c', true))).live).toBe('');
   });
+
+  test('loses nothing that it printed before anybody heard of it', () => {
+    const feed = play(
+      printed('c', 'one '),
+      requested(1, 'c'),
+      printed('c', 'two '),
+      started(2, 'c'),
+      printed('c', 'three'),
+    );
+    expect(only(feed).live).toBe('one two three');
+    expect(feed.early.size).toBe(0);
+  });
 });
 
 test('an event that was seen already changes nothing', () => {

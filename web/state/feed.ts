@@ -47,11 +47,14 @@ export interface Feed {
   /** What the model is writing and has not finished. */
   readonly streaming: string;
   readonly seq: number;
+  /** Output of calls that were not told of yet: what is live may overtake what is recorded first. */
+  readonly early: ReadonlyMap<string, string>;
 }
 
-export const EMPTY_FEED: Feed = { items: [], streaming: '', seq: 0 };
+export const EMPTY_FEED: Feed = { items: [], streaming: '', seq: 0, early: new Map() };
 
 const LIVE_CHARS = 16_000;
+const MOST_EARLY = 20;
 
 /** Applies an event. What was seen already changes nothing, so replays and overlaps are harmless. */
 export function applyEvent(feed: Feed, event: StreamEvent): Feed {
@@ -59,7 +62,16 @@ export function applyEvent(feed: Feed, event: StreamEvent): Feed {
   if (event.type === 'message.streamed') return streamed(feed, event.data);
   if (!('seq' in event) || event.seq <= feed.seq) return feed;
   const streaming = event.type === 'message.added' || event.type === 'run.finished' ? '' : feed.streaming;
-  return { items: itemsAfter(feed.items, event), streaming, seq: event.seq };
+  const next = { ...feed, items: itemsAfter(feed.items, event), streaming, seq: event.seq };
+  return event.type === 'call.requested' ? withEarly(next, event.callId) : next;
+}
+
+function withEarly(feed: Feed, callId: string): Feed {
+  const live = feed.early.get(callId);
+  if (live === undefined) return feed;
+  const early = new Map(feed.early);
+  early.delete(callId);
+  return { ...feed, early, items: change(feed.items, callId, { live }) };
 }
 
 function itemsAfter(items: readonly FeedItem[], event: RecordedEvent): readonly FeedItem[] {
@@ -85,6 +97,7 @@ function itemsAfter(items: readonly FeedItem[], event: RecordedEvent): readonly 
         state: 'awaiting_approval',
         approvalId: event.data.approvalId,
         args: event.data.args,
+        ...(event.data.shown !== undefined && { summary: event.data.shown.summary }),
       });
     case 'approval.decided':
       return change(items, event.callId, {
@@ -154,10 +167,15 @@ function newCall(event: Extract<RecordedEvent, { type: 'call.requested' }>): Cal
 function progressed(feed: Feed, event: Extract<StreamEvent, { type: 'call.progressed' }>): Feed {
   const more = event.data.output ?? (event.data.message === undefined ? '' : `${event.data.message}\n`);
   if (more === '') return feed;
-  const items = change(feed.items, event.callId, (call) =>
-    call.phase === 'running' ? { live: (call.live + more).slice(-LIVE_CHARS) } : {},
-  );
-  return items === feed.items ? feed : { ...feed, items };
+  const add = (live: string) => (live + more).slice(-LIVE_CHARS);
+  const items = change(feed.items, event.callId, (call) => (isOver(call) ? {} : { live: add(call.live) }));
+  if (items !== feed.items) return { ...feed, items };
+  const known = [...feed.early].filter(([id]) => id !== event.callId).slice(-MOST_EARLY);
+  return { ...feed, early: new Map([...known, [event.callId, add(feed.early.get(event.callId) ?? '')]]) };
+}
+
+export function isOver({ phase }: CallItem): boolean {
+  return phase === 'done' || phase === 'failed' || phase === 'denied' || phase === 'cancelled';
 }
 
 /** Newest first: an event is about something recent. */

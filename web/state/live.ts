@@ -5,6 +5,7 @@ import type { SessionView } from '../../src/protocol/sessions.ts';
 import type { ToolView } from '../../src/protocol/tools.ts';
 import { api } from '../api/api.ts';
 import { type Connection, followEvents } from '../api/stream.ts';
+import { type Changer, changerOf, noteCall } from './changers.ts';
 import { applyEvent, EMPTY_FEED, type Feed } from './feed.ts';
 import { createStore } from './store.ts';
 
@@ -19,11 +20,9 @@ export const tools = createStore<readonly ToolView[]>([]);
 /** The newest changes of files, for whoever shows files. A new object for each. */
 export const fileChanges = createStore<FileChanges | null>(null);
 
-/** Which tool last said that it writes a path: so that an editor can say who changed its file. */
-export const writers = createStore<ReadonlyMap<string, { readonly tool: string; readonly at: number }>>(new Map());
-
 export interface FileChanges {
-  readonly paths: readonly string[];
+  /** By path. */
+  readonly by: ReadonlyMap<string, Changer>;
   /** False: too many to name. */
   readonly complete: boolean;
 }
@@ -34,15 +33,19 @@ const PAGE = 1000;
 export function follow(): () => void {
   const waiting: StreamEvent[] = [];
   let scheduled = false;
+  let wasOpen = false;
   const flush = () => {
     scheduled = false;
     takeAll(waiting.splice(0));
   };
   const stop = followEvents({
     onState(state) {
-      const wasLost = connection.get() === 'lost';
       connection.set(state);
-      if (state === 'open') void refresh(wasLost);
+      if (state !== 'open') return;
+      void refresh(wasOpen);
+      // Changes of files are not told again: whoever shows one looks.
+      if (wasOpen) fileChanges.set({ by: new Map(), complete: false });
+      wasOpen = true;
     },
     onEvent(event) {
       waiting.push(event);
@@ -55,8 +58,12 @@ export function follow(): () => void {
   return stop;
 }
 
-async function refresh(again: boolean): Promise<void> {
+export async function loadHealth(): Promise<void> {
   health.set(await api('getHealth'));
+}
+
+async function refresh(again: boolean): Promise<void> {
+  await loadHealth();
   await Promise.all([loadApprovals(), loadTools(), loadSessions()]);
   const open = currentSession.get();
   if (again && open !== null) await loadSession(open);
@@ -71,6 +78,11 @@ async function loadApprovals(): Promise<void> {
     after = page.next;
   }
   approvals.set(waiting);
+}
+
+/** A question that was answered here: the list from the server comes a moment later. */
+export function forget(approval: string): void {
+  approvals.set((now) => now.filter(({ id }) => id !== approval));
 }
 
 async function loadTools(): Promise<void> {
@@ -116,15 +128,18 @@ function takeAll(events: readonly StreamEvent[]): void {
 
 function takeOther(event: StreamEvent): void {
   switch (event.type) {
-    case 'file.changed':
-      fileChanges.set({ paths: event.data.changes.map(({ path }) => path), complete: event.data.complete });
-      break;
-    case 'call.started': {
-      const written = event.data.access.flatMap((one) => ('path' in one && one.kind !== 'fs.read' ? [one.path] : []));
-      const by = { tool: event.data.tool, at: Date.now() };
-      if (written.length > 0) writers.set((now) => new Map([...now, ...written.map((path) => [path, by] as const)]));
+    case 'file.changed': {
+      const { changes, complete } = event.data;
+      fileChanges.set({ by: new Map(changes.map(({ path, callId }) => [path, changerOf(callId)])), complete });
       break;
     }
+    case 'call.started':
+    case 'call.finished':
+      noteCall(event);
+      break;
+    case 'mode.switched':
+      health.set((now) => now && { ...now, mode: event.data.mode as Health['mode'] });
+      break;
     case 'tool.switched':
       tools.set((now) =>
         now.map((tool) => (tool.name === event.data.tool ? { ...tool, enabled: event.data.enabled } : tool)),

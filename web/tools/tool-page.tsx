@@ -1,14 +1,14 @@
-import { ArrowLeft, Copy } from 'lucide-react';
+import { ArrowLeft } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
 import type { ToolView } from '../../src/protocol/tools.ts';
 import { api, messageOf } from '../api/api.ts';
 import { ToolForm } from '../chat/tool-form.tsx';
 import { go } from '../shell/place.ts';
-import { duration } from '../show/format.ts';
+import { CopyButton } from '../show/copy-button.tsx';
 import { Trouble } from '../show/trouble.tsx';
 import { currentSession, loadSessions, openSession } from '../state/live.ts';
 import { useWords } from '../words/words.ts';
-import type { ToolFigures } from './tool-figures.ts';
+import { errorText, type ToolFigures, timesText } from './tool-figures.ts';
 import { ToolSwitch } from './tool-switch.tsx';
 
 const FORMATS = ['openai', 'openai-responses', 'anthropic', 'json-schema'] as const;
@@ -28,7 +28,8 @@ export function ToolPage({ tool, figures }: { tool: ToolView; figures: ToolFigur
           <ToolSwitch tool={tool} />
           {figures !== undefined && (
             <span className="text-soft text-sm">
-              {say('calls')}: {figures.calls} · p50 {duration(figures.p50)} · p95 {duration(figures.p95)}
+              {say('calls')}: {figures.calls} · {say('errorRate')}: {errorText(figures)} · p50 / p95:{' '}
+              {timesText(figures)}
             </span>
           )}
         </div>
@@ -58,11 +59,9 @@ function Schemas({ name }: { name: string }): ReactNode {
   const say = useWords();
   const [format, setFormat] = useState<string>(FORMATS[0]);
   const [text, setText] = useState('');
-  const [copied, setCopied] = useState(false);
   const [trouble, setTrouble] = useState<string | null>(null);
   useEffect(() => {
     let current = true;
-    setCopied(false);
     api('listSchemas', { query: { format } }).then(
       ({ items }) => current && setText(JSON.stringify(items.find((item) => mentions(item, name)) ?? null, null, 2)),
       (error) => current && setTrouble(messageOf(error)),
@@ -82,14 +81,7 @@ function Schemas({ name }: { name: string }): ReactNode {
             ))}
           </select>
         </label>
-        <button
-          type="button"
-          className="button"
-          onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}
-        >
-          <Copy size={16} aria-hidden />
-          {say(copied ? 'copied' : 'copy')}
-        </button>
+        <CopyButton text={text} />
       </div>
       <Trouble text={trouble} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}

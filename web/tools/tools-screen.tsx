@@ -2,12 +2,11 @@ import { type ReactNode, useEffect, useState } from 'react';
 import type { ToolView } from '../../src/protocol/tools.ts';
 import { messageOf } from '../api/api.ts';
 import { go } from '../shell/place.ts';
-import { duration } from '../show/format.ts';
 import { Trouble } from '../show/trouble.tsx';
 import { tools } from '../state/live.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
-import { loadFigures, type ToolFigures } from './tool-figures.ts';
+import { errorText, loadFigures, type ToolFigures, timesText } from './tool-figures.ts';
 import { ToolPage } from './tool-page.tsx';
 import { ToolSwitch } from './tool-switch.tsx';
 
@@ -67,11 +66,9 @@ function Line({ tool, figures }: { tool: ToolView; figures: ToolFigures | undefi
       <td className="hidden pr-3 sm:table-cell">{tool.category}</td>
       <td className="hidden pr-3 md:table-cell">{tool.source}</td>
       <td className="pr-3 text-right">{figures?.calls ?? 0}</td>
-      <td className="hidden pr-3 text-right sm:table-cell">
-        {figures === undefined ? '–' : `${Math.round((100 * figures.errors) / figures.calls)} %`}
-      </td>
+      <td className="hidden pr-3 text-right sm:table-cell">{figures === undefined ? '–' : errorText(figures)}</td>
       <td className="hidden whitespace-nowrap pr-3 text-right md:table-cell">
-        {figures === undefined ? '–' : `${duration(figures.p50)} / ${duration(figures.p95)}`}
+        {figures === undefined ? '–' : timesText(figures)}
       </td>
       <td>
         <ToolSwitch tool={tool} />

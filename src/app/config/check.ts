@@ -60,7 +60,9 @@ function fromText(name: SettingName, text: string): unknown {
   if (text === 'null') return null;
   if (text.trim().startsWith('{') || (typeof fallback === 'object' && fallback !== null)) return jsonOf(text);
   const number = Number(text);
-  return text.trim() !== '' && Number.isFinite(number) && schema.safeParse(number).success ? number : text;
+  const isNumber = text.trim() !== '' && Number.isFinite(number);
+  // A number that does not fit is told to be one, unless the setting takes texts.
+  return isNumber && (schema.safeParse(number).success || !schema.safeParse(text).success) ? number : text;
 }
 
 /** A list with commas, where those in parentheses belong to a rule; JSON for what that does not fit. */

@@ -23,6 +23,8 @@ export interface LoadedConfig {
   readonly search: SearchSettings;
   /** MCP servers that the workspace would like to have. Nothing starts them: the user may add them. */
   readonly proposedServers: Config['mcpServers'];
+  /** The mode that the workspace's own file asks for: it may only be tighter than what the user chooses. */
+  readonly workspaceMode: Config['mode'] | null;
 }
 
 export interface ConfigSources {
@@ -58,10 +60,12 @@ export async function loadConfig({
   const search = checkSearch(env);
   const found = [platform, user, environment, flag, search].flatMap((source) => source.problems);
   let proposedServers: Config['mcpServers'] = {};
+  let workspaceMode: Config['mode'] | null = null;
   if (workspace !== undefined) {
     const path = join(workspace, '.toolwright', 'config.json');
     const file = await checkWorkspaceFile(path);
     proposedServers = file.values.mcpServers ?? {};
+    workspaceMode = file.values.mode ?? null;
     found.push(...file.problems, ...tighten(path, chosen, file.values));
   }
   const problems = found.map(hideSecrets);
@@ -76,6 +80,7 @@ export async function loadConfig({
     stateDir,
     storePlace,
     proposedServers,
+    workspaceMode,
     search: search.settings,
   });
 }

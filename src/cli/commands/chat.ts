@@ -8,7 +8,7 @@ import { ExecutionContext } from '../../kernel/execution-context.ts';
 import type { Approver } from '../../kernel/ports.ts';
 import { askInPlace } from '../ask-in-place.ts';
 import { askLeft } from '../ask-left.ts';
-import type { Cli } from '../cli.ts';
+import { type Cli, inLanguage } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
 import { playRun } from '../play-run.ts';
 import { Prompter } from '../prompter.ts';
@@ -57,7 +57,9 @@ class Chat {
     const model = openModel(app.loaded.config, io.env);
     const agent = model.ok ? openAgent(app, model.value) : undefined;
     this.#cli.print(style.dim(words.session(this.#session)));
-    this.#cli.print(model.ok ? words.withModel(model.value.name) : `${model.error.message}\n${words.manual}`);
+    this.#cli.print(
+      model.ok ? words.withModel(model.value.name) : `${inLanguage(words, model.error.message)}\n${words.manual}`,
+    );
     await openSession(app, this.#session, words.commands.chat);
     const play = { app, session: this.#session, json: false, approver: this.approver };
     if (agent !== undefined && (await this.#isOpen(app))) {

@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 import type { App } from '../../app/open-app.ts';
 import type { Cli } from '../cli.ts';
+import { counted } from '../flags.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 
 interface HistoryOptions extends CommonOptions {
   readonly session?: string;
   readonly tool?: string;
-  readonly limit: string;
+  readonly limit: number;
   readonly sessions?: string;
 }
 
@@ -15,7 +16,7 @@ export function define(command: Command, cli: Cli): void {
     .option('--session <id>', cli.words.options.onlySession)
     .option('--tool <name>', cli.words.options.onlyTool)
     .option('--sessions', cli.words.options.sessions)
-    .option('--limit <count>', cli.words.options.limit, '20')
+    .option('--limit <count>', cli.words.options.limit, counted(cli.words), 20)
     .action((options: HistoryOptions) =>
       withApp(cli, options, (app) => (options.sessions ? sessions(cli, app, options) : calls(cli, app, options))),
     );
@@ -24,7 +25,7 @@ export function define(command: Command, cli: Cli): void {
 async function calls(cli: Cli, { store }: App, { session, tool, limit, json }: HistoryOptions): Promise<void> {
   const { style } = cli;
   const where = { ...(session !== undefined && { session }), ...(tool !== undefined && { tool }) };
-  const { items } = await store.history({ ...where, newestFirst: true, limit: Number(limit) || 20 });
+  const { items } = await store.history({ ...where, newestFirst: true, limit });
   if (items.length === 0 && !json) cli.print(cli.words.nothing);
   for (const call of items) {
     if (json) cli.print(JSON.stringify(call));
@@ -46,7 +47,7 @@ async function sessions(cli: Cli, { store }: App, { limit, json }: HistoryOption
     all.push(...page.items);
     after = page.next;
   }
-  const newest = all.sort((a, b) => b.updatedAt - a.updatedAt).slice(0, Number(limit) || 20);
+  const newest = all.sort((a, b) => b.updatedAt - a.updatedAt).slice(0, limit);
   for (const session of newest) {
     const { id, updatedAt, lastSeq } = session;
     cli.print(json ? JSON.stringify(session) : `${at(updatedAt)} ${cli.style.bold(id)} ${lastSeq}`);

@@ -2,16 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Cli } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
+import { counted } from '../flags.ts';
 import { RunView } from '../run-view.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 
 interface ReplayOptions extends CommonOptions {
-  readonly delay: string;
+  readonly delay: number;
 }
 
 export function define(command: Command, cli: Cli): void {
   addAppOptions(command.argument('<session>'), cli)
-    .option('--delay <ms>', cli.words.options.delay, '0')
+    .option('--delay <ms>', cli.words.options.delay, counted(cli.words), 0)
     .action((session: string, options: ReplayOptions) =>
       withApp(cli, options, async ({ store }) => {
         const events = await store.events(session);
@@ -25,7 +26,7 @@ export function define(command: Command, cli: Cli): void {
         for (const event of events) {
           if (options.json) cli.print(JSON.stringify(event));
           else view.show(event);
-          if (Number(options.delay) > 0) await sleep(Number(options.delay));
+          if (options.delay > 0) await sleep(options.delay);
         }
       }),
     );

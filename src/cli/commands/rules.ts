@@ -3,6 +3,10 @@ import { type ListedRule, listRules, removeRule, saveRule } from '../../app/rule
 import { type Cli, failWith } from '../cli.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 
+interface SaveOptions extends CommonOptions {
+  readonly everywhere?: boolean;
+}
+
 export function define(command: Command, cli: Cli): void {
   const { actions, options: about } = cli.words;
   const sub = (text: string, does: string) =>
@@ -26,7 +30,7 @@ export function define(command: Command, cli: Cli): void {
   );
 }
 
-function save(cli: Cli, rule: Pick<ListedRule, 'rule' | 'verdict'>, options: CommonOptions): Promise<void> {
+function save(cli: Cli, rule: Pick<ListedRule, 'rule' | 'verdict'>, options: SaveOptions): Promise<void> {
   return withApp(cli, options, async (app) => {
     const saved = await saveRule(app, { ...rule, ...(options.everywhere && { everywhere: true }) }, 'terminal');
     if (!saved.ok) return failWith(cli, saved.error);

@@ -7,14 +7,18 @@ const FORMATS = ['openai', 'openai-responses', 'anthropic', 'json-schema'] as co
 type Format = (typeof FORMATS)[number];
 type Action = keyof Cli['words']['actions'];
 
+interface ToolsOptions extends CommonOptions {
+  readonly format?: string;
+}
+
 export function define(command: Command, cli: Cli): void {
   const { actions, options: about } = cli.words;
   const added = (text: string) => command.command(text).description(actions[text.split(' ')[0] as Action]);
-  const sub = (text: string, work: (app: App, name: string | undefined, options: CommonOptions) => unknown) =>
+  const sub = (text: string, work: (app: App, name: string | undefined, options: ToolsOptions) => unknown) =>
     addAppOptions(text === '' ? command : added(text).copyInheritedSettings(command), cli).action(
       (...given: unknown[]) => {
         const name = typeof given[0] === 'string' ? given[0] : undefined;
-        const options = given.find((one) => typeof one === 'object' && one !== null) as CommonOptions;
+        const options = given.find((one) => typeof one === 'object' && one !== null) as ToolsOptions;
         return withApp(cli, options, async (app) => {
           await work(app, name, options);
         });
@@ -33,7 +37,7 @@ export function define(command: Command, cli: Cli): void {
 }
 
 /** All of them, also those that are off. */
-function list(cli: Cli, { registry }: App, json: string | undefined): void {
+function list(cli: Cli, { registry }: App, json = false): void {
   const { style } = cli;
   for (const { name, description } of registry.listAll()) {
     const enabled = registry.isEnabled(name);

@@ -13,7 +13,7 @@ import { SessionPlaces, workspacesFor } from '../sessions-of.ts';
 const MOST_BYTES = 8 * 1024 * 1024;
 
 /** A person's own look at the files, through the same walk and the same policy as the tools'. */
-export function fileRoutes(backend: Backend): Pick<Handlers, 'listFiles' | 'getFile' | 'saveFile'> {
+export function fileRoutes(backend: Backend): Pick<Handlers, 'listFiles' | 'getGitStatus' | 'getFile' | 'saveFile'> {
   const places = new SessionPlaces(backend);
 
   async function find(id: string | undefined, who: Credential): Promise<Result<WorkspaceBackend>> {
@@ -31,6 +31,14 @@ export function fileRoutes(backend: Backend): Pick<Handlers, 'listFiles' | 'getF
       const wish = { recursive: recursive === 'true', includeHidden: hidden === 'true', limit };
       const listed = await filesFor(workspace.value, who).list(path, wish);
       return listed.ok ? json(listed.value) : failureResponse(listed.error);
+    },
+
+    async getGitStatus({ query, who }) {
+      const workspace = await find(query.workspace, who);
+      if (!workspace.ok) return failureResponse(workspace.error);
+      const status = await workspace.value.gitStatus();
+      if (!status.ok) return failureResponse(status.error);
+      return json({ git: status.value !== null, ...(status.value ?? { files: [], complete: true }) });
     },
 
     async getFile({ c, query, who }) {

@@ -3,14 +3,14 @@ import type { ApiParts } from '../api-parts.ts';
 import { maySee } from '../credentials.ts';
 import { type Handlers, json } from '../handler.ts';
 import { openApiDocument } from '../openapi.ts';
-import { refuse } from '../problem.ts';
+import { failureResponse, refuse } from '../problem.ts';
 import { workspacesFor } from '../sessions-of.ts';
 
 export function serverRoutes({
   backend,
   credentials,
   isStopping,
-}: ApiParts): Pick<Handlers, 'getHealth' | 'getOpenApi' | 'rotateToken'> {
+}: ApiParts): Pick<Handlers, 'getHealth' | 'getOpenApi' | 'rotateToken' | 'switchMode' | 'listModels' | 'chooseModel'> {
   const { ledger, settings, runner, version } = backend;
   const document = openApiDocument(version);
 
@@ -22,15 +22,27 @@ export function serverRoutes({
         status: isStopping() ? 'stopping' : 'ok',
         version,
         you: { name: who.name, role: who.role },
-        mode: settings.mode,
+        mode: settings.mode(),
         workspaces: [...theirs.values()].map(({ id, name, sandbox }) => ({ id, name, sandbox })),
-        model: runner.model,
+        model: runner.models().current?.model ?? null,
         pendingApprovals: pending.length,
       };
       return json(health);
     },
 
     getOpenApi: () => json(document),
+
+    async switchMode({ body, who }) {
+      const switched = await settings.switchMode(body.mode, who.name);
+      return switched.ok ? json({ mode: settings.mode() }) : failureResponse(switched.error);
+    },
+
+    listModels: () => json(runner.models()),
+
+    chooseModel({ body }) {
+      const chosen = runner.choose(body);
+      return chosen.ok ? json(runner.models()) : failureResponse(chosen.error);
+    },
 
     async rotateToken() {
       const token = await credentials.rotate();

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { catastrophe, catastrophicScript, catastrophicTarget, destroysUnknown, scriptsGiven } from './catastrophes.ts';
 import { riskyAssignment } from './environment.ts';
+import { Folders } from './folders.ts';
 import { irreversible } from './irreversible.ts';
 import { isOrdinaryUse } from './ordinary-use.ts';
 import { placesOf, type Surroundings, sensitive } from './places.ts';
@@ -57,9 +58,8 @@ export function judgeCommand(
 ): CommandJudgement {
   const parts: CommandPart[] = [];
   let readOnly = true;
-  let cwds = [where.cwd ?? where.root];
-  const variables = new Variables(where, cwds);
-  let lostTrack = false;
+  const folders = new Folders(where);
+  const variables = new Variables(where, folders.all);
   judgeScript(source, 0);
   const worst = worstOf(parts);
   if (worst === undefined)
@@ -103,7 +103,7 @@ export function judgeCommand(
       return;
     }
     const argv = argvOf(name, args);
-    const danger = catastrophe(name, args, cwds, where, variables);
+    const danger = catastrophe(name, args, folders.all, where, variables);
     if (danger !== undefined) {
       add(text, argv, 'deny', CATASTROPHE, refusal(danger));
       return;
@@ -116,11 +116,7 @@ export function judgeCommand(
     for (const one of inner) judgeInner(text, one, depth);
     if (inner.length === 0 || !TRANSPARENT.has(name)) judgeAlone(text, name, args, argv, ruled);
     else if (ruled?.verdict === 'ask') add(text, argv, 'ask', ruled.rule, ruled.reason);
-    if (name === 'cd' || name === 'pushd')
-      follow(
-        text,
-        args.find((word) => !/^-./.test(word.text)),
-      );
+    if (name === 'cd' || name === 'pushd') follow(text, args.find(isOperand));
   }
 
   function judgeInner(text: string, inner: Inner, depth: number): void {
@@ -153,9 +149,9 @@ export function judgeCommand(
   function knowledgeOf(name: string, args: readonly ShellWord[]): Objection {
     const answer = readOnlyUse(name, args);
     if (!('why' in answer)) return reading(name, answer) ?? objection('allow', READ_ONLY, `${name} only reads.`);
-    const secret = args.find((word) => !word.pattern && sensitive(word, cwds, where) !== undefined);
+    const secret = args.find((word) => !word.pattern && sensitive(word, folders.all, where) !== undefined);
     if (secret !== undefined)
-      return objection('deny', SENSITIVE, `${secret.text} cannot be used: ${sensitive(secret, cwds, where)}.`);
+      return objection('deny', SENSITIVE, `${secret.text} cannot be used: ${sensitive(secret, folders.all, where)}.`);
     if (destroysUnknown(name, args))
       return objection('ask', 'not understood', `What ${name} would take away is known only at run time.`);
     const loss = irreversible(name, args);
@@ -169,7 +165,7 @@ export function judgeCommand(
     if (where.masked === false && (roams || content.some(({ pattern }) => pattern)))
       return objection('ask', SENSITIVE, 'Without a sandbox nothing hides sensitive files from what it comes across.');
     for (const word of content) {
-      const secret = sensitive(word, cwds, where);
+      const secret = sensitive(word, folders.all, where);
       if (secret === undefined) continue;
       // Masks cover the working tree, not the history; and a pattern may match what is masked or what is not.
       if (name === 'git') return objection('ask', SENSITIVE, `The history may hold ${word.text}: ${secret}.`);
@@ -181,7 +177,7 @@ export function judgeCommand(
       );
     }
     for (const word of [...content, ...named]) {
-      for (const place of placesOf(word, cwds, where)) {
+      for (const place of placesOf(word, folders.all, where)) {
         if (place.kind === 'computed')
           return objection('ask', 'not understood', `What ${word.text} names is known only at run time.`);
         if (place.kind === 'outside' && !READABLE.test(place.path)) return outside(word);
@@ -196,7 +192,7 @@ export function judgeCommand(
       add(text, null, 'deny', CATASTROPHE, refusal(device));
       return;
     }
-    for (const place of placesOf(target, cwds, where)) {
+    for (const place of placesOf(target, folders.all, where)) {
       if (place.kind === 'computed')
         add(text, null, 'ask', 'redirection', `Where ${target.text} leads is known only at run time.`);
       if (place.kind === 'outside') redirectedOutside(text, opens, target);
@@ -225,27 +221,12 @@ export function judgeCommand(
     else if (opens === 'write') add(text, null, 'ask', 'redirection', `It writes ${target.text}.`);
   }
 
-  /** After a `cd`, later paths are judged from the old folder and from the new one: it may run or not. */
   function follow(text: string, target: ShellWord | undefined): void {
-    if (target?.value === '-') return;
-    const path = target === undefined || target.home ? where.home : target.value;
-    if (path === null) {
-      add(text, null, 'ask', 'not understood', `Which folder ${target?.text} is, is known only at run time.`);
-      return;
-    }
-    // Once there are too many, a person is asked; what is left to see is a way to where nothing should be lost.
-    if (lostTrack && !path.startsWith('/')) return;
-    const fresh = [...new Set(cwds.map((cwd) => posix.resolve(cwd, path)))].filter((cwd) => !cwds.includes(cwd));
-    cwds = [...fresh, ...cwds].slice(0, MOST_FOLDERS);
-    if (lostTrack) return;
+    const { fresh, why } = folders.follow(target);
     variables.enter(fresh);
-    lostTrack = cwds.length === MOST_FOLDERS;
-    if (lostTrack) add(text, null, 'ask', 'not understood', 'It changes folders too often to be followed.');
+    if (why !== undefined) add(text, null, 'ask', 'not understood', why);
   }
 }
-
-/** How many folders a script may be in by its end, as each `cd` may have run or not. */
-const MOST_FOLDERS = 16;
 
 /** The rule behind a part that runs unasked because it is known to change nothing. */
 export const READ_ONLY = 'read-only command';
@@ -292,6 +273,10 @@ export function programName(word: string): string {
 /** A pattern becomes the files that it matches. */
 function knownWord({ value, pattern }: ShellWord): string | null {
   return pattern ? null : value;
+}
+
+function isOperand({ text }: ShellWord): boolean {
+  return text === '-' || !text.startsWith('-');
 }
 
 function argvOf(name: string, args: readonly ShellWord[]): readonly string[] | null {

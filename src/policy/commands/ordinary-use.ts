@@ -4,7 +4,8 @@ import type { ShellWord } from './shell-words.ts';
 const HOW_IT_SPEAKS = '-s -d --silent --quiet --verbose --no-color --color --no-progress --json --parseable --long';
 const INSTALL: FlagTable = {
   alone: `${HOW_IT_SPEAKS} -D -S -E -O -f -P --save --save-dev --save-exact --save-optional --save-prod --save-peer --no-save --no-audit --no-fund --ignore-scripts --legacy-peer-deps --strict-peer-deps --prefer-offline --prefer-dedupe --offline --no-package-lock --package-lock-only --dry-run --force --production --foreground-scripts`,
-  takes: '--omit --include --loglevel',
+  // Which registry it reaches is for the list of allowed hosts to say.
+  takes: '--omit --include --loglevel --registry',
 };
 const RUN: FlagTable = { alone: `${HOW_IT_SPEAKS} --if-present --ignore-scripts`, takes: '--loglevel -w --workspace' };
 

@@ -7,7 +7,7 @@ export function searchFooter(
   const all = [
     ...notes,
     complete ? '' : 'The time was over: these are the results until then. Search a smaller folder.',
-    ignored === null ? 'Ignored files were not searched.' : '',
+    ignored === null ? 'Ignored files were neither searched nor counted; includeIgnored searches them.' : '',
     ignored !== null && ignored > 0 ? `${ignored} ignored entries were skipped; includeIgnored searches them.` : '',
   ].filter(Boolean);
   return all.length === 0 ? head : `${head}\n[${all.join(' ')}]`;

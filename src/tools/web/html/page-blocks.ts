@@ -1,5 +1,4 @@
 import type { Heading } from '../page-section.ts';
-import { seenText } from '../seen-text.ts';
 
 export interface Block {
   readonly text: string;
@@ -40,7 +39,7 @@ export class PageBlocks {
 
   add(block: Block): void {
     this.#size += block.text.length;
-    if (this.#size <= MOST_TEXT) this.#blocks.push({ ...block, text: seenText(block.text) });
+    if (this.#size <= MOST_TEXT) this.#blocks.push(block);
     else if (!this.#isFull) this.#blocks.push({ ...block, text: LEFT_OUT, length: 0, linkLength: 0, heading: 0 });
     this.#isFull = this.#size > MOST_TEXT;
   }
@@ -57,13 +56,13 @@ export class PageBlocks {
 
   /** What the page is about, without what stands around it, unless hardly anything would be left. */
   mainText(): { text: string; headings: Heading[] } {
-    const isAround = this.#aroundness();
-    const kept = this.#without(this.#containers.filter(isAround));
-    const all = kept.map(() => true);
     const whole = { start: 0, end: this.#blocks.length };
-    const isKept = this.#runningText(kept)(whole) >= this.#runningText(all)(whole) * SOME ? kept : all;
+    const isKept = this.#without(this.#containers.filter(this.#aroundness()));
+    const left = this.#runningText(isKept)(whole);
+    const all = this.#blocks.reduce((total, { length, linkLength }) => total + length - linkLength, 0);
+    if (left < all * SOME) isKept.fill(1);
     const range = this.#mainRange(isKept);
-    const chosen = this.#blocks.filter((_, index) => isKept[index] && index >= range.start && index < range.end);
+    const chosen = this.#blocks.filter((_, index) => isKept[index] === 1 && index >= range.start && index < range.end);
     return joined([...this.#missingTitle(range), ...chosen]);
   }
 
@@ -83,21 +82,24 @@ export class PageBlocks {
     };
   }
 
-  #without(ranges: readonly Range[]): boolean[] {
+  /** 1 for every block that stands in none of the ranges. */
+  #without(ranges: readonly Range[]): Uint8Array {
     const depth = new Int32Array(this.#blocks.length + 1);
     for (const { start, end } of ranges) {
       depth[start] = (depth[start] ?? 0) + 1;
       depth[end] = (depth[end] ?? 0) - 1;
     }
+    const isKept = new Uint8Array(this.#blocks.length);
     let open = 0;
-    return this.#blocks.map((_, index) => {
+    for (let index = 0; index < isKept.length; index++) {
       open += depth[index] ?? 0;
-      return open === 0;
-    });
+      isKept[index] = open === 0 ? 1 : 0;
+    }
+    return isKept;
   }
 
   /** <main>, or what holds all articles, or the innermost box, if hardly any of the running text stands outside of it. */
-  #mainRange(isKept: readonly boolean[]): Range {
+  #mainRange(isKept: Uint8Array): Range {
     const whole = { start: 0, end: this.#blocks.length };
     const textIn = this.#runningText(isKept);
     const total = textIn(whole);
@@ -112,14 +114,16 @@ export class PageBlocks {
   }
 
   /** What is not in links. */
-  #runningText(isKept: readonly boolean[]): (range: Range) => number {
-    return this.#sumOf(({ length, linkLength }, index) => (isKept[index] ? length - linkLength : 0));
+  #runningText(isKept: Uint8Array): (range: Range) => number {
+    return this.#sumOf(({ length, linkLength }, index) => (isKept[index] === 1 ? length - linkLength : 0));
   }
 
   /** Adds up once, so that a range costs the same whatever its length. */
   #sumOf(value: (block: Block, index: number) => number): (range: Range) => number {
     const before = new Float64Array(this.#blocks.length + 1);
-    for (const [index, block] of this.#blocks.entries()) before[index + 1] = (before[index] ?? 0) + value(block, index);
+    this.#blocks.forEach((block, index) => {
+      before[index + 1] = (before[index] ?? 0) + value(block, index);
+    });
     return ({ start, end }) => (before[end] ?? 0) - (before[start] ?? 0);
   }
 

@@ -1,3 +1,4 @@
+import { seenText } from '../seen-text.ts';
 import { aroundKind, BLOCKS } from './element-kinds.ts';
 import { InlineText, isPermalink, longestRun, type Style } from './inline-text.ts';
 import { LinePrefixes } from './line-prefixes.ts';
@@ -304,7 +305,8 @@ export class PageWriter {
   }
 
   #emit(text: string, { length, linkLength, heading = 0, solid = false }: Measures): void {
-    this.#blocks.add({ ...this.#prefixes.write(text), length, linkLength, heading, solid });
+    const { text: written, tight } = this.#prefixes.write(text);
+    this.#blocks.add({ text: seenText(written), tight, length, linkLength, heading, solid });
   }
 }
 

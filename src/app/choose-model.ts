@@ -1,0 +1,52 @@
+import { fail, ok, type Result } from '../kernel/result.ts';
+import type { Model } from '../models/model.ts';
+import { type ModelChoice, type ModelsView, PROVIDERS } from '../protocol/models.ts';
+import type { Config } from './config/settings.ts';
+import type { Texts } from './config/texts.ts';
+import { configFor, openModel, type Provider, providerOf } from './open-model.ts';
+
+/** The model of new runs: as configured, until somebody chooses another. */
+export interface ChosenModel {
+  current(): Result<Model>;
+  view(): ModelsView;
+  choose(choice: ModelChoice): Result<void>;
+}
+
+export function createChosenModel(config: Config, env: Texts): ChosenModel {
+  let provider = providerOf(config, env);
+  let current = openModel(config, env);
+
+  return {
+    current: () => current,
+    view() {
+      const inUse = current.ok && provider !== undefined ? { provider, model: current.value.name } : null;
+      return {
+        current: inUse,
+        choices: PROVIDERS.map((each) => choiceOf(each, openModel(configFor(config, each, env), env))),
+      };
+    },
+    choose({ provider: wanted, model, baseUrl }) {
+      if (wanted === 'manual') {
+        provider = undefined;
+        current = fail('NOT_CONFIGURED', 'Manual mode was chosen: run tools yourself, or choose a model.');
+        return ok(undefined);
+      }
+      const base = configFor(config, wanted, env);
+      const named = { ...base, ...(model !== undefined && { model }) };
+      // Whoever names an address must not get the key, or the headers, that were meant for another.
+      const opened =
+        baseUrl === undefined
+          ? openModel(named, env)
+          : openModel({ ...named, modelBaseUrl: baseUrl, modelHeaders: [], modelOptions: {} }, {});
+      if (!opened.ok) return opened;
+      [provider, current] = [wanted, opened];
+      return ok(undefined);
+    },
+  };
+}
+
+function choiceOf(provider: Provider, opened: Result<Model>): ModelsView['choices'][number] {
+  return opened.ok
+    ? { provider, model: opened.value.name, ready: true, missing: null }
+    : { provider, model: null, ready: false, missing: opened.error.message };
+}

@@ -1,0 +1,196 @@
+import { setMaxListeners } from 'node:events';
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { messageOf } from '../kernel/error.ts';
+import { fail, ok, type Result } from '../kernel/result.ts';
+import { LIVE_INPUT, type RunRequest, type RunResult, type Sandbox } from '../kernel/sandbox.ts';
+import { endMessage } from './end-message.ts';
+import { freshName, isExecutable, namelessFile } from './files.ts';
+import { createLiveInput, type LiveInput, readEndOf } from './input-pipe.ts';
+import { markedTree } from './marked-tree.ts';
+import { createPipePool, type PipePool } from './pipes.ts';
+import { psTree } from './ps-tree.ts';
+import { createQueue } from './queue.ts';
+import { type CheckedRequest, checkRequest, resolveProgram } from './request.ts';
+import { checkSize } from './request-size.ts';
+import { type Started, start } from './start.ts';
+import { CLOSED, type MeasuredTree, supervise } from './supervise.ts';
+
+/** A sandbox whose processes are ordinary ones of this machine: what they may do is up to whoever plans a run. */
+export interface HostSandboxOptions extends Pick<Sandbox, 'kind' | 'status'> {
+  readonly path: string;
+  readonly stateFolder: string;
+  readonly maxRunning?: number;
+  /** Folders that no workspace may hold. */
+  readonly privateFolders: readonly string[];
+  /** Where processes are looked for. Left out: what this system has. */
+  readonly processes?: 'proc' | 'ps';
+  /** `folder` is the sandbox's own. */
+  plan(request: RunRequest, checked: CheckedRequest, folder: string): Promise<Result<HostPlan>>;
+}
+
+export interface HostPlan {
+  /** A program and arguments that the command is given to; none when it is run as it is. */
+  readonly wrapper: readonly string[];
+  /** For the shell that starts it. */
+  readonly ulimits: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Where a script is put. */
+  readonly folder: string;
+  /** Called once when every process has ended, also when none could be started. */
+  settle(): Promise<Pick<RunResult, 'network' | 'changes' | 'quarantined' | 'notes'>>;
+}
+
+const MARK = 'TOOLWRIGHT_RUN';
+
+export function createHostSandbox(options: HostSandboxOptions): Sandbox {
+  const queue = createQueue(options.maxRunning ?? 32);
+  const closing = new AbortController();
+  setMaxListeners(0, closing.signal);
+  const running = new Set<Promise<unknown>>();
+  let prepared: { folder: string; pipes: PipePool } | null = null;
+  let counter = 0;
+
+  function prepare(): { folder: string; pipes: PipePool } {
+    if (prepared !== null) return prepared;
+    const folder = realpathSync(mkdtempSync(join(options.stateFolder, `toolwright-${options.kind}-${process.pid}-`)));
+    prepared = { folder, pipes: createPipePool(folder) };
+    process.once('exit', tidy);
+    return prepared;
+  }
+
+  function tidy(): void {
+    process.off('exit', tidy);
+    prepared?.pipes.close();
+    if (prepared !== null) rmSync(prepared.folder, { recursive: true, force: true });
+    prepared = null;
+  }
+
+  async function run(request: RunRequest): Promise<Result<RunResult>> {
+    if (closing.signal.aborted) return fail('SANDBOX_UNAVAILABLE', 'Toolwright is shutting down.');
+    const checked = checkRequest(request, options.privateFolders);
+    if (!checked.ok) return checked;
+    const sized = checkSize(request, checked.value.limits);
+    if (!sized.ok) return sized;
+    const leave = await queue.enter(request.signal);
+    if (leave === null) return fail('CANCELLED', 'Cancelled before it ran: nothing happened.');
+    try {
+      return await runChecked(request, checked.value);
+    } finally {
+      leave();
+    }
+  }
+
+  async function runChecked(request: RunRequest, checked: CheckedRequest): Promise<Result<RunResult>> {
+    const mark = `${process.pid}-${++counter}`;
+    const set = await setUp(request, checked, mark);
+    if (!set.ok) return set;
+    const { plan, folder, started, input, script, program } = set.value;
+    let tree: MeasuredTree | null = null;
+    const supervised = await supervise(started, {
+      limits: checked.limits,
+      folder,
+      signals: request.signal === undefined ? [closing.signal] : [request.signal, closing.signal],
+      onOutput: request.onOutput?.bind(request),
+      onStart: (log) => request.onStart?.({ log, input }),
+      tree: ({ pid = 0 }) => {
+        const find = isByPs(options) ? psTree : markedTree;
+        tree = find(pid, `${MARK}=${mark}`);
+        return tree;
+      },
+    });
+    input?.end();
+    rmSync(script, { force: true });
+    const settled = await plan.settle();
+    const { exitCode, signal, endedBy, output, durationMs, startError } = supervised;
+    if (startError !== null) {
+      output.log.dispose();
+      return fail(
+        'EXECUTION_ERROR',
+        `${program} could not be started: ${startError.message}. Check its name and path.`,
+      );
+    }
+    const used = (tree as MeasuredTree | null)?.used() ?? null;
+    return ok<RunResult>({
+      exitCode,
+      signal,
+      endedBy,
+      endMessage: endedBy === null ? null : endMessage(endedBy, checked.limits),
+      durationMs,
+      cpuMs: used?.cpuMs ?? null,
+      peakMemoryBytes: used?.peakMemoryBytes ?? null,
+      output,
+      sandbox: options.kind,
+      ...settled,
+    });
+  }
+
+  async function setUp(request: RunRequest, checked: CheckedRequest, mark: string): Promise<Result<Launched>> {
+    let planned: HostPlan | undefined;
+    try {
+      const { folder, pipes } = prepare();
+      const plan = await options.plan(request, checked, folder);
+      if (!plan.ok) return plan;
+      planned = plan.value;
+      return ok({ ...launch(request, checked.cwd, { plan: planned, mark, pipes }), plan: planned, folder });
+    } catch (error) {
+      await planned?.settle();
+      const repair = 'See that the state folder has room, and that not too many files and processes are open.';
+      return fail('SANDBOX_UNAVAILABLE', `The run could not be set up: ${messageOf(error)}. ${repair}`);
+    }
+  }
+
+  function launch(
+    request: RunRequest,
+    cwd: string,
+    { plan, mark, pipes }: { plan: HostPlan; mark: string; pipes: PipePool },
+  ): Omit<Launched, 'plan' | 'folder'> {
+    const script = join(plan.folder, freshName('script'));
+    if ('script' in request.command) writeFileSync(script, request.command.script, { mode: 0o600 });
+    const argv = 'script' in request.command ? ['/bin/bash', script] : request.command;
+    const program = resolveProgram(argv[0] ?? '', options.path.split(':'), isExecutable);
+    const input = request.stdin === LIVE_INPUT ? createLiveInput(pipes) : null;
+    const given = {
+      // A shell in between, so that a program that does not exist is an exit code as it is everywhere else.
+      program: '/bin/sh',
+      args: ['-c', `${plan.ulimits}; exec "$@"`, 'sh', ...plan.wrapper, program, ...argv.slice(1)],
+      cwd,
+      env: { ...plan.env, [MARK]: mark },
+      stdin: input === null ? stdinOf(request, plan.folder) : readEndOf(input),
+      passed: [],
+    };
+    return { started: start(given, pipes), input, script, program };
+  }
+
+  return {
+    kind: options.kind,
+    status: options.status,
+    run(request) {
+      const promise = run(request);
+      running.add(promise);
+      return promise.finally(() => running.delete(promise));
+    },
+    async close() {
+      closing.abort(CLOSED);
+      while (running.size > 0) await Promise.allSettled([...running]);
+      tidy();
+    },
+  };
+}
+
+interface Launched {
+  readonly plan: HostPlan;
+  readonly folder: string;
+  readonly started: Started;
+  readonly input: LiveInput | null;
+  readonly script: string;
+  readonly program: string;
+}
+
+function isByPs({ processes }: HostSandboxOptions): boolean {
+  return (processes ?? (process.platform === 'linux' ? 'proc' : 'ps')) === 'ps';
+}
+
+function stdinOf({ stdin }: RunRequest, folder: string): number | 'ignore' {
+  return stdin === undefined || stdin === LIVE_INPUT ? 'ignore' : namelessFile(folder, stdin);
+}

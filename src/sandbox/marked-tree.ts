@@ -1,0 +1,52 @@
+import type { RunEnd } from '../kernel/sandbox.ts';
+import { allPids, isGone, memoryOf, pidsWithEnvironment, samplesOf, sharedMemoryOfMachine } from './proc.ts';
+import type { MeasuredTree, Used } from './supervise.ts';
+import { createTally } from './tally.ts';
+
+/** A process has no environment for a moment when it becomes another program: only a lasting silence is an end. */
+const QUIET_MS = 20;
+
+/** Linux. Processes are found by a mark in their environment: they keep it when they leave their group or session. */
+export function markedTree(pid: number, mark: string): MeasuredTree {
+  const tally = createTally(pid);
+  const sharedBefore = sharedMemoryOfMachine();
+  let used: Used | null = null;
+  let quietSince: number | undefined;
+  const members = (): number[] => {
+    const marked = pidsWithEnvironment(mark);
+    return marked.includes(pid) || !allPids().includes(pid) ? marked : [pid, ...marked];
+  };
+  const send = (signal: NodeJS.Signals): void => {
+    for (const each of members()) tryKill(each, signal);
+    tryKill(-pid, signal);
+  };
+  return {
+    check(limits): RunEnd | null {
+      const samples = samplesOf(members());
+      const { cpuMs, writtenBytes } = tally.add(samples);
+      const memoryBytes = memoryOf(samples, limits.memoryBytes, sharedBefore);
+      used = { cpuMs, peakMemoryBytes: Math.max(used?.peakMemoryBytes ?? 0, memoryBytes) };
+      if (cpuMs > limits.cpuMs) return 'cpu';
+      if (memoryBytes > limits.memoryBytes) return 'memory';
+      if (writtenBytes > limits.writeBytes) return 'write';
+      return samples.reduce((sum, { threads }) => sum + threads, 0) > limits.processes ? 'processes' : null;
+    },
+    used: () => used,
+    signal: send,
+    kill: () => send('SIGKILL'),
+    isGone() {
+      if (!pidsWithEnvironment(mark).every(isGone)) quietSince = undefined;
+      else quietSince ??= performance.now();
+      return quietSince !== undefined && performance.now() - quietSince >= QUIET_MS;
+    },
+  };
+}
+
+function tryKill(pid: number, signal: NodeJS.Signals): void {
+  if (pid === 0) return;
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended by itself.
+  }
+}

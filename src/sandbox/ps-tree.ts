@@ -1,0 +1,129 @@
+import { execFileSync } from 'node:child_process';
+import type { RunEnd } from '../kernel/sandbox.ts';
+import type { MeasuredTree } from './supervise.ts';
+
+/** One process as `ps` tells it. `began` tells it from an earlier one of the same number. */
+export interface PsRow {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  readonly memoryBytes: number;
+  readonly isDead: boolean;
+  readonly cpuMs: number;
+  readonly began: string;
+  /** Its environment, as far as the system shows it, holds the mark of the run. */
+  readonly isMarked: boolean;
+}
+
+const COLUMNS = 'pid=,ppid=,pgid=,rss=,stat=,time=,lstart=,command=';
+/** With the environment behind the command, and lines of any length. */
+const EVERYTHING = process.platform === 'linux' ? 'axeww' : '-AEww';
+/** Each look starts a program. */
+const PAUSE_MS = 250;
+
+/**
+ * Where there is no /proc. A process belongs to the run when its parent or its group does, or when it has the mark; once
+ * seen it stays one of ours whatever becomes of its parent. macOS does not show the environment of its own programs: one
+ * of those that forks twice and leaves its group between two looks is not found.
+ */
+export function psTree(
+  root: number,
+  mark: string,
+  list: (mark: string) => readonly PsRow[] = listProcesses,
+): MeasuredTree {
+  const known = new Map<number, PsRow>();
+  let [pastCpuMs, peakMemoryBytes, looks] = [0, 0, 0];
+
+  function look(): PsRow[] {
+    const rows = new Map(list(mark).map((row) => [row.pid, row]));
+    looks++;
+    for (const [pid, before] of known) {
+      if (rows.get(pid)?.began === before.began) continue;
+      pastCpuMs += before.cpuMs;
+      known.delete(pid);
+    }
+    for (let grown = true; grown; ) {
+      grown = false;
+      const groups = new Set([root, ...[...known.values()].map(({ group }) => group)]);
+      for (const row of rows.values()) {
+        const isOurs = row.isMarked || row.pid === root || known.has(row.parent) || groups.has(row.group);
+        if (known.has(row.pid) || !isOurs) continue;
+        known.set(row.pid, row);
+        grown = true;
+      }
+    }
+    for (const pid of known.keys()) known.set(pid, rows.get(pid) as PsRow);
+    return [...known.values()].filter(({ isDead }) => !isDead);
+  }
+
+  function cpuMs(): number {
+    return [...known.values()].reduce((sum, row) => sum + row.cpuMs, pastCpuMs);
+  }
+
+  function send(signal: NodeJS.Signals): void {
+    const members = look();
+    for (const { pid } of members) tryKill(pid, signal);
+    // Only groups that one of ours leads: another may hold processes of the user.
+    for (const { pid, group } of members) if (pid === group) tryKill(-group, signal);
+  }
+
+  return {
+    pauseMs: PAUSE_MS,
+    check(limits): RunEnd | null {
+      const members = look();
+      const memoryBytes = members.reduce((sum, row) => sum + row.memoryBytes, 0);
+      peakMemoryBytes = Math.max(peakMemoryBytes, memoryBytes);
+      if (cpuMs() > limits.cpuMs) return 'cpu';
+      if (memoryBytes > limits.memoryBytes) return 'memory';
+      return members.length > limits.processes ? 'processes' : null;
+    },
+    used: () => (looks === 0 ? null : { cpuMs: cpuMs(), peakMemoryBytes }),
+    signal: send,
+    kill: () => send('SIGKILL'),
+    isGone: () => look().length === 0,
+  };
+}
+
+function listProcesses(mark: string): PsRow[] {
+  const options = {
+    encoding: 'latin1',
+    env: { LC_ALL: 'C', PATH: '/usr/bin:/bin' },
+    maxBuffer: 64 * 1024 * 1024,
+  } as const;
+  return parsePs(execFileSync('/bin/ps', [EVERYTHING, '-o', COLUMNS], options), mark);
+}
+
+export function parsePs(text: string, mark: string): PsRow[] {
+  return text.split('\n').flatMap((line): PsRow[] => {
+    const [pid, parent, group, kilobytes, state = '', time = '', ...rest] = line.trim().split(/\s+/);
+    if (!Number(pid)) return [];
+    return [
+      {
+        pid: Number(pid),
+        parent: Number(parent),
+        group: Number(group),
+        memoryBytes: 1024 * Number(kilobytes),
+        isDead: state.startsWith('Z'),
+        cpuMs: milliseconds(time),
+        began: rest.slice(0, 5).join(' '),
+        isMarked: rest.slice(5).includes(mark),
+      },
+    ];
+  });
+}
+
+/** `1-02:03:04`, `02:03:04` or, with hundredths and no hours, `123:04.56`. */
+function milliseconds(time: string): number {
+  const [days, clock] = time.includes('-') ? time.split('-') : ['0', time];
+  const seconds = (clock ?? '').split(':').reduce((sum, part) => sum * 60 + Number(part), 0);
+  return 1000 * (Number(days) * 86_400 + seconds);
+}
+
+function tryKill(pid: number, signal: NodeJS.Signals): void {
+  if (pid === 0 || pid === -1) return;
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended by itself.
+  }
+}
