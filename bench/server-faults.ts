@@ -50,7 +50,7 @@ async function stalled(): Promise<Measurement[]> {
       const megabytes = (EVENTS * EVENT_BYTES) / 1024 / 1024;
       const what = `memory the server grew by, with ${STALLED} readers that leave ${megabytes.toFixed(0)} MB each unread`;
       return [
-        atMost(what, grown / 1024 / 1024, 'MB', 400),
+        atMost(what, grown / 1024 / 1024, 'MB', 200),
         atMost('of ten other readers, those who missed events', 10 - complete, '', 0),
       ];
     } finally {
@@ -75,10 +75,13 @@ async function watched(): Promise<Measurement[]> {
     const server = await startIn(folder);
     try {
       const reader = await listen(server, { reads: true, path: '/v1/events' });
-      const first = await untilTold(reader, () => writeFileSync(join(project, 'd0/e0/first.txt'), `${Math.random()}`));
+      // What changes before its folder is watched is not told, so this one is changed again and again.
+      const first = await untilTold(reader, () =>
+        writeFileSync(join(project, 'd39/e1999/first.txt'), `${Math.random()}`),
+      );
       const times: number[] = [];
       for (let round = 0; round < 10; round++) {
-        const name = `d3/e3/again-${round}.txt`;
+        const name = `d39/e1999/again-${round}.txt`;
         const sentAt = performance.now();
         await untilTold(reader, () => writeFileSync(join(project, name), 'x'), { once: true, name });
         times.push(performance.now() - sentAt);

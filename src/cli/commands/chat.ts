@@ -3,6 +3,7 @@ import { openAgent } from '../../app/open-agent.ts';
 import type { App } from '../../app/open-app.ts';
 import { openModel } from '../../app/open-model.ts';
 import { openSession } from '../../app/open-session.ts';
+import { undoCall } from '../../app/undo-call.ts';
 import { ExecutionContext } from '../../kernel/execution-context.ts';
 import type { Approver } from '../../kernel/ports.ts';
 import { askInPlace } from '../ask-in-place.ts';
@@ -120,7 +121,7 @@ class Chat {
       limit: 50,
     });
     for (const id of callId === undefined ? latest.items.map((call) => call.id) : [callId]) {
-      const undone = await app.workspace.undo(id);
+      const undone = await undoCall(app, id, 'terminal');
       if (undone.ok) return print(words.undone(undone.value.restored.join(', ')));
       const isNone = undone.error.code === 'FILE_NOT_FOUND' || undone.error.message.includes('already');
       if (callId !== undefined || !isNone) return note(undone.error.message);

@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
+import { undoCall } from '../../app/undo-call.ts';
 import { type Cli, failWith } from '../cli.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 import { working } from '../working.ts';
 
 export function define(command: Command, cli: Cli): void {
   addAppOptions(command.argument('<call>'), cli).action((callId: string, options: CommonOptions) =>
-    withApp(cli, options, async ({ workspace }) => {
-      const undone = await working(cli, cli.words.working.undo, workspace.undo(callId));
+    withApp(cli, options, async (app) => {
+      const undone = await working(cli, cli.words.working.undo, undoCall(app, callId, 'terminal'));
       if (!undone.ok) return failWith(cli, undone.error);
       cli.print(options.json ? JSON.stringify(undone.value) : cli.words.undone(undone.value.restored.join(', ')));
     }),
