@@ -46,10 +46,10 @@ function works(root: string): { what: string; rounds: number; our: Call; their: 
       their: ['read_text_file', { path: join(root, 'src/f7/file3.ts') }],
     },
     {
-      what: 'list a folder of 100 entries',
+      what: 'list a folder of 100 entries with their sizes',
       rounds: 320,
       our: ['list_directory', { path: 'src' }],
-      their: ['list_directory', { path: join(root, 'src') }],
+      their: ['list_directory_with_sizes', { path: join(root, 'src') }],
     },
     {
       what: 'search 2,000 files (grep against search_files)',
