@@ -26,10 +26,11 @@ export function markedTree(pid: number, mark: string): MeasuredTree {
       const { cpuMs, writtenBytes } = tally.add(samples);
       const memoryBytes = memoryOf(samples, limits.memoryBytes, sharedBefore);
       used = { cpuMs, peakMemoryBytes: Math.max(used?.peakMemoryBytes ?? 0, memoryBytes) };
+      // Thousands of processes also take memory and time: what is told is the cause.
+      if (samples.reduce((sum, { threads }) => sum + threads, 0) > limits.processes) return 'processes';
       if (cpuMs > limits.cpuMs) return 'cpu';
       if (memoryBytes > limits.memoryBytes) return 'memory';
-      if (writtenBytes > limits.writeBytes) return 'write';
-      return samples.reduce((sum, { threads }) => sum + threads, 0) > limits.processes ? 'processes' : null;
+      return writtenBytes > limits.writeBytes ? 'write' : null;
     },
     used: () => used,
     signal: send,

@@ -73,9 +73,9 @@ export function psTree(
       const members = look();
       const memoryBytes = members.reduce((sum, row) => sum + row.memoryBytes, 0);
       peakMemoryBytes = Math.max(peakMemoryBytes, memoryBytes);
+      if (members.length > limits.processes) return 'processes';
       if (cpuMs() > limits.cpuMs) return 'cpu';
-      if (memoryBytes > limits.memoryBytes) return 'memory';
-      return members.length > limits.processes ? 'processes' : null;
+      return memoryBytes > limits.memoryBytes ? 'memory' : null;
     },
     used: () => (looks === 0 ? null : { cpuMs: cpuMs(), peakMemoryBytes }),
     signal: send,
