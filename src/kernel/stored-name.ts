@@ -4,11 +4,15 @@ const KEPT_OF_LONG = 160;
 
 /** Text that every database can hold: PostgreSQL takes neither NUL nor half a surrogate pair. */
 export function storableText(text: string): string {
-  return UNSTORABLE.test(text) ? text.replace(UNSTORABLE_ALL, '\ufffd') : text;
+  return mayBeUnstorable(text) ? text.replace(UNSTORABLE, '\ufffd') : text;
 }
 
-const UNSTORABLE = /[\0\p{Surrogate}]/u;
-const UNSTORABLE_ALL = /[\0\p{Surrogate}]/gu;
+const UNSTORABLE = /[\0\p{Surrogate}]/gu;
+
+/** On the path of every call, so it looks at units alone: whole pairs are found too, and cost a second look. */
+function mayBeUnstorable(text: string): boolean {
+  return /[\0\ud800-\udfff]/.test(text);
+}
 
 /**
  * A caller's name for something (session, tool, key, agent, id) as every store keeps it and finds it by. Most are kept
@@ -16,7 +20,7 @@ const UNSTORABLE_ALL = /[\0\p{Surrogate}]/gu;
  * names never become the same.
  */
 export function storedName(name: string, sha256: (text: string) => string): string {
-  if (name.length <= LONGEST_NAME && !UNSTORABLE.test(name)) return name;
+  if (name.length <= LONGEST_NAME && (!mayBeUnstorable(name) || storableText(name) === name)) return name;
   // Escaped first: half a pair has no bytes of its own, and all of them would give one hash.
   return `${storableText(name.slice(0, KEPT_OF_LONG))}~${sha256(JSON.stringify(name))}`;
 }

@@ -61,7 +61,7 @@ export function createHider(known: readonly string[] = []): SecretHider {
   }
 
   const hide = <T>(value: T, byName: boolean): T => (holds(value, byName) ? (hidden(value, byName) as T) : value);
-  /** The same object is recorded two or three times in a row: as the row, and in the event that tells it. */
+  /** The same object, which nobody changes, is recorded two or three times in a row: as the row, and in its event. */
   let clean: unknown;
   let cleanArgs: unknown;
   return {
@@ -75,7 +75,7 @@ export function createHider(known: readonly string[] = []): SecretHider {
     hideArgs(args) {
       if (args === cleanArgs) return args;
       const shown = hide(args, true);
-      if (shown === args && Object.isFrozen(args)) cleanArgs = args;
+      if (shown === args && typeof args === 'object') cleanArgs = args;
       return shown;
     },
   };

@@ -67,16 +67,9 @@ export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: 
     };
   }
 
-  const proxy = new Proxy(store, {
-    get(target, name) {
-      const own = changes[name as keyof Ledger];
-      if (own !== undefined) return own;
-      const value = Reflect.get(target, name, target) as unknown;
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  });
-  sealed.add(proxy);
-  return proxy;
+  const guarded = Object.assign(passing(store), changes) as unknown as S;
+  sealed.add(guarded);
+  return guarded;
 
   function keep(callId: string, more: Sealed): void {
     kept.add(callId);
@@ -147,6 +140,21 @@ export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: 
       if (call === null || isFinal(call.state)) forget(callId);
     }
   }
+}
+
+/** Everything a store offers, as plain fields: looked up at every step of every call, where a proxy would take longer. */
+function passing(store: object): Record<string, unknown> {
+  const fields: Record<string, unknown> = {};
+  for (let level = store; level !== Object.prototype && level !== null; level = Object.getPrototypeOf(level)) {
+    for (const name of Object.getOwnPropertyNames(level)) {
+      if (name === 'constructor' || Object.hasOwn(fields, name)) continue;
+      const now = () => Reflect.get(store, name, store) as unknown;
+      const value = now();
+      if (typeof value === 'function') fields[name] = value.bind(store);
+      else Object.defineProperty(fields, name, { get: now, enumerable: true });
+    }
+  }
+  return fields;
 }
 
 function then<A, B>(value: MaybePromise<A>, next: (value: A) => B): MaybePromise<B> {
