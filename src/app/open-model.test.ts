@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { modelServer } from '../testing/model-server.ts';
 import { loadConfig } from './config/load-config.ts';
-import { openModel } from './open-model.ts';
+import { configFor, openModel } from './open-model.ts';
 
 async function modelFrom(env: Record<string, string>) {
   const loaded = await loadConfig({ env, home: '/nowhere' });
@@ -58,4 +58,16 @@ test('base URL, headers, options and limits reach the wire, and a refusal that q
   const { headers, body } = server.requests[0] ?? {};
   expect(headers).toMatchObject({ 'x-team': 'blue', 'x-api-key': 'top-secret' });
   expect(body).toMatchObject({ max_tokens: 500, thinking: { type: 'adaptive' } });
+});
+
+test('the key of one provider is not that of another', async () => {
+  const env = { CORP_KEY: 'k', TOOLWRIGHT_MODEL_BASE_URL: 'https://models.example.org/v1' };
+  const given = { ...env, TOOLWRIGHT_MODEL: 'm', TOOLWRIGHT_MODEL_KEY_VARIABLE: 'CORP_KEY' };
+  const loaded = await loadConfig({ env: given, home: '/nowhere' });
+  if (!loaded.ok) throw new Error(loaded.error.message);
+  expect(openModel(loaded.value.config, given).ok).toBe(true);
+  expect(openModel(configFor(loaded.value.config, 'anthropic', given), given)).toMatchObject({
+    ok: false,
+    error: { message: expect.stringContaining('set ANTHROPIC_API_KEY') },
+  });
 });

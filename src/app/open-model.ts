@@ -61,7 +61,8 @@ export function openModel(config: Config, env: Texts): Result<Model> {
 /** The configuration as if the user had chosen this provider: what was meant for another one does not hold. */
 export function configFor(config: Config, provider: Provider, env: Texts): Config {
   if (providerOf(config, env) === provider) return { ...config, provider };
-  return { ...config, provider, model: null, modelBaseUrl: null, modelHeaders: [], modelOptions: {}, modelPrice: null };
+  const others = { model: null, modelBaseUrl: null, modelKeyVariable: null, modelPrice: null } as const;
+  return { ...config, ...others, provider, modelHeaders: [], modelOptions: {} };
 }
 
 export function providerOf(config: Config, env: Texts): Provider | undefined {

@@ -63,11 +63,12 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
       return fail('CONFLICT', 'This session has a run under way: wait for its end, or stop it.');
     const stopper = new AbortController();
     running.set(session, stopper);
-    const agent = await agentFor(session, which);
-    if (agent === undefined) {
+    const found = await agentFor(session, which).then(ok, (error) => fail('INTERNAL', messageOf(error)));
+    if (!found.ok || found.value === undefined) {
       running.delete(session);
-      return fail('NOT_CONFIGURED', 'The workspace of this session is not open here.');
+      return found.ok ? fail('NOT_CONFIGURED', 'The workspace of this session is not open here.') : found;
     }
+    const agent = found.value;
     return new Promise((answer) => {
       const onEvent = (event: StoredEvent | LiveEvent) => {
         // Recorded events reach everybody through the store; what is not recorded is told here.

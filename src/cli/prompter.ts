@@ -36,6 +36,11 @@ export class Prompter {
     return next;
   }
 
+  /** What somebody typed while nobody asked is no answer to what is asked now. Input from a file is. */
+  forgetTyped(): void {
+    if (this.#io.stdin.isTTY) this.#waiting.length = 0;
+  }
+
   close(): void {
     this.#rl.close();
   }

@@ -60,12 +60,12 @@ function catches(fixed: readonly WordPattern[], open: boolean, given: readonly K
       if (word === null) return 'maybe';
       if (matches(word) || (at === 0 && matches(given[0] ?? ''))) break;
       if (at === 0) return 'no';
-      if (word.startsWith('-') && !isOption) {
+      if (/^[-+]/.test(word) && !isOption) {
         const value = takes?.includes(word) ? words[at + 1] : undefined;
         // `git -c alias.x=push x` gives a subcommand another name.
         if (value === null || /^alias\./i.test(value ?? '')) return 'maybe';
         at += value === undefined ? 1 : 2;
-        mayBeValue = takes === undefined && !word.includes('=');
+        mayBeValue = value === undefined && !word.includes('=');
       } else if (mayBeValue) {
         at++;
         mayBeValue = false;
@@ -79,13 +79,13 @@ function catches(fixed: readonly WordPattern[], open: boolean, given: readonly K
   return words.slice(at).every((word) => word === null) ? 'maybe' : 'no';
 }
 
-/** Options in front of a subcommand that take the next word. Of programs that are not here it is not known. */
+/** Options in front of a subcommand that take the next word. Of those that are not here it is not known. */
 const TAKING: Readonly<Record<string, string>> = {
   git: '-C -c --git-dir --work-tree --namespace --exec-path --config-env --attr-source --super-prefix',
   npm: '-C -w --prefix --workspace --userconfig --globalconfig --registry --loglevel --cache --script-shell',
-  pnpm: '-C -F --dir --filter --workspace-root --reporter --loglevel',
+  pnpm: '-C -F --dir --filter --reporter --loglevel',
   yarn: '--cwd --mutex --cache-folder --modules-folder',
   cargo: '-C -Z --color --config',
-  docker: '-H -c -l -D --host --context --config --log-level --tlscacert --tlscert --tlskey',
+  docker: '-H -c -l --host --context --config --log-level --tlscacert --tlscert --tlskey',
   kubectl: '-n -s --namespace --context --cluster --kubeconfig --user --token --server --as',
 };

@@ -148,6 +148,10 @@ describe('rules', () => {
     expect(['tool -x push', 'tool -x y push', 'tool --x=y push', 'tool push $X', 'tool push x'].map(options)).toEqual([
       ...['deny', 'ask', 'deny', 'ask', 'allow'],
     ]);
+    const held = { allow: ['npm', 'kubectl', 'docker', 'cargo'].map((name) => `bash(${name} *)`) };
+    const deny = ['bash(npm publish *)', 'bash(kubectl delete *)', 'bash(docker run *)', 'bash(cargo publish *)'];
+    for (const command of ['npm --otp 1 publish', 'kubectl -v 5 delete x', 'docker -D run x', 'cargo +nightly publish'])
+      expect([command, decide('auto', { ...held, deny }, 'bash', run(command)).verdict]).not.toContain('allow');
     expect(decide('ask', { deny: ['bash'] }, 'bash', run('$(x)')).verdict).toBe('deny');
     expect(decide('auto', { ask: ['bash(timeout *)'] }, 'bash', run('timeout 5 ls')).verdict).toBe('ask');
   });

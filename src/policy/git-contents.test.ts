@@ -18,6 +18,12 @@ test.each([
   'git show --stat -p',
   'timeout 5 git diff | head',
   "bash -c 'git show'",
+  "git 'show'",
+  'git \\show',
+  "git log '-p'",
+  'git log $X',
+  'git log -L/API/,+1:.env',
+  'git show --stat 1a2b3c4',
 ])('%s may print what files held', (command) => {
   expect(gitContents(command)).toEqual(['.']);
 });

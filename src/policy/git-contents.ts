@@ -9,14 +9,16 @@ const IF = new Set('log reflog stash rev-list shortlog status commit'.split(' ')
 const SUMMARY =
   /^(-s|--no-patch|--stat|--numstat|--shortstat|--dirstat|--summary|--name-only|--name-status|--raw|--quiet)(=|$)/;
 const CONTENT =
-  /^(-[a-zA-Z]*[puUWcL]|-[a-zA-Z]*v|--patch.*|--unified|--cc|--word-diff.*|--function-context|--binary|--full-diff|--verbose|--text)(\d|=|$)/;
+  /^(-[a-zA-Z]*[puUWcL]|-[a-zA-Z]*v|-L.+|--patch.*|--unified|--cc|--word-diff.*|--function-context|--binary|--full-diff|--verbose|--text)(\d|=|$)/;
 
 /** The folders in which a command may print what files of a repository held, also those that are not there any more. */
 export function gitContents(command: string, cwd = '.'): readonly string[] {
   const found = new Set<string>();
   walkCommands(command, cwd, ({ name, args, folders }) => {
-    const given = name === 'git' ? args.map(({ text }) => text) : [];
-    if (!given.some((word) => prints(word, given))) return;
+    if (name !== 'git') return;
+    const given = args.map(({ value }) => value);
+    const known = given.filter((word) => word !== null);
+    if (known.length === given.length && !known.some((word) => prints(word, known))) return;
     for (const folder of folders) found.add(folder);
   });
   return [...found];
@@ -24,6 +26,8 @@ export function gitContents(command: string, cwd = '.'): readonly string[] {
 
 function prints(word: string, given: readonly string[]): boolean {
   const tells = given.some((each) => CONTENT.test(each));
-  if (UNLESS.has(word)) return tells || !given.some((each) => SUMMARY.test(each));
+  // Of a name that leads to a file's content, `show` prints that content, whatever it is told of summaries.
+  const mayNameContent = word === 'show' && given.some((each) => each !== word && !each.startsWith('-'));
+  if (UNLESS.has(word)) return tells || mayNameContent || !given.some((each) => SUMMARY.test(each));
   return ALWAYS.has(word) || (IF.has(word) && tells);
 }

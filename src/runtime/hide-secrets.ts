@@ -31,7 +31,8 @@ const SHORTEST_VALUE = 8;
 
 /** `known` are values such as those of the environment's own tokens; short ones would hide ordinary words. */
 export function createHider(known: readonly string[] = []): SecretHider {
-  const kept = known.filter((value) => value.length >= SHORTEST_VALUE);
+  // Of two that begin alike the longer one is hidden, not its beginning.
+  const kept = known.filter((value) => value.length >= SHORTEST_VALUE).sort((a, b) => b.length - a.length);
   const shortest = Math.min(SHORTEST_TOKEN, ...kept.map((value) => value.length));
   const values = kept.map(escaped);
   const source = [...values, ...TOKENS].join('|');
@@ -91,7 +92,8 @@ const MAY_BE_NAMED = /pass|pwd|secret|token|key|auth|bearer|cookie|credential|se
 /** Whether something was hidden in arguments that came back from a record. */
 export function wasHidden(args: unknown): boolean {
   if (typeof args === 'string') return args.includes(HIDDEN);
-  return typeof args === 'object' && args !== null && Object.values(args).some(wasHidden);
+  if (typeof args !== 'object' || args === null) return false;
+  return Object.entries(args).some(([key, value]) => key.includes(HIDDEN) || wasHidden(value));
 }
 
 /** Values of variables whose name says that they are secret. */

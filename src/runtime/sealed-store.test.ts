@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ok } from '../kernel/result.ts';
 import { defineTool } from '../kernel/tool.ts';
 import { createToolwright } from './create-toolwright.ts';
-import { createHider, secretValues } from './hide-secrets.ts';
+import { createHider, secretValues, wasHidden } from './hide-secrets.ts';
 import { MemoryStore } from './memory-store.ts';
 import { MemoryVault } from './memory-vault.ts';
 
@@ -76,6 +76,12 @@ describe('the record of a call', () => {
     await call('note', { text: plain });
     expect(all()).toContain(plain);
   });
+});
+
+test('a longer value is hidden whole, and a hidden name is noticed', () => {
+  const { hide } = createHider(['abcd1234', 'abcd1234efgh']);
+  expect(hide('x abcd1234efgh')).toBe('x [redacted]');
+  expect(wasHidden(hide({ env: { [TOKEN]: 'v' } }))).toBe(true);
 });
 
 test('values of the environment are known by the names of their variables', () => {

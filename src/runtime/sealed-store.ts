@@ -13,6 +13,8 @@ interface Sealed {
   readonly edited?: unknown;
 }
 
+type Submitted = Awaited<ReturnType<Store['submit']>>;
+
 const sealed = new WeakSet<object>();
 
 /**
@@ -29,11 +31,11 @@ export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: 
   const changes: Partial<Ledger> = {
     submit(call) {
       const args = hideArgs(call.args);
-      if (args === call.args) return store.submit(call);
+      if (args === call.args) return then(store.submit(call), withTrueArgs);
       keep(call.id, { args: call.args });
       return then(store.submit({ ...call, args }), (submitted) => {
         if (submitted.event === null) forget(call.id);
-        return submitted;
+        return withTrueArgs(submitted);
       });
     },
     move(callId, move, event) {
@@ -70,6 +72,11 @@ export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: 
   const guarded = Object.assign(passing(store), changes) as unknown as S;
   sealed.add(guarded);
   return guarded;
+
+  /** A call that was there before may be taken over by whoever repeats its key. */
+  function withTrueArgs(submitted: Submitted): Submitted {
+    return submitted.event === null ? { ...submitted, call: revealedCall(submitted.call) } : submitted;
+  }
 
   function keep(callId: string, more: Sealed): void {
     kept.add(callId);

@@ -76,6 +76,22 @@ describe('workspaces of one server', () => {
     await until(() => all?.text.includes('alpha.txt') === true && all.text.includes('beta.txt'));
   });
 
+  test('a token that is limited to a session saves no rule, which would hold in all of them', async () => {
+    const token = server.tokenFor('guest', 'approver', ['first']);
+    const body = { tool: 'bash', args: { command: 'touch made.txt' }, session: 'first', wait: false };
+    const { id } = (await server.post('/v1/calls', body)).body;
+    await until(async () => (await server.host.ledger.approvalOf(id)) !== null);
+    const asked = await server.host.ledger.approvalOf(id);
+    const path = `/v1/approvals/${asked?.id}/approve`;
+    const always = { digest: asked?.digest, always: 'bash(touch made.txt)' };
+    const headers = { 'Content-Type': 'application/json' };
+    const refused = await server.fetch(path, { method: 'POST', token, headers, body: JSON.stringify(always) });
+    expect(refused.status).toBe(403);
+    expect(await server.host.ledger.rules()).toEqual([]);
+    expect((await server.host.ledger.approvalOf(id))?.state).toBe('pending');
+    await server.post(`/v1/calls/${id}/cancel`, {});
+  });
+
   test('a token that is limited to a session is told of its workspace alone, and opens none elsewhere', async () => {
     const token = server.tokenFor('limited', 'approver', ['second', 'third']);
     await server.ask();

@@ -68,6 +68,12 @@ function Question({
     const body = { digest: digest ?? '', ...(args !== undefined && { modifiedArgs: args }), ...more };
     return answer(() => api('approve', { at: { id: approval.id }, body }));
   };
+  /** What is no longer on the page is not what runs. */
+  const toggleEditing = () => {
+    setEditing(!editing);
+    setEdited(null);
+    setBroken(false);
+  };
   const deny = () =>
     answer(() => api('deny', { at: { id: approval.id }, body: words.trim() === '' ? {} : { message: words } }));
   const ready = armed && !busy && !broken && (edited === null ? seen : edited.digest !== null);
@@ -100,7 +106,7 @@ function Question({
         <button type="button" className="button danger" disabled={!armed || busy} onClick={() => void deny()}>
           {say('deny')}
         </button>
-        <button type="button" className="button" aria-pressed={editing} onClick={() => setEditing(!editing)}>
+        <button type="button" className="button" aria-pressed={editing} onClick={toggleEditing}>
           {say('edit')}
         </button>
         <button type="button" className="button" aria-pressed={always} onClick={() => setAlways(!always)}>

@@ -12,9 +12,12 @@ const SETTLE_MS = 300;
  */
 export function DraftEditor({
   draft,
+  onChange,
   onText,
 }: {
   draft: { path: string; before: string; after: string };
+  /** At once: until `onText` has told the new text, there is nothing to say yes to. */
+  onChange: () => void;
   onText: (text: string) => void;
 }): ReactNode {
   const say = useWords();
@@ -25,6 +28,7 @@ export function DraftEditor({
     let timer: ReturnType<typeof setTimeout> | undefined;
     const tell = EditorView.updateListener.of(({ docChanged, state }) => {
       if (!docChanged) return;
+      onChange();
       clearTimeout(timer);
       timer = setTimeout(() => onText(state.sliceDoc()), SETTLE_MS);
     });

@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import type { ApprovalDetail } from '../../src/protocol/approvals.ts';
 import { api, messageOf } from '../api/api.ts';
 import type { Answer } from '../api/operations.ts';
@@ -47,16 +47,22 @@ export function EditArguments({
     onEdited(isSame(next, approval.args) ? null : { args: next, digest: null });
   };
   /** The server says which arguments give this text: it knows the tool, the page does not. */
+  const latest = useRef(0);
   const takeText = async (text: string) => {
-    onBroken(true);
+    const round = ++latest.current;
     try {
       const { args } = await api('reviewEdit', { at: { id: approval.id }, body: { text } });
+      if (round !== latest.current) return;
       take(args as Values);
       onBroken(false);
       setTrouble(null);
     } catch (error) {
-      setTrouble(messageOf(error));
+      if (round === latest.current) setTrouble(messageOf(error));
     }
+  };
+  const textChanges = () => {
+    latest.current += 1;
+    onBroken(true);
   };
   const ways: readonly Way[] = draft === null ? ['form', 'json'] : ['diff', 'form', 'json'];
   const names = { form: 'asForm', json: 'asJson', diff: 'asDiff' } as const;
@@ -88,7 +94,7 @@ export function EditArguments({
       )}
       {way === 'diff' && draft !== null && (
         <Suspense>
-          <DraftEditor draft={draft} onText={(text) => void takeText(text)} />
+          <DraftEditor draft={draft} onChange={textChanges} onText={(text) => void takeText(text)} />
           <Trouble text={trouble} />
         </Suspense>
       )}

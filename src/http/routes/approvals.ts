@@ -11,6 +11,8 @@ import { approvalView, shownOf } from '../views.ts';
 
 type ApprovalHandlers = Pick<Handlers, 'listApprovals' | 'getApproval' | 'reviewEdit' | 'approve' | 'deny'>;
 
+const LIMITED_RULE = 'Your token is for some sessions, and a rule would hold in all: allow this call alone.';
+
 export function approvalRoutes(backend: Backend): ApprovalHandlers {
   const { ledger, answers } = backend;
   const places = new SessionPlaces(backend);
@@ -93,6 +95,8 @@ export function approvalRoutes(backend: Backend): ApprovalHandlers {
 
     async approve({ params, who, body }) {
       if ((await visible(params.id ?? '', who)) === null) return unknown();
+      // A rule holds in every session of its workspace.
+      if (body.always !== undefined && who.sessions !== null) return refuse('FORBIDDEN', LIMITED_RULE);
       return toResponse(await answers.approve(params.id ?? '', who.name, body), who);
     },
 

@@ -1,4 +1,5 @@
 import { type CallRecord, isFinal } from '../../kernel/call.ts';
+import type { Failure } from '../../kernel/error.ts';
 import { ExecutionContext } from '../../kernel/execution-context.ts';
 import type { ToolResult } from '../../kernel/tool-result.ts';
 import type { StartCall } from '../../protocol/calls.ts';
@@ -50,6 +51,8 @@ export function callRoutes(backend: Backend): CallHandlers {
       const done = start(id, place, body, who);
       const [callId, isDone] =
         body.wait === false ? await recorded(backend, id, done) : [(await done).callId ?? id, true];
+      const conflict = isDone && callId !== id ? keyConflict(await done, body.key) : undefined;
+      if (conflict !== undefined) return failureResponse(conflict);
       const call = await ledger.call(callId);
       if (call === null) return refuse('INTERNAL', 'The call could not be recorded. The log of the server says why.');
       const told = isDone ? withResult(call, await done) : call;
@@ -149,6 +152,12 @@ function withResult(call: CallRecord, result: ToolResult): CallRecord {
   const { text } = result;
   const told = result.ok ? { text, value: result.value } : { text };
   return { ...call, outcome: { ...call.outcome, ...told } };
+}
+
+/** The key belongs to another request, so that one's record is no answer to this. */
+function keyConflict(result: ToolResult, key: string | undefined): Failure | undefined {
+  if (result.ok || result.error.code !== 'CONFLICT') return undefined;
+  return result.error.details?.['key'] === key ? result.error : undefined;
 }
 
 interface Differences {

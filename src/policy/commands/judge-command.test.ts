@@ -59,6 +59,7 @@ describe('commands that may change something are asked about', () => {
     "sed '1e touch x' file",
     'awk \'BEGIN{system("x")}\'',
     'awk \'{ print > "out" }\'',
+    'awk \'BEGIN { print "a;b" > "out" }\'',
     'sort -o out file',
     'sort --compress-prog=x file',
     'rg --pre ./x y',

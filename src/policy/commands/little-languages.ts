@@ -19,7 +19,7 @@ export function sedScript(script: string): string | undefined {
 /** Anything that starts a program, opens a file or loads code. A `>` may be a comparison, so it is asked about too. */
 export function awkProgram(program: string): string | undefined {
   // As it stands: where a string or an expression ends is not for a pattern to say.
-  const risky = /\bsystem\b|\bgetline\b|\bclose\b|\bARG[VC]\b|\bprintf?\b[^;}]*>|@|\|/;
+  const risky = /\bsystem\b|\bgetline\b|\bclose\b|\bARG[VC]\b|\bprintf?\b[\s\S]*>|@|\|/;
   if (program.length > LONGEST || risky.test(program.replaceAll('||', ''))) {
     return 'this awk program may run a command or write a file';
   }
