@@ -3,7 +3,8 @@ import { scriptsGiven } from './catastrophes.ts';
 import { programName } from './judge-command.ts';
 import { parseScript, type SimpleCommand } from './shell-script.ts';
 import type { ShellWord } from './shell-words.ts';
-import { innerCommands, SHELLS } from './wrappers.ts';
+import { SHELLS } from './shells.ts';
+import { innerCommands } from './wrappers.ts';
 
 /** Something in a command that may name files. Whether it does is for the caller to find out. */
 export interface Operand {
