@@ -67,6 +67,28 @@ test(
   },
 );
 
+test(
+  'a message that could not be sent stays, with the reason, and goes to its session when it is tried again',
+  LONG,
+  async () => {
+    const page = await app.open();
+    await page.getByRole('button', { name: 'New session' }).click();
+    await page.waitForURL(/\/chat\/./);
+    const composer = page.locator('#composer');
+    await composer.fill('to be kept');
+    await page.context().setOffline(true);
+    await composer.press('Enter');
+    await page.getByText('The server does not answer').waitFor();
+    await page.getByText('Not sent yet: 1').waitFor();
+    await app.shot(page, 'not-sent');
+    await page.context().setOffline(false);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('log').getByText('to be kept').waitFor();
+    await page.getByText('Not sent yet: 1').waitFor({ state: 'detached' });
+    app.errors.length = 0;
+  },
+);
+
 test('the model is chosen on the page, which never has a key', LONG, async () => {
   const page = await app.open();
   await page.getByRole('button', { name: 'New session' }).click();

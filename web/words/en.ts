@@ -33,6 +33,7 @@ export const en = {
   composerPlaceholder: 'Write a task, or / to call a tool yourself',
   composerManual: 'Type / to choose a tool',
   queued: 'Sent when the agent is done: {count}',
+  notSent: 'Not sent yet: {count}',
   phaseWaiting: 'Waiting for you',
   phaseQueued: 'Queued',
   phaseRunning: 'Running',

@@ -34,6 +34,7 @@ export const zh: Words = {
   composerPlaceholder: '写下任务，或输入 / 自己调用工具',
   composerManual: '输入 / 选择工具',
   queued: '等智能体完成后发送：{count} 条',
+  notSent: '尚未发送：{count}',
   phaseWaiting: '等待你的决定',
   phaseQueued: '排队中',
   phaseRunning: '运行中',
