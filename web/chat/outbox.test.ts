@@ -25,7 +25,7 @@ function started() {
   };
   return { outbox, taken, done, kept, refuseWith };
 }
-const settled = () => new Promise((resolve) => setImmediate(resolve));
+const settled = () => new Promise((resolve) => setTimeout(resolve, 1));
 
 test('a message that the server did not take stays in its session, first in its place, until it is tried again', async () => {
   const { outbox, taken, done, kept, refuseWith } = started();
