@@ -63,7 +63,7 @@ async function search(app: App): Promise<Finding> {
 }
 
 function model({ loaded }: App, env: Texts): Finding {
-  const opened = openModel(loaded.config, env);
+  const opened = openModel(loaded.config, env, loaded.modelKeys);
   if (opened.ok) return { what: 'model', state: 'fine', detail: opened.value.name };
   const repair = 'Without one, `toolwright chat` is in manual mode and `toolwright demo` plays a script.';
   return { what: 'model', state: 'limited', detail: opened.error.message, repair };
