@@ -11,7 +11,7 @@ const DATA = ['src/runtime/built-in-toolsets.ts', 'src/app/demo.ts'];
 /** Names that are also those of programs and languages, and the folders where they mean that. */
 const PROGRAMS = new Set(['bash', 'grep', 'glob']);
 const OF_PROGRAMS =
-  /^src\/(policy|sandbox|workspace|kernel\/access|app\/witness|tools\/code|tools\/shell|cli\/commands\/completion)\b/;
+  /^src\/(policy|sandbox|workspace|kernel\/access|app\/witness|tools\/code|tools\/(shell|search)|cli\/commands\/completion)\b/;
 
 const found = ['src', 'web'].flatMap((folder) => sources(folder)).flatMap(namesIn);
 for (const line of found) console.error(line);
