@@ -15,7 +15,7 @@ const OLDEST_NODE = [20, 19];
 
 /** Tries what Toolwright needs, for real, and says how to repair what does not work. */
 export async function diagnose(app: App, env: Texts): Promise<Finding[]> {
-  return [node(), await sandbox(app), await search(app), model(app, env), await record(app)];
+  return [node(), await diagnoseSandbox(app), await search(app), model(app, env), await record(app)];
 }
 
 function node(): Finding {
@@ -26,7 +26,8 @@ function node(): Finding {
   return fine ? { ...found, state: 'fine' } : { ...found, state: 'broken', repair: 'Install Node 20.19 or newer.' };
 }
 
-async function sandbox({ sandbox, loaded }: App): Promise<Finding> {
+/** Cheap enough to be asked whenever a server starts. */
+export async function diagnoseSandbox({ sandbox, loaded }: App): Promise<Finding> {
   const status = await sandbox.status();
   if (!status.ok) {
     const { message, details } = status.error;
