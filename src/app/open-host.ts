@@ -10,7 +10,7 @@ import { createMcpApprover, type McpApprover } from '../mcp/server/approver.ts';
 import type { LiveStreamEvent } from '../protocol/events.ts';
 import { LiveCalls } from '../runtime/live-calls.ts';
 import { keepUp } from '../storage/upkeep.ts';
-import { cancelCall } from './cancel-call.ts';
+import { cancelCall, hearCancels } from './cancel-call.ts';
 import { loadConfig } from './config/load-config.ts';
 import type { Config } from './config/settings.ts';
 import { noRunner } from './no-runner.ts';
@@ -101,10 +101,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
       if (event.type === 'call.progressed') tell(event);
     });
   }
-  const stopHearing = ledger.follow((event) => {
-    if (event.type === 'call.cancel_requested') live.cancel(event.callId);
-  });
-  closing.push(stopHearing);
+  closing.push(hearCancels(ledger, live));
   if (takeOver) {
     closing.push(
       keepUp(ledger, { retention: () => retentionOf(config), onError: (error) => log.warn({}, messageOf(error)) }),

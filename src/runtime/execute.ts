@@ -116,7 +116,8 @@ function requested(call: CallScope): CallRecord {
 }
 
 function resumed(rt: Runtime, request: CallRequest, queued: CallRecord): Promise<ToolResult> {
-  return executeCall(rt, { ...request, args: queued.args, resume: queued });
+  const { takeUp = (taken) => executeCall(rt, taken) } = request;
+  return takeUp({ ...request, args: queued.args, resume: queued });
 }
 
 function explain(call: CallScope, thrown: unknown): Ending {
