@@ -9,7 +9,8 @@ import { configFor, openModel, type Provider, providerOf } from './open-model.ts
 export interface ChosenModel {
   current(): Result<Model>;
   view(): ModelsView;
-  choose(choice: ModelChoice): Result<void>;
+  /** What was chosen, ready to be used; fails when it cannot be. */
+  open(choice: ModelChoice): Result<{ readonly model: string | null; use(): void }>;
 }
 
 export function createChosenModel(config: Config, env: Texts): ChosenModel {
@@ -25,11 +26,10 @@ export function createChosenModel(config: Config, env: Texts): ChosenModel {
         choices: PROVIDERS.map((each) => choiceOf(each, openModel(configFor(config, each, env), env))),
       };
     },
-    choose({ provider: wanted, model, baseUrl }) {
+    open({ provider: wanted, model, baseUrl }) {
       if (wanted === 'manual') {
-        provider = undefined;
-        current = fail('NOT_CONFIGURED', 'Manual mode was chosen: run tools yourself, or choose a model.');
-        return ok(undefined);
+        const none = fail('NOT_CONFIGURED', 'Manual mode was chosen: run tools yourself, or choose a model.');
+        return ok({ model: null, use: () => take(undefined, none) });
       }
       const base = configFor(config, wanted, env);
       const named = { ...base, ...(model !== undefined && { model }) };
@@ -39,10 +39,13 @@ export function createChosenModel(config: Config, env: Texts): ChosenModel {
           ? openModel(named, env)
           : openModel({ ...named, modelBaseUrl: baseUrl, modelHeaders: [], modelOptions: {} }, {});
       if (!opened.ok) return opened;
-      [provider, current] = [wanted, opened];
-      return ok(undefined);
+      return ok({ model: opened.value.name, use: () => take(wanted, opened) });
     },
   };
+
+  function take(chosen: Provider | undefined, model: Result<Model>): void {
+    [provider, current] = [chosen, model];
+  }
 }
 
 function choiceOf(provider: Provider, opened: Result<Model>): ModelsView['choices'][number] {

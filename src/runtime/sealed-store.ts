@@ -140,7 +140,7 @@ export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: 
   function revealedCall(call: CallRecord): CallRecord {
     if (isFinal(call.state) || !wasHidden(call.args)) return call;
     const known = vault.get(call.id) as Sealed | undefined;
-    return known?.args === undefined ? call : { ...call, args: known.args };
+    return known?.args === undefined ? { ...call, isIncomplete: true } : { ...call, args: known.args };
   }
 
   /** Only those that somebody may take over: a list of what runs needs no secrets. */
