@@ -81,7 +81,7 @@ export function filesFor(caller: Caller, shared: Omit<Writer, 'contents'>, oneBy
 
   function isStale(spot: Spot): boolean {
     const known = seen.version(session, spot.path);
-    const digest = known === undefined ? null : digestAt(spot);
+    const digest = known === undefined ? null : digestAt(spot, (bytes) => contents.of(bytes).digest);
     return digest !== null && versionOf(digest) !== known;
   }
 
