@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { builtInTools, createToolwright, openWorkspace, type Policy, type Toolwright } from '../dist/index.js';
+import { builtInTools, createToolwright, openWorkspace, type Toolwright } from '../dist/index.js';
 import { atMost, type Benchmark, type Measurement, median, reported, timesTheLimit } from './benchmark.ts';
 
 const MB = 1024 * 1024;
@@ -24,7 +24,7 @@ export const benchmark: Benchmark = {
     const root = mkdtempSync(join(top, 'ws-'));
     const world = await openWorkspace({ root, journal: { folder: join(top, 'journal') } });
     const toolwright = createToolwright({ tools: builtInTools, world, approver: () => ({ approved: true }) });
-    const allowing: Policy = { decide: () => ({ verdict: 'allow', rule: 'bench', reason: 'a rule' }) };
+    const allowing = { decide: () => ({ verdict: 'allow' as const, rule: 'bench', reason: 'a rule' }) };
     const unasked = createToolwright({ tools: builtInTools, world, policy: allowing });
     try {
       return [
