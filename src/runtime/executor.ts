@@ -118,7 +118,9 @@ export class ToolExecutor {
     const id = request.resume?.id ?? request.id ?? newCallId();
     const stop = live.begin(id);
     const signal = request.signal === undefined ? stop : AbortSignal.any([request.signal, stop]);
-    return executeCall(this.#rt, { ...request, id, signal }).finally(() => live.end(id));
+    // One that is taken over under its key is known by its own id as well.
+    const takeUp = (taken: CallRequest) => this.#run(taken);
+    return executeCall(this.#rt, { ...request, id, signal, takeUp }).finally(() => live.end(id));
   }
 
   /** The text file a call would leave, for a person who may edit it before saying yes; undefined where there is none. */
