@@ -91,7 +91,7 @@ function aimedAt(path: string, files: FilePolicy): FileVerdict | undefined {
   return undefined;
 }
 
-function globRegex(pattern: string): RegExp {
+export function globRegex(pattern: string): RegExp {
   const source = pattern.replace(/\[!?[^\]]*\]|[*?]|[\\^$+.()|{}[\]]/g, (part) => {
     if (part === '*') return '.*';
     if (part === '?') return '.';
