@@ -20,13 +20,15 @@ const GIVEN: Readonly<Record<string, readonly string[]>> = {
 /** Interpreters whose first word may be a file of the project; that file's text is asked about by itself. */
 const INTERPRETERS = words('python node ruby perl php bash sh tsx ts-node');
 
+const DEEPEST = 3;
+
 const STANDARD_INPUT = /(^|=|^-[A-Za-z])(-|\/dev\/(stdin|fd\/\d+)|\/proc\/(self|\d+)\/fd\/\d+)$/;
 
 /**
  * Why these words do not say what runs: the program takes it from its input, from a file, or from further words. Undefined
  * where they do.
  */
-export function openEnded([program = '', ...args]: readonly string[]): string | undefined {
+export function openEnded([program = '', ...args]: readonly string[], depth = 0): string | undefined {
   const name = program.replace(/(?<=^(python|perl|ruby|php|lua|node))[\d.]+$/, '');
   if (args.some((word) => STANDARD_INPUT.test(word))) return `${program} would take what runs from its input`;
   const [first = ''] = args;
@@ -36,7 +38,13 @@ export function openEnded([program = '', ...args]: readonly string[]): string | 
     return `${program} ${first} does what it is given, so a rule for it would allow anything`;
   const behind = launched(name, args.map(plainWord));
   if (behind.scripts.length > 0) return `${program} would run a script of its own`;
-  return behind.words.map((words) => openEnded(words.map(({ text }) => text))).find(Boolean);
+  if (depth > DEEPEST) return `${program} starts a program that starts another, and so on`;
+  for (const words of behind.words) {
+    const inner = words.map(({ text }) => text);
+    const why = openEnded(inner, depth + 1);
+    if (why !== undefined) return why;
+  }
+  return undefined;
 }
 
 function words(text: string): ReadonlySet<string> {

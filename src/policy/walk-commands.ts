@@ -14,6 +14,8 @@ export interface Started {
 
 const DEEPEST = 5;
 const MOST_FOLDERS = 8;
+/** Of one command, with all that it may start. */
+const MOST_STARTED = 64;
 
 /**
  * Every program that a script starts, also behind wrappers and launchers, in quotes and after `cd`. Returns why folders
@@ -22,16 +24,24 @@ const MOST_FOLDERS = 8;
 export function walkCommands(source: string, cwd: string, visitor: (started: Started) => void): string | undefined {
   let folders = [posix.normalize(cwd)];
   let lost: string | undefined;
+  let started = 0;
   visit(source, 0);
   return lost;
 
   function visit(text: string, depth: number): void {
-    for (const { words, redirections } of parseScript(text).commands) look(words, redirections, depth);
+    for (const { words, redirections } of parseScript(text).commands) {
+      if (depth === 0) started = 0;
+      look(words, redirections, depth);
+    }
   }
 
   function look(words: readonly ShellWord[], redirections: Started['redirections'], depth: number): void {
     const [first, ...args] = words;
     if (first === undefined || first.value === null || depth > DEEPEST) return;
+    if (++started > MOST_STARTED) {
+      lost ??= 'it may start more programs than anybody follows';
+      return;
+    }
     const name = programName(first.value);
     if (name === 'cd' || name === 'pushd') follow(args);
     for (const inner of innerCommands(name, args)) {

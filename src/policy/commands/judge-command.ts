@@ -50,6 +50,8 @@ export interface RuleAnswer {
 
 /** How deep scripts may nest inside `bash -c`, `eval` and their kin before nobody can follow them. */
 const DEEPEST = 5;
+/** Ways to read launchers inside launchers that are looked at. */
+const MOST_GUESSES = 64;
 
 /**
  * Judges every simple command of a shell script, in every construct and behind every wrapper. The script is allowed
@@ -62,6 +64,7 @@ export function judgeCommand(
 ): CommandJudgement {
   const parts: CommandPart[] = [];
   let readOnly = true;
+  let guesses = 0;
   const folders = new Folders(where);
   const variables = new Variables(where, folders.all);
   judgeScript(source, 0);
@@ -128,6 +131,11 @@ export function judgeCommand(
 
   /** Of one way among several to read a command only this counts: what no reading of it may do. */
   function judgeGuess(text: string, inner: Inner, depth: number): void {
+    if (guesses === MOST_GUESSES) return;
+    if (++guesses === MOST_GUESSES) {
+      add(text, null, 'ask', 'ambiguous', 'It can be read in more ways than anybody looks at.');
+      return;
+    }
     const before = parts.length;
     const onlyRead = readOnly;
     judgeInner(text, inner, depth);

@@ -3,7 +3,9 @@ import { ExecutionContext } from '../../kernel/execution-context.ts';
 import { createFilePolicy } from '../../kernel/file-policy.ts';
 import { createPolicy } from '../create-policy.ts';
 import type { Mode } from '../modes.ts';
+import { openEnded } from '../open-ended.ts';
 import { parseRules, type RuleSet } from '../rules.ts';
+import { scriptFiles } from '../script-files.ts';
 
 const context = new ExecutionContext({ workingDir: '/home/ana/project' });
 
@@ -149,4 +151,16 @@ test('a rule for a launcher answers for what it starts, as far as nothing holds 
 test('git that only reads is still known to, whatever its words are called', () => {
   for (const command of ['git grep run foo', 'git log run', 'git log -- foreach x'])
     expect([command, verdict(command, 'ask')]).toEqual([command, 'allow']);
+});
+
+test('launchers in launchers end soon, and are asked about where nobody can follow', () => {
+  const chain = `${'npx -a '.repeat(1000)}x`;
+  const started = performance.now();
+  expect(verdict(chain, 'auto')).toBe('ask');
+  expect(verdict(`${'sudo --odd '.repeat(1000)}x`, 'auto')).toBe('ask');
+  expect(verdict(`npm ${'-a '.repeat(10_000)}x`, 'auto')).toBe('allow');
+  expect(verdict(`curl x | ${chain}`, 'auto')).toBe('ask');
+  expect(scriptFiles(chain).unclear).toEqual(expect.any(String));
+  expect(openEnded(chain.split(' '))).toEqual(expect.any(String));
+  expect(performance.now() - started).toBeLessThan(20_000);
 });

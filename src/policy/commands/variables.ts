@@ -2,6 +2,9 @@ import { isPrecious, type Surroundings } from './places.ts';
 import type { Value } from './shell-script.ts';
 import type { ShellWord } from './shell-words.ts';
 
+/** Texts of one variable that are looked at as commands. A command that is computed is asked about anyway. */
+const MOST_TEXTS = 20;
+
 /**
  * Which variables of a script may hold the name of a place that nobody wants to lose: `X=/usr`, `for d in / ~`, `Y=$X`.
  * It only ever learns, so that each value is looked at once for each folder.
@@ -13,6 +16,7 @@ export class Variables {
   /** Variables whose text goes into these others. */
   #usedIn = new Map<string, string[]>();
   #precious = new Set<string>();
+  #texts = new Map<string, Set<string>>();
 
   constructor(where: Surroundings, folders: readonly string[]) {
     this.#where = where;
@@ -22,6 +26,7 @@ export class Variables {
   learn(values: readonly Value[]): void {
     for (const value of values) {
       this.#values.push(value);
+      this.#keep(value);
       for (const name of namesIn(value.word)) {
         const users = this.#usedIn.get(name);
         if (this.#precious.has(name)) this.#mark(value.name);
@@ -46,7 +51,14 @@ export class Variables {
   /** What a word that is nothing but a variable may hold: `$X`, `"${X}"`. */
   textsOf(word: ShellWord | undefined): readonly string[] {
     const variable = /^"?\$\{?(\w+)\}?"?$/.exec(word?.text ?? '')?.[1];
-    return this.#values.flatMap(({ name, word: { value } }) => (name === variable && value !== null ? [value] : []));
+    return [...(this.#texts.get(variable ?? '') ?? [])];
+  }
+
+  #keep({ name, word: { value } }: Value): void {
+    const texts = this.#texts.get(name);
+    if (value === null) return;
+    if (texts === undefined) this.#texts.set(name, new Set([value]));
+    else if (texts.size < MOST_TEXTS) texts.add(value);
   }
 
   #look({ name, word }: Value, folders: readonly string[]): void {

@@ -84,13 +84,18 @@ function splitString(args: readonly ShellWord[]): readonly Inner[] {
 }
 
 /** The command's own name and those of the commands it wraps, outermost first. */
-export function commandNames({ words }: { readonly words: readonly ShellWord[] }, depth = 0): string[] {
-  const [first, ...args] = words;
-  const name = first?.value?.replace(/^.*\//s, '');
-  if (name === undefined) return [];
-  const inner = depth < MOST_WRAPPERS ? innerCommands(name, args) : [];
-  return [name, ...inner.flatMap((one) => (one.kind === 'words' ? commandNames(one, depth + 1) : []))];
+export function commandNames({ words }: { readonly words: readonly ShellWord[] }): string[] {
+  const names: string[] = [];
+  const queue = [words];
+  for (let next = queue.shift(); next !== undefined && names.length < MOST_NAMES; next = queue.shift()) {
+    const [first, ...args] = next;
+    const name = first?.value?.replace(/^.*\//s, '');
+    if (name === undefined) continue;
+    names.push(name);
+    queue.push(...innerCommands(name, args).flatMap((one) => (one.kind === 'words' ? [one.words] : [])));
+  }
+  return names;
 }
 
 /** More of them around one command are asked about anyway. */
-const MOST_WRAPPERS = 8;
+const MOST_NAMES = 20;
