@@ -44,16 +44,15 @@ export async function admit(rt: Runtime, call: CallScope, found: Result<Tool>): 
   if (call.context.dryRun) return admitted(tool, proposal, verdict.reason);
   const answer = await askPerson(rt, call, { tool, input: proposal.input, access, verdict });
   if (answer.kind === 'ending') return answer;
-  if (answer.modifiedArgs === undefined) return agreed(rt, call, tool, proposal);
+  if (answer.modifiedArgs === undefined) return { ...admitted(tool, proposal), agreed: answer.asked };
 
   // Edited arguments are a new proposal and go the whole way again. The person's yes covers «ask», never «deny».
   const edited = await propose(rt, call, tool, frozenCopy(answer.modifiedArgs), 'The edited arguments do not fit: ');
   if (edited.kind === 'ending') return edited;
   if (edited.verdict.verdict === 'deny') return refused(edited.verdict);
-  if (answer.digest !== undefined && (await bind(rt, call, { tool, access: edited.access })).digest !== answer.digest) {
-    return changedSince(tool);
-  }
-  return agreed(rt, call, tool, edited);
+  const { digest } = await bind(rt, call, { tool, access: edited.access });
+  if (answer.digest !== undefined && answer.digest !== digest) return changedSince(tool);
+  return { ...admitted(tool, edited), agreed: digest };
 }
 
 /** A yes that was given before its process ended. It is for what was shown then, and for nothing else. */
@@ -65,11 +64,6 @@ async function admitEarlier(
   const { digest } = await bind(rt, call, { tool, access: proposal.access });
   if (digest !== (earlier.edited?.digest ?? earlier.digest)) return changedSince(tool);
   tellChanges(call, earlier.edited?.changed);
-  return { ...admitted(tool, proposal), agreed: digest };
-}
-
-async function agreed(rt: Runtime, call: CallScope, tool: Tool, proposal: Proposal): Promise<Admitted> {
-  const { digest } = await bind(rt, call, { tool, access: proposal.access });
   return { ...admitted(tool, proposal), agreed: digest };
 }
 

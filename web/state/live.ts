@@ -3,7 +3,7 @@ import type { StreamEvent } from '../../src/protocol/events.ts';
 import type { Health } from '../../src/protocol/health.ts';
 import type { SessionView } from '../../src/protocol/sessions.ts';
 import type { ToolView } from '../../src/protocol/tools.ts';
-import { api } from '../api/api.ts';
+import { ApiProblem, api } from '../api/api.ts';
 import { type Connection, followEvents } from '../api/stream.ts';
 import { type Changer, changerOf, noteCall } from './changers.ts';
 import { applyEvent, EMPTY_FEED, type Feed } from './feed.ts';
@@ -96,8 +96,15 @@ export async function loadSessions(): Promise<void> {
 /** Opens a session; of a long one, its newest part first. */
 export async function openSession(id: string): Promise<void> {
   currentSession.set(id);
-  if (!feeds.get().has(id)) await loadSession(id);
+  while (currentSession.get() === id && !feeds.get().has(id)) {
+    const problem = await loadSession(id).then(noProblem, (error: unknown) => error);
+    if (!(problem instanceof ApiProblem) || problem.code !== 'UNREACHABLE') return;
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  }
 }
+
+const noProblem = () => undefined;
+const RETRY_MS = 1000;
 
 async function loadSession(id: string): Promise<void> {
   const known = feeds.get().get(id)?.seq ?? 0;
