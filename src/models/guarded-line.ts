@@ -1,0 +1,112 @@
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { messageOf } from '../kernel/error.ts';
+import { EventBound } from './event-bound.ts';
+import { type Trouble, trouble, troubleOfStatus } from './trouble.ts';
+
+export interface LineOptions {
+  /** As a sentence begins: «The Messages endpoint api.anthropic.com». */
+  readonly who: string;
+  /** All that is sent, whatever else a provider's library found in its environment. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Silence after which a stream counts as dead. Default 120 s. */
+  readonly stallMs?: number;
+}
+
+const MOST_ERROR_BYTES = 16 * 1024;
+
+/**
+ * One request as a provider's library makes it: `fetch` is for the library, `trouble` what went wrong on the way, in our
+ * words. Node's own client: a redirect is an answer like any other, so the key goes nowhere it was not sent.
+ */
+export class GuardedLine {
+  readonly #options: LineOptions;
+  readonly #timer: NodeJS.Timeout;
+  #call: (ClientRequest & { res?: IncomingMessage }) | undefined;
+  #ended: string | undefined;
+  trouble: Trouble | undefined;
+
+  constructor(options: LineOptions) {
+    this.#options = options;
+    const { stallMs = 120_000 } = options;
+    this.#timer = setTimeout(() => this.stop(`nothing came for ${stallMs / 1000} s`), stallMs);
+  }
+
+  /** Only the body is the library's; where it goes was given to it. */
+  readonly fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const { who } = this.#options;
+    const answer = await this.#post(String(url), String(init?.body)).catch((error) => this.#broken(error));
+    const status = answer.statusCode ?? 0;
+    const type = answer.headers['content-type'] ?? 'nothing';
+    if (status < 200 || status > 299)
+      throw this.#refused(troubleOfStatus(who, { status, headers: answer.headers }, await this.#beginning(answer)));
+    if (!type.includes('event-stream')) throw this.#refused(noStream(who, type, await this.#beginning(answer)));
+    return new Response(this.#bytes(answer), { headers: { 'content-type': type } });
+  };
+
+  stop(why: string): void {
+    this.#ended ??= why;
+    this.#call?.destroy(new Error(why));
+  }
+
+  /** After a whole answer the connection is kept for the next turn; whatever else is left of it is nobody's any more. */
+  close(): void {
+    clearTimeout(this.#timer);
+    if (!this.#call?.res?.complete) this.#call?.destroy();
+  }
+
+  #post(url: string, body: string): Promise<IncomingMessage> {
+    const request = url.startsWith('https:') ? httpsRequest : httpRequest;
+    const length = Buffer.byteLength(body);
+    const own = { 'content-type': 'application/json', accept: 'text/event-stream', 'content-length': length };
+    return new Promise((resolve, reject) => {
+      const call = request(url, { method: 'POST', headers: { ...own, ...this.#options.headers } });
+      call.once('response', resolve);
+      call.on('error', reject);
+      call.end(body);
+      this.#call = call;
+      if (this.#ended !== undefined) this.stop(this.#ended);
+    });
+  }
+
+  async *#bytes(answer: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const bound = new EventBound();
+    try {
+      for await (const chunk of answer) {
+        this.#timer.refresh();
+        bound.add(chunk);
+        yield chunk;
+      }
+    } catch (error) {
+      this.#broken(error);
+    }
+  }
+
+  async #beginning(answer: AsyncIterable<Uint8Array>): Promise<string> {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of this.#bytes(answer)) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > MOST_ERROR_BYTES) break;
+    }
+    return Buffer.concat(chunks).subarray(0, MOST_ERROR_BYTES).toString('utf8');
+  }
+
+  #broken(error: unknown): never {
+    const why = this.#ended ?? messageOf(error);
+    const message = `${this.#options.who} cannot be reached or broke off: ${why}`;
+    throw this.#refused(trouble('NETWORK_ERROR', message, { retry: true }));
+  }
+
+  /** The first is the reason; what follows from it is not. */
+  #refused(found: Trouble): Error {
+    this.trouble ??= found;
+    return new Error(found.failure.message);
+  }
+}
+
+function noStream(who: string, type: string, said: string): Trouble {
+  const began = said.replace(/\s+/g, ' ').slice(0, 100);
+  return trouble('NOT_CONFIGURED', `${who} answered ${type} instead of a stream («${began}»). Check modelBaseUrl.`);
+}
