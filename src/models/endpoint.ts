@@ -5,12 +5,11 @@ import { fail, ok, type Result } from '../kernel/result.ts';
 import { type Fields, fieldsOf } from './fields.ts';
 import { GuardedLine, type LineOptions } from './guarded-line.ts';
 import type { TurnOptions } from './model.ts';
-import type { OpenSdk } from './sdk.ts';
+import type { Sdk } from './sdk.ts';
 import { type Trouble, trouble, troubleOfEvent } from './trouble.ts';
 
 export interface EndpointOptions extends LineOptions {
-  readonly openSdk: OpenSdk;
-  readonly baseUrl: string;
+  readonly sdk: () => Promise<Sdk>;
   readonly path: string;
   /** Never to be seen in a message, whatever the endpoint says. */
   readonly key?: string;
@@ -74,15 +73,14 @@ async function once(
   reader: TurnReader,
   signal: AbortSignal | undefined,
 ): Promise<WholeTurn | Trouble> {
-  const { who, openSdk, baseUrl, path } = endpoint;
+  const { who, sdk, path } = endpoint;
   const line = new GuardedLine(endpoint);
   const stop = () => line.stop('it was told to stop');
   signal?.addEventListener('abort', stop, { once: true });
   if (signal?.aborted) stop();
   try {
-    const sdk = await openSdk({ baseURL: baseUrl, fetch: line.fetch });
-    const events = (await sdk.post(path, { body, stream: true })) as AsyncIterable<unknown>;
-    for await (const event of events) {
+    const events = await (await sdk()).post(path, { body, stream: true, fetchOptions: { line } });
+    for await (const event of events as AsyncIterable<unknown>) {
       if (typeof event !== 'object' || event === null) return notJson(who, JSON.stringify(event));
       const found = reader.push(event as Fields);
       if (found !== undefined) return found;

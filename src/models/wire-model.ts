@@ -18,12 +18,12 @@ export interface Wire {
 
 /** A model behind an endpoint that speaks this wire format. */
 export function wireModel(wire: Wire, options: ModelOptions): Model {
-  const { model, headers, window, price, maxTokens: _, extra: __, ...reached } = options;
-  const { openSdk, path } = wire;
-  const who = `The ${wire.called} endpoint ${new URL(options.baseUrl).host}`;
-  const baseUrl = options.baseUrl.replace(/\/+$/, '');
+  const { model, baseUrl, headers, window, price, maxTokens: _, extra: __, ...reached } = options;
+  const who = `The ${wire.called} endpoint ${new URL(baseUrl).host}`;
+  let opened: ReturnType<OpenSdk> | undefined;
+  const sdk = () => (opened ??= wire.openSdk(baseUrl.replace(/\/+$/, '')));
   const allHeaders = { ...wire.headers(options), ...headers };
-  const endpoint: EndpointOptions = { ...reached, who, openSdk, baseUrl, path, headers: allHeaders };
+  const endpoint: EndpointOptions = { ...reached, who, sdk, path: wire.path, headers: allHeaders };
   return {
     name: model,
     scripted: false,
