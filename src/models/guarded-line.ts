@@ -21,20 +21,19 @@ const MOST_ERROR_BYTES = 16 * 1024;
  */
 export class GuardedLine {
   readonly #options: LineOptions;
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
   #call: (ClientRequest & { res?: IncomingMessage }) | undefined;
   #ended: string | undefined;
   trouble: Trouble | undefined;
 
   constructor(options: LineOptions) {
     this.#options = options;
-    const { stallMs = 120_000 } = options;
-    this.#timer = setTimeout(() => this.stop(`nothing came for ${stallMs / 1000} s`), stallMs);
   }
 
   /** Rejects unless a stream of events comes back. */
   async post(url: string, body: string): Promise<Response> {
-    const { who } = this.#options;
+    const { who, stallMs = 120_000 } = this.#options;
+    this.#timer = setTimeout(() => this.stop(`nothing came for ${stallMs / 1000} s`), stallMs);
     const answer = await this.#send(url, body).catch((error) => this.#broken(error));
     const status = answer.statusCode ?? 0;
     const type = answer.headers['content-type'] ?? 'nothing';
@@ -74,7 +73,7 @@ export class GuardedLine {
     const bound = new EventBound();
     try {
       for await (const chunk of answer) {
-        this.#timer.refresh();
+        this.#timer?.refresh();
         bound.add(chunk);
         yield chunk;
       }

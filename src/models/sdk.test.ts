@@ -34,11 +34,14 @@ test.each(wires)('%s: nothing that is meant for another endpoint goes to this on
   for (const spy of printed) expect(spy).not.toHaveBeenCalled();
 });
 
-test.each(wires)('%s: what an endpoint refuses is asked for as often as we say, not as the library would', async (wire) => {
-  await using server = await modelServer(() => ({ status: 500, headers: { 'x-should-retry': 'true' } }));
-  await MODELS[wire]({ ...options, baseUrl: server.url, tries: 2 }).turn(request);
-  expect(server.requests).toHaveLength(2);
-});
+test.each(wires)(
+  '%s: what an endpoint refuses is asked for as often as we say, not as the library would',
+  async (wire) => {
+    await using server = await modelServer(() => ({ status: 500, headers: { 'x-should-retry': 'true' } }));
+    await MODELS[wire]({ ...options, baseUrl: server.url, tries: 2 }).turn(request);
+    expect(server.requests).toHaveLength(2);
+  },
+);
 
 test.each(wires)('%s: an event that never ends, or is no object, breaks the stream', async (wire) => {
   const flood = ['event: message_start\ndata: {"a":"', ...Array<string>(9).fill('x'.repeat(1024 * 1024))];
