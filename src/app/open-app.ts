@@ -32,6 +32,7 @@ import { knownTools } from './known-tools.ts';
 import { openSealedStore } from './open-sealed-store.ts';
 import { ownPorts } from './own-ports.ts';
 import type { RemoteTools, RemoteToolsParts } from './remote-tools.ts';
+import { makeStateFolder } from './state-folder.ts';
 import { VERSION } from './version.ts';
 import { createWitness } from './witness.ts';
 import { workspaceId } from './workspace-id.ts';
@@ -83,6 +84,8 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     const next = 'choose a folder further down as the workspace, or another stateDir.';
     return fail('INVALID_INPUT', `The workspace ${root} contains Toolwright's own state in ${stateDir}: ${next}`);
   }
+  const folder = makeStateFolder(stateDir);
+  if (!folder.ok) return folder;
 
   const registry = new ToolRegistry();
   registry.registerMany(builtInTools, { source: 'built-in' });

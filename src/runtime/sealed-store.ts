@@ -29,11 +29,11 @@ export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: 
   const kept = new Set<string>();
 
   const changes: Partial<Ledger> = {
-    submit(call) {
+    submit(call, sure) {
       const args = hideArgs(call.args);
-      if (args === call.args) return then(store.submit(call), withTrueArgs);
+      if (args === call.args) return then(store.submit(call, sure), withTrueArgs);
       keep(call.id, { args: call.args });
-      return then(store.submit({ ...call, args }), (submitted) => {
+      return then(store.submit({ ...call, args }, sure), (submitted) => {
         if (submitted.event === null) forget(call.id);
         return withTrueArgs(submitted);
       });
