@@ -1,4 +1,4 @@
-// `npm run check`: format, lint, types, import directions, dead code, generated docs. All at once; seconds.
+// `npm run check`: format, lint, types, import directions, tool names, dead code, generated docs. All at once; seconds.
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,6 +15,7 @@ const checks = [
     ['src', 'web', '--config', '.dependency-cruiser.cjs', '--output-type', 'json'],
     directions,
   ],
+  ['tool names', 'tsx', ['scripts/tool-names.ts']],
   ['dead code', 'knip', ['--no-progress']],
   ['package', 'publint', ['--strict']],
   ['generated docs', 'tsx', ['scripts/docs.ts', '--check']],

@@ -23,8 +23,13 @@ function demoCopy() {
   const data = xdg?.startsWith('/') ? xdg : join(homedir(), '.local', 'share');
   const copy = join(data, 'toolwright-demo');
   if (existsSync(copy)) return copy;
-  const demo = join(root, 'examples', 'demo-workspace');
-  mkdirSync(data, { recursive: true });
-  cpSync(existsSync(demo) ? demo : join(root, 'examples'), copy, { recursive: true });
-  return copy;
+  try {
+    mkdirSync(data, { recursive: true });
+    cpSync(join(root, 'examples', 'demo-workspace'), copy, { recursive: true });
+    return copy;
+  } catch (error) {
+    const next = 'Set XDG_DATA_HOME to one that can, or work in a folder of yours: npm start -- --workspace PATH';
+    console.error(`The demo workspace cannot be copied to ${data} (${error.code}). ${next}`);
+    process.exit(1);
+  }
 }

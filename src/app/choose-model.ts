@@ -1,9 +1,18 @@
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Model } from '../models/model.ts';
-import { type ModelChoice, type ModelsView, PROVIDERS } from '../protocol/models.ts';
-import type { Config } from './config/settings.ts';
+import { type ModelChoice, type ModelKeyChange, type ModelsView, PROVIDERS } from '../protocol/models.ts';
+import type { LoadedConfig } from './config/load-config.ts';
+import { originOf, saveModelKey } from './config/model-keys.ts';
 import type { Texts } from './config/texts.ts';
-import { configFor, openModel, type Provider, providerOf } from './open-model.ts';
+import {
+  baseUrlOf,
+  configFor,
+  isReadableOnTheWay,
+  keyFor,
+  openModel,
+  type Provider,
+  providerOf,
+} from './open-model.ts';
 
 /** The model of new runs: as configured, until somebody chooses another. */
 export interface ChosenModel {
@@ -11,45 +20,78 @@ export interface ChosenModel {
   view(): ModelsView;
   /** What was chosen, ready to be used; fails when it cannot be. */
   open(choice: ModelChoice): Result<{ readonly model: string | null; use(): void }>;
+  /** Keeps a key in the user's configuration, or forgets it; it counts at once, also for the model in use. */
+  saveKey(change: ModelKeyChange): Promise<Result<void>>;
 }
 
-export function createChosenModel(config: Config, env: Texts): ChosenModel {
-  let provider = providerOf(config, env);
-  let current = openModel(config, env);
+interface Opened {
+  readonly provider: Provider | undefined;
+  readonly model: Result<Model>;
+}
+
+export function createChosenModel(
+  { config, modelKeys, modelKeysPath }: Pick<LoadedConfig, 'config' | 'modelKeys' | 'modelKeysPath'>,
+  env: Texts,
+): ChosenModel {
+  let keys = modelKeys;
+  let open = asConfigured;
+  let opened = open();
+
+  function asConfigured(): Opened {
+    return { provider: providerOf(config, env, keys), model: openModel(config, env, keys) };
+  }
+
+  function asChosen({ provider, model, baseUrl }: ModelChoice): Opened {
+    if (provider === 'manual') return { provider: undefined, model: MANUAL };
+    const named = { ...configFor(config, provider, env, keys), ...(model !== undefined && { model }) };
+    if (baseUrl === undefined) return { provider, model: openModel(named, env, keys) };
+    // Whoever names an address must not get the key, or the headers, that were meant for another.
+    const elsewhere = { ...named, modelBaseUrl: baseUrl, modelHeaders: [], modelOptions: {} };
+    return { provider, model: openModel(elsewhere, {}, keys) };
+  }
+
+  function choiceOf(provider: Provider): ModelsView['choices'][number] {
+    const its = configFor(config, provider, env, keys);
+    const keyFrom = keyFor(its, provider, env, keys)?.from ?? null;
+    const model = openModel(its, env, keys);
+    return model.ok
+      ? { provider, model: model.value.name, ready: true, keyFrom, missing: null }
+      : { provider, model: null, ready: false, keyFrom, missing: model.error.message };
+  }
 
   return {
-    current: () => current,
+    current: () => opened.model,
     view() {
-      const inUse = current.ok && provider !== undefined ? { provider, model: current.value.name } : null;
-      return {
-        current: inUse,
-        choices: PROVIDERS.map((each) => choiceOf(each, openModel(configFor(config, each, env), env))),
-      };
+      const { provider, model } = opened;
+      const current = model.ok && provider !== undefined ? { provider, model: model.value.name } : null;
+      return { current, choices: PROVIDERS.map(choiceOf) };
     },
-    open({ provider: wanted, model, baseUrl }) {
-      if (wanted === 'manual') {
-        const none = fail('NOT_CONFIGURED', 'Manual mode was chosen: run tools yourself, or choose a model.');
-        return ok({ model: null, use: () => take(undefined, none) });
+    open(choice) {
+      const wanted = asChosen(choice);
+      if (!wanted.model.ok && choice.provider !== 'manual') return wanted.model;
+      const use = () => {
+        open = () => asChosen(choice);
+        opened = wanted;
+      };
+      return ok({ model: wanted.model.ok ? wanted.model.value.name : null, use });
+    },
+    async saveKey({ provider, baseUrl, key }) {
+      const address = baseUrl ?? baseUrlOf(configFor(config, provider, env, keys), provider) ?? '';
+      const origin = originOf(address);
+      if (origin === undefined) return fail('INVALID_INPUT', 'Say which address the key is for: baseUrl.');
+      if (key !== null && isReadableOnTheWay(address)) {
+        return fail(
+          'INVALID_INPUT',
+          `A key for ${origin} would be readable on its way: use https, or a local address.`,
+        );
       }
-      const base = configFor(config, wanted, env);
-      const named = { ...base, ...(model !== undefined && { model }) };
-      // Whoever names an address must not get the key, or the headers, that were meant for another.
-      const opened =
-        baseUrl === undefined
-          ? openModel(named, env)
-          : openModel({ ...named, modelBaseUrl: baseUrl, modelHeaders: [], modelOptions: {} }, {});
-      if (!opened.ok) return opened;
-      return ok({ model: opened.value.name, use: () => take(wanted, opened) });
+      const saved = await saveModelKey(modelKeysPath, origin, key);
+      if (!saved.ok) return saved;
+      keys = saved.value;
+      opened = open();
+      return ok(undefined);
     },
   };
-
-  function take(chosen: Provider | undefined, model: Result<Model>): void {
-    [provider, current] = [chosen, model];
-  }
 }
 
-function choiceOf(provider: Provider, opened: Result<Model>): ModelsView['choices'][number] {
-  return opened.ok
-    ? { provider, model: opened.value.name, ready: true, missing: null }
-    : { provider, model: null, ready: false, missing: opened.error.message };
-}
+const MANUAL = fail('NOT_CONFIGURED', 'Manual mode was chosen: run tools yourself, or choose a model.');

@@ -15,7 +15,7 @@ const OLDEST_NODE = [20, 19];
 
 /** Tries what Toolwright needs, for real, and says how to repair what does not work. */
 export async function diagnose(app: App, env: Texts): Promise<Finding[]> {
-  return [node(), await sandbox(app), await search(app), model(app, env), await record(app)];
+  return [node(), await diagnoseSandbox(app), await search(app), model(app, env), await record(app)];
 }
 
 function node(): Finding {
@@ -26,7 +26,8 @@ function node(): Finding {
   return fine ? { ...found, state: 'fine' } : { ...found, state: 'broken', repair: 'Install Node 20.19 or newer.' };
 }
 
-async function sandbox({ sandbox, loaded }: App): Promise<Finding> {
+/** Cheap enough to be asked whenever a server starts. */
+export async function diagnoseSandbox({ sandbox, loaded }: App): Promise<Finding> {
   const status = await sandbox.status();
   if (!status.ok) {
     const { message, details } = status.error;
@@ -62,7 +63,7 @@ async function search(app: App): Promise<Finding> {
 }
 
 function model({ loaded }: App, env: Texts): Finding {
-  const opened = openModel(loaded.config, env);
+  const opened = openModel(loaded.config, env, loaded.modelKeys);
   if (opened.ok) return { what: 'model', state: 'fine', detail: opened.value.name };
   const repair = 'Without one, `toolwright chat` is in manual mode and `toolwright demo` plays a script.';
   return { what: 'model', state: 'limited', detail: opened.error.message, repair };

@@ -10,6 +10,7 @@ const NO_MODEL = fail(
 export const noRunner: SessionRunner = {
   models: () => ({ current: null, choices: [] }),
   choose: async () => NO_MODEL,
+  saveKey: async () => NO_MODEL,
   send: async () => NO_MODEL,
   stop: async () => NO_MODEL,
   mayPlayDemo: () => NO_MODEL,

@@ -4,6 +4,7 @@ import type { Model } from '../models/model.ts';
 import type { ModelOptions } from '../models/model-options.ts';
 import { openaiChatModel } from '../models/openai-chat.ts';
 import { openaiResponsesModel } from '../models/openai-responses.ts';
+import { type ModelKeys, originOf } from './config/model-keys.ts';
 import type { Config } from './config/settings.ts';
 import type { Texts } from './config/texts.ts';
 
@@ -33,24 +34,24 @@ const PRESETS: Record<Provider, Preset> = {
 };
 
 /** The model that the user configured. NOT_CONFIGURED says what is missing; nothing is asked of the network yet. */
-export function openModel(config: Config, env: Texts): Result<Model> {
-  const provider = providerOf(config, env);
+export function openModel(config: Config, env: Texts, keys: ModelKeys = {}): Result<Model> {
+  const provider = providerOf(config, env, keys);
   if (provider === undefined) {
     const next = 'Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or modelBaseUrl and model for one of your own.';
     return fail('NOT_CONFIGURED', `No model is configured. ${next}`);
   }
   const preset = PRESETS[provider];
-  const [baseUrl, model] = [config.modelBaseUrl ?? preset.baseUrl, config.model ?? preset.model];
+  const [baseUrl, model] = [baseUrlOf(config, provider), config.model ?? preset.model];
   if (baseUrl === null) return missing('modelBaseUrl', 'http://localhost:11434/v1');
   if (model === null) return missing('model', 'qwen3-coder');
-  const variable = config.modelKeyVariable ?? preset.keyVariable;
-  const key = env[variable] || undefined;
+  const key = keyFor(config, provider, env, keys)?.value;
   if (key === undefined && baseUrl === preset.baseUrl) {
-    return fail('NOT_CONFIGURED', `${new URL(baseUrl).host} needs a key: set ${variable}.`);
+    const next = `set ${variableFor(config, provider)}, or keep one in credentials.json`;
+    return fail('NOT_CONFIGURED', `${new URL(baseUrl).host} needs a key: ${next}.`);
   }
   if (key !== undefined && isReadableOnTheWay(baseUrl)) {
     const next = 'use https, or a local address';
-    return fail('NOT_CONFIGURED', `The key in ${variable} would go to ${baseUrl} for everybody to read: ${next}.`);
+    return fail('NOT_CONFIGURED', `The key would go to ${baseUrl} for everybody to read: ${next}.`);
   }
   const { modelMaxTokens: maxTokens, modelWindow: window, modelOptions: extra, modelPrice: price } = config;
   const headers = Object.fromEntries(config.modelHeaders.map((line) => splitOnce(line)));
@@ -59,27 +60,44 @@ export function openModel(config: Config, env: Texts): Result<Model> {
 }
 
 /** The configuration as if the user had chosen this provider: what was meant for another one does not hold. */
-export function configFor(config: Config, provider: Provider, env: Texts): Config {
-  if (providerOf(config, env) === provider) return { ...config, provider };
+export function configFor(config: Config, provider: Provider, env: Texts, keys: ModelKeys = {}): Config {
+  if (providerOf(config, env, keys) === provider) return { ...config, provider };
   const others = { model: null, modelBaseUrl: null, modelKeyVariable: null, modelPrice: null } as const;
   return { ...config, ...others, provider, modelHeaders: [], modelOptions: {} };
 }
 
-export function providerOf(config: Config, env: Texts): Provider | undefined {
-  return config.provider === 'auto' ? guess(config, env) : config.provider;
+export function providerOf(config: Config, env: Texts, keys: ModelKeys): Provider | undefined {
+  if (config.provider !== 'auto') return config.provider;
+  if (config.modelBaseUrl !== null) return 'openai-chat';
+  return (['anthropic', 'openai'] as const).find((each) => keyFor(config, each, env, keys) !== undefined);
 }
 
-function guess({ modelBaseUrl, modelKeyVariable }: Config, env: Texts): Provider | undefined {
-  if (modelBaseUrl !== null) return 'openai-chat';
-  const has = (provider: Provider) => !!env[modelKeyVariable ?? PRESETS[provider].keyVariable];
-  return (['anthropic', 'openai'] as const).find(has);
+export interface FoundKey {
+  readonly value: string;
+  readonly from: 'environment' | 'configuration';
+}
+
+/** The environment's, or the one that the user keeps for this very address. */
+export function keyFor(config: Config, provider: Provider, env: Texts, keys: ModelKeys): FoundKey | undefined {
+  const set = env[variableFor(config, provider)];
+  if (set) return { value: set, from: 'environment' };
+  const kept = keys[originOf(baseUrlOf(config, provider) ?? '') ?? ''];
+  return kept === undefined ? undefined : { value: kept, from: 'configuration' };
+}
+
+export function baseUrlOf(config: Config, provider: Provider): string | null {
+  return config.modelBaseUrl ?? PRESETS[provider].baseUrl;
+}
+
+function variableFor(config: Config, provider: Provider): string {
+  return config.modelKeyVariable ?? PRESETS[provider].keyVariable;
 }
 
 function missing(setting: string, example: string): Result<never> {
   return fail('NOT_CONFIGURED', `This provider needs ${setting}, such as ${example}.`);
 }
 
-function isReadableOnTheWay(baseUrl: string): boolean {
+export function isReadableOnTheWay(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl);
   return protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }

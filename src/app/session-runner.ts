@@ -20,7 +20,7 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
   const { apps, appOf, tell, ledger, log } = parts;
   const [first] = apps.values();
   if (first === undefined) throw new Error('a host has at least one workspace');
-  const chosen = createChosenModel(first.loaded.config, env);
+  const chosen = createChosenModel(first.loaded, env);
   const running = new Map<string, AbortController>();
   const pause = new AbortController();
   const agents = new Map<App, { model: Agent | undefined; demo: Agent }>();
@@ -38,6 +38,11 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
       opened.value.use();
       agents.clear();
       return ok(undefined);
+    },
+    async saveKey(change) {
+      const done = await chosen.saveKey(change);
+      if (done.ok) agents.clear();
+      return done;
     },
     async send(session, text, by) {
       const model = chosen.current();

@@ -145,6 +145,15 @@ export const zh: typeof en = {
     [/^Run `npm ci` again in the installation\.$/, '请在安装目录重新运行 `npm ci`。'],
     [/^Run `toolwright verify` for all of it\.$/, '运行 `toolwright verify` 查看全部问题。'],
     [/^search works$/, '搜索正常'],
+    [
+      /^Toolwright cannot write its record in (.+) \((\w+)\)\. Make it writable, or name another folder: (.+), or (.+)\.$/,
+      'Toolwright 无法在 $1 写入记录（$2）。请让它可写，或指定别的目录：$3，或 $4。',
+    ],
+    [
+      /^bubblewrap is not installed, so commands cannot be isolated and do not run\. /,
+      '没有安装 bubblewrap，命令无法隔离，因此不会运行。',
+    ],
+    [/\bInstall it: /, '请安装：'],
     [/^commands run unprotected$/, '命令在没有保护的情况下运行'],
     [/^Remove «sandbox: none» \((.+)\) to run commands isolated\.$/, '去掉 “sandbox: none”（$1）即可隔离运行命令。'],
     [/^(\d+) events in (.+)$/, '$2 中有 $1 个事件'],

@@ -9,7 +9,7 @@ import type { Caller, Reach } from '../kernel/workspace.ts';
 import type { LiveStreamEvent } from '../protocol/events.ts';
 import type { GitStatusView } from '../protocol/files.ts';
 import type { ModeView } from '../protocol/health.ts';
-import type { ModelChoice, ModelsView } from '../protocol/models.ts';
+import type { ModelChoice, ModelKeyChange, ModelsView } from '../protocol/models.ts';
 import type { ToolExecutor } from '../runtime/executor.ts';
 import type { ToolRegistry } from '../runtime/registry.ts';
 
@@ -76,6 +76,7 @@ export interface SessionRunner {
   models(): ModelsView;
   /** For runs that start from now on, until the process ends. Recorded with who chose. */
   choose(choice: ModelChoice, by: string): Promise<Result<void>>;
+  saveKey(change: ModelKeyChange): Promise<Result<void>>;
   send(session: string, text: string, by: string): Promise<Result<void>>;
   stop(session: string): Promise<Result<void>>;
   /** Whether the demo can be played in this workspace, or why not. */

@@ -35,9 +35,10 @@ export interface Page<T> {
 export interface Store {
   /**
    * Records a new call in state `requested`. If the session already has a call with the same key, nothing is
-   * recorded and that call comes back with `event: null`.
+   * recorded and that call comes back with `event: null`. Of one that `isNew` there can be no earlier one, so a store
+   * need not look for it.
    */
-  submit(call: CallRecord): MaybePromise<{ call: CallRecord; event: StoredEvent | null }>;
+  submit(call: CallRecord, sure?: { isNew: boolean }): MaybePromise<{ call: CallRecord; event: StoredEvent | null }>;
   /** Changes the row and appends the event, both or neither. Null when the call is unknown or not in `move.from`. */
   move(callId: string, move: CallMove, event: NewEvent): MaybePromise<StoredEvent | null>;
   /** Appends events that change no row, such as a decision while the call still waits. */

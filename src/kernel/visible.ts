@@ -2,8 +2,12 @@
 const UNSEEN =
   /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0\u2800]|(?! )\p{Zs}|[\ud800-\udfff](?![\udc00-\udfff])/gu;
 
+/** Most texts: nothing in them needs a closer look. */
+const PLAIN = /^[ -~\n\t]*$/;
+
 /** A text in which everything can be seen, line breaks and tabs aside: `\u200b` where that character stands. */
 export function visible(text: string): string {
+  if (PLAIN.test(text)) return text;
   return text.replace(UNSEEN, (found) => (found === '\n' || found === '\t' ? found : escaped(found)));
 }
 

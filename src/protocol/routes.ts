@@ -3,7 +3,7 @@ import { call, callOutput, callPage, explainCall, explanation, historyQuery, sta
 import { eventList, eventQuery, streamQuery } from './events.ts';
 import { contentQuery, fileContent, fileQuery, fileTree, gitQuery, gitStatus, savedFile, saveFile } from './files.ts';
 import { health, newToken, switchMode } from './health.ts';
-import { chooseModel, models } from './models.ts';
+import { chooseModel, models, saveModelKey } from './models.ts';
 import { type Route, route } from './route.ts';
 import { rule, ruleList, saveRule } from './rules.ts';
 import {
@@ -65,6 +65,15 @@ export const ROUTES = {
     summary: 'Choose the model for runs that start from now on, until the server ends',
     needs: 'admin',
     body: chooseModel,
+    answers: { 200: models },
+    problems: ['NOT_CONFIGURED'],
+  }),
+  saveModelKey: route({
+    method: 'PUT',
+    path: '/v1/model/key',
+    summary: "Keep a model's key in the user's configuration, or forget it; no answer has it",
+    needs: 'admin',
+    body: saveModelKey,
     answers: { 200: models },
     problems: ['NOT_CONFIGURED'],
   }),

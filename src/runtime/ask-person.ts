@@ -13,7 +13,7 @@ import { type Ending, ending } from './ending.ts';
 import { Interruption, interruptible } from './interruption.ts';
 import { record } from './record.ts';
 import type { Runtime } from './runtime.ts';
-import { bind, type Judged, show } from './show.ts';
+import { type Judged, show } from './show.ts';
 
 /** What an approver said, rebuilt from the fields we know: an answer of another shape cannot pass for anything else. */
 interface Answer {
@@ -27,8 +27,11 @@ interface Answer {
   readonly digest: string | undefined;
 }
 
+/** A yes, and the digest of what it was asked about: whether that still holds is looked at when the call's turn has come. */
+type Agreement = Answer & { readonly asked: string };
+
 /** Asks the approver and waits. Only a plain yes goes on; everything else ends the call before it started. */
-export async function askPerson(rt: Runtime, call: CallScope, question: Judged): Promise<Answer | Ending> {
+export async function askPerson(rt: Runtime, call: CallScope, question: Judged): Promise<Agreement | Ending> {
   const { tool } = question;
   const { reason } = question.verdict;
   if (rt.approver === undefined) {
@@ -50,8 +53,7 @@ export async function askPerson(rt: Runtime, call: CallScope, question: Judged):
   if (!recorded && !(await decide(rt, call, { approvalId, approved, by, ...more }))) return tooLate(tool);
   if (!approved) return refusal(tool, message);
   tellChanges(call, changed);
-  const isStill = modifiedArgs !== undefined || (await bind(rt, call, question)).digest === digest;
-  return isStill ? answer : changedSince(tool);
+  return { ...answer, asked: digest };
 }
 
 /** The model is told which of its arguments a person changed. */

@@ -71,6 +71,8 @@ export class CallScope {
   startedAt: number | null = null;
   startedMonotonic = 0;
   ticket: Ticket | undefined;
+  /** How many changes other calls had made when what it touches was last looked at. */
+  judgedAfter = 0;
   admitted: readonly Access[] | null = null;
 
   constructor(rt: ContextParts, callId: string, request: CallRequest) {

@@ -77,7 +77,7 @@ function recordRequest(rt: Runtime, call: CallScope): MaybePromise<CallRecord | 
   const { resume } = call.request;
   if (resume !== undefined) return takeOver(rt, call, resume);
   const fresh = isNew(call.request);
-  const submitted = rt.store.submit(requested(call));
+  const submitted = rt.store.submit(requested(call), fresh ? NEW : undefined);
   if (!isPromise(submitted)) return tellNew(submitted);
   if (!fresh) return submitted.then(tellNew);
   recordUnawaited(call, submitted.then(tellNew));
@@ -89,6 +89,8 @@ function recordRequest(rt: Runtime, call: CallScope): MaybePromise<CallRecord | 
     return undefined;
   }
 }
+
+const NEW = { isNew: true };
 
 /** Nobody can have made this call before, so there is no answer of the store to wait for. */
 function isNew({ key, id }: CallRequest): boolean {

@@ -32,10 +32,10 @@ export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: 
   const kept = new Set<string>();
 
   const changes: Partial<Ledger> = {
-    submit(call) {
+    submit(call, sure) {
       const args = hideArgs(call.args);
-      if (args === call.args) return then(store.submit(call), withTrueArgs);
-      return then(store.submit({ ...call, args }), (submitted) => {
+      if (args === call.args) return then(store.submit(call, sure), withTrueArgs);
+      return then(store.submit({ ...call, args }, sure), (submitted) => {
         if (submitted.event !== null) keepIfItCan(call.id, call.args);
         return withTrueArgs(submitted);
       });

@@ -126,3 +126,23 @@ test('an event whose listener threw is told again', async () => {
   await again;
   expect(told.map(({ seq }) => seq)).toEqual([1]);
 });
+
+test('what a follower is told of a write is what the log holds of it, also where that is in a blob', async () => {
+  const told: LogEvent[] = [];
+  const stop = store.follow((event) => told.push(event));
+  const odd = { big: 1n, gone: undefined, date: new Date(0) };
+  await Promise.all([odd, { text: 'x'.repeat(100_000) }, odd].map((args) => store.submit(requestedCall({ args }))));
+  await store.submit(requestedCall({ args: odd }));
+  for (let tries = 0; tries < 500 && told.length < 4; tries++) await new Promise((resolve) => setTimeout(resolve, 5));
+  stop();
+  expect(told).toEqual(await store.log(0, 10));
+});
+
+test('a call that is said to be new is refused alone when it is not', async () => {
+  const known = requestedCall();
+  await store.submit(known);
+  const sure = { isNew: true };
+  const [again, other] = await Promise.allSettled([store.submit(known, sure), store.submit(requestedCall(), sure)]);
+  expect([again.status, other.status]).toEqual(['rejected', 'fulfilled']);
+  expect((await store.verify()).problems).toEqual([]);
+});

@@ -17,6 +17,12 @@ interface Staged {
   payload: Payload;
 }
 
+/** An event as it was written, and the text of its data. */
+export interface Written {
+  readonly event: LogEvent;
+  readonly payload: Payload;
+}
+
 /** How much had been staged at a moment. */
 interface Mark {
   staged: number;
@@ -82,6 +88,11 @@ export class Batch {
   changeStaged(row: CallTable, change: Partial<CallTable>): void {
     this.#changed.push({ row, before: { ...row } });
     Object.assign(row, change);
+  }
+
+  /** In the order of their places, once the batch is finished. */
+  get written(): readonly Written[] {
+    return this.#staged as readonly Written[];
   }
 
   mark(): Mark {

@@ -2,7 +2,7 @@ import type { NodeStamp } from '../kernel/call.ts';
 import type { BlobStore } from '../kernel/ports.ts';
 import type { MaybePromise } from '../kernel/result.ts';
 import { StoreError } from '../kernel/store-error.ts';
-import type { Unit } from './batch.ts';
+import type { Unit, Written } from './batch.ts';
 import type { Query, Row, Work } from './statement.ts';
 import type { Statements } from './statements.ts';
 
@@ -25,6 +25,8 @@ export interface Engine {
   giveUp?(node: NodeStamp): Work<boolean>;
   /** Tells when this node itself was given up, or may have been. Absent where a node that lives never is. */
   onGivenUp?(listener: () => void): () => void;
+  /** Told of what this process wrote, right after its commit and before anybody's write is answered. It must not throw. */
+  onWritten: (events: readonly Written[]) => void;
   /** Calls `changed` whenever another process may have written. Returns how to stop. */
   watch(changed: () => void): () => void;
   /** Bytes that the log takes, without blobs. */

@@ -9,6 +9,7 @@ import type {
 } from '../kernel/event.ts';
 import type { BlobStore } from '../kernel/ports.ts';
 import type { MaybePromise } from '../kernel/result.ts';
+import type { Written } from './batch.ts';
 import { andThen, fromPayload } from './payload.ts';
 import type { EventTable } from './tables.ts';
 
@@ -42,6 +43,25 @@ export function toLogEvent(blobs: BlobStore, row: EventTable): MaybePromise<LogE
       return { type, callId, at, data: upcast(type, row.version, data), session, seq, pos } as LogEvent;
     },
   );
+}
+
+/** What was just written, as reading it back would give it; most of those who are told look at no more than its type. */
+export function toWrittenEvent({ event, payload }: Written): LogEvent {
+  const { type, callId, at, session, seq, pos } = event;
+  let data: unknown;
+  const told = {
+    type,
+    callId,
+    at,
+    get data() {
+      data ??= JSON.parse(payload.data ?? 'null');
+      return data;
+    },
+    session,
+    seq,
+    pos,
+  };
+  return told as unknown as LogEvent;
 }
 
 /** Data of an older version as the current one would say it. There is only one version so far. */

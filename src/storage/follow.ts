@@ -4,7 +4,7 @@ import type { MaybePromise } from '../kernel/result.ts';
 const PAGE = 200;
 const TRY_AGAIN_MS = 250;
 
-interface Source {
+export interface Source {
   log(after: number, limit: number): MaybePromise<readonly LogEvent[]>;
   watch(changed: () => void): () => void;
 }
@@ -40,6 +40,19 @@ export class Follower {
     });
   }
 
+  /** Events that were just written, in their order: told as they are, if they are what comes next. */
+  hear(events: readonly LogEvent[]): void {
+    if (this.#reading || this.#stopped || events[0]?.pos !== this.#after + 1) {
+      this.look();
+      return;
+    }
+    try {
+      this.#tell(events);
+    } catch {
+      this.#lookLater();
+    }
+  }
+
   stop(): void {
     this.#stopped = true;
     this.#unwatch();
@@ -50,17 +63,25 @@ export class Follower {
       this.#again = false;
       try {
         const page = await this.#source.log(this.#after, PAGE);
-        for (const event of page) {
-          if (this.#stopped) return;
-          this.#listener(event);
-          this.#after = event.pos;
-        }
+        this.#tell(page);
         if (page.length === PAGE) this.#again = true;
       } catch {
         // The store is away for a while, or the listener failed: go on from the same place.
-        setTimeout(() => this.look(), TRY_AGAIN_MS).unref();
+        this.#lookLater();
         return;
       }
     }
+  }
+
+  #tell(events: readonly LogEvent[]): void {
+    for (const event of events) {
+      if (this.#stopped) return;
+      this.#listener(event);
+      this.#after = event.pos;
+    }
+  }
+
+  #lookLater(): void {
+    setTimeout(() => this.look(), TRY_AGAIN_MS).unref();
   }
 }

@@ -1,7 +1,6 @@
 import type { LogEvent } from '../kernel/event.ts';
-import { Follower } from './follow.ts';
+import { Follower, type Source } from './follow.ts';
 
-type Source = ConstructorParameters<typeof Follower>[0];
 type Listener = (event: LogEvent) => void;
 
 /**
@@ -33,9 +32,13 @@ export class SharedFollower {
     };
   }
 
-  look(): void {
-    this.#follower?.look();
-    for (const follower of this.#alone.values()) follower.look();
+  get isEmpty(): boolean {
+    return this.#listeners.size === 0 && this.#alone.size === 0;
+  }
+
+  hear(events: readonly LogEvent[]): void {
+    this.#follower?.hear(events);
+    for (const follower of this.#alone.values()) follower.hear(events);
   }
 
   stop(): void {

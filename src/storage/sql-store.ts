@@ -32,14 +32,13 @@ import type { Engine } from './engine.ts';
 import { toLogEvent } from './event-rows.ts';
 import { expireOverdue } from './expire.ts';
 import { exportLines } from './export.ts';
-import { Follower } from './follow.ts';
+import { Followers } from './followers.ts';
 import { giveBackUnit, takeHold } from './hold.ts';
 import { nameOf } from './names.ts';
 import { andThen, both, together, toPayload } from './payload.ts';
 import { preparedCall, preparedMove } from './prepare.ts';
 import { clearLog, pruneLog } from './prune.ts';
 import { recoverUnit, suspects } from './recovery.ts';
-import { SharedFollower } from './shared-follower.ts';
 import { first, rows, type Work } from './statement.ts';
 import { describedPage, newestPage } from './statements/log.ts';
 import type { ApprovalTable, CallTable, EventTable } from './tables.ts';
@@ -54,42 +53,34 @@ export class SqlStore implements Ledger {
   readonly onGivenUp?: (listener: () => void) => () => void;
   readonly #engine: Engine;
   readonly #queries: CallQueries;
-  readonly #source: ConstructorParameters<typeof Follower>[0] = {
-    log: (from, limit) => this.log(from, limit),
-    watch: (changed) => this.#engine.watch(changed),
-  };
-  readonly #followers = new Set<Follower>();
-  readonly #shared = new SharedFollower(this.#source);
+  readonly #followers: Followers;
   /** Sessions that this process works on, and the life of it that took them. */
   readonly #held = new Map<string, number>();
   readonly #taking = new Set<string>();
   readonly #onClose: () => void;
   /** The latest step of a call whose blob is still being written. */
   readonly #preparing = new Map<string, Promise<void>>();
-  /** The newest position this process has seen. */
-  #known: number;
 
   constructor(engine: Engine, { head, onClose }: { head: number; onClose(): void }) {
     this.#engine = engine;
     if (engine.onGivenUp !== undefined) this.onGivenUp = (listener) => engine.onGivenUp?.(listener) ?? (() => {});
     this.#queries = new CallQueries(engine.sql);
     this.#onClose = onClose;
-    this.#known = head;
+    this.#followers = new Followers(engine, { head, log: (after, limit) => this.log(after, limit) });
   }
 
   get node(): NodeStamp {
     return this.#engine.node;
   }
 
-  async submit(call: CallRecord): Promise<{ call: CallRecord; event: StoredEvent | null }> {
+  async submit(call: CallRecord, sure?: { isNew: boolean }): Promise<{ call: CallRecord; event: StoredEvent | null }> {
     const unit = andThen(preparedCall(this.#engine.blobs, call), ({ row, event, payload }) =>
-      submitUnit(row, event, payload),
+      submitUnit(row, event, payload, sure),
     );
     const submitted = await this.#writeStep(call.id, unit);
     if ('known' in submitted) {
       return { call: await toCallRecord(this.#engine.blobs, submitted.known), event: null };
     }
-    this.#tell([submitted.event]);
     return { call: asKept(call, submitted.row), event: submitted.event };
   }
 
@@ -98,7 +89,7 @@ export class SqlStore implements Ledger {
     const unit = both(preparedMove(blobs, move), toPayload(blobs, event.data), (prepared, payload) =>
       moveUnit(nameOf(callId), prepared, event, payload),
     );
-    return this.#told(await this.#writeStep(callId, unit));
+    return this.#writeStep(callId, unit);
   }
 
   /** The steps of one call keep their order, also when the blob of one takes longer than the next step. */
@@ -123,7 +114,6 @@ export class SqlStore implements Ledger {
       }),
     );
     const stored = await this.#engine.write(appendUnit(nameOf(session), prepared, this.#held.get(nameOf(session))));
-    this.#tell(stored);
     return stored as readonly StoredEvent[];
   }
 
@@ -148,14 +138,12 @@ export class SqlStore implements Ledger {
   async note(session: string, event: NewSessionEvent): Promise<StoredSessionEvent> {
     const payload = await toPayload(this.#engine.blobs, event.data);
     const stored = await this.#engine.write(appendUnit(nameOf(session), [{ event, callId: null, payload }]));
-    this.#tell(stored);
     return stored[0] as StoredSessionEvent;
   }
 
   async record(event: NewSystemEvent): Promise<StoredSystemEvent> {
     const payload = await toPayload(this.#engine.blobs, event.data);
     const stored = await this.#engine.write(appendUnit(SYSTEM_SESSION, [{ event, callId: null, payload }]));
-    this.#tell(stored);
     return stored[0] as StoredSystemEvent;
   }
 
@@ -165,17 +153,15 @@ export class SqlStore implements Ledger {
     const prepared = move === undefined ? undefined : await preparedMove(blobs, move);
     const now = await this.#engine.now();
     try {
-      return this.#told(await this.#engine.write(decideUnit(event, payload, now, prepared)));
+      return await this.#engine.write(decideUnit(event, payload, now, prepared));
     } catch (error) {
       if (error instanceof MoveRefused) return null;
       throw error;
     }
   }
 
-  async expire(): Promise<readonly StoredEvent[]> {
-    const events = await expireOverdue(this.#engine);
-    this.#tell(events);
-    return events;
+  expire(): Promise<readonly StoredEvent[]> {
+    return expireOverdue(this.#engine);
   }
 
   async recover(): Promise<readonly StoredEvent[]> {
@@ -183,9 +169,7 @@ export class SqlStore implements Ledger {
     const { ended, unsure } = await engine.read(() => suspects(engine.sql, this.node));
     const gone = [...ended, ...(unsure.length > 0 ? await engine.ended(unsure) : [])];
     if (gone.length === 0) return [];
-    const events = await engine.write(recoverUnit(engine, gone, engine.wall()));
-    this.#tell(events);
-    return events;
+    return engine.write(recoverUnit(engine, gone, engine.wall()));
   }
 
   call(callId: string): MaybePromise<CallRecord | null> {
@@ -278,13 +262,7 @@ export class SqlStore implements Ledger {
   }
 
   follow(listener: (event: LogEvent) => void, after?: number): () => void {
-    if (after === undefined) return this.#shared.add(listener, this.#newest());
-    const follower = new Follower(this.#source, listener, after);
-    this.#followers.add(follower);
-    return () => {
-      this.#followers.delete(follower);
-      follower.stop();
-    };
+    return this.#followers.add(listener, after);
   }
 
   now(): MaybePromise<number> {
@@ -308,9 +286,7 @@ export class SqlStore implements Ledger {
   }
 
   async close(): Promise<void> {
-    for (const follower of this.#followers) follower.stop();
-    this.#followers.clear();
-    this.#shared.stop();
+    this.#followers.stop();
     await this.#engine.close();
     this.#onClose();
   }
@@ -323,28 +299,6 @@ export class SqlStore implements Ledger {
     return andThen(this.#engine.read(work), (found) =>
       together(found.map((row) => toLogEvent(this.#engine.blobs, row))),
     );
-  }
-
-  /** Where the log ends now; a database that answers later gives what this process has seen, which is not too late. */
-  #newest(): number {
-    const head =
-      this.#engine.sql.dialect === 'sqlite'
-        ? this.#engine.read(() => first(this.#engine.sql.logHead, undefined))
-        : undefined;
-    return isPromise(head) ? this.#known : (head?.pos ?? this.#known);
-  }
-
-  #told<E extends LogEvent | null>(event: E): E {
-    if (event !== null) this.#tell([event]);
-    return event;
-  }
-
-  #tell(events: readonly LogEvent[]): void {
-    const newest = events.at(-1)?.pos ?? 0;
-    if (newest > this.#known) this.#known = newest;
-    if (events.length === 0) return;
-    this.#shared.look();
-    for (const follower of this.#followers) follower.look();
   }
 }
 

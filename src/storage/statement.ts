@@ -112,8 +112,8 @@ function whenUsed<P, R>(compile: () => Statement<P, R>): Statement<P, R> {
   };
 }
 
-/** How many rows go into one statement. A round trip is worth saving; SQLite has none, and there one by one is faster. */
-const ROWS_AT_ONCE: Record<Dialect, readonly number[]> = { sqlite: [1], postgres: [64, 8, 1] };
+/** How many rows go into one statement. A call has three events; a round trip to a server is worth more of them. */
+const ROWS_AT_ONCE: Record<Dialect, readonly number[]> = { sqlite: [24, 3, 1], postgres: [64, 8, 1] };
 
 /** Inserts many rows. A statement is compiled for each of a few sizes, when it is first needed. */
 export function defineMany<P extends object>(

@@ -15,15 +15,22 @@ import { whole } from './whole.ts';
 /** A new call, or the one that has this id or key already. */
 export type Submitted = { known: CallTable } | { event: StoredEvent; row: CallTable };
 
-export function submitUnit(given: CallTable, requested: NewEvent, payload: Payload): Unit<Submitted> {
+export function submitUnit(
+  given: CallTable,
+  requested: NewEvent,
+  payload: Payload,
+  sure?: { isNew: boolean },
+): Unit<Submitted> {
   const { id, session, key } = given;
   return function* (batch) {
     const { sql, node } = batch;
-    let known = batch.stagedCall(id) ?? ((yield ask(sql.call, { id })) as readonly CallTable[])[0];
-    if (known === undefined && key !== null) {
-      known = batch.stagedKey(session, key) ?? (yield* first(sql.callByKey, { session, key }));
+    if (sure?.isNew !== true) {
+      let known = batch.stagedCall(id) ?? ((yield ask(sql.call, { id })) as readonly CallTable[])[0];
+      if (known === undefined && key !== null) {
+        known = batch.stagedKey(session, key) ?? (yield* first(sql.callByKey, { session, key }));
+      }
+      if (known !== undefined) return { known };
     }
-    if (known !== undefined) return { known };
     const event = batch.stage(session, id, requested, payload);
     // A copy: the unit may run again if its connection broke.
     const row = { ...given, node: node.id, node_epoch: node.epoch };

@@ -3,7 +3,7 @@ import { openFile, readWhole } from './open-file.ts';
 import type { Place } from './place.ts';
 import { typeOf } from './tree.ts';
 import { digestOf } from './version.ts';
-import { wouldBeOf } from './walk.ts';
+import { type Spot, wouldBeOf } from './walk.ts';
 
 /** What stands at a path now, for comparing with what a change left there. */
 export interface State {
@@ -25,16 +25,20 @@ export function stateOf(place: Place, path: string): State {
   try {
     if (spot.path !== path) return ELSEWHERE;
     if (spot.stat === null) return NOTHING;
-    const state = { type: typeOf(spot.stat), inode: spot.stat.ino, digest: null };
-    if (!spot.stat.isFile() || spot.stat.size > MAX_BYTES) return state;
-    const file = openFile(spot);
-    if (!file.ok) return state;
-    try {
-      return { ...state, digest: digestOf(readWhole(file.value, MAX_BYTES)) };
-    } finally {
-      closeSync(file.value.fd);
-    }
+    return { type: typeOf(spot.stat), inode: spot.stat.ino, digest: digestAt(spot) };
   } finally {
     spot.folder.close();
+  }
+}
+
+/** Null for what is no file, or a very large one. */
+export function digestAt(spot: Spot): string | null {
+  if (!spot.stat?.isFile() || spot.stat.size > MAX_BYTES) return null;
+  const file = openFile(spot);
+  if (!file.ok) return null;
+  try {
+    return digestOf(readWhole(file.value, MAX_BYTES));
+  } finally {
+    closeSync(file.value.fd);
   }
 }

@@ -2,7 +2,8 @@ import type { Access } from '../kernel/access.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Applied, Caller, Change, Files, Inspection } from '../kernel/workspace.ts';
 import { applyChanges, rehearseChanges } from './apply.ts';
-import { stateOf } from './current-state.ts';
+import { digestAt } from './current-state.ts';
+import { guarded } from './errno.ts';
 import { listFolder } from './list.ts';
 import type { OneByOne } from './mutex.ts';
 import { parsePath, shown } from './parse-path.ts';
@@ -45,14 +46,18 @@ export function filesFor(caller: Caller, writer: Writer, oneByOne: OneByOne): Fi
     const located = place.locate(path, { last: 'follow' });
     if (!located.ok) return missing(path, located);
     const spot = located.value;
-    spot.folder.close();
-    const known = seen.version(session, spot.path);
-    return ok({
-      path: spot.path === '' ? '.' : spot.path,
-      type: spot.stat === null ? null : typeOf(spot.stat),
-      size: spot.stat?.size ?? 0,
-      protectedBecause: place.protection(spot),
-      stale: known !== undefined && spot.stat !== null && isStale(spot.path, known),
+    return guarded(path, () => {
+      try {
+        return ok({
+          path: spot.path === '' ? '.' : spot.path,
+          type: spot.stat === null ? null : typeOf(spot.stat),
+          size: spot.stat?.size ?? 0,
+          protectedBecause: place.protection(spot),
+          stale: isStale(spot),
+        });
+      } finally {
+        spot.folder.close();
+      }
     });
   }
 
@@ -70,8 +75,9 @@ export function filesFor(caller: Caller, writer: Writer, oneByOne: OneByOne): Fi
     return ok({ path: real, type: null, size: 0, protectedBecause, stale: false });
   }
 
-  function isStale(path: string, known: string): boolean {
-    const { digest } = stateOf(place, path);
+  function isStale(spot: Spot): boolean {
+    const known = seen.version(session, spot.path);
+    const digest = known === undefined ? null : digestAt(spot);
     return digest !== null && versionOf(digest) !== known;
   }
 

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Result } from '../kernel/result.ts';
 import type { Applied, Change } from '../kernel/workspace.ts';
 import type { ByWhom } from './by-whom.ts';
@@ -42,5 +42,5 @@ export interface Prepared {
 
 /** Beside the file, so that a rename suffices; random and never opened if it exists, so nobody can lie in wait. */
 export function tempName(): string {
-  return `.toolwright-${randomBytes(9).toString('hex')}.tmp`;
+  return `.toolwright-${randomUUID().replaceAll('-', '')}.tmp`;
 }

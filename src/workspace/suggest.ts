@@ -7,7 +7,10 @@ const MOST = 5;
 const TIME_MS = 300;
 const MAX_CANDIDATES = 20_000;
 
-/** Paths that a missing one may have meant, from the whole tree: the same name elsewhere first, then similar names. */
+/**
+ * Paths that a missing one may have meant, from the whole tree: the same name elsewhere first, then similar names;
+ * of one name those in the folder that was meant.
+ */
 export async function suggestPaths(place: Place, path: string): Promise<readonly string[]> {
   const wanted = namesOf(path).pop() ?? '';
   const plain = wanted.toLowerCase();
@@ -21,12 +24,16 @@ export async function suggestPaths(place: Place, path: string): Promise<readonly
     if (type === 'directory') return 'enter';
     if (name.toLowerCase() === plain) same.push(folder.pathOf(name));
     else if (couldBe(name, wanted) && others.size < MAX_CANDIDATES) {
-      others.set(name, [...(others.get(name) ?? []), folder.pathOf(name)].slice(0, MOST));
+      others.set(name, nearestFolders(path, [...(others.get(name) ?? []), folder.pathOf(name)]));
     }
     return 'pass';
   });
   const similar = nearest(wanted, [...others.keys()], MOST).flatMap((name) => others.get(name) ?? []);
-  return [...same.sort((a, b) => distanceTo(path, a) - distanceTo(path, b)), ...similar].slice(0, MOST);
+  return [...nearestFolders(path, same), ...similar].slice(0, MOST);
+}
+
+function nearestFolders(path: string, candidates: readonly string[]): string[] {
+  return [...candidates].sort((a, b) => distanceTo(path, a) - distanceTo(path, b)).slice(0, MOST);
 }
 
 /** Names of very different length are no slip, unless one holds the other; this spares most comparisons. */

@@ -33,9 +33,15 @@ export class Turns {
     try {
       return await work();
     } finally {
-      if (performance.now() - this.#since > LONGEST_MS && this.#others(WAITING).length > 0) this.give();
+      if (this.#isAwaited()) this.give();
       else this.#timer = setTimeout(() => this.give(), KEEP_MS).unref();
     }
+  }
+
+  #isAwaited(): boolean {
+    if (performance.now() - this.#since <= LONGEST_MS) return false;
+    this.#since = performance.now();
+    return this.#others(WAITING).length > 0;
   }
 
   /** The turn is anybody's again. */

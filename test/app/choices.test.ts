@@ -67,15 +67,44 @@ test(
   },
 );
 
-test('the model is chosen on the page, which never has a key', LONG, async () => {
+test(
+  'a message that could not be sent stays, with the reason, and goes to its session when it is tried again',
+  LONG,
+  async () => {
+    const page = await app.open();
+    await page.getByRole('button', { name: 'New session' }).click();
+    await page.waitForURL(/\/chat\/./);
+    const composer = page.locator('#composer');
+    await composer.fill('to be kept');
+    await page.context().setOffline(true);
+    await composer.press('Enter');
+    await page.getByText('The server does not answer').waitFor();
+    await page.getByText('Not sent yet: 1').waitFor();
+    await app.shot(page, 'not-sent');
+    await page.context().setOffline(false);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('log').getByText('to be kept').waitFor();
+    await page.getByText('Not sent yet: 1').waitFor({ state: 'detached' });
+    app.errors.length = 0;
+  },
+);
+
+test('the model is chosen on the page, which shows no key', LONG, async () => {
   const page = await app.open();
   await page.getByRole('button', { name: 'New session' }).click();
   await page.getByRole('button', { name: /^Use a model/ }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText('Ready: claude-sonnet-5-5').waitFor();
-  expect(await dialog.getByRole('radio', { name: /^OpenAI/ }).isDisabled()).toBe(true);
+  await dialog.getByText("The key comes from the server's environment.").waitFor();
   await dialog.getByText(/needs a key: set OPENAI_API_KEY/).waitFor();
+  await dialog.getByRole('radio', { name: /^OpenAI/ }).check();
+  await dialog.getByLabel('Key', { exact: true }).fill('entered-secret-key');
   await app.shot(page, 'model');
+  await dialog.getByRole('button', { name: 'Use this' }).click();
+  await page.getByRole('banner').getByText('gpt-5.4').click();
+  await dialog.getByText("The key is kept in the user's configuration").waitFor();
+  expect(await dialog.getByLabel('Another key').inputValue()).toBe('');
+  expect(await page.content()).not.toContain('entered-secret-key');
   await dialog.getByRole('radio', { name: /^Ollama/ }).check();
   await dialog.getByLabel('Address').fill('http://127.0.0.1:9/v1');
   await dialog.getByLabel('Model', { exact: true }).fill('my-model');
@@ -84,7 +113,7 @@ test('the model is chosen on the page, which never has a key', LONG, async () =>
   await dialog.getByRole('radio', { name: /^Call tools yourself/ }).check();
   await dialog.getByRole('button', { name: 'Use this' }).click();
   await page.getByRole('banner').getByText('Manual').waitFor();
-  expect(await page.content()).not.toContain('top-secret-key');
+  expect(await page.content()).not.toMatch(/top-secret-key|entered-secret-key/);
 });
 
 test(

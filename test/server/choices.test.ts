@@ -52,9 +52,15 @@ describe('the model', () => {
     expect(body).toEqual({
       current: { provider: 'anthropic', model: 'claude-sonnet-5-5' },
       choices: [
-        { provider: 'anthropic', model: 'claude-sonnet-5-5', ready: true, missing: null },
-        { provider: 'openai', model: 'gpt-5.4', ready: true, missing: null },
-        { provider: 'openai-chat', model: null, ready: false, missing: expect.stringContaining('modelBaseUrl') },
+        { provider: 'anthropic', model: 'claude-sonnet-5-5', ready: true, keyFrom: 'environment', missing: null },
+        { provider: 'openai', model: 'gpt-5.4', ready: true, keyFrom: 'environment', missing: null },
+        {
+          provider: 'openai-chat',
+          model: null,
+          ready: false,
+          keyFrom: 'environment',
+          missing: expect.stringContaining('modelBaseUrl'),
+        },
       ],
     });
     const chosen = await server.send('PUT', '/v1/model', { provider: 'openai', model: 'gpt-x' });

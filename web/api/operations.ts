@@ -7,6 +7,7 @@ export const OPERATIONS = {
   switchMode: 'PUT /v1/mode',
   listModels: 'GET /v1/models',
   chooseModel: 'PUT /v1/model',
+  saveModelKey: 'PUT /v1/model/key',
   startCall: 'POST /v1/calls',
   getCall: 'GET /v1/calls/:id',
   getCallOutput: 'GET /v1/calls/:id/output',

@@ -1,4 +1,4 @@
-import { SendHorizontal, Square, X } from 'lucide-react';
+import { SendHorizontal, Square } from 'lucide-react';
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import type { ToolView } from '../../src/protocol/tools.ts';
 import { api, messageOf } from '../api/api.ts';
@@ -9,7 +9,8 @@ import { health, loadSessions, openSession, sessions } from '../state/live.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 import { composerText } from './composer-text.ts';
-import { deliver, dequeue, enqueue, notSent, queued } from './queue.ts';
+import { outbox } from './send.ts';
+import { SendQueue } from './send-queue.tsx';
 import { ToolForm } from './tool-form.tsx';
 import { ToolPicker } from './tool-picker.tsx';
 
@@ -20,19 +21,18 @@ export function Composer({ session }: { session: string | null }): ReactNode {
   const manual = useStore(health)?.model === null;
   const running = useStore(sessions).find(({ id }) => id === session)?.running ?? false;
   const [tool, setTool] = useState<ToolView | null>(null);
-  const queue = useStore(queued).get(session ?? '') ?? [];
   const [trouble, setTrouble] = useState<string | null>(null);
-  const refused = useStore(notSent);
   const box = useRef<HTMLTextAreaElement>(null);
 
   async function send(): Promise<void> {
     const message = text.trim();
     if (message === '' || message.startsWith('/')) return;
     composerText.set('');
-    if (running && session !== null) return enqueue(session, message);
+    setTrouble(null);
     try {
-      await deliver(await sessionFor(session), message);
+      outbox.add(await sessionFor(session), message);
     } catch (error) {
+      composerText.set((now) => (now === '' ? message : `${message}\n${now}`));
       setTrouble(messageOf(error));
     }
   }
@@ -47,8 +47,8 @@ export function Composer({ session }: { session: string | null }): ReactNode {
   return (
     <div className="border-line border-t bg-panel p-2">
       <div className="relative mx-auto max-w-4xl">
-        <Trouble text={trouble ?? refused} />
-        {session !== null && queue.length > 0 && <Queue session={session} messages={queue} />}
+        <Trouble text={trouble} />
+        {session !== null && <SendQueue session={session} />}
         {tool !== null && (
           <ToolForm
             tool={tool}
@@ -102,31 +102,6 @@ export function Composer({ session }: { session: string | null }): ReactNode {
         </div>
       </div>
     </div>
-  );
-}
-
-/** What waits until the agent is done; each can be taken back. */
-function Queue({ session, messages }: { session: string; messages: readonly string[] }): ReactNode {
-  const say = useWords();
-  return (
-    <section aria-label={say('queued', { count: messages.length })} className="mb-2 text-sm">
-      <p className="text-soft">{say('queued', { count: messages.length })}</p>
-      <ul className="max-h-28 overflow-y-auto">
-        {messages.map((message, index) => (
-          <li key={index} className="flex items-center gap-2">
-            <span className="min-w-0 flex-1 truncate">{message}</span>
-            <button
-              type="button"
-              className="button plain"
-              aria-label={`${say('removeItem')}: ${message.slice(0, 40)}`}
-              onClick={() => dequeue(session, index)}
-            >
-              <X size={16} aria-hidden />
-            </button>
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }
 

@@ -7,6 +7,7 @@ import { Trouble } from '../show/trouble.tsx';
 import { health, loadHealth } from '../state/live.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
+import { ModelKey } from './model-key.tsx';
 
 type Models = Answer<'listModels'>;
 type Provider = ModelChoice['provider'];
@@ -17,7 +18,7 @@ const NAMES: Record<Exclude<Provider, 'manual'>, string> = {
   'openai-chat': 'Ollama, vLLM, …',
 };
 
-/** Nobody, or which model. Keys stay in the server's environment: the page learns only whether one is there. */
+/** Nobody, or which model. A key that is entered goes to the server and does not come back: the page learns only where one is. */
 export function ModelDialog({ onClose }: { onClose: () => void }): ReactNode {
   const say = useWords();
   const [models, setModels] = useState<Models | null>(null);
@@ -28,31 +29,53 @@ export function ModelDialog({ onClose }: { onClose: () => void }): ReactNode {
   return (
     <Dialog title={say('modelTitle')} onClose={onClose}>
       <Trouble text={trouble} />
-      {models !== null && <Choices models={models} onDone={onClose} />}
+      {models !== null && <Choices models={models} onModels={setModels} onDone={onClose} />}
     </Dialog>
   );
 }
 
-function Choices({ models, onDone }: { models: Models; onDone: () => void }): ReactNode {
+function Choices({
+  models,
+  onModels,
+  onDone,
+}: {
+  models: Models;
+  onModels: (models: Models) => void;
+  onDone: () => void;
+}): ReactNode {
   const say = useWords();
   const isAdmin = useStore(health)?.you.role === 'admin';
   const [provider, setProvider] = useState<Provider>(models.current?.provider ?? 'manual');
   const [model, setModel] = useState(models.current?.model ?? '');
   const [baseUrl, setBaseUrl] = useState('');
+  const [key, setKey] = useState('');
   const [trouble, setTrouble] = useState<string | null>(null);
   const own = provider === 'openai-chat';
-  const choose = async () => {
-    const named = { ...(model.trim() !== '' && { model: model.trim() }), ...(own && baseUrl !== '' && { baseUrl }) };
+  const chosen = models.choices.find((choice) => choice.provider === provider);
+  const address = own && baseUrl !== '' ? { baseUrl } : {};
+  const attempt = async (work: () => Promise<void>) => {
     try {
-      await api('chooseModel', { body: provider === 'manual' ? { provider } : { provider, ...named } });
-      await loadHealth();
-      onDone();
+      setTrouble(null);
+      await work();
     } catch (error) {
       setTrouble(messageOf(error));
     }
   };
+  const saveKey = async (which: Exclude<Provider, 'manual'>, value: string | null) => {
+    onModels(await api('saveModelKey', { body: { provider: which, ...address, key: value } }));
+    setKey('');
+  };
+  const choose = () =>
+    attempt(async () => {
+      if (provider !== 'manual' && key !== '') await saveKey(provider, key.trim());
+      const named = { ...(model.trim() !== '' && { model: model.trim() }), ...address };
+      await api('chooseModel', { body: provider === 'manual' ? { provider } : { provider, ...named } });
+      await loadHealth();
+      onDone();
+    });
   const pick = (next: Provider) => {
     setProvider(next);
+    setKey('');
     setModel(models.choices.find((choice) => choice.provider === next)?.model ?? '');
   };
   return (
@@ -77,8 +100,6 @@ function Choices({ models, onDone }: { models: Models; onDone: () => void }): Re
             chosen={provider === each}
             title={NAMES[each]}
             text={ready ? say('modelReady', { model: name ?? '' }) : (missing ?? '')}
-            // An endpoint of one's own can be named here; a key cannot.
-            disabled={!ready && each !== 'openai-chat'}
             onChoose={() => pick(each)}
           />
         ))}
@@ -101,7 +122,15 @@ function Choices({ models, onDone }: { models: Models; onDone: () => void }): Re
           <input className="field" value={model} onChange={({ target }) => setModel(target.value)} />
         </label>
       )}
-      <p className="text-soft text-sm">{say(isAdmin ? 'modelKeys' : 'needsAdminMode')}</p>
+      {provider !== 'manual' && isAdmin && (
+        <ModelKey
+          from={address.baseUrl === undefined ? (chosen?.keyFrom ?? null) : null}
+          value={key}
+          onChange={setKey}
+          onForget={() => void attempt(() => saveKey(provider, null))}
+        />
+      )}
+      <p className="text-soft text-sm">{say(isAdmin ? 'modelHolds' : 'needsAdminMode')}</p>
       <Trouble text={trouble} />
       <button type="submit" className="button primary ml-auto" disabled={!isAdmin}>
         {say('modelUse')}
@@ -114,20 +143,16 @@ function Choice({
   chosen,
   title,
   text,
-  disabled = false,
   onChoose,
 }: {
   chosen: boolean;
   title: string;
   text: string;
-  disabled?: boolean;
   onChoose: () => void;
 }): ReactNode {
   return (
-    <label
-      className={`flex gap-3 rounded-lg border p-3 ${chosen ? 'border-accent' : 'border-line'} ${disabled ? 'text-soft' : ''}`}
-    >
-      <input type="radio" name="provider" className="mt-1.5" checked={chosen} disabled={disabled} onChange={onChoose} />
+    <label className={`flex gap-3 rounded-lg border p-3 ${chosen ? 'border-accent' : 'border-line'}`}>
+      <input type="radio" name="provider" className="mt-1.5" checked={chosen} onChange={onChoose} />
       <span className="min-w-0">
         <span className="block font-semibold">{title}</span>
         <span className="block text-soft text-sm [overflow-wrap:anywhere]">{text}</span>

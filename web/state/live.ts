@@ -3,7 +3,7 @@ import type { StreamEvent } from '../../src/protocol/events.ts';
 import type { Health } from '../../src/protocol/health.ts';
 import type { SessionView } from '../../src/protocol/sessions.ts';
 import type { ToolView } from '../../src/protocol/tools.ts';
-import { api } from '../api/api.ts';
+import { ApiProblem, api } from '../api/api.ts';
 import { type Connection, followEvents } from '../api/stream.ts';
 import { type Changer, changerOf, noteCall } from './changers.ts';
 import { applyEvent, EMPTY_FEED, type Feed } from './feed.ts';
@@ -17,6 +17,8 @@ export const currentSession = createStore<string | null>(null);
 export const feeds = createStore<ReadonlyMap<string, Feed>>(new Map());
 export const approvals = createStore<readonly ApprovalView[]>([]);
 export const tools = createStore<readonly ToolView[]>([]);
+/** Grows whenever some call came, moved on or ended, for whoever shows calls of all sessions. */
+export const callChanges = createStore(0);
 /** The newest changes of files, for whoever shows files. A new object for each. */
 export const fileChanges = createStore<FileChanges | null>(null);
 
@@ -45,6 +47,7 @@ export function follow(): () => void {
       void refresh(wasOpen);
       // Changes of files are not told again: whoever shows one looks.
       if (wasOpen) fileChanges.set({ by: new Map(), complete: false });
+      if (wasOpen) callChanges.set((now) => now + 1);
       wasOpen = true;
     },
     onEvent(event) {
@@ -96,8 +99,15 @@ export async function loadSessions(): Promise<void> {
 /** Opens a session; of a long one, its newest part first. */
 export async function openSession(id: string): Promise<void> {
   currentSession.set(id);
-  if (!feeds.get().has(id)) await loadSession(id);
+  while (currentSession.get() === id && !feeds.get().has(id)) {
+    const problem = await loadSession(id).then(noProblem, (error: unknown) => error);
+    if (!(problem instanceof ApiProblem) || problem.code !== 'UNREACHABLE') return;
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  }
 }
+
+const noProblem = () => undefined;
+const RETRY_MS = 1000;
 
 async function loadSession(id: string): Promise<void> {
   const known = feeds.get().get(id)?.seq ?? 0;
@@ -123,6 +133,9 @@ function takeAll(events: readonly StreamEvent[]): void {
     takeOther(event);
   }
   feeds.set(changed);
+  if (events.some(({ type }) => type !== 'call.progressed' && /^(call|approval)\./.test(type))) {
+    callChanges.set((now) => now + 1);
+  }
   if (asksChanged) void loadApprovals();
 }
 

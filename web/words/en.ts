@@ -33,6 +33,7 @@ export const en = {
   composerPlaceholder: 'Write a task, or / to call a tool yourself',
   composerManual: 'Type / to choose a tool',
   queued: 'Sent when the agent is done: {count}',
+  notSent: 'Not sent yet: {count}',
   phaseWaiting: 'Waiting for you',
   phaseQueued: 'Queued',
   phaseRunning: 'Running',
@@ -70,7 +71,8 @@ export const en = {
   firstDemo: 'Watch the demo',
   firstDemoText: 'A scripted model analyses the demo workspace with real tools. It is labelled as scripted.',
   firstModel: 'Use a model',
-  firstModelText: 'Choose one whose key the server has, or an endpoint of your own. Then write a task below.',
+  firstModelText:
+    "Its key comes from the server's environment, or you enter it once and it is never shown again. An endpoint of your own needs none.",
   firstModelReady: '{model} is ready: write a task below.',
   approvalTitle: '{tool} wants to run',
   approvalWaiting: '{count} waiting for your answer',
@@ -156,7 +158,7 @@ export const en = {
   removeItem: 'Remove',
   time: 'Time',
   outcome: 'Outcome',
-  approver: 'Approved by',
+  approver: 'Answered by',
   session: 'Session',
   all: 'All',
   filterTool: 'Tool',
@@ -176,8 +178,14 @@ export const en = {
   modelReady: 'Ready: {model}',
   modelAddress: 'Address',
   modelName: 'Model',
-  modelKeys:
-    "Keys come from the environment of the server or the user's configuration and are never shown. The choice holds until the server restarts; the configuration keeps it.",
+  modelHolds: 'The choice holds until the server restarts; the configuration keeps it.',
+  modelKey: 'Key',
+  modelKeyOther: 'Another key',
+  modelKeyHint:
+    "Kept in the user's configuration on the server, in a file for that user alone, and never shown again. Or set it in the server's environment.",
+  modelKeyForget: 'Forget it',
+  keyFromEnvironment: "The key comes from the server's environment.",
+  keyFromConfiguration: "The key is kept in the user's configuration on the server.",
   modelUse: 'Use this',
   alwaysEdited:
     'Your rule is checked before it is saved: one that covers more than is safe, or not this call, is refused.',

@@ -6,6 +6,7 @@ import type { StorePlace } from '../../storage/open.ts';
 import { type Checked, checkText } from './check.ts';
 import { checkUserFile, checkWorkspaceFile } from './config-file.ts';
 import { hideSecrets } from './hide.ts';
+import { type ModelKeys, readModelKeys } from './model-keys.ts';
 import { checkSearch } from './search.ts';
 import { type Config, type PartialConfig, SETTING_NAMES, SETTINGS, type SettingName } from './settings.ts';
 import { checkEnvironment, checkFlags, type Texts } from './texts.ts';
@@ -21,6 +22,9 @@ export interface LoadedConfig {
   readonly storePlace: StorePlace;
   /** Which search providers are configured: what `createWeb` is given. */
   readonly search: SearchSettings;
+  /** Keys of models that the user keeps, and where. Never to be shown. */
+  readonly modelKeys: ModelKeys;
+  readonly modelKeysPath: string;
   /** MCP servers that the workspace would like to have. Nothing starts them: the user may add them. */
   readonly proposedServers: Config['mcpServers'];
   /** The mode that the workspace's own file asks for: it may only be tighter than what the user chooses. */
@@ -46,8 +50,11 @@ export async function loadConfig({
   workspace,
   home = homedir(),
 }: ConfigSources): Promise<Result<LoadedConfig>> {
-  const userPath = join(folderOf(env.XDG_CONFIG_HOME, home, '.config'), 'toolwright', 'config.json');
-  const user = await checkUserFile(userPath);
+  const userFolder = join(folderOf(env.XDG_CONFIG_HOME, home, '.config'), 'toolwright');
+  const user = await checkUserFile(join(userFolder, 'config.json'));
+  // A name that nothing may read in a workspace, should this folder be in one.
+  const modelKeysPath = join(userFolder, 'credentials.json');
+  const kept = await readModelKeys(modelKeysPath);
   const environment = checkEnvironment(env);
   const flag = checkFlags(flags);
   const platform = checkPlatform(env, [user, environment, flag]);
@@ -58,7 +65,7 @@ export async function loadConfig({
     ['flag', flag.values],
   ]);
   const search = checkSearch(env);
-  const found = [platform, user, environment, flag, search].flatMap((source) => source.problems);
+  const found = [platform, user, kept, environment, flag, search].flatMap((source) => source.problems);
   let proposedServers: Config['mcpServers'] = {};
   let workspaceMode: Config['mode'] | null = null;
   if (workspace !== undefined) {
@@ -79,6 +86,8 @@ export async function loadConfig({
     sources: chosen.sources,
     stateDir,
     storePlace,
+    modelKeys: kept.keys,
+    modelKeysPath,
     proposedServers,
     workspaceMode,
     search: search.settings,

@@ -54,7 +54,7 @@ class Chat {
 
   async talk(app: App): Promise<void> {
     const { words, style, io } = this.#cli;
-    const model = openModel(app.loaded.config, io.env);
+    const model = openModel(app.loaded.config, io.env, app.loaded.modelKeys);
     const agent = model.ok ? openAgent(app, model.value) : undefined;
     this.#cli.print(style.dim(words.session(this.#session)));
     this.#cli.print(

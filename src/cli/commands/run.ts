@@ -47,7 +47,7 @@ async function runTask(cli: Cli, task: string, options: RunOptions): Promise<voi
   }
 
   async function work(app: Parameters<Parameters<typeof withApp>[2]>[0]): Promise<void> {
-    const model = openModel(app.loaded.config, io.env);
+    const model = openModel(app.loaded.config, io.env, app.loaded.modelKeys);
     if (!model.ok) {
       failWith(cli, model.error);
       cli.exitCode = EXIT.provider;

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
+import { diagnoseSandbox } from '../../app/diagnose.ts';
+import type { App } from '../../app/open-app.ts';
 import { createSessionRunner } from '../../app/session-runner.ts';
 import { startServer } from '../../app/start-server.ts';
-import { type Cli, failWith } from '../cli.ts';
+import { type Cli, failWith, inLanguage } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
 import { collect, settingsFrom } from '../flags.ts';
 import { addSettings, settingsOf } from '../with-app.ts';
@@ -49,10 +51,17 @@ async function start(cli: Cli, options: StartOptions): Promise<void> {
   if (json) cli.print(JSON.stringify({ url, token, workspaces: [...server.workspaces.keys()], takenPort }));
   else cli.print(words.works(first?.name ?? '', address, `${url}/docs`));
   if (takenPort !== null) cli.note(words.takenPort(takenPort));
+  for (const app of server.apps.values()) await tellSandbox(cli, app);
   await stopSignal(() => process.exit(EXIT.interrupted));
   if (!json) cli.print(words.draining);
   await close();
   process.exit(EXIT.ok);
+}
+
+/** Without one the server is of use, but no command runs: better told now than by the first that is refused. */
+async function tellSandbox({ note, style, words }: Cli, app: App): Promise<void> {
+  const { state, detail } = await diagnoseSandbox(app);
+  if (state !== 'fine') note(`${style.yellow('!')} ${inLanguage(words, detail)}`);
 }
 
 /** Resolves with the first signal to stop; the next one is impatience. */

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { loadConfig } from '../../app/config/load-config.ts';
+import { makeStateFolder } from '../../app/state-folder.ts';
 import { addToken } from '../../app/tokens.ts';
 import { ROLES, type Role } from '../../protocol/health.ts';
 import { type Cli, failWith } from '../cli.ts';
@@ -28,7 +29,9 @@ function oneOfRoles({ words }: Cli, value: string): string {
 
 async function token(cli: Cli, name: string, { role, session, set }: TokenOptions): Promise<void> {
   const loaded = await loadConfig({ env: cli.io.env, flags: settingsFrom(set) });
-  const made = loaded.ok ? addToken(loaded.value.stateDir, { name, role, sessions: session ?? null }) : loaded;
+  if (!loaded.ok) return failWith(cli, loaded.error);
+  const folder = makeStateFolder(loaded.value.stateDir);
+  const made = folder.ok ? addToken(loaded.value.stateDir, { name, role, sessions: session ?? null }) : folder;
   if (!made.ok) return failWith(cli, made.error);
   cli.print(made.value);
 }

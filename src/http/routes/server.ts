@@ -10,7 +10,10 @@ export function serverRoutes({
   backend,
   credentials,
   isStopping,
-}: ApiParts): Pick<Handlers, 'getHealth' | 'getOpenApi' | 'rotateToken' | 'switchMode' | 'listModels' | 'chooseModel'> {
+}: ApiParts): Pick<
+  Handlers,
+  'getHealth' | 'getOpenApi' | 'rotateToken' | 'switchMode' | 'listModels' | 'chooseModel' | 'saveModelKey'
+> {
   const { ledger, settings, runner, version } = backend;
   const document = openApiDocument(version);
 
@@ -42,6 +45,16 @@ export function serverRoutes({
     async chooseModel({ body, who }) {
       const chosen = await runner.choose(body, who.name);
       return chosen.ok ? json(runner.models()) : failureResponse(chosen.error);
+    },
+
+    async saveModelKey({ body, who }) {
+      const saved = await runner.saveKey(body);
+      if (!saved.ok) return failureResponse(saved.error);
+      backend.log.info(
+        { by: who.name },
+        `The key for ${body.baseUrl ?? body.provider} was ${body.key === null ? 'forgotten' : 'saved'}.`,
+      );
+      return json(runner.models());
     },
 
     async rotateToken() {

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { NodeStamp } from '../../kernel/call.ts';
 import { failpoint } from '../../kernel/failpoint.ts';
 import { StoreError } from '../../kernel/store-error.ts';
-import { Batch, concernsAll, runBatch, type Settled, type Unit } from '../batch.ts';
+import { Batch, concernsAll, runBatch, type Settled, type Unit, type Written } from '../batch.ts';
 import { closedStore, driveLater, type Engine, type SweepableBlobs } from '../engine.ts';
 import { GroupCommit } from '../group-commit.ts';
 import type { Work } from '../statement.ts';
@@ -32,6 +32,7 @@ interface Attempt {
   savepoints: boolean;
   /** What will be answered, if the commit that was sent turns out to have happened. */
   settled: readonly Settled[] | undefined;
+  written: readonly Written[];
 }
 
 /**
@@ -42,6 +43,7 @@ interface Attempt {
 export class PostgresEngine implements Engine {
   readonly sql: Statements;
   readonly blobs: SweepableBlobs;
+  onWritten: (events: readonly Written[]) => void = () => {};
   readonly #connections: Connections;
   readonly #lease: NodeLease;
   readonly #notices: Notices;
@@ -138,11 +140,12 @@ export class PostgresEngine implements Engine {
 
   async #commit(units: readonly Unit<unknown>[]): Promise<readonly Settled[]> {
     const number = ++this.#batch;
-    const attempt: Attempt = { number, units, savepoints: false, settled: undefined };
+    const attempt: Attempt = { number, units, savepoints: false, settled: undefined, written: [] };
     for (let collisions = 0; ; ) {
       try {
         const settled = await this.#connections.patiently(() => this.#attempt(attempt));
         this.#notices.wrote();
+        this.onWritten(attempt.written);
         return settled;
       } catch (error) {
         if (isCollision(error) && collisions++ < MOST_COLLISIONS) await delay(collisions * 5);
@@ -185,6 +188,7 @@ export class PostgresEngine implements Engine {
         const settled = await driveLater(runBatch(batch, units, { savepoints }), (query) => run(client, query));
         const answer = settled.map((one) => (one.ok ? one : { ok: false as const, error: postgresTrouble(one.error) }));
         attempt.settled = answer;
+        attempt.written = batch.written;
         failpoint('store.before_commit');
         await client.query('COMMIT');
         failpoint('store.after_commit');

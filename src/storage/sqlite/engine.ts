@@ -1,6 +1,6 @@
 import type { NodeStamp } from '../../kernel/call.ts';
 import { failpoint } from '../../kernel/failpoint.ts';
-import { Batch, concernsAll, runBatch, type Settled, type Unit } from '../batch.ts';
+import { Batch, concernsAll, runBatch, type Settled, type Unit, type Written } from '../batch.ts';
 import { closedStore, driveNow, type Engine, type SweepableBlobs } from '../engine.ts';
 import { GroupCommit } from '../group-commit.ts';
 import type { Query, Row, Work } from '../statement.ts';
@@ -30,6 +30,7 @@ export class SqliteEngine implements Engine {
   readonly node: NodeStamp;
   readonly now: () => number;
   readonly wall: () => number;
+  onWritten: (events: readonly Written[]) => void = () => {};
   readonly #db: Database;
   readonly #slots: NodeSlots;
   readonly #prepared = new Map<string, ReturnType<Database['prepare']>>();
@@ -111,20 +112,23 @@ export class SqliteEngine implements Engine {
 
   #commit(units: readonly Unit<unknown>[]): readonly Settled[] {
     let finished = false;
+    const batch = new Batch(this.sql, this.node);
+    let settled: Settled[];
     try {
       this.#exec('BEGIN IMMEDIATE');
-      const settled = driveNow(runBatch(new Batch(this.sql, this.node), units), this.#run);
+      settled = driveNow(runBatch(batch, units), this.#run);
       finished = true;
       failpoint('store.before_commit');
       this.#exec('COMMIT');
       failpoint('store.after_commit');
-      return settled.map((one) => (one.ok ? one : { ok: false, error: sqliteTrouble(one.error) }));
     } catch (error) {
       this.#rollBack();
       const trouble = sqliteTrouble(error);
       if (finished || units.length === 1 || concernsAll(trouble)) throw trouble;
       return units.map((unit) => this.#commitAlone(unit));
     }
+    this.onWritten(batch.written);
+    return settled.map((one) => (one.ok ? one : { ok: false, error: sqliteTrouble(one.error) }));
   }
 
   /** The places of events are filled in for all units together, so only a try each shows which of them cannot be kept. */

@@ -1,4 +1,5 @@
 import { createTwoFilesPatch } from 'diff';
+import { replacedBlock } from './replaced-block.ts';
 
 const CONTEXT = 3;
 const MAX_LINES = 200;
@@ -18,18 +19,24 @@ export function diffText(before: string, after: string): TextDiff {
   const same = commonSuffix(before, after, start);
   const [oldEnd, newEnd] = [lineEnd(before, before.length - same), lineEnd(after, after.length - same)];
   const [oldPart, newPart] = [before.slice(start, oldEnd), after.slice(start, newEnd)];
-  const options = { context: CONTEXT, timeout: TIME_MS };
-  const patch = createTwoFilesPatch('', '', oldPart, newPart, '', '', options);
-  if (patch === undefined)
+  const lines = replacedBlock(oldPart, newPart, CONTEXT) ?? compared(oldPart, newPart);
+  if (lines === undefined)
     return { text: '[The texts differ too much for a diff.]', added: count(newPart), removed: count(oldPart) };
-  const lines = patch.slice(Math.max(0, patch.indexOf('@@ '))).split('\n');
-  if (lines.at(-1) === '') lines.pop();
   const shift = count(before.slice(0, start));
   return {
     text: bounded(lines.map((line) => shifted(line, shift))),
     added: lines.filter((line) => line.startsWith('+')).length,
     removed: lines.filter((line) => line.startsWith('-')).length,
   };
+}
+
+/** Undefined when there is too much to compare. */
+function compared(before: string, after: string): string[] | undefined {
+  const patch = createTwoFilesPatch('', '', before, after, '', '', { context: CONTEXT, timeout: TIME_MS });
+  if (patch === undefined) return undefined;
+  const lines = patch.slice(Math.max(0, patch.indexOf('@@ '))).split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines;
 }
 
 function bounded(lines: readonly string[]): string {

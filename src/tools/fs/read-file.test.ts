@@ -43,6 +43,13 @@ test('[C03] a missing file is answered with up to five likely paths from the who
   expect(read.text).toContain('Did you mean');
 });
 
+test('of many files with one similar name, the one in the folder that was meant comes first', async () => {
+  const files = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`d${at}/f1.txt`, '']));
+  await using ws = await tempWorkspace({ files });
+  const read = await ws.call('read_file', { path: 'd17/f1.tx' });
+  expect((read.error?.details?.suggestions as string[])[0]).toBe('d17/f1.txt');
+});
+
 test('[A08][D03] absolute paths outside, «..» and links that lead out are refused, and nothing is read', async () => {
   await using ws = await tempWorkspace({ files: { 'ok.txt': 'ok' } });
   writeFileSync(`${ws.outside}/secret.txt`, 'CANARY');

@@ -1,0 +1,96 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+
+/** What a machine may lack or refuse on the first day: each is met with what to do next, by the built command line. */
+const cli = join(import.meta.dirname, '..', '..', 'dist', 'cli.js');
+const base = realpathSync(mkdtempSync(join(tmpdir(), 'newcomer-')));
+const home = join(base, 'home');
+const workspace = join(base, 'my work 工作');
+mkdirSync(home);
+mkdirSync(workspace);
+writeFileSync(join(workspace, '读 我.txt'), 'hello\n');
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+
+interface Ran {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+/** Runs one command line where `change` was done to the file system, as only this process sees it. */
+function toolwright(argv: readonly string[], change: readonly string[] = [], env: object = {}): Promise<Ran> {
+  const program = ['--die-with-parent', '--dev-bind', '/', '/', ...change, '--', process.execPath, cli, ...argv];
+  const child = spawn('bwrap', program, {
+    cwd: workspace,
+    env: { PATH: process.env.PATH, HOME: home, LANG: 'C.UTF-8', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ran: Ran = { code: null, out: '', err: '' };
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    ran.out += text;
+    if (/^\{"url"|Ctrl-C/m.test(ran.out)) setTimeout(() => child.kill(), 1_000);
+  });
+  child.stderr.setEncoding('utf8').on('data', (text) => (ran.err += text));
+  return new Promise((done) => child.on('close', (code) => done({ ...ran, code })));
+}
+
+describe('in a folder that is no git repository, with blanks and Chinese characters in its path', () => {
+  test.each([
+    ['read_file', '--path', '读 我.txt'],
+    ['grep', '--pattern', 'hello'],
+    ['bash', '--command', 'cat "读 我.txt" && git status --short 2>&1 | head -1; pwd'],
+  ])('%s works', async (...call) => {
+    const { code, out } = await toolwright(['call', ...call]);
+    expect({ code, hello: out.includes('hello') }).toEqual({ code: 0, hello: true });
+  });
+});
+
+describe('without bubblewrap', () => {
+  const gone = ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap'].flatMap((place) =>
+    realpathSync('/bin') === '/usr/bin' && place === '/bin/bwrap' ? [] : ['--ro-bind-try', '/dev/null', place],
+  );
+
+  test('a command does not run, and says what to install', async () => {
+    const { code, err } = await toolwright(['call', 'bash', '--command', 'ls'], gone);
+    expect(code).toBe(4);
+    expect(err).toContain('Install it: `apt-get install bubblewrap`');
+  });
+
+  test('files and search work all the same', async () => {
+    expect((await toolwright(['call', 'grep', '--pattern', 'hello'], gone)).out).toContain('读 我.txt:1: hello');
+  });
+
+  test('the server starts and says so at once', async () => {
+    const { out, err } = await toolwright(['start', '--set', 'port=0'], gone);
+    expect(out).toContain('http://127.0.0.1:');
+    expect(err).toContain('Install it: `apt-get install bubblewrap`');
+  });
+});
+
+describe('where the home cannot be written', () => {
+  const readOnly = ['--ro-bind', home, home];
+
+  test.each([
+    ['doctor'],
+    ['history'],
+    ['call', 'read_file', '--path', '读 我.txt'],
+    ['start', '--set', 'port=0'],
+    ['token', 'someone', '--role', 'viewer'],
+  ])('%s names the folder and how to choose another', async (...argv) => {
+    const { code, out, err } = await toolwright(argv, readOnly);
+    expect({ code, out }).toEqual({ code: 4, out: '' });
+    expect(err).toContain(`cannot write its record in ${home}/.local/state/toolwright (EROFS)`);
+    expect(err).toContain('TOOLWRIGHT_STATE_DIR=/folder');
+  });
+
+  test('with that folder it works', async () => {
+    const state = join(base, 'state');
+    const { out } = await toolwright(['call', 'read_file', '--path', '读 我.txt'], readOnly, {
+      TOOLWRIGHT_STATE_DIR: state,
+    });
+    expect(out).toContain('hello');
+  });
+});

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import { createOutbox } from './outbox.ts';
+
+/** A server that takes what it is told to take. */
+function started() {
+  const taken: string[] = [];
+  const busy = new Set<string>();
+  let problem: string | null = null;
+  const outbox = createOutbox({
+    isBusy: (session) => busy.has(session),
+    async send(session, text) {
+      if (problem !== null) return problem;
+      busy.add(session);
+      taken.push(`${session}: ${text}`);
+      return null;
+    },
+  });
+  const done = (session: string) => {
+    busy.delete(session);
+    outbox.sendWaiting();
+  };
+  const kept = (session: string) => outbox.messages.get().get(session) ?? [];
+  const refuseWith = (words: string | null) => {
+    problem = words;
+  };
+  return { outbox, taken, done, kept, refuseWith };
+}
+const settled = () => new Promise((resolve) => setTimeout(resolve, 1));
+
+test('a message that the server did not take stays in its session, first in its place, until it is tried again', async () => {
+  const { outbox, taken, done, kept, refuseWith } = started();
+  refuseWith('The server does not answer.');
+  outbox.add('a', 'one');
+  outbox.add('a', 'two');
+  outbox.add('b', 'other');
+  await settled();
+  expect(taken).toEqual([]);
+  expect(kept('a')).toMatchObject([
+    { text: 'one', state: 'refused', problem: 'The server does not answer.' },
+    { text: 'two', state: 'waiting' },
+  ]);
+  refuseWith(null);
+  outbox.sendWaiting();
+  await settled();
+  expect(taken).toEqual([]);
+  const [first] = kept('a');
+  if (first !== undefined) outbox.tryAgain('a', first);
+  await settled();
+  expect(taken).toEqual(['a: one']);
+  done('a');
+  await settled();
+  expect(taken).toEqual(['a: one', 'a: two']);
+  expect(kept('a')).toEqual([]);
+  expect(kept('b')).toMatchObject([{ text: 'other', state: 'refused' }]);
+});
+
+test('messages go out one after the other, each when the agent is done, and one that is taken away does not', async () => {
+  const { outbox, taken, done, kept } = started();
+  for (const text of ['one', 'two', 'three']) outbox.add('a', text);
+  await settled();
+  expect(taken).toEqual(['a: one']);
+  const [second] = kept('a');
+  if (second !== undefined) outbox.remove('a', second);
+  await settled();
+  expect(taken).toEqual(['a: one']);
+  done('a');
+  await settled();
+  expect(taken).toEqual(['a: one', 'a: three']);
+});
+
+test('removing the one that was refused lets the next go', async () => {
+  const { outbox, taken, kept, refuseWith } = started();
+  refuseWith('no');
+  outbox.add('a', 'one');
+  outbox.add('a', 'two');
+  await settled();
+  refuseWith(null);
+  const [first] = kept('a');
+  if (first !== undefined) outbox.remove('a', first);
+  await settled();
+  expect(taken).toEqual(['a: two']);
+});

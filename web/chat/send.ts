@@ -1,0 +1,29 @@
+import { ApiProblem, api, messageOf } from '../api/api.ts';
+import { loadSessions, sessions } from '../state/live.ts';
+import { createOutbox } from './outbox.ts';
+
+/** What is written for agents. */
+export const outbox = createOutbox({
+  isBusy: (session) => sessions.get().find(({ id }) => id === session)?.running ?? false,
+  send: (session, text) => send(session, text, TRIES),
+});
+
+sessions.subscribe(outbox.sendWaiting);
+
+const TRIES = 20;
+const RETRY_MS = 250;
+
+/** The end of a run is told a moment before the next may begin, so a message that waited for it is tried again. */
+async function send(session: string, text: string, tries: number): Promise<string | null> {
+  try {
+    await api('sendMessage', { at: { id: session }, body: { text } });
+    sessions.set((now) => now.map((one) => (one.id === session ? { ...one, running: true } : one)));
+    void loadSessions().catch(() => undefined);
+    return null;
+  } catch (error) {
+    const isEarly = error instanceof ApiProblem && error.code === 'CONFLICT';
+    if (!isEarly || tries <= 1) return messageOf(error);
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    return send(session, text, tries - 1);
+  }
+}
