@@ -25,6 +25,8 @@ export interface CallRequest {
   resume?: CallRecord;
   /** Takes over a queued call that was asked for under the same key; left out: nobody need know of that. */
   takeUp?: (request: CallRequest) => Promise<ToolResult>;
+  /** Its arguments come from a record that hides some: it only gets the answer of a call made before under its key. */
+  isIncomplete?: boolean;
   /** This call's place among others asked for together. */
   turn?: Turn;
 }

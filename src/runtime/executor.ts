@@ -65,13 +65,13 @@ export class ToolExecutor {
 
   /** Calls asked for together: those that conflict run in this order, the others at once; results come in this order. */
   executeMany(
-    calls: readonly { tool: string; args?: unknown; key?: string }[],
+    calls: readonly { tool: string; args?: unknown; key?: string; isIncomplete?: boolean }[],
     context: AnyContext,
     options: { signal?: AbortSignal } = {},
   ): Promise<ToolResult[]> {
     const turns = turnsFor(calls.length);
     return Promise.all(
-      calls.map(async ({ tool, args = {}, key }, index) => {
+      calls.map(async ({ tool, args = {}, key, isIncomplete = false }, index) => {
         const turn = turns[index];
         const request = {
           tool: String(tool),
@@ -79,6 +79,7 @@ export class ToolExecutor {
           ...contextFrom(context),
           ...options,
           ...(key !== undefined && { key }),
+          isIncomplete,
         };
         try {
           return await this.#run(turn === undefined ? request : { ...request, turn });

@@ -37,7 +37,7 @@ export async function answerOfEarlier(
 }
 
 function isAnother(call: CallScope, earlier: CallRecord): boolean {
-  const digest = digestOfRequest(call);
+  const digest = call.request.isIncomplete ? undefined : digestOfRequest(call);
   return earlier.digest === undefined || digest === undefined
     ? earlier.tool !== call.toolName
     : earlier.digest !== digest;

@@ -1,6 +1,6 @@
 import type { ApprovalRecord } from '../kernel/approval.ts';
 import { type CallRecord, isFinal } from '../kernel/call.ts';
-import type { CallMove, EventData, NewEvent } from '../kernel/event.ts';
+import type { CallMove, EventData, NewEvent, StoredEvent } from '../kernel/event.ts';
 import type { Ledger } from '../kernel/ledger.ts';
 import type { CallQuery, Page, Store, Vault } from '../kernel/ports.ts';
 import { isPromise, type MaybePromise } from '../kernel/result.ts';
@@ -53,7 +53,7 @@ export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: 
         return stored;
       });
     },
-    append: (session, events) => store.append(session, events.map(hiddenEvent)),
+    append: (session, events) => then(store.append(session, events.map(hiddenEvent)), (kept) => asSaid(events, kept)),
     call: (callId) => then(store.call(callId), (call) => call && revealedCall(call)),
     calls: (query) => then(store.calls(query), (page) => revealedPage(query, page)),
   };
@@ -167,6 +167,11 @@ export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: 
       if (call === null || isFinal(call.state)) forget(callId);
     }
   }
+}
+
+/** Whoever adds to a conversation goes on with what was said; the record of it hides what records hide. */
+function asSaid(events: readonly NewEvent[], stored: readonly StoredEvent[]): readonly StoredEvent[] {
+  return stored.map((one, at) => (one.callId === null ? ({ ...one, data: events[at]?.data } as StoredEvent) : one));
 }
 
 /** Everything a store offers, as plain fields: looked up at every step of every call, where a proxy would take longer. */
