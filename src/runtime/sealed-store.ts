@@ -34,9 +34,11 @@ export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: 
   const changes: Partial<Ledger> = {
     submit(call, sure) {
       const args = hideArgs(call.args);
-      if (args === call.args) return then(store.submit(call, sure), withTrueArgs);
-      return then(store.submit({ ...call, args }, sure), (submitted) => {
-        if (submitted.event !== null) keepIfItCan(call.id, call.args);
+      // The name of no tool is whatever somebody wrote.
+      const tool = hide(call.tool);
+      if (args === call.args && tool === call.tool) return then(store.submit(call, sure), withTrueArgs);
+      return then(store.submit({ ...call, tool, args }, sure), (submitted) => {
+        if (submitted.event !== null && args !== call.args) keepIfItCan(call.id, call.args);
         return withTrueArgs(submitted);
       });
     },

@@ -1,5 +1,5 @@
 import type { Outcome } from '../kernel/call.ts';
-import { messageOf } from '../kernel/error.ts';
+import { type Failure, messageOf } from '../kernel/error.ts';
 import type { CallMove } from '../kernel/event.ts';
 import type { MaybePromise } from '../kernel/result.ts';
 import { failed, NO_METADATA, succeeded, type ToolResult } from '../kernel/tool-result.ts';
@@ -75,11 +75,7 @@ function concluded(rt: Runtime, call: CallScope, execution: ToolExecution): Tool
   rt.history.add(execution, size);
   if (call.request.key !== undefined) rt.waiting.tell(callId, result);
   if (result.ok) rt.log.info({ callId, tool }, `Tool ${tool} succeeded`);
-  else
-    rt.log.warn(
-      { callId, tool, code: result.error.code },
-      `Tool ${tool} failed: ${forTheLog(rt, result.error.message)}`,
-    );
+  else logFailure(rt, { callId, tool: rt.hider.hide(tool) }, result.error);
   return result;
 }
 
@@ -101,6 +97,10 @@ function outcomeOf(result: ToolResult, artifact: string | undefined): Outcome {
   if (metadata !== NO_METADATA) outcome.metadata = metadata;
   if (artifact !== undefined) outcome.artifact = artifact;
   return outcome;
+}
+
+function logFailure(rt: Runtime, call: { callId: string; tool: string }, { code, message }: Failure): void {
+  rt.log.warn({ ...call, code }, `Tool ${call.tool} failed: ${forTheLog(rt, message)}`);
 }
 
 const LONGEST_LOGGED = 500;
