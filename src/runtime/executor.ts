@@ -117,11 +117,14 @@ export class ToolExecutor {
     const live = this.#live;
     if (live === undefined) return executeCall(this.#rt, request);
     const id = request.resume?.id ?? request.id ?? newCallId();
-    const stop = live.begin(id);
-    const signal = request.signal === undefined ? stop : AbortSignal.any([request.signal, stop]);
+    request.id = id;
+    request.stop = live.begin(id);
     // One that is taken over under its key is known by its own id as well.
-    const takeUp = (taken: CallRequest) => this.#run(taken);
-    return executeCall(this.#rt, { ...request, id, signal, takeUp }).finally(() => live.end(id));
+    request.takeUp = (taken: CallRequest) => this.#run(taken);
+    return executeCall(this.#rt, request).then((result) => {
+      live.end(id);
+      return result;
+    });
   }
 
   /** The text file a call would leave, for a person who may edit it before saying yes; undefined where there is none. */

@@ -1,5 +1,5 @@
 import type { Outcome } from '../kernel/call.ts';
-import { type Failure, messageOf } from '../kernel/error.ts';
+import { messageOf, type ToolError } from '../kernel/error.ts';
 import type { CallMove } from '../kernel/event.ts';
 import type { MaybePromise } from '../kernel/result.ts';
 import { failed, NO_METADATA, succeeded, type ToolResult } from '../kernel/tool-result.ts';
@@ -75,8 +75,13 @@ function concluded(rt: Runtime, call: CallScope, execution: ToolExecution): Tool
   rt.history.add(execution, size);
   if (call.request.key !== undefined) rt.waiting.tell(callId, result);
   if (result.ok) rt.log.info({ callId, tool }, `Tool ${tool} succeeded`);
-  else logFailure(rt, { callId, tool: rt.hider.hide(tool) }, result.error);
+  else logFailure(rt, callId, forTheLog(rt, tool), result.error);
   return result;
+}
+
+/** What there is no tool for may be called anything. */
+function logFailure(rt: Runtime, callId: string, tool: string, { code, message }: ToolError): void {
+  rt.log.warn({ callId, tool, code }, `Tool ${tool} failed: ${forTheLog(rt, message)}`);
 }
 
 /** The answer when the end could not be recorded: nobody could look this call up later, so nobody may rely on it. */
@@ -97,10 +102,6 @@ function outcomeOf(result: ToolResult, artifact: string | undefined): Outcome {
   if (metadata !== NO_METADATA) outcome.metadata = metadata;
   if (artifact !== undefined) outcome.artifact = artifact;
   return outcome;
-}
-
-function logFailure(rt: Runtime, call: { callId: string; tool: string }, { code, message }: Failure): void {
-  rt.log.warn({ ...call, code }, `Tool ${call.tool} failed: ${forTheLog(rt, message)}`);
 }
 
 const LONGEST_LOGGED = 500;

@@ -182,6 +182,22 @@ describe('tools', () => {
     expect(readFileSync(join(server.workspace, 'n.txt'), 'utf8')).toBe('a1b1c1d1e1f1g1h1i1j1');
     expect((await server.get('/v1/history?tool=edit_file')).body.items).toHaveLength(10);
   });
+
+  test('who waits for a call is told what its record says', async () => {
+    const agent = server.tokenFor('bot', 'agent');
+    const attempts = [
+      { tool: 'list_directory', args: {}, key: 'one' },
+      { tool: 'list_directory', args: {}, key: 'one' },
+      { tool: 'read_file', args: { path: 'nothing.txt' } },
+      { tool: 'read_file', args: { path: 7 } },
+      { tool: 'list_directory', args: { path: '.' }, dryRun: true },
+    ];
+    for (const attempt of attempts) {
+      const { body } = await server.post('/v1/calls', attempt, agent);
+      const { view: _, ...recorded } = (await server.get(`/v1/calls/${body.id}`, agent)).body;
+      expect(body).toEqual(recorded);
+    }
+  });
 });
 
 test.each([

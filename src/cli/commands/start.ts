@@ -50,8 +50,8 @@ async function start(cli: Cli, options: StartOptions): Promise<void> {
   const address = `${url}/#token=${token}`;
   if (json) cli.print(JSON.stringify({ url, token, workspaces: [...server.workspaces.keys()], takenPort }));
   else cli.print(words.works(first?.name ?? '', address, `${url}/docs`));
-  if (takenPort !== null) cli.note(words.takenPort(takenPort));
   for (const app of server.apps.values()) await tellSandbox(cli, app);
+  if (takenPort !== null) cli.note(words.takenPort(takenPort));
   await stopSignal(() => process.exit(EXIT.interrupted));
   if (!json) cli.print(words.draining);
   await close();
