@@ -22,6 +22,8 @@ export interface CallRequest {
   stop?: Stop;
   /** The call's id; left out: a new one. */
   id?: string;
+  /** Told once, as soon as the store has the call: its id, or that of the one made before under the same key. */
+  onRecorded?: (callId: string) => void;
   /** The call inside which this one is made; it shares its parent's locks, and a parent that is stopped stops it. */
   parent?: CallScope;
   /** A queued call to take over, instead of a new one. */

@@ -85,6 +85,7 @@ function recordRequest(rt: Runtime, call: CallScope): MaybePromise<CallRecord | 
   function tellNew({ call: recorded, event }: Awaited<typeof submitted>): CallRecord | undefined {
     if (event === null) return recorded;
     rt.bus.emit(event);
+    call.request.onRecorded?.(recorded.id);
     return undefined;
   }
 }

@@ -36,6 +36,8 @@ export interface CallOptions {
   key?: string;
   /** The call's own id, from `newCallId`, where somebody must know it before the call is over. */
   id?: string;
+  /** Told as soon as the store has the call: its id, or that of the one made before under the same key. */
+  onRecorded?: (callId: string) => void;
 }
 
 /** A context of your own, its plain fields, or the one a tool was given: then this call belongs to that one. */

@@ -200,6 +200,18 @@ describe('tools', () => {
   });
 });
 
+test('a request that is repeated under its key while its call waits leads to that call, at once', async () => {
+  const request = { tool: 'write_file', args: { path: 'a.txt', content: 'x' }, key: 'again', wait: false };
+  const first = await server.post('/v1/calls', request);
+  const second = await server.post('/v1/calls', request);
+  expect(first.status).toBe(202);
+  expect(second).toMatchObject({ status: 202, body: { id: first.body.id } });
+  const other = await server.post('/v1/calls', { ...request, args: { path: 'b.txt', content: 'x' } });
+  expect(other).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+  await server.post(`/v1/calls/${first.body.id}/cancel`);
+  expect(await server.ended(first.body.id)).toMatchObject({ state: 'cancelled' });
+});
+
 test.each([
   ['GET', '/v1/tools?category=nope', undefined, 'expected one of'],
   ['GET', '/v1/history?sesion=s1', undefined, 'sesion'],
