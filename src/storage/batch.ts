@@ -2,7 +2,7 @@ import type { NodeStamp } from '../kernel/call.ts';
 import type { LogEvent } from '../kernel/event.ts';
 import { StoreError } from '../kernel/store-error.ts';
 import { chainHash } from './chain.ts';
-import { type AnyNewEvent, EVENT_VERSIONS } from './event-rows.ts';
+import { type AnyNewEvent, EVENT_VERSIONS, type Written } from './event-rows.ts';
 import type { Payload } from './payload.ts';
 import { ask, first, type Query, type Work } from './statement.ts';
 import type { Statements } from './statements.ts';
@@ -15,12 +15,6 @@ type Placed = { -readonly [K in keyof LogEvent]: LogEvent[K] };
 interface Staged {
   event: Placed;
   payload: Payload;
-}
-
-/** An event as it was written, and the text of its data. */
-export interface Written {
-  readonly event: LogEvent;
-  readonly payload: Payload;
 }
 
 /** How much had been staged at a moment. */
