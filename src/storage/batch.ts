@@ -49,7 +49,7 @@ export class Batch {
   readonly steps: Record<'savepoint' | 'release' | 'undo', Query>;
   readonly #staged: Staged[] = [];
   readonly #calls: { row: CallTable; requested: Staged }[] = [];
-  readonly #changed: { row: CallTable; before: Partial<CallTable> }[] = [];
+  readonly #changed: { row: CallTable; before: CallTable }[] = [];
   readonly #byId = new Map<string, CallTable>();
   readonly #byKey = new Map<string, CallTable>();
 
@@ -87,11 +87,9 @@ export class Batch {
     return this.#byKey.get(keyOf(session, key));
   }
 
-  changeStaged(row: CallTable, change: Partial<CallTable>): void {
-    const before: Record<string, unknown> = {};
-    for (const column in change) before[column] = row[column as keyof CallTable];
-    this.#changed.push({ row, before });
-    Object.assign(row, change);
+  /** Before a staged call is changed by a unit that may still fail. */
+  rememberStaged(row: CallTable): void {
+    this.#changed.push({ row, before: { ...row } });
   }
 
   /** In the order of their places, once the batch is finished. */

@@ -82,13 +82,16 @@ export function* applyMove(batch: Batch, callId: string, prepared: PreparedMove,
   const ends = isFinal(to);
   const staged = batch.stagedCall(callId);
   if (staged !== undefined) {
+    batch.rememberStaged(staged);
     const session = moveStaged(batch, staged, prepared, at);
     if (session !== undefined && ends && staged.started_at === null) {
       yield ask(sql.closeApprovals, { call: callId, at: whole(at) });
     }
     return session;
   }
-  const written = writtenColumns(batch, prepared, at);
+  // A copy: the unit may run again if its connection broke.
+  const written: MovedColumns = { ...prepared.columns };
+  addOwnColumns(written, batch, to, at);
   const statement = sql.moveCall(Object.keys(written) as (keyof MovedColumns)[]);
   const values = Object.assign(written, {
     id: callId,
@@ -113,22 +116,19 @@ function moveStaged(batch: Batch, staged: CallTable, prepared: PreparedMove, at:
   const { to, from, attempt } = prepared.move;
   if (!(from as readonly string[]).includes(staged.state)) return undefined;
   if (attempt !== undefined && attempt !== staged.attempt) return undefined;
-  const change: Partial<CallTable> = writtenColumns(batch, prepared, at);
-  change.state = to;
-  change.attempt = staged.attempt + startsOf(to);
-  batch.changeStaged(staged, change);
+  Object.assign(staged, prepared.columns);
+  addOwnColumns(staged, batch, to, at);
+  staged.state = to;
+  staged.attempt += startsOf(to);
   return staged.session;
 }
 
-/** A copy: the unit may run again if its connection broke. */
-function writtenColumns({ node }: Batch, { move: { to }, columns }: PreparedMove, at: number): MovedColumns {
-  const written: MovedColumns = { ...columns };
+function addOwnColumns(columns: MovedColumns, { node }: Batch, to: CallState, at: number): void {
   if (to === 'running' || to === 'requested') {
-    written.node = node.id;
-    written.node_epoch = node.epoch;
+    columns.node = node.id;
+    columns.node_epoch = node.epoch;
   }
-  if (isFinal(to)) written.finished_at ??= whole(at);
-  return written;
+  if (isFinal(to)) columns.finished_at ??= whole(at);
 }
 
 function startsOf(to: CallState): number {
