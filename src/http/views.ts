@@ -12,9 +12,9 @@ export function callView(call: CallRecord): CallView {
   const { id, session, agent, tool, args, state, effect, requestedAt, startedAt, finishedAt, durationMs } = call;
   const waitedMs = startedAt === null ? null : Math.max(0, startedAt - requestedAt);
   const outcome = call.outcome as CallView['outcome'];
-  const { attempt = 0, approvedBy = null } = call;
+  const { attempt = 0, approvedBy = null, deniedBy = null } = call;
   const times = { requestedAt, startedAt, finishedAt, durationMs, waitedMs };
-  return { id, session, agent, tool, args, state, effect, ...times, attempt, outcome, approvedBy };
+  return { id, session, agent, tool, args, state, effect, ...times, attempt, outcome, approvedBy, deniedBy };
 }
 
 /** One call, with the tool's own view of its value. A value that an older version of the tool recorded may not fit it. */

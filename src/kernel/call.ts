@@ -64,6 +64,10 @@ export interface CallRecord {
   readonly node?: NodeStamp | null;
   /** Who said yes, empty when they have no name; null when nobody was asked or said yes. Absent like `attempt`. */
   readonly approvedBy?: string | null;
+  /** Who said no; null when nobody did. Absent like `attempt`. */
+  readonly deniedBy?: string | null;
+  /** Some of its arguments are hidden and kept elsewhere, so it cannot be taken over here. */
+  readonly isIncomplete?: true;
 }
 
 /** A process that uses the store. Its epoch grows with every start, so that a late word of an earlier life is known. */

@@ -46,6 +46,7 @@ export const call = z
     attempt: z.int(),
     outcome: outcome.nullable(),
     approvedBy: z.string().nullable().describe('Who said yes; null when nobody was asked'),
+    deniedBy: z.string().nullable().describe('Who said no; null when nobody did'),
     view: z.array(viewBlock).optional().describe("The tool's own view of its value; only for one call"),
   })
   .meta({ id: 'Call' });

@@ -77,6 +77,12 @@ export const recordedEvent = z.discriminatedUnion('type', [
   }),
   recorded('rule.removed', ofNone, { ruleId: z.string(), by: z.string().nullable() }),
   recorded('mode.switched', ofNone, { mode: z.string(), by: z.string().nullable() }),
+  recorded('model.switched', ofNone, {
+    provider: z.string(),
+    model: z.string().nullable(),
+    endpoint: z.string().optional(),
+    by: z.string().nullable(),
+  }),
   recorded('tool.switched', ofNone, { tool: z.string(), enabled: z.boolean(), by: z.string().nullable() }),
 ]);
 export type RecordedEvent = z.infer<typeof recordedEvent>;

@@ -3,6 +3,7 @@ import type { CallRecord } from '../kernel/call.ts';
 import type { ExecutionContext } from '../kernel/execution-context.ts';
 import { isPromise, type MaybePromise } from '../kernel/result.ts';
 import type { Tool } from '../kernel/tool.ts';
+import type { ToolResult } from '../kernel/tool-result.ts';
 import type { Ticket } from './access-locks.ts';
 import { CallContext, type ContextParts } from './call-context.ts';
 import { Interruption, interruptible } from './interruption.ts';
@@ -25,6 +26,8 @@ export interface CallRequest {
   parent?: CallScope;
   /** A queued call to take over, instead of a new one. */
   resume?: CallRecord;
+  /** Takes over a queued call that was asked for under the same key; left out: nobody need know of that. */
+  takeUp?: (request: CallRequest) => Promise<ToolResult>;
   /** This call's place among others asked for together. */
   turn?: Turn;
 }
@@ -70,6 +73,8 @@ export class CallScope {
   startedAt: number | null = null;
   startedMonotonic = 0;
   ticket: Ticket | undefined;
+  /** How many changes other calls had made when what it touches was last looked at. */
+  judgedAfter = 0;
   admitted: readonly Access[] | null = null;
   #cancel: AbortSignal | undefined;
 

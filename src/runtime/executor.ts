@@ -118,6 +118,8 @@ export class ToolExecutor {
     const id = request.resume?.id ?? request.id ?? newCallId();
     request.id = id;
     request.stop = live.begin(id);
+    // One that is taken over under its key is known by its own id as well.
+    request.takeUp = (taken: CallRequest) => this.#run(taken);
     return executeCall(this.#rt, request).then((result) => {
       live.end(id);
       return result;

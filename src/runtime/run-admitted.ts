@@ -3,22 +3,23 @@ import type { FinalState } from '../kernel/call.ts';
 import { type ErrorCode, toFailure } from '../kernel/error.ts';
 import type { CallMove } from '../kernel/event.ts';
 import { fail, isPromise, isResult, ok, type Result } from '../kernel/result.ts';
-import { type Admitted, noLongerAgreed } from './admit.ts';
+import { type Admitted, confirm, isStale } from './admit.ts';
 import type { CallScope, Turn } from './call-scope.ts';
 import { type Ending, ending } from './ending.ts';
 import { interruptible } from './interruption.ts';
 import { record } from './record.ts';
 import type { Runtime } from './runtime.ts';
 
-/** wait for the calls before it → record the start → run with a deadline → render. All effects happen here. */
+/** wait for the calls before it → judge again if they changed anything → record the start → run with a deadline → render. All effects happen here. */
 export async function runAdmitted(rt: Runtime, call: CallScope, admitted: Admitted): Promise<Ending> {
   const { tool, input, access } = admitted;
   if (call.context.dryRun) return describe(call, admitted);
   const turn = takeTurn(rt, call, access);
   if (turn !== undefined) await turn;
   call.throwIfCancelled();
-  const over = admitted.agreed === undefined ? undefined : await noLongerAgreed(rt, call, admitted);
-  if (over !== undefined) return over;
+  const now = isStale(rt, call, admitted) ? await confirm(rt, call, admitted) : admitted;
+  if (now.kind === 'ending') return now;
+  if (now !== admitted) return runAdmitted(rt, call, now);
 
   call.stage = 'definition';
   const summary = aString('summary', tool.summary(input));

@@ -1,7 +1,7 @@
 import type { HistoryQuery } from '../kernel/ledger.ts';
 import { nameOf } from './names.ts';
 import { define, type Statement } from './statement.ts';
-import { approvedBy } from './statements/calls.ts';
+import { ANSWERED_BY } from './statements/calls.ts';
 import type { Statements } from './statements.ts';
 import type { ShownCall } from './tables.ts';
 
@@ -39,7 +39,7 @@ export class CallQueries {
 
   #compile(filters: string[], states: number | undefined, newestFirst: boolean) {
     return define<Values>()((slots) => {
-      let query = this.#sql.db.selectFrom('calls').selectAll().select(approvedBy);
+      let query = this.#sql.db.selectFrom('calls').selectAll().select(ANSWERED_BY);
       const has = (name: string) => filters.includes(name);
       if (has('session')) query = query.where('session', '=', slots.session as string);
       if (has('tool')) query = query.where('tool', '=', slots.tool as string);

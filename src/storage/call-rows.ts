@@ -34,7 +34,7 @@ function record(row: CallTable | ShownCall, args: unknown, outcome: Outcome | nu
     outcome,
     attempt: row.attempt,
     node: row.node === null ? null : { id: row.node, epoch: row.node_epoch ?? 0 },
-    ...('approved_by' in row && { approvedBy: row.approved_by }),
+    ...('approved_by' in row && { approvedBy: row.approved_by, deniedBy: row.denied_by }),
   };
   return row.digest === null ? call : { ...call, digest: row.digest };
 }

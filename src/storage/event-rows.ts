@@ -31,6 +31,7 @@ export const EVENT_VERSIONS: Record<RecordedEventType | SessionEventType | Syste
   'rule.removed': 1,
   'tool.switched': 1,
   'mode.switched': 1,
+  'model.switched': 1,
 };
 
 export function toLogEvent(blobs: BlobStore, row: EventTable): MaybePromise<LogEvent> {

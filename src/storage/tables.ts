@@ -56,7 +56,7 @@ export interface EventTable {
 }
 
 /** A call with what the approvals tell of it. */
-export type ShownCall = CallTable & { readonly approved_by: string | null };
+export type ShownCall = CallTable & { readonly approved_by: string | null; readonly denied_by: string | null };
 
 export interface CallTable {
   id: string;

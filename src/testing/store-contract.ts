@@ -275,6 +275,6 @@ async function idsOf(page: ReturnType<Store['calls']>): Promise<string[]> {
 
 /** Without what only a shared store adds. */
 function essence(call: unknown): object {
-  const { attempt, node, approvedBy, ...rest } = call as Partial<CallRecord>;
+  const { attempt, node, approvedBy, deniedBy, ...rest } = call as Partial<CallRecord>;
   return rest;
 }

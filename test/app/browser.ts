@@ -68,8 +68,13 @@ export class TestApp implements AsyncDisposable {
     await page.screenshot({ path: join(shots, `${name}.png`) });
   }
 
+  /** Those that are done with: an open page goes on to follow the server. */
+  async closePages(): Promise<void> {
+    for (const page of this.#pages.splice(0)) await page.context().close();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const page of this.#pages) await page.context().close();
+    await this.closePages();
     await this.server[Symbol.asyncDispose]();
   }
 }

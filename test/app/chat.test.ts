@@ -1,29 +1,45 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { callCard, callTool, closeBrowser, openQuestion, TestApp } from './browser.ts';
 
 const LONG = { timeout: 120_000 };
 /** Runs in the page. */
 const colourOf = (phase: string) => `getComputedStyle(document.querySelector('[data-phase=${phase}]')).color`;
+/** Runs in the page: whether it ever said that somebody else had answered. */
+const WATCH_FOR_ANSWERED = `{
+  window.__answered = false;
+  new MutationObserver(() => { window.__answered ||= document.body.innerText.includes('Answered elsewhere'); })
+    .observe(document.body, { subtree: true, childList: true, characterData: true });
+}`;
 let app: TestApp;
 
-beforeEach(async () => {
+beforeAll(async () => {
   app = await TestApp.start();
 }, LONG.timeout);
+beforeEach(() => writeFileSync(join(app.server.workspace, 'a.txt'), 'one\n'));
 afterEach(async () => {
-  const { errors, strayRequests } = app;
-  await app[Symbol.asyncDispose]();
-  expect(errors).toEqual([]);
-  expect(strayRequests).toEqual([]);
+  await app.closePages();
+  for (const { id } of await app.server.pending()) await app.server.post(`/v1/approvals/${id}/deny`);
+  expect(app.errors.splice(0)).toEqual([]);
+  expect(app.strayRequests).toEqual([]);
 }, LONG.timeout);
-afterAll(closeBrowser);
+afterAll(async () => {
+  await app[Symbol.asyncDispose]();
+  await closeBrowser();
+}, LONG.timeout);
 
+/** The page on a session of its own. */
+async function openChat(options: Parameters<TestApp['open']>[1] = {}): Promise<Page> {
+  const { body } = await app.server.post('/v1/sessions');
+  return app.open(`/chat/${body.id}`, options);
+}
 const file = () => readFileSync(join(app.server.workspace, 'a.txt'), 'utf8');
 
 describe('the chat', () => {
   test('[D12] [D13] shows a call with its arguments, and its result by icon, word and colour', LONG, async () => {
-    const page = await app.open();
+    const page = await openChat();
     await callTool(page, 'read_file', { path: 'a.txt' });
     const good = callCard(page, 'read_file').first();
     await good.getByText('Done').waitFor();
@@ -42,7 +58,7 @@ describe('the chat', () => {
 
   test('[D14] the demo shows its calls in order and then the summary', LONG, async () => {
     app.addDemo();
-    const page = await app.open();
+    const page = await openChat();
     await page.getByRole('button', { name: 'Watch the demo' }).click();
     await page.getByText('Scripted run').waitFor();
     for (let answered = 0; answered < 2; answered++) {
@@ -58,7 +74,7 @@ describe('the chat', () => {
 
 describe('approvals', () => {
   test('[E17] a call waits, the dialog shows exactly what would run, and a yes makes it go on', LONG, async () => {
-    const page = await app.open();
+    const page = await openChat();
     await callTool(page, 'write_file', { path: 'a.txt', content: 'one\ntwo\n' });
     await callCard(page, 'write_file').getByText('Waiting for you').waitFor();
     expect(file()).toBe('one\n');
@@ -72,7 +88,7 @@ describe('approvals', () => {
   });
 
   test('[E17] edited arguments are what runs, and the card says which were changed', LONG, async () => {
-    const page = await app.open();
+    const page = await openChat();
     await callTool(page, 'write_file', { path: 'a.txt', content: 'theirs\n' });
     const dialog = await openQuestion(page);
     await dialog.getByRole('button', { name: 'Edit' }).click();
@@ -88,7 +104,7 @@ describe('approvals', () => {
   });
 
   test('[E17] a hunk that is rejected in the diff is not written', LONG, async () => {
-    const page = await app.open();
+    const page = await openChat();
     await callTool(page, 'write_file', { path: 'a.txt', content: 'one\nunwanted\n' });
     const dialog = await openQuestion(page);
     await dialog.getByRole('button', { name: 'Edit' }).click();
@@ -99,8 +115,65 @@ describe('approvals', () => {
     expect(file()).toBe('one\n');
   });
 
+  test(
+    '[E17] what is no longer on the page does not run: an edit that was left, or was made in another tab of the dialog',
+    LONG,
+    async () => {
+      const page = await openChat();
+      await callTool(page, 'write_file', { path: 'a.txt', content: 'theirs\n' });
+      const dialog = await openQuestion(page);
+      const edit = dialog.getByRole('button', { name: 'Edit', exact: true });
+      const allow = dialog.getByRole('button', { name: /^Allow/ }).last();
+      await edit.click();
+      await dialog.getByRole('tab', { name: 'JSON' }).click();
+      await dialog.getByLabel('JSON').fill('{ "path": ');
+      await expect.poll(() => allow.isEnabled()).toBe(false);
+      await dialog.getByRole('tab', { name: 'Form' }).click();
+      await dialog.getByLabel(/^content /).fill('mine\n');
+      await dialog.getByRole('button', { name: 'Allow with my changes' }).waitFor();
+      await expect.poll(() => allow.isEnabled(), { timeout: 10_000 }).toBe(true);
+      await dialog.getByRole('tab', { name: 'Changes' }).click();
+      await dialog.getByText('theirs', { exact: true }).waitFor();
+      expect(await allow.textContent()).toBe('Allow once');
+      await dialog.getByRole('tab', { name: 'Form' }).click();
+      await dialog.getByLabel(/^content /).fill('hidden\n');
+      await dialog.getByRole('button', { name: 'Allow with my changes' }).waitFor();
+      await edit.click();
+      await dialog.locator('[data-diff]').getByText('+theirs').waitFor();
+      expect(await allow.textContent()).toBe('Allow once');
+      await allow.click();
+      await callCard(page, 'write_file').getByText('Done').waitFor();
+      expect(file()).toBe('theirs\n');
+      expect(await page.getByText('Answered elsewhere').count()).toBe(0);
+    },
+  );
+
+  test(
+    '[E17] what was just typed is not passed over, and an own answer is not shown as somebody else’s',
+    LONG,
+    async () => {
+      const page = await openChat();
+      await callTool(page, 'write_file', { path: 'a.txt', content: 'theirs\n' });
+      const dialog = await openQuestion(page);
+      await page.evaluate(WATCH_FOR_ANSWERED);
+      await dialog.getByRole('button', { name: 'Edit', exact: true }).click();
+      const text = dialog.locator('.cm-content');
+      await text.getByText('theirs').click();
+      await page.keyboard.press('Control+End');
+      const allow = dialog.getByRole('button', { name: /^Allow/ }).last();
+      await page.keyboard.type('and mine');
+      expect(await allow.isEnabled()).toBe(false);
+      await page.keyboard.press('Control+Enter');
+      await dialog.getByRole('button', { name: 'Allow with my changes' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      await callCard(page, 'write_file').getByText('Done').waitFor();
+      expect(file()).toBe('theirs\nand mine');
+      expect(await page.evaluate('window.__answered')).toBe(false);
+    },
+  );
+
   test('[E17] a no reaches the call, with the words of the person', LONG, async () => {
-    const page = await app.open();
+    const page = await openChat();
     await callTool(page, 'write_file', { path: 'a.txt', content: 'x' });
     const dialog = await openQuestion(page);
     await dialog.getByLabel('Words for the model (optional)').fill('use another file');
@@ -112,7 +185,7 @@ describe('approvals', () => {
   });
 
   test('a question answered in another tab is shown as answered', LONG, async () => {
-    const here = await app.open();
+    const here = await openChat();
     await callTool(here, 'write_file', { path: 'a.txt', content: 'x' });
     const dialog = await openQuestion(here);
     const there = await app.open();
@@ -125,7 +198,7 @@ describe('approvals', () => {
     LONG,
     async () => {
       writeFileSync(join(app.server.workspace, 'b.txt'), 'before\n');
-      const page = await app.open();
+      const page = await openChat();
       await callTool(page, 'write_file', { path: 'a.txt', content: 'after the restart\n' });
       await callCard(page, 'write_file').getByText('Waiting for you').waitFor();
       const editor = await app.open('/files/b.txt');
@@ -145,7 +218,7 @@ describe('approvals', () => {
   );
 
   test('nothing fires in the first half second, and the composer keeps the focus', LONG, async () => {
-    const page = await app.open();
+    const page = await openChat();
     await page.locator('#composer').focus();
     const { body } = await app.server.post('/v1/sessions');
     const args = { path: 'a.txt', content: 'x' };
@@ -158,7 +231,7 @@ describe('approvals', () => {
 });
 
 test('what is typed while an input method composes is not sent by its Enter', LONG, async () => {
-  const page = await app.open('/', { locale: 'zh-CN' });
+  const page = await openChat({ locale: 'zh-CN' });
   const composer = page.locator('#composer');
   await composer.fill('你好');
   await composer.dispatchEvent('keydown', { key: 'Enter', isComposing: true });

@@ -132,10 +132,17 @@ describe('tools', () => {
   });
 });
 
-test('history has filters, who approved, and an address for each call', LONG, async () => {
+test('history has filters, who answered, and an address for each call, and follows by itself', LONG, async () => {
   await call('read_file', { path: 'a.txt' });
-  await call('read_file', { path: 'missing' });
   const page = await app.open('/history');
+  await page.getByRole('row').nth(1).waitFor();
+  await call('read_file', { path: 'missing' });
+  const { approval } = await app.server.ask({ command: 'rm a.txt' }, 'bash');
+  const asked = page.getByRole('row', { name: 'rm a.txt' });
+  await asked.getByText('Waiting for you').waitFor();
+  await app.server.post(`/v1/approvals/${approval.id}/deny`, {}, app.server.tokenFor('ana', 'approver'));
+  await asked.getByText('Denied').waitFor();
+  await asked.getByText('ana', { exact: true }).waitFor();
   await page.getByRole('combobox', { name: 'Outcome' }).selectOption('failed');
   await expect.poll(() => page.getByRole('row').count(), { timeout: 10_000 }).toBe(2);
   await app.shot(page, 'history');

@@ -1,10 +1,14 @@
 import { unifiedMergeView } from '@codemirror/merge';
-import { EditorView } from '@codemirror/view';
+import { Prec } from '@codemirror/state';
+import { EditorView, keymap } from '@codemirror/view';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { createEditor } from '../editor/create-editor.ts';
 import { useWords } from '../words/words.ts';
 
 const SETTLE_MS = 300;
+
+/** The dialog's key for yes; an editor would begin a new line with it. */
+const ANSWERS = Prec.highest(keymap.of([{ key: 'Mod-Enter', run: () => true }]));
 
 /**
  * The change as it would be made: each hunk can be taken or left, and the new text edited. What stands in it when one
@@ -36,7 +40,7 @@ export function DraftEditor({
       text: draft.after,
       path: draft.path,
       label: draft.path,
-      more: [tell, unifiedMergeView({ original: draft.before, mergeControls: true })],
+      more: [tell, ANSWERS, unifiedMergeView({ original: draft.before, mergeControls: true })],
     });
     return () => {
       clearTimeout(timer);

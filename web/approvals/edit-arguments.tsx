@@ -64,6 +64,14 @@ export function EditArguments({
     latest.current += 1;
     onBroken(true);
   };
+  /** What was half written goes with its field. The diff begins as the call was asked for, so what runs does as well. */
+  const goTo = (next: Way) => {
+    latest.current += 1;
+    onBroken(false);
+    setTrouble(null);
+    if (next === 'diff' && way !== 'diff') take(approval.args as Values);
+    setWay(next);
+  };
   const ways: readonly Way[] = draft === null ? ['form', 'json'] : ['diff', 'form', 'json'];
   const names = { form: 'asForm', json: 'asJson', diff: 'asDiff' } as const;
   return (
@@ -76,7 +84,7 @@ export function EditArguments({
             role="tab"
             aria-selected={way === one}
             className="button aria-selected:border-accent aria-selected:font-semibold"
-            onClick={() => setWay(one)}
+            onClick={() => goTo(one)}
           >
             {say(names[one])}
           </button>

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import type { ApprovalDetail } from '../../src/protocol/approvals.ts';
 import type { PreviewBlock } from '../../src/protocol/preview.ts';
-import { Arguments } from '../chat/call-card.tsx';
+import { Arguments } from '../show/arguments.tsx';
 import { DiffText } from '../show/diff-text.tsx';
 import { Visible } from '../show/visible.tsx';
 import { useWords } from '../words/words.ts';

@@ -2,15 +2,17 @@ import { ArrowLeft } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
 import type { CallView } from '../../src/protocol/calls.ts';
 import { api, messageOf } from '../api/api.ts';
-import { Arguments } from '../chat/call-card.tsx';
 import { go } from '../shell/place.ts';
+import { Arguments } from '../show/arguments.tsx';
 import { CopyButton } from '../show/copy-button.tsx';
 import { dateTime, duration } from '../show/format.ts';
 import { PhaseBadge } from '../show/phase-badge.tsx';
 import { Trouble } from '../show/trouble.tsx';
 import { ViewBlocks } from '../show/view-blocks.tsx';
 import { phaseOf } from '../state/feed.ts';
+import { callChanges } from '../state/live.ts';
 import { useStore } from '../state/store.ts';
+import { useThrottled } from '../state/use-throttled.ts';
 import { language as shownLanguage, useWords } from '../words/words.ts';
 
 /** One call by its own address. */
@@ -18,9 +20,12 @@ export function CallPage({ id }: { id: string }): ReactNode {
   const say = useWords();
   const [call, setCall] = useState<CallView | null>(null);
   const [trouble, setTrouble] = useState<string | null>(null);
+  const changes = useThrottled(callChanges, 500);
+  const isOver = call?.id === id && call.finishedAt !== null;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: until it is over, every change is a reason to look again
   useEffect(() => {
     api('getCall', { at: { id } }).then(setCall, (error) => setTrouble(messageOf(error)));
-  }, [id]);
+  }, [id, isOver || changes]);
   return (
     <div className="h-full overflow-auto p-4">
       <button type="button" className="button plain" onClick={() => go('history')}>
@@ -49,7 +54,8 @@ function CallDetails({ call }: { call: CallView }): ReactNode {
         {dateTime(call.requestedAt, language)}
         {call.durationMs !== null && ` · ${say('duration')}: ${duration(call.durationMs)}`}
         {(call.waitedMs ?? 0) > 1000 && ` · ${say('waited')}: ${duration(call.waitedMs ?? 0)}`}
-        {call.approvedBy !== null && ` · ${say('approver')}: ${call.approvedBy}`}
+        {call.approvedBy !== null && ` · ${say('approvedBy', { name: call.approvedBy || '?' })}`}
+        {call.deniedBy !== null && ` · ${say('deniedBy', { name: call.deniedBy })}`}
       </p>
       <button type="button" className="w-fit text-accent text-sm underline" onClick={() => go('chat', call.session)}>
         {say('session')}: {call.session}

@@ -7,8 +7,9 @@ import { PhaseBadge } from '../show/phase-badge.tsx';
 import { Trouble } from '../show/trouble.tsx';
 import { Visible } from '../show/visible.tsx';
 import { phaseOf } from '../state/feed.ts';
-import { tools } from '../state/live.ts';
+import { callChanges, tools } from '../state/live.ts';
 import { useStore } from '../state/store.ts';
+import { useThrottled } from '../state/use-throttled.ts';
 import type { Words } from '../words/en.ts';
 import { language as shownLanguage, useWords } from '../words/words.ts';
 import { CallPage } from './call-page.tsx';
@@ -30,41 +31,62 @@ interface Filter {
   readonly state: string;
 }
 
-/** Every recorded call, newest first. */
+const PAGE = 100;
+const LARGEST_PAGE = 500;
+const EVERY_MS = 500;
+
+/** Every recorded call, newest first. It follows: what comes, moves on or ends is shown as it is now. */
 export function HistoryScreen({ callId }: { callId: string | null }): ReactNode {
   const say = useWords();
   const [filter, setFilter] = useState<Filter>({ tool: '', state: '' });
-  const [items, setItems] = useState<readonly CallView[]>([]);
-  const [next, setNext] = useState<string | null>(null);
+  const [wanted, setWanted] = useState(PAGE);
+  const [items, setItems] = useState<readonly CallView[] | null>(null);
+  const [hasMore, setHasMore] = useState(false);
   const [trouble, setTrouble] = useState<string | null>(null);
-  const load = async (after?: string) => {
-    try {
-      const page = await api('listHistory', {
-        query: { ...filter, limit: 100, ...(after !== undefined && { after }) },
-      });
-      setItems((now) => (after === undefined ? page.items : [...now, ...page.items]));
-      setNext(page.next);
-      setTrouble(null);
-    } catch (error) {
-      setTrouble(messageOf(error));
-    }
-  };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another filter is another list
-  useEffect(() => void load(), [filter]);
+  const changes = useThrottled(callChanges, EVERY_MS);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `changes` is the reason to look again
+  useEffect(() => {
+    let current = true;
+    loadCalls(filter, wanted).then(
+      (found) => {
+        if (!current) return;
+        setItems(found.items);
+        setHasMore(found.hasMore);
+        setTrouble(null);
+      },
+      (error) => current && setTrouble(messageOf(error)),
+    );
+    return () => {
+      current = false;
+    };
+  }, [filter, wanted, changes]);
   if (callId !== null) return <CallPage id={callId} />;
   return (
     <div className="h-full overflow-auto p-4">
       <h1 className="mb-2 font-semibold text-xl">{say('history')}</h1>
       <Filters filter={filter} onChange={setFilter} />
       <Trouble text={trouble} />
-      {items.length === 0 ? <p className="text-soft">{say('noCalls')}</p> : <Calls items={items} />}
-      {next !== null && (
-        <button type="button" className="button mt-2" onClick={() => void load(next)}>
+      {items?.length === 0 && <p className="text-soft">{say('noCalls')}</p>}
+      {items !== null && items.length > 0 && <Calls items={items} />}
+      {hasMore && (
+        <button type="button" className="button mt-2" onClick={() => setWanted(wanted + PAGE)}>
           {say('loadMore')}
         </button>
       )}
     </div>
   );
+}
+
+async function loadCalls(filter: Filter, wanted: number): Promise<{ items: readonly CallView[]; hasMore: boolean }> {
+  const items: CallView[] = [];
+  let after: string | null | undefined;
+  while (after !== null && items.length < wanted) {
+    const limit = Math.min(LARGEST_PAGE, wanted - items.length);
+    const page = await api('listHistory', { query: { ...filter, limit, ...(after !== undefined && { after }) } });
+    items.push(...page.items);
+    after = page.next;
+  }
+  return { items, hasMore: after != null };
 }
 
 function Filters({ filter, onChange }: { filter: Filter; onChange: (filter: Filter) => void }): ReactNode {
@@ -133,7 +155,7 @@ function Calls({ items }: { items: readonly CallView[] }): ReactNode {
             <td className="whitespace-nowrap pr-3 text-right">
               {call.durationMs === null ? '–' : duration(call.durationMs)}
             </td>
-            <td className="hidden md:table-cell">{call.approvedBy ?? '–'}</td>
+            <td className="hidden md:table-cell">{call.approvedBy ?? call.deniedBy ?? '–'}</td>
           </tr>
         ))}
       </tbody>

@@ -17,6 +17,8 @@ export const currentSession = createStore<string | null>(null);
 export const feeds = createStore<ReadonlyMap<string, Feed>>(new Map());
 export const approvals = createStore<readonly ApprovalView[]>([]);
 export const tools = createStore<readonly ToolView[]>([]);
+/** Grows whenever some call came, moved on or ended, for whoever shows calls of all sessions. */
+export const callChanges = createStore(0);
 /** The newest changes of files, for whoever shows files. A new object for each. */
 export const fileChanges = createStore<FileChanges | null>(null);
 
@@ -45,6 +47,7 @@ export function follow(): () => void {
       void refresh(wasOpen);
       // Changes of files are not told again: whoever shows one looks.
       if (wasOpen) fileChanges.set({ by: new Map(), complete: false });
+      if (wasOpen) callChanges.set((now) => now + 1);
       wasOpen = true;
     },
     onEvent(event) {
@@ -63,8 +66,7 @@ export async function loadHealth(): Promise<void> {
 }
 
 async function refresh(again: boolean): Promise<void> {
-  await loadHealth();
-  await Promise.all([loadApprovals(), loadTools(), loadSessions()]);
+  await Promise.all([loadHealth(), loadApprovals(), loadTools(), loadSessions()]);
   const open = currentSession.get();
   if (again && open !== null) await loadSession(open);
 }
@@ -130,6 +132,9 @@ function takeAll(events: readonly StreamEvent[]): void {
     takeOther(event);
   }
   feeds.set(changed);
+  if (events.some(({ type }) => type !== 'call.progressed' && /^(call|approval)\./.test(type))) {
+    callChanges.set((now) => now + 1);
+  }
   if (asksChanged) void loadApprovals();
 }
 

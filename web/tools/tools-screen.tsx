@@ -3,8 +3,9 @@ import type { ToolView } from '../../src/protocol/tools.ts';
 import { messageOf } from '../api/api.ts';
 import { go } from '../shell/place.ts';
 import { Trouble } from '../show/trouble.tsx';
-import { tools } from '../state/live.ts';
+import { callChanges, tools } from '../state/live.ts';
 import { useStore } from '../state/store.ts';
+import { useThrottled } from '../state/use-throttled.ts';
 import { useWords } from '../words/words.ts';
 import { errorText, loadFigures, type ToolFigures, timesText } from './tool-figures.ts';
 import { ToolPage } from './tool-page.tsx';
@@ -16,9 +17,11 @@ export function ToolsScreen({ name }: { name: string | null }): ReactNode {
   const all = useStore(tools);
   const [figures, setFigures] = useState<ReadonlyMap<string, ToolFigures>>(new Map());
   const [trouble, setTrouble] = useState<string | null>(null);
+  const changes = useThrottled(callChanges, 5000);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `changes` is the reason to count again
   useEffect(() => {
     loadFigures().then(setFigures, (error) => setTrouble(messageOf(error)));
-  }, []);
+  }, [changes]);
   const chosen = all.find((tool) => tool.name === name);
   if (chosen !== undefined) return <ToolPage tool={chosen} figures={figures.get(chosen.name)} />;
   return (

@@ -158,7 +158,7 @@ export const en = {
   removeItem: 'Remove',
   time: 'Time',
   outcome: 'Outcome',
-  approver: 'Approved by',
+  approver: 'Answered by',
   session: 'Session',
   all: 'All',
   filterTool: 'Tool',

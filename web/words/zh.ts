@@ -158,7 +158,7 @@ export const zh: Words = {
   removeItem: '移除',
   time: '时间',
   outcome: '结果',
-  approver: '批准人',
+  approver: '答复人',
   session: '会话',
   all: '全部',
   filterTool: '工具',

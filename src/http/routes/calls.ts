@@ -5,7 +5,7 @@ import type { ToolResult } from '../../kernel/tool-result.ts';
 import type { StartCall } from '../../protocol/calls.ts';
 import { newCallId } from '../../runtime/call-id.ts';
 import { FairPlaces } from '../../runtime/fair-places.ts';
-import { recordByHand } from '../../runtime/record-by-hand.ts';
+import { openByHand, recordByHand } from '../../runtime/record-by-hand.ts';
 import type { Backend, WorkspaceBackend } from '../backend.ts';
 import { type Credential, maySee } from '../credentials.ts';
 import { type Answer, type Handlers, json } from '../handler.ts';
@@ -85,23 +85,14 @@ export function callRoutes(backend: Backend): CallHandlers {
     async undoCall({ params, who }) {
       const id = params.id ?? '';
       const call = await ledger.call(id);
-      const args = { by: who.name, call: id };
-      const deed = { id: newCallId(), action: 'person:undo', args } as const;
-      const [place, ...others] = await places.ofCall(call, who);
-      if (call !== null && place !== undefined) {
-        const { session } = call;
-        const undone = await recordByHand(ledger, { ...deed, session }, () => place.undo(id));
-        return undone.ok ? json(undone.value) : failureResponse(undone.error);
-      }
-      // Known to a journal alone, as what its call left in the log was pruned; to which of them, they say.
-      for (const workspace of place === undefined ? [] : [place, ...others]) {
-        const undone = await workspace.undo(id);
-        if (!undone.ok && undone.error.code === 'FILE_NOT_FOUND') continue;
-        const session = await places.byHand(workspace, who);
-        await recordByHand(ledger, { ...deed, session }, async () => undone);
-        return undone.ok ? json(undone.value) : failureResponse(undone.error);
-      }
-      return unknownCall();
+      const found = await places.ofCall(call, who);
+      // Known to a journal alone where what its call left in the log was pruned; to which of them, they say.
+      const place = found.find((each) => each.canUndo(id)) ?? (call === null ? undefined : found[0]);
+      if (place === undefined) return unknownCall();
+      const session = call?.session ?? (await openByHand(ledger, place.id, who.name));
+      const deed = { id: newCallId(), session, action: 'person:undo', args: { by: who.name, call: id } } as const;
+      const undone = await recordByHand(ledger, deed, () => place.undo(id));
+      return undone.ok ? json(undone.value) : failureResponse(undone.error);
     },
 
     async explainCall({ body, who }) {

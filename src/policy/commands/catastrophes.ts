@@ -2,8 +2,9 @@ import { runsDownload } from './downloads.ts';
 import { isPrecious, type Surroundings } from './places.ts';
 import type { ShellScript, SimpleCommand } from './shell-script.ts';
 import type { ShellWord } from './shell-words.ts';
+import { SHELLS } from './shells.ts';
 import type { Variables } from './variables.ts';
-import { commandNames, innerCommands, SHELLS } from './wrappers.ts';
+import { commandNames, innerCommands } from './wrappers.ts';
 
 /**
  * What is refused in every mode and whatever the rules. Each returns why, or undefined. The sandbox would contain most
@@ -130,7 +131,7 @@ export function catastrophicScript(script: ShellScript, where: Surroundings): st
 /** Text that a shell is given to read: by a heredoc, a here-string, or an `echo` in front of it. */
 export function scriptsGiven({ commands, pipelines }: ShellScript): string[] {
   const isShell = (command: SimpleCommand) =>
-    commandNames(command).some((name) => SHELLS.has(name) || name === '.' || name === 'source');
+    commandNames(command).some((name) => SHELLS.has(name) || /^(\.|source|at|batch)$/.test(name));
   const given = commands.flatMap((command) => (command.input !== undefined && isShell(command) ? [command.input] : []));
   const piped = pipelines.flatMap((pipeline) =>
     pipeline.slice(1).flatMap((stage, at) => (stage.some(isShell) ? (pipeline[at] ?? []).flatMap(printedBy) : [])),

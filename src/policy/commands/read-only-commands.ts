@@ -200,7 +200,13 @@ export const READ_ONLY_COMMANDS: Readonly<Record<string, ReadOnlyCommand>> = {
   expand: { tame: true, operands: 'content', alone: '-i', takes: '-t' },
   unexpand: { tame: true, operands: 'content', alone: '-a', takes: '-t' },
   rev: { tame: true, operands: 'content' },
-  od: { tame: true, operands: 'content', alone: '-a -b -c -d -f -i -l -o -s -x -v', takes: '-A -j -N -t -w -S' },
+  od: {
+    tame: true,
+    operands: 'content',
+    alone: '-a -b -c -d -f -i -l -o -s -x -v',
+    takes: '-A -j -N -t -S',
+    glued: '-w',
+  },
   xxd: {
     operands: 'content',
     longWithOneDash: true,

@@ -1,4 +1,5 @@
 import type { ExpressionBuilder, Kysely } from 'kysely';
+import type { ApprovalState } from '../../kernel/approval.ts';
 import { UNFINISHED_STATES } from '../../kernel/ledger.ts';
 import { type Dialect, define, defineMany } from '../statement.ts';
 import type { CallTable, Tables } from '../tables.ts';
@@ -66,7 +67,7 @@ export function callStatements(db: Kysely<Tables>, dialect: Dialect) {
     insertCalls: defineMany<CallTable>(dialect, CALL_COLUMNS, (rows) => db.insertInto('calls').values(rows)),
     call: define<{ id: string }>()(({ id }) => db.selectFrom('calls').selectAll().where('id', '=', id)),
     shownCall: define<{ id: string }>()(({ id }) =>
-      db.selectFrom('calls').selectAll().select(approvedBy).where('id', '=', id),
+      db.selectFrom('calls').selectAll().select(ANSWERED_BY).where('id', '=', id),
     ),
     callByKey: define<{ session: string; key: string }>()(({ session, key }) =>
       db.selectFrom('calls').selectAll().where('session', '=', session).where('key', '=', key),
@@ -95,16 +96,24 @@ export function callStatements(db: Kysely<Tables>, dialect: Dialect) {
   };
 }
 
-/** Who said yes to a call, as a column of its row. */
-export function approvedBy(calls: ExpressionBuilder<Tables, 'calls'>) {
+type Calls = ExpressionBuilder<Tables, 'calls'>;
+
+/** Who said yes to a call and who said no, as columns of its row. A no without a name is nobody's: it was withdrawn. */
+export const ANSWERED_BY = [
+  (calls: Calls) =>
+    answers(calls, 'approved')
+      .select((eb) => eb.fn.coalesce('decided_by', eb.val('')).as('by'))
+      .as('approved_by'),
+  (calls: Calls) => answers(calls, 'denied').select('decided_by').as('denied_by'),
+] as const;
+
+function answers(calls: Calls, state: ApprovalState) {
   return calls
     .selectFrom('approvals')
-    .select((eb) => eb.fn.coalesce('decided_by', eb.val('')).as('by'))
     .whereRef('approvals.call_id', '=', 'calls.id')
-    .where('approvals.state', '=', 'approved')
+    .where('approvals.state', '=', state)
     .orderBy('approvals.requested_at', 'desc')
-    .limit(1)
-    .as('approved_by');
+    .limit(1);
 }
 
 /**

@@ -1,0 +1,22 @@
+import { useEffect, useState } from 'react';
+import type { Store } from './store.ts';
+
+/** The value of a store, a new one at most every so often: for what costs a request each time. */
+export function useThrottled<T>(store: Store<T>, everyMs: number): T {
+  const [value, setValue] = useState(store.get);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const later = () => {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        setValue(() => store.get());
+      }, everyMs);
+    };
+    const stop = store.subscribe(later);
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [store, everyMs]);
+  return value;
+}
