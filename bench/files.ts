@@ -24,7 +24,7 @@ export const benchmark: Benchmark = {
     const root = mkdtempSync(join(top, 'ws-'));
     const world = await openWorkspace({ root, journal: { folder: join(top, 'journal') } });
     const toolwright = createToolwright({ tools: builtInTools, world, approver: () => ({ approved: true }) });
-    const allowing = { decide: () => ({ verdict: 'allow', rule: 'bench', reason: 'a rule' }) } as const;
+    const allowing = { decide: () => ({ verdict: 'allow' as const, rule: 'bench', reason: 'a rule' }) };
     const unasked = createToolwright({ tools: builtInTools, world, policy: allowing });
     try {
       return [

@@ -136,6 +136,8 @@ export const en = {
   failures: [] as readonly (readonly [RegExp, string])[],
   works: (name: string, address: string, docs: string) =>
     `Toolwright works in ${name}.\n\n  ${address}\n\nThe API is described at ${docs}. Ctrl-C stops it.`,
+  takenPort: (port: number) =>
+    `Port ${port} is taken, perhaps by another Toolwright of yours, so this one uses the next free one.`,
   draining: 'Stopping: running calls get a moment to end.',
   notAnObject: (option: string) => `${option} must be a JSON object, such as '{"path":"README.md"}'.`,
   waitingElsewhere: (id: string) =>

@@ -31,7 +31,7 @@ export function createApi(parts: ApiParts): Hono<Env> {
     ...toolRoutes(backend),
     ...approvalRoutes(backend),
     ...sessionRoutes(backend),
-    ...eventRoutes(parts.streams, backend),
+    ...eventRoutes(parts),
     ...fileRoutes(backend),
   };
   const enter = doorkeeper(parts);
@@ -65,7 +65,7 @@ export function createApi(parts: ApiParts): Hono<Env> {
       return who instanceof Response ? who : otherMethod(path);
     });
   }
-  api.all('/mcp/:workspace?', (c) => {
+  api.all('/mcp/:workspace?', async (c) => {
     const who = enter(c);
     if (who instanceof Response) return who;
     const { role, sessions } = who.credential;
@@ -73,7 +73,11 @@ export function createApi(parts: ApiParts): Hono<Env> {
     if (!mayDo(role, 'agent') || sessions !== null) return refuse('FORBIDDEN', MCP_NEEDS);
     if (backend.mcp === undefined) return refuse('NOT_FOUND', 'MCP is not served here.');
     const principal = { id: who.tokenHash, mayApprove: mayDo(role, 'approver') };
-    return backend.mcp.handle(c.req.raw, principal, c.req.param('workspace')) ?? refuse('NOT_FOUND', NO_WORKSPACE);
+    const answer = await backend.mcp.handle(c.req.raw, principal, c.req.param('workspace'));
+    if (answer === undefined) return refuse('NOT_FOUND', NO_WORKSPACE);
+    if (c.req.method !== 'GET' || !parts.open.wasCut(c.env.outgoing)) return answer;
+    await answer.body?.cancel();
+    return refuse('UNAUTHENTICATED', 'That token is no longer valid.');
   });
   registerPages(api, parts.pages);
   api.all('/v1/*', (c) => {

@@ -225,5 +225,5 @@ function prefixed(prefix: string, result: Result<unknown>): Result<unknown> {
 function logStart(rt: Runtime, { callId, toolName: tool, args }: CallScope): void {
   rt.log.info({ callId, tool }, `Executing tool: ${tool}`);
   if (!rt.log.isLevelEnabled('debug')) return;
-  rt.log.debug({ callId, tool, params: redacted(args) }, `Parameters of tool: ${tool}`);
+  rt.log.debug({ callId, tool, params: redacted(rt.hider.hideArgs(args)) }, `Parameters of tool: ${tool}`);
 }

@@ -9,7 +9,6 @@ import { CallContext } from './call-context.ts';
 import { isUnused, nextCallId } from './call-id.ts';
 import { type CallRequest, CallScope, type Stage } from './call-scope.ts';
 import { type Ending, ending } from './ending.ts';
-import { wasHidden } from './hide-secrets.ts';
 import { Interruption } from './interruption.ts';
 import { recordUnawaited } from './record.ts';
 import { answerOfEarlier, digestOfRequest } from './repeated-call.ts';
@@ -64,8 +63,8 @@ const LOST =
 function readArguments(call: CallScope): Ending | undefined {
   try {
     call.args = frozenCopy(call.request.args);
-    const isLost = call.request.resume !== undefined && wasHidden(call.args);
-    return isLost ? ending('cancelled', fail('CANCELLED', LOST, { phase: 'not_started' })) : undefined;
+    const { isIncomplete } = call.request.resume ?? call.request;
+    return isIncomplete ? ending('cancelled', fail('CANCELLED', LOST, { phase: 'not_started' })) : undefined;
   } catch (error) {
     call.args = null;
     return ending('failed', fail('INVALID_INPUT', `The arguments cannot be read: ${messageOf(error)}`));
@@ -86,6 +85,7 @@ function recordRequest(rt: Runtime, call: CallScope): MaybePromise<CallRecord | 
   function tellNew({ call: recorded, event }: Awaited<typeof submitted>): CallRecord | undefined {
     if (event === null) return recorded;
     rt.bus.emit(event);
+    call.request.onRecorded?.(recorded.id);
     return undefined;
   }
 }
@@ -118,7 +118,8 @@ function requested(call: CallScope): CallRecord {
 }
 
 function resumed(rt: Runtime, request: CallRequest, queued: CallRecord): Promise<ToolResult> {
-  return executeCall(rt, { ...request, args: queued.args, resume: queued });
+  const { takeUp = (taken) => executeCall(rt, taken) } = request;
+  return takeUp({ ...request, args: queued.args, resume: queued });
 }
 
 function explain(call: CallScope, thrown: unknown): Ending {

@@ -38,7 +38,6 @@ const syncLater = promisify(fsync);
 export interface Current {
   readonly stat: Stats;
   readonly bytes: Buffer | null;
-  readonly digest: string | null;
 }
 
 interface NewFile {

@@ -1,6 +1,7 @@
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import { memo, type ReactNode, useState } from 'react';
 import { api, messageOf } from '../api/api.ts';
+import { Arguments } from '../show/arguments.tsx';
 import { duration } from '../show/format.ts';
 import { PhaseBadge } from '../show/phase-badge.tsx';
 import { Trouble } from '../show/trouble.tsx';
@@ -56,24 +57,6 @@ function Details({ call }: { call: CallItem }): ReactNode {
       {isOver(call) && <CallResult call={call} />}
       <Actions call={call} />
     </div>
-  );
-}
-
-export function Arguments({ args }: { args: unknown }): ReactNode {
-  const say = useWords();
-  const entries = Object.entries((args ?? {}) as Record<string, unknown>);
-  if (entries.length === 0) return null;
-  return (
-    <dl aria-label={say('arguments')} className="grid grid-cols-[auto_1fr] gap-x-3 gap-y-1 text-sm">
-      {entries.map(([name, value]) => (
-        <div key={name} className="contents">
-          <dt className="font-mono text-soft">{name}</dt>
-          <dd className="code max-h-48 overflow-y-auto">
-            <Visible text={typeof value === 'string' ? value : (JSON.stringify(value, null, 1) ?? '')} />
-          </dd>
-        </div>
-      ))}
-    </dl>
   );
 }
 

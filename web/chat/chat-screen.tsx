@@ -1,16 +1,15 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
 import { Plus } from 'lucide-react';
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useMemo } from 'react';
 import { api } from '../api/api.ts';
 import { ApprovalDock } from '../approvals/approval-dock.tsx';
 import { go } from '../shell/place.ts';
+import { whenIdle } from '../show/when-idle.ts';
 import { EMPTY_FEED } from '../state/feed.ts';
 import { currentSession, feeds, loadSessions, sessions } from '../state/live.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 import { Composer } from './composer.tsx';
 import { FirstRun } from './first-run.tsx';
-import { Row } from './row.tsx';
 import { rowsOf } from './rows-of.ts';
 
 export function ChatScreen(): ReactNode {
@@ -55,52 +54,18 @@ function SessionBar(): ReactNode {
   );
 }
 
-/** Only what is in sight is in the page, however long the session; it stays at the end until one scrolls up. */
+/** What shows messages and calls is large, and nothing of it is needed until there are some. */
+const loadFeedList = () => import('./feed-list.tsx').then(({ FeedList }) => ({ default: FeedList }));
+const FeedList = lazy(loadFeedList);
+
 function Feed({ session }: { session: string | null }): ReactNode {
-  const say = useWords();
   const feed = useStore(feeds).get(session ?? '') ?? EMPTY_FEED;
   const rows = useMemo(() => rowsOf(feed), [feed]);
-  const scroller = useRef<HTMLDivElement>(null);
-  const [pinned, setPinned] = useState(true);
-  const virtual = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => 72,
-    overscan: 8,
-    getItemKey: (index) => rows[index]?.key ?? index,
-  });
-  const height = virtual.getTotalSize();
-  useEffect(() => {
-    if (pinned && height > 0) scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
-  }, [pinned, height]);
+  useEffect(() => whenIdle(() => void loadFeedList()), []);
   if (rows.length === 0) return <FirstRun />;
   return (
-    <div
-      ref={scroller}
-      role="log"
-      aria-label={say('chat')}
-      aria-live="off"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
-      tabIndex={0}
-      className="min-h-0 flex-1 overflow-y-auto px-3 py-3"
-      onScroll={({ currentTarget: box }) => setPinned(box.scrollHeight - box.scrollTop - box.clientHeight < 80)}
-    >
-      <div className="relative mx-auto max-w-4xl" style={{ height }}>
-        {virtual.getVirtualItems().map(({ index, key, start }) => {
-          const row = rows[index];
-          return (
-            <div
-              key={key}
-              ref={virtual.measureElement}
-              data-index={index}
-              className="absolute inset-x-0 top-0 pb-2"
-              style={{ transform: `translateY(${start}px)` }}
-            >
-              {row !== undefined && <Row row={row} />}
-            </div>
-          );
-        })}
-      </div>
-    </div>
+    <Suspense fallback={<div className="flex-1" />}>
+      <FeedList rows={rows} />
+    </Suspense>
   );
 }

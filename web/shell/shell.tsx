@@ -1,16 +1,19 @@
-import { type ReactNode, useEffect } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect } from 'react';
 import { token } from '../api/token.ts';
 import { ApprovalDock } from '../approvals/approval-dock.tsx';
 import { ChatScreen } from '../chat/chat-screen.tsx';
-import { FilesScreen } from '../files/files-screen.tsx';
-import { HistoryScreen } from '../history/history-screen.tsx';
 import { currentSession, follow, openSession, sessions } from '../state/live.ts';
 import { useStore } from '../state/store.ts';
-import { ToolsScreen } from '../tools/tools-screen.tsx';
 import { useWords } from '../words/words.ts';
 import { Navigation } from './navigation.tsx';
 import { place } from './place.ts';
 import { TopBar } from './top-bar.tsx';
+
+const FilesScreen = lazy(() => import('../files/files-screen.tsx').then((part) => ({ default: part.FilesScreen })));
+const ToolsScreen = lazy(() => import('../tools/tools-screen.tsx').then((part) => ({ default: part.ToolsScreen })));
+const HistoryScreen = lazy(() =>
+  import('../history/history-screen.tsx').then((part) => ({ default: part.HistoryScreen })),
+);
 
 export function Shell(): ReactNode {
   const say = useWords();
@@ -33,10 +36,12 @@ export function Shell(): ReactNode {
         <Navigation />
         <main id="content" tabIndex={-1} className="flex min-h-0 min-w-0 flex-1 flex-col outline-none">
           <div className="min-h-0 flex-1">
-            {screen === 'chat' && <ChatScreen />}
-            {screen === 'files' && <FilesScreen path={id} />}
-            {screen === 'tools' && <ToolsScreen name={id} />}
-            {screen === 'history' && <HistoryScreen callId={id} />}
+            <Suspense>
+              {screen === 'chat' && <ChatScreen />}
+              {screen === 'files' && <FilesScreen path={id} />}
+              {screen === 'tools' && <ToolsScreen name={id} />}
+              {screen === 'history' && <HistoryScreen callId={id} />}
+            </Suspense>
           </div>
           {screen !== 'chat' && <ApprovalDock />}
         </main>

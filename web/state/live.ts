@@ -66,8 +66,7 @@ export async function loadHealth(): Promise<void> {
 }
 
 async function refresh(again: boolean): Promise<void> {
-  await loadHealth();
-  await Promise.all([loadApprovals(), loadTools(), loadSessions()]);
+  await Promise.all([loadHealth(), loadApprovals(), loadTools(), loadSessions()]);
   const open = currentSession.get();
   if (again && open !== null) await loadSession(open);
 }
