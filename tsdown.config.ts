@@ -33,6 +33,7 @@ export default defineConfig([
     dts: false,
     clean: false,
     minify: true,
+    define: { ...common.define, TOOLWRIGHT_SCHEMAS_TESTED: 'true' },
     deps: { alwaysBundle: IN_THE_COMMAND_LINE },
     outputOptions: { chunkFileNames: 'cli-[name]-[hash].js' },
   },

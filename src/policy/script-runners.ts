@@ -26,6 +26,7 @@ interface Row {
   only?: string;
 }
 
+const CODE = ['js', 'cjs', 'mjs', 'ts', 'cts', 'mts'];
 const PYTHON = 'pyproject.toml setup.cfg setup.py';
 const BABEL = 'babel.config.{code,json} .babelrc .babelrc.code';
 /** What the files are called that test runners and builders of JavaScript look for, one program a row. */
@@ -169,5 +170,3 @@ function spelledOut(name: string): string[] {
   if (list !== undefined) return list.split(',').flatMap((one) => spelledOut(`${before}${one}${after}`));
   return name.endsWith('.code') ? CODE.map((ending) => name.replace(/code$/, ending)) : [name];
 }
-
-const CODE = ['js', 'cjs', 'mjs', 'ts', 'cts', 'mts'];

@@ -22,12 +22,16 @@ export interface CallRequest {
   stop?: Stop;
   /** The call's id; left out: a new one. */
   id?: string;
+  /** Told once, as soon as the store has the call: its id, or that of the one made before under the same key. */
+  onRecorded?: (callId: string) => void;
   /** The call inside which this one is made; it shares its parent's locks, and a parent that is stopped stops it. */
   parent?: CallScope;
   /** A queued call to take over, instead of a new one. */
   resume?: CallRecord;
   /** Takes over a queued call that was asked for under the same key; left out: nobody need know of that. */
   takeUp?: (request: CallRequest) => Promise<ToolResult>;
+  /** Its arguments come from a record that hides some: it only gets the answer of a call made before under its key. */
+  isIncomplete?: boolean;
   /** This call's place among others asked for together. */
   turn?: Turn;
 }

@@ -65,9 +65,8 @@ const LOST =
 function readArguments(call: CallScope): Ending | undefined {
   try {
     call.args = frozenCopy(call.request.args);
-    return call.request.resume?.isIncomplete
-      ? ending('cancelled', fail('CANCELLED', LOST, { phase: 'not_started' }))
-      : undefined;
+    const { isIncomplete } = call.request.resume ?? call.request;
+    return isIncomplete ? ending('cancelled', fail('CANCELLED', LOST, { phase: 'not_started' })) : undefined;
   } catch (error) {
     call.args = null;
     return ending('failed', fail('INVALID_INPUT', `The arguments cannot be read: ${messageOf(error)}`));
@@ -88,6 +87,7 @@ function recordRequest(rt: Runtime, call: CallScope): MaybePromise<CallRecord | 
   function tellNew({ call: recorded, event }: Awaited<typeof submitted>): CallRecord | undefined {
     if (event === null) return recorded;
     rt.bus.emit(event);
+    call.request.onRecorded?.(recorded.id);
     return undefined;
   }
 }

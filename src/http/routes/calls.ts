@@ -50,11 +50,9 @@ export function callRoutes(backend: Backend): CallHandlers {
       const tooMany = underWay.take(who.name);
       if (tooMany !== null) return refuse('TOO_MANY_REQUESTS', TOO_MANY[tooMany]);
       const id = newCallId();
-      const isWaited = body.wait !== false;
-      if (isWaited) told.expect(id);
-      const done = start(id, place, body, who);
-      if (isWaited || (await isOverFirst(backend, id, done))) return ended(id, place, body.key, await done);
-      return answer(await ledger.call(id));
+      if (body.wait === false) return begun(id, place, body, who);
+      told.expect(id);
+      return ended(id, place, body.key, await start(id, place, body, who));
     },
 
     async getCall({ params, who }) {
@@ -123,6 +121,14 @@ export function callRoutes(backend: Backend): CallHandlers {
     },
   };
 
+  /** As soon as the store has it, or it is over. A repeated key leads to the earlier call, which may still wait. */
+  async function begun(id: string, place: Place, body: StartCall, who: Credential): Promise<Answer> {
+    const first = await new Promise<string | ToolResult>((resolve) => {
+      start(id, place, body, who, resolve).then(resolve, () => resolve(id));
+    });
+    return typeof first === 'string' ? answer(await ledger.call(first)) : ended(id, place, body.key, first);
+  }
+
   /** A repeated key leads to the earlier call. */
   async function ended(id: string, { workspace }: Place, key: string | undefined, result: ToolResult): Promise<Answer> {
     const known = told.take(id, effectIn(workspace));
@@ -132,10 +138,16 @@ export function callRoutes(backend: Backend): CallHandlers {
     return conflict === undefined ? answer(await ledger.call(callId), result) : failureResponse(conflict);
   }
 
-  async function start(id: string, { session, workspace }: Place, body: StartCall, who: Credential) {
+  async function start(
+    id: string,
+    { session, workspace }: Place,
+    body: StartCall,
+    who: Credential,
+    onRecorded?: (callId: string) => void,
+  ) {
     const agent = who.role === 'agent' ? who.name : undefined;
     const context = contextFor(workspace.context, { session, agent, timeout: body.timeout, dryRun: body.dryRun });
-    const options = { id, ...(body.key !== undefined && { key: body.key }) };
+    const options = { id, ...(body.key !== undefined && { key: body.key }), ...(onRecorded && { onRecorded }) };
     try {
       return await workspace.executor.execute(body.tool, context, body.args ?? {}, options);
     } finally {
@@ -189,19 +201,6 @@ function answer(call: CallRecord | null, result?: ToolResult): Answer {
   const shown = result === undefined ? call : withResult(call, result);
   const isOver = result !== undefined || isFinal(call.state);
   return json(callView(shown), isOver ? 200 : 202, { Location: `/v1/calls/${call.id}` });
-}
-
-/** Waits until the store has the call, or it is over: then it is, and true. */
-async function isOverFirst({ ledger }: Backend, id: string, done: Promise<unknown>): Promise<boolean> {
-  let isOver = false;
-  void done.then(() => {
-    isOver = true;
-  });
-  for (let tries = 0; tries < 500 && !isOver; tries++) {
-    if ((await ledger.call(id)) !== null) return false;
-    await new Promise((resolve) => setTimeout(resolve, tries < 10 ? 1 : 10));
-  }
-  return isOver;
 }
 
 function unknownCall(): Response {

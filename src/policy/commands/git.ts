@@ -125,11 +125,17 @@ export function gitCommand(args: readonly ShellWord[]): ReadOnlyAnswer {
   if (needed !== undefined && !flags.options.some((option) => needed.includes(option.name))) {
     return { why: `git ${name} may change something without ${needed.join(' or ')}` };
   }
-  return { content: flags.operands.map(pathOfObject), named: [] };
+  const ranges = flags.options.filter((option) => option.name === '-L').flatMap(({ value }) => value ?? []);
+  return { content: [...flags.operands, ...ranges.map(fileOfRange)].map(pathOfObject), named: [] };
 }
 
 /** Placeholders of a format. */
 const CHECKS_SIGNATURES = /%G|%\(signature/;
+
+/** `1,9:.env` and `:name:.env` read that file's history. */
+function fileOfRange(word: ShellWord): ShellWord {
+  return { ...word, value: word.value?.replace(/^.*:/s, '') ?? null };
+}
 
 /** `HEAD:.env` reads a file of that name from the history. */
 function pathOfObject(word: ShellWord): ShellWord {

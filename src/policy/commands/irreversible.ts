@@ -1,5 +1,7 @@
 import { isListed, spellingsOf } from '../spellings.ts';
-import { mayBeOption } from './catastrophes.ts';
+import { mayBeOption, runsRemover } from './catastrophes.ts';
+import { lossBy } from './losses.ts';
+import { globRegex, placesOf, type Surroundings } from './places.ts';
 import type { ShellWord } from './shell-words.ts';
 
 /** What git does that takes work away for good, or from others: by subcommand, what its arguments then look like. */
@@ -28,9 +30,13 @@ export interface Loss {
 /** Why nothing brings back what a command takes away, though it stays in the sandbox; undefined where something does. */
 export function irreversible(name: string, args: readonly ShellWord[]): Loss | undefined {
   const values = args.map(({ value }) => value ?? '');
-  const history = values.find((value) => /(^|\/)\.git\/*$/.test(value));
-  if (name === 'rm' && history !== undefined) return { word: history, why: 'It would delete the whole history.' };
-  if (name !== 'git') return undefined;
+  const history = args.find((word) => isHistory(word, name === 'rm' && removesFolders(args)));
+  if (removes(name, args) && history !== undefined)
+    return { word: history.value ?? history.text, why: 'It would take away the whole history.' };
+  if (name !== 'git') {
+    const word = lossBy(name, values);
+    return word === undefined ? undefined : loss(word, word === name ? `${name} takes away` : `${name} ${word} does`);
+  }
   let at = 0;
   while (values[at]?.startsWith('-')) at += isListed(values[at] ?? '', spellingsOf('git').takes) ? 2 : 1;
   const subcommand = values[at] ?? '';
@@ -40,6 +46,48 @@ export function irreversible(name: string, args: readonly ShellWord[]): Loss | u
   if (ALWAYS.test(subcommand)) return loss(subcommand, `git ${subcommand} takes away`);
   const found = values.slice(at + 1).find((value) => losing?.test(value));
   return found === undefined ? undefined : loss(found, `git ${subcommand} ${found} takes away`);
+}
+
+/** Why nothing brings back what is in the workspace, `.git` included, when it is emptied as a whole. */
+export function emptied(
+  name: string,
+  args: readonly ShellWord[],
+  folders: readonly string[],
+  where: Surroundings,
+): Loss | undefined {
+  if (!removes(name, args)) return undefined;
+  // `find . -name '*.pyc' -delete` chooses.
+  if (
+    name === 'find' &&
+    args.some(({ text }) => /^-(i?name|i?path|i?regex|type|size|[acm](time|min)|newer|empty)/.test(text))
+  )
+    return undefined;
+  const whole = args.find((word) =>
+    !word.text.startsWith('-') && !word.pattern
+      ? placesOf(word, folders, where).some((place) => place.kind === 'inside' && place.path === '')
+      : false,
+  );
+  return (
+    whole && { word: whole.value ?? whole.text, why: 'It would delete the workspace as a whole, its history included.' }
+  );
+}
+
+function removes(name: string, args: readonly ShellWord[]): boolean {
+  if (name === 'find') return args.some(({ text }) => text === '-delete') || runsRemover(args);
+  return name === 'mv' || name === 'shred' || name === 'rm';
+}
+
+function removesFolders(args: readonly ShellWord[]): boolean {
+  return args.some(({ text }) => /^-[a-zA-Z]*[rR]|^--r/.test(text));
+}
+
+/** `.git` itself, `.g*` and `.*`; and what is below it where folders go whole. */
+function isHistory({ value, pattern }: ShellWord, deep: boolean): boolean {
+  if (value === null) return false;
+  const parts = value.replace(/\/+$/, '').split('/');
+  const name = parts.at(-1) ?? '';
+  if (pattern && name.startsWith('.')) return globRegex(name).test('.git');
+  return name === '.git' || (deep && parts.includes('.git'));
 }
 
 function loss(word: string, how: string): Loss {

@@ -1,13 +1,14 @@
 import { posix } from 'node:path';
-import { catastrophe, catastrophicScript, catastrophicTarget, destroysUnknown, scriptsGiven } from './catastrophes.ts';
+import { catastrophe, catastrophicScript, catastrophicTarget, destroysUnknown } from './catastrophes.ts';
 import { riskyAssignment } from './environment.ts';
 import { Folders } from './folders.ts';
-import type { Inner } from './inner.ts';
-import { irreversible } from './irreversible.ts';
+import { type Inner, loosely } from './inner.ts';
+import { emptied, irreversible } from './irreversible.ts';
 import { isOrdinaryUse } from './ordinary-use.ts';
 import { placesOf, type Surroundings, sensitive } from './places.ts';
 import { readOnlyUse } from './read-only.ts';
 import type { ReadOnlyUse } from './read-only-use.ts';
+import { scriptsGiven } from './scripts-given.ts';
 import { parseScript, type Redirection, type SimpleCommand } from './shell-script.ts';
 import type { ShellWord } from './shell-words.ts';
 import { Variables } from './variables.ts';
@@ -64,10 +65,8 @@ export function judgeCommand(
   const folders = new Folders(where);
   const variables = new Variables(where, folders.all);
   judgeScript(source, 0);
-  const worst = worstOf(parts);
-  if (worst === undefined)
-    return { verdict: 'ask', reason: 'There is no command in it.', rule: 'empty', parts, readOnly: false };
-  const { verdict, reason, rule } = worst;
+  if (parts.length === 0) add(source, null, 'ask', 'empty', 'There is no command in it.');
+  const { verdict, reason, rule } = worstOf(parts);
   return { verdict, reason, rule, parts, readOnly: readOnly && verdict === 'allow' };
 
   function add(text: string, argv: readonly string[] | null, verdict: Answer, rule: string, reason: string): void {
@@ -101,6 +100,8 @@ export function judgeCommand(
     const name = first === undefined || knownWord(first) === null ? null : programName(first.value ?? '');
     const ruled = rules([name, ...args.map(knownWord)]);
     if (name === null) {
+      for (const value of variables.textsOf(words[0]))
+        judgeGuess(text, loosely([value, ...args.map((word) => word.text)].join(' ')), depth);
       if (ruled !== undefined) add(text, null, ruled.verdict, ruled.rule, ruled.reason);
       else add(text, null, 'ask', 'not understood', 'Which program runs is known only at run time.');
       return;
@@ -174,7 +175,7 @@ export function judgeCommand(
       return objection('deny', SENSITIVE, `${secret.text} cannot be used: ${sensitive(secret, folders.all, where)}.`);
     if (destroysUnknown(name, args))
       return objection('ask', 'not understood', `What ${name} would take away is known only at run time.`);
-    const loss = irreversible(name, args);
+    const loss = irreversible(name, args) ?? emptied(name, args, folders.all, where);
     if (loss === undefined) return objection('ask', 'not read-only', `${answer.why}.`);
     return { ...objection('ask', 'irreversible', loss.why), loses: loss.word };
   }
@@ -309,12 +310,9 @@ function argvOf(name: string, args: readonly ShellWord[]): readonly string[] | n
   return values.includes(null) ? null : [name, ...(values as string[])];
 }
 
-function worstOf(parts: readonly CommandPart[]): CommandPart | undefined {
-  for (const verdict of ['deny', 'ask', 'allow']) {
-    const part = parts.find((one) => one.verdict === verdict);
-    if (part !== undefined) return part;
-  }
-  return undefined;
+function worstOf(parts: readonly CommandPart[]): CommandPart {
+  const by = (answer: Answer) => parts.find(({ verdict }) => verdict === answer);
+  return by('deny') ?? by('ask') ?? (parts[0] as CommandPart);
 }
 
 interface Objection {

@@ -16,6 +16,8 @@ interface Launcher {
   readonly each?: true;
   /** Options whose value a shell reads. */
   readonly scripts?: string;
+  /** Its words hold code, and the strings in it may be given to a shell. */
+  readonly code?: true;
 }
 
 const ENVIRONMENT: Launcher = { after: 'run exec x' };
@@ -35,8 +37,10 @@ const LAUNCHERS: Readonly<Record<string, Launcher>> = {
   ...all('gosu su-exec cgexec cpulimit', { operands: 1 }),
   ...all('su runuser script', SWITCH_USER),
   ...all('vi vim nvim ex', EDITOR),
+  ...all('python perl ruby node nodejs php lua awk gawk mawk tclsh osascript', { after: '', code: true }),
   ...all('hyperfine concurrently', { each: true }),
   ssh: { operands: 1, joins: true, scripts: '-o' },
+  expect: { after: '', scripts: '-c' },
   perf: { after: 'stat record trace' },
   adb: { after: 'shell', joins: true },
   vagrant: { after: '', scripts: '-c --command' },
@@ -60,9 +64,10 @@ const MOST_WAYS = 8;
 
 /** Every command line and every script that a launcher may be meant to run. */
 export function launched(name: string, args: readonly ShellWord[]): { words: ShellWord[][]; scripts: string[] } {
-  const launcher = Object.hasOwn(LAUNCHERS, name) ? LAUNCHERS[name] : undefined;
+  const known = name.replace(/[\d.]+$/, '');
+  const launcher = Object.hasOwn(LAUNCHERS, known) ? LAUNCHERS[known] : undefined;
   if (launcher === undefined) return { words: [], scripts: [] };
-  const { after, operands = 0, joins, each, scripts = '' } = launcher;
+  const { after, operands = 0, joins, each, code, scripts = '' } = launcher;
   const start = after === undefined ? 0 : args.findIndex(({ value }) => listed(after).includes(value ?? '')) + 1;
   const behind = after !== undefined && start === 0 ? [] : args.slice(start);
   const ways = commandStarts(behind).map((at) => {
@@ -70,6 +75,7 @@ export function launched(name: string, args: readonly ShellWord[]): { words: She
     return behind.slice(behind[own]?.text === '--' ? own + 1 : own);
   });
   const given = [...optionValues(args, listed(scripts)), ...args.flatMap(aliasOf)];
+  if (code) return { words: [], scripts: args.flatMap(stringsIn) };
   if (each) return { words: [], scripts: [...given, ...behind.map((word) => joined([word]))] };
   if (joins) return { words: [], scripts: [...given, ...ways.map(joined)] };
   return { words: ways.filter((words) => words.length > 0), scripts: given };
@@ -103,6 +109,16 @@ function optionValues(args: readonly ShellWord[], options: readonly string[]): s
   });
 }
 
+/** `system("a b")` and `run(["a", "b"])`: each string of several words, and all of them in a row. */
+function stringsIn({ value, text }: ShellWord): string[] {
+  const code = (value ?? text).slice(0, LONGEST_CODE);
+  const strings = [...code.matchAll(/(["'`])((?:\\.|(?!\1)[^\\])*)\1/gs)].map(([, , inside = '']) => inside);
+  if (strings.length === 0) return [];
+  return [...strings.filter((one) => /\S\s+\S/.test(one)), strings.join(' ')].slice(0, MOST_WAYS);
+}
+
+const LONGEST_CODE = 10_000;
+
 /** `alias.x=!text`, wherever git is told so. */
 function aliasOf({ value }: ShellWord): string[] {
   const text = /^(?:-c)?alias\.[^=]*=!(.*)$/is.exec(value ?? '')?.[1];
@@ -111,7 +127,7 @@ function aliasOf({ value }: ShellWord): string[] {
 
 /** What stands in front of the script in the languages of editors and debuggers, and in settings. */
 function bare(script: string): string {
-  return script.replace(/^\s*:?(?:!|shell\s|(?:ProxyCommand|LocalCommand|exec)=)\s*/i, '');
+  return script.replace(/^\s*:?(?:!|shell\s|spawn\s|exec\s|system\s|(?:ProxyCommand|LocalCommand|exec)=)\s*/i, '');
 }
 
 function listed(words: string): readonly string[] {

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { runnerOf } from '../script-runners.ts';
-import { scriptsGiven } from './catastrophes.ts';
 import { programName } from './judge-command.ts';
+import { scriptsGiven } from './scripts-given.ts';
 import { parseScript, type SimpleCommand } from './shell-script.ts';
 import type { ShellWord } from './shell-words.ts';
 import { SHELLS } from './shells.ts';
