@@ -16,7 +16,7 @@ import { scriptFiles } from '../policy/script-files.ts';
 import { createProcesses } from '../processes/create-processes.ts';
 import { builtInToolsets } from '../runtime/built-in-toolsets.ts';
 import { ToolExecutor } from '../runtime/executor.ts';
-import { createHider, type SecretHider, secretValues } from '../runtime/hide-secrets.ts';
+import { createHider, type SecretHider } from '../runtime/hide-secrets.ts';
 import { LiveCalls } from '../runtime/live-calls.ts';
 import { type AnyTool, ToolRegistry } from '../runtime/registry.ts';
 import type { OpenStore } from '../storage/open-store.ts';
@@ -31,7 +31,7 @@ import { type FollowedPolicy, followPolicy } from './follow-policy.ts';
 import { followToolStates } from './follow-tool-states.ts';
 import { hostsOfRules } from './hosts-of-rules.ts';
 import { knownTools } from './known-tools.ts';
-import { openSealedStore } from './open-sealed-store.ts';
+import { openSealedStore, secretsOf } from './open-sealed-store.ts';
 import { ownPorts } from './own-ports.ts';
 import type { RemoteTools, RemoteToolsParts } from './remote-tools.ts';
 import { makeStateFolder } from './state-folder.ts';
@@ -113,7 +113,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
 
   const closing: (() => unknown)[] = options.store === undefined ? [() => store.close()] : [];
   const log = options.logger ?? silentLogger;
-  const secrets = secretValues(env);
+  const secrets = secretsOf(loaded.value, env);
   const hider = createHider(secrets);
   const remote = await remoteTools(config.mcpServers, { registry, stateDir, version: VERSION, log });
   closing.push(() => remote.close());

@@ -10,6 +10,7 @@ import { createMcpApprover, type McpApprover } from '../mcp/server/approver.ts';
 import type { LiveStreamEvent } from '../protocol/events.ts';
 import { LiveCalls } from '../runtime/live-calls.ts';
 import { keepUp } from '../storage/upkeep.ts';
+import { alwaysInForms } from './always-in-forms.ts';
 import { cancelCall, hearCancels } from './cancel-call.ts';
 import { type LoadedConfig, loadConfig } from './config/load-config.ts';
 import type { Config } from './config/settings.ts';
@@ -88,7 +89,15 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     const proposed = await proposeFor(await appOf(request.session), request);
     return proposed.ok ? proposed.value.rules : null;
   });
-  const mcpApprover = createMcpApprover(() => ({ way: config.mcpApprovals, inbox, headless: headlessly, inboxHint }));
+  const answers = openAnswers(ledger, { appOf, ruleSaved: () => reloadRules(apps) });
+  const always = alwaysInForms(answers, async (request) => proposeFor(await appOf(request.session), request));
+  const mcpApprover = createMcpApprover(() => ({
+    way: config.mcpApprovals,
+    inbox,
+    headless: headlessly,
+    inboxHint,
+    always,
+  }));
   const approver = headless ? headlessly : mcpApprover;
   for (const workspace of folders) {
     const app = await openApp({ ...rest, workspace, store: opened.value, approver, live });
@@ -123,7 +132,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     live,
     log,
     workspaces: new Map([...apps].map(([id, app]) => [id, toBackend(id, app)])),
-    answers: openAnswers(ledger, { appOf, ruleSaved: () => reloadRules(apps) }),
+    answers,
     settings: createSettings(apps, { ledger, config }),
     runner: createRunner?.({ apps, ledger, live, appOf, log, tell }) ?? noRunner,
     cancel: (call, by) => cancelCall(ledger, live, call, by),

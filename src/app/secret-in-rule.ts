@@ -5,6 +5,6 @@ import type { SecretHider } from '../runtime/hide-secrets.ts';
 export function secretInRule(hider: SecretHider, rules: readonly string[]): Result<never> | undefined {
   const found = rules.find((rule) => hider.holds(rule));
   if (found === undefined) return undefined;
-  const next = 'Allow this call alone, or write a rule without the secret.';
+  const next = 'Write one without the secret, or answer for this call alone.';
   return fail('INVALID_INPUT', `The rule «${hider.hide(found)}» would keep a secret where others read it. ${next}`);
 }

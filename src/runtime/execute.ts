@@ -35,8 +35,10 @@ export async function executeCall(rt: Runtime, request: CallRequest): Promise<To
       return await answerOfEarlier(rt, call, earlier, (queued) => resumed(rt, request, queued));
     call.recorded = true;
     call.throwIfCancelled();
+    // Also when it is there at once: who cancels on the line after the call is heard before the tool runs.
     const admitted = unreadable ?? (await admit(rt, call, found));
-    end = admitted.kind === 'ending' ? admitted : await runAdmitted(rt, call, admitted);
+    const ended = admitted.kind === 'ending' ? admitted : runAdmitted(rt, call, admitted);
+    end = isPromise(ended) ? await ended : ended;
   } catch (thrown) {
     // Expected failures are values, so what is thrown here is an interruption or somebody's bug.
     end = explain(call, thrown);
@@ -63,9 +65,8 @@ const LOST =
 function readArguments(call: CallScope): Ending | undefined {
   try {
     call.args = frozenCopy(call.request.args);
-    return call.request.resume?.isIncomplete
-      ? ending('cancelled', fail('CANCELLED', LOST, { phase: 'not_started' }))
-      : undefined;
+    const { isIncomplete } = call.request.resume ?? call.request;
+    return isIncomplete ? ending('cancelled', fail('CANCELLED', LOST, { phase: 'not_started' })) : undefined;
   } catch (error) {
     call.args = null;
     return ending('failed', fail('INVALID_INPUT', `The arguments cannot be read: ${messageOf(error)}`));
@@ -86,6 +87,7 @@ function recordRequest(rt: Runtime, call: CallScope): MaybePromise<CallRecord | 
   function tellNew({ call: recorded, event }: Awaited<typeof submitted>): CallRecord | undefined {
     if (event === null) return recorded;
     rt.bus.emit(event);
+    call.request.onRecorded?.(recorded.id);
     return undefined;
   }
 }

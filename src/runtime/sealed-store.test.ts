@@ -98,6 +98,13 @@ test("somebody's own text that looks hidden is kept, so that the call can be tak
   expect(hideArgs(args)).not.toBe(args);
 });
 
+test('a secret in the place of a tool is hidden in the record too', async () => {
+  const { call, all } = notes();
+  await call(TOKEN, {});
+  expect(all()).not.toContain(TOKEN);
+  expect(all()).toContain('"tool":"[redacted]"');
+});
+
 test('the log and what is told live know the values that the records hide', async () => {
   const value = 'correct horse battery';
   const tool = defineTool({

@@ -1,6 +1,6 @@
 import type { ApprovalRecord } from '../kernel/approval.ts';
 import { type CallRecord, isFinal } from '../kernel/call.ts';
-import type { CallMove, EventData, NewEvent } from '../kernel/event.ts';
+import type { CallMove, EventData, NewEvent, StoredEvent } from '../kernel/event.ts';
 import type { Ledger } from '../kernel/ledger.ts';
 import type { CallQuery, Page, Store, Vault } from '../kernel/ports.ts';
 import { isPromise, type MaybePromise } from '../kernel/result.ts';
@@ -34,10 +34,10 @@ export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: 
   const changes: Partial<Ledger> = {
     submit(call, sure) {
       const args = hideArgs(call.args);
-      // Whoever asks for a tool that does not exist may have put anything in its name.
+      // The name of no tool is whatever somebody wrote.
       const tool = hide(call.tool);
       if (args === call.args && tool === call.tool) return then(store.submit(call, sure), withTrueArgs);
-      return then(store.submit({ ...call, args, tool }, sure), (submitted) => {
+      return then(store.submit({ ...call, tool, args }, sure), (submitted) => {
         if (submitted.event !== null && args !== call.args) keepIfItCan(call.id, call.args);
         return withTrueArgs(submitted);
       });
@@ -55,7 +55,7 @@ export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: 
         return stored;
       });
     },
-    append: (session, events) => store.append(session, events.map(hiddenEvent)),
+    append: (session, events) => then(store.append(session, events.map(hiddenEvent)), (kept) => asSaid(events, kept)),
     call: (callId) => then(store.call(callId), (call) => call && revealedCall(call)),
     calls: (query) => then(store.calls(query), (page) => revealedPage(query, page)),
   };
@@ -169,6 +169,11 @@ export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: 
       if (call === null || isFinal(call.state)) forget(callId);
     }
   }
+}
+
+/** Whoever adds to a conversation goes on with what was said; the record of it hides what records hide. */
+function asSaid(events: readonly NewEvent[], stored: readonly StoredEvent[]): readonly StoredEvent[] {
+  return stored.map((one, at) => (one.callId === null ? ({ ...one, data: events[at]?.data } as StoredEvent) : one));
 }
 
 /** Everything a store offers, as plain fields: looked up at every step of every call, where a proxy would take longer. */

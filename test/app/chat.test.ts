@@ -87,6 +87,24 @@ describe('approvals', () => {
     expect(file()).toBe('one\ntwo\n');
   });
 
+  test('[E17] nobody can say yes before the end of everything that would run was in sight', LONG, async () => {
+    const page = await openChat({ viewport: { width: 800, height: 600 } });
+    const lines = Array.from({ length: 60 }, (_, index) => `line ${index}`);
+    await callTool(page, 'write_file', { path: 'a.txt', content: `${lines.join('\n')}\n` });
+    const dialog = await openQuestion(page);
+    await dialog.getByText('Scroll to the end first').waitFor();
+    await page.waitForTimeout(700);
+    const allow = dialog.getByRole('button', { name: 'Allow once' });
+    expect(await allow.isEnabled()).toBe(false);
+    await dialog.locator('.approval-details').hover();
+    await page.mouse.wheel(0, 700);
+    await dialog.locator('[data-diff]').getByText('+line 30').waitFor();
+    await page.waitForTimeout(200);
+    expect(await allow.isEnabled()).toBe(false);
+    await page.mouse.wheel(0, 5000);
+    await expect.poll(() => allow.isEnabled(), { timeout: 10_000 }).toBe(true);
+  });
+
   test('[E17] edited arguments are what runs, and the card says which were changed', LONG, async () => {
     const page = await openChat();
     await callTool(page, 'write_file', { path: 'a.txt', content: 'theirs\n' });

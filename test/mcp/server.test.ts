@@ -100,6 +100,30 @@ describe.each(['auto', 'legacy'] as const)('MCP on the server, %s', (era) => {
     expect(told.join()).toContain('Waiting for approval');
   });
 
+  test('«always» in the form shows its rules and saves exactly these; edited arguments cannot have it', async () => {
+    const client = await connect(era, server.token);
+    const run = (name: string) => client.callTool({ name: 'bash', arguments: { command: `touch ${name}` } });
+    const rules = async () => (await server.host.ledger.rules()).map(({ rule, by }) => `${rule} ${by}`);
+    const asked: string[] = [];
+    let content: Record<string, string> = { decision: 'always', argument_command: `touch ${era}-other` };
+    client.setRequestHandler('elicitation/create', ({ params }) => {
+      asked.push(params.message);
+      return { action: 'accept', content };
+    });
+    expect(JSON.stringify((await run(`${era}-made`)).content)).toContain('not as it was edited');
+    expect(await rules()).not.toContain(`bash(touch ${era}-made) mcp:tester`);
+    content = { decision: 'always' };
+    expect((await run(`${era}-made`)).isError).toBeUndefined();
+    expect(asked[1]).toContain(`«always» would save, for this workspace:\n  | bash(touch ${era}-made)`);
+    expect(await rules()).toContain(`bash(touch ${era}-made) mcp:tester`);
+    expect((await run(`${era}-made`)).isError).toBeUndefined();
+    expect(asked).toHaveLength(2);
+    // No rule is narrow enough here, so it is not offered, and not taken where it was not.
+    const unsafe = { name: 'bash', arguments: { command: `echo x > ${era}-made; eval "$(cat ${era}-made)"` } };
+    expect((await client.callTool(unsafe)).isError).toBe(true);
+    expect(asked[2]).not.toContain('«always»');
+  });
+
   test('a client hears of a file that another one changed', async () => {
     const [client, other] = [await connect(era, server.token), await connect(era, server.token)];
     const heard: string[] = [];

@@ -9,14 +9,13 @@ import { useWords } from '../words/words.ts';
 /** Everything that would run. `onSeen` tells that its end has been in sight: until then nobody can say yes. */
 export function WhatRuns({ approval, onSeen }: { approval: ApprovalDetail; onSeen: () => void }): ReactNode {
   const say = useWords();
-  const box = useRef<HTMLDivElement>(null);
   const end = useRef<HTMLDivElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for what is shown
   useEffect(() => {
     if (end.current === null) return;
+    // Within the window, so within all that scrolls around it, and above the row of answers that covers the lower edge.
     const watch = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && onSeen(), {
-      root: box.current,
-      rootMargin: '0px 0px 8px 0px',
+      rootMargin: '0px 0px -100px 0px',
     });
     watch.observe(end.current);
     return () => watch.disconnect();
@@ -25,7 +24,6 @@ export function WhatRuns({ approval, onSeen }: { approval: ApprovalDetail; onSee
     <section aria-label={say('whatRuns')}>
       <h3 className="mb-1 font-semibold text-sm">{say('whatRuns')}</h3>
       <div
-        ref={box}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
         tabIndex={0}
         className="approval-details flex max-h-[45dvh] flex-col gap-3 overflow-y-auto rounded-lg border border-line bg-page p-3"

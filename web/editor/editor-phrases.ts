@@ -13,8 +13,8 @@ const ZH = {
   regexp: '正则',
   'by word': '整词',
   close: '关闭',
-  Accept: '接受',
-  Reject: '拒绝',
+  Accept: '采用',
+  Reject: '不采用',
   '$ unchanged lines': '$ 行未改动',
 };
 

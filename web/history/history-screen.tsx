@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import type { CallView } from '../../src/protocol/calls.ts';
 import { api, messageOf } from '../api/api.ts';
 import { go } from '../shell/place.ts';
-import { dateTime, duration } from '../show/format.ts';
+import { dateTime, dayAndTime, duration } from '../show/format.ts';
 import { PhaseBadge } from '../show/phase-badge.tsx';
 import { Trouble } from '../show/trouble.tsx';
 import { Visible } from '../show/visible.tsx';
@@ -129,14 +129,16 @@ function Calls({ items }: { items: readonly CallView[] }): ReactNode {
           <th className="pr-3">{say('toolName')}</th>
           <th className="hidden pr-3 md:table-cell">{say('arguments')}</th>
           <th className="pr-3">{say('outcome')}</th>
-          <th className="pr-3 text-right">{say('duration')}</th>
+          <th className="text-right md:pr-3">{say('duration')}</th>
           <th className="hidden md:table-cell">{say('approver')}</th>
         </tr>
       </thead>
       <tbody>
         {items.map((call) => (
           <tr key={call.id} className="border-line border-t">
-            <td className="py-1 pr-3 text-soft sm:whitespace-nowrap">{dateTime(call.requestedAt, language)}</td>
+            <td className="py-1 pr-3 text-soft sm:whitespace-nowrap" title={dateTime(call.requestedAt, language)}>
+              {dayAndTime(call.requestedAt, language)}
+            </td>
             <td className="pr-3">
               <button
                 type="button"
@@ -152,7 +154,7 @@ function Calls({ items }: { items: readonly CallView[] }): ReactNode {
             <td className="pr-3">
               <PhaseBadge phase={phaseOf(call.state)} />
             </td>
-            <td className="whitespace-nowrap pr-3 text-right">
+            <td className="whitespace-nowrap text-right md:pr-3">
               {call.durationMs === null ? '–' : duration(call.durationMs)}
             </td>
             <td className="hidden md:table-cell">{call.approvedBy ?? call.deniedBy ?? '–'}</td>

@@ -32,7 +32,7 @@ export function ModeSwitch(): ReactNode {
       <label className="flex items-center gap-1.5">
         <span className="sr-only text-soft lg:not-sr-only">{say('mode')}</span>
         <select
-          className="field w-20 sm:w-44"
+          className="field w-20 text-ellipsis sm:w-44"
           value={state.mode}
           disabled={!isAdmin}
           title={isAdmin ? say(WORDS[state.mode]) : say('needsAdminMode')}

@@ -16,6 +16,13 @@ export function clock(at: number, language: 'en' | 'zh'): string {
   return new Intl.DateTimeFormat(language === 'zh' ? 'zh-CN' : 'en-GB', { timeStyle: 'medium' }).format(at);
 }
 
+/** For a row among many: without the year, which its own page has. */
+export function dayAndTime(at: number, language: 'en' | 'zh'): string {
+  const two = '2-digit' as const;
+  const style = { month: two, day: two, hour: two, minute: two, second: two };
+  return new Intl.DateTimeFormat(language === 'zh' ? 'zh-CN' : 'en-GB', style).format(at);
+}
+
 export function dateTime(at: number, language: 'en' | 'zh'): string {
   const style = { dateStyle: 'short', timeStyle: 'medium' } as const;
   return new Intl.DateTimeFormat(language === 'zh' ? 'zh-CN' : 'en-GB', style).format(at);

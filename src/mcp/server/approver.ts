@@ -21,8 +21,17 @@ export interface McpApproverOptions {
   readonly inbox?: Approver | undefined;
   /** Where a person finds the inbox, for the client's progress line. */
   readonly inboxHint?: string | undefined;
+  /** A yes for good, with the same checks as in our own inbox. Left out: the form offers none. */
+  readonly always?: Always | undefined;
   /** Says no where nobody can be asked, with the rule that would have allowed it. */
   readonly headless?: Approver | undefined;
+}
+
+export interface Always {
+  /** The narrowest rules that cover the call; none where no rule is safe enough. */
+  propose(request: ApprovalRequest): Promise<readonly string[]>;
+  /** Records the yes and saves exactly these rules, or says why it did neither. */
+  approve(request: ApprovalRequest, by: string, rules: readonly string[]): Promise<ApprovalResponse>;
 }
 
 export interface McpApprover extends Approver {
@@ -40,13 +49,13 @@ export function createMcpApprover(options: () => McpApproverOptions): McpApprove
   return { runs, ask };
 
   async function ask(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalResponse> {
-    const { way, inbox, inboxHint, headless = refusing } = options();
+    const { way, inbox, inboxHint, always, headless = refusing } = options();
     const run = runs.get(request.stepId);
     const over = new AbortController();
     const either = AbortSignal.any([signal, over.signal]);
     const asked: Promise<ApprovalResponse>[] = [];
     if (run?.canAsk && trustsClient(way, request.access) && fitsForm(request)) {
-      asked.push(askClient(run, request, either));
+      asked.push(askClient(run, { request, always, signal: either }));
     }
     const asksInbox = inbox !== undefined && (run === undefined || TRUSTS_INBOX.has(way));
     if (asksInbox) asked.push(Promise.resolve(inbox.ask(request, either)));
@@ -90,10 +99,17 @@ function isDestructive(access: readonly Access[]): boolean {
   );
 }
 
-async function askClient(run: Run, request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalResponse> {
-  const form = { method: 'elicitation/create' as const, params: approvalForm(request) };
+async function askClient(
+  run: Run,
+  { request, always, signal }: { request: ApprovalRequest; always: Always | undefined; signal: AbortSignal },
+): Promise<ApprovalResponse> {
+  const proposed = (await always?.propose(request)) ?? [];
+  const rules = fitsForm(request, proposed) ? proposed : [];
+  const form = { method: 'elicitation/create' as const, params: approvalForm(request, rules) };
   const { approval } = await run.ask({ approval: form }, signal);
-  return approvalAnswer(request, approval, `mcp:${run.client}`);
+  const by = `mcp:${run.client}`;
+  const { always: saved, ...answer } = approvalAnswer(request, { answer: approval, by, rules });
+  return saved === undefined || always === undefined ? answer : always.approve(request, by, saved);
 }
 
 /** A client's form that cuts what runs is not asked, and here nobody else can be. */
