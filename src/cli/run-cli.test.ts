@@ -267,6 +267,8 @@ test('init writes a file with every setting as a comment, which loads, and never
   const text = readFileSync(join(place.top, 'config/toolwright/config.json'), 'utf8');
   expect(text).toContain('// "commandTimeout": 120,');
   expect((await cli(place, ['init'])).out).toContain('is there already');
+  const nowhere = { env: { XDG_CONFIG_HOME: '/dev/null', LANG: 'zh_CN.UTF-8' } };
+  expect((await cli(place, ['init'], nowhere)).err).toContain('或把 XDG_CONFIG_HOME 设为别的目录');
   expect((await cli(place, ['tools'])).code).toBe(0);
 });
 

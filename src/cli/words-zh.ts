@@ -166,6 +166,10 @@ export const zh: typeof en = {
       /^The journal knows no changes of call (\S+) in this workspace\.$/,
       '此工作区没有调用 $1 的修改记录。用 toolwright history 查看调用。',
     ],
+    [
+      /^(.+) cannot be written \((\w+)\)\. Make its folder writable, or set (\w+) to another one\.$/,
+      '无法写入 $1（$2）。请让它所在的目录可写，或把 $3 设为别的目录。',
+    ],
     [/^(\d+) events in (.+)$/, '$2 中有 $1 个事件'],
   ],
   works: (name, address, docs) =>

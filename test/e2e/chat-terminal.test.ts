@@ -95,7 +95,7 @@ test('chat in a terminal: Ctrl-C takes back a line, a call is edited in place, C
   terminal.type('C-c');
   await terminal.sees('Press Ctrl-C again');
   terminal.type('C-c');
-  await terminal.sees(/left with 0\n[^]*you>/);
+  await terminal.sees(/left with 0\n[\s\S]*you>/);
   terminal.type('C-d');
   await terminal.sees('left again with 0');
 });

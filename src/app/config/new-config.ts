@@ -28,6 +28,8 @@ export async function writeNewConfig(path: string, schemaPath: string): Promise<
     return ok(null);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    return code === 'EEXIST' ? fail('CONFLICT', path) : fail('EXECUTION_ERROR', `${path} cannot be written (${code}).`);
+    if (code === 'EEXIST') return fail('CONFLICT', path);
+    const next = 'Make its folder writable, or set XDG_CONFIG_HOME to another one.';
+    return fail('EXECUTION_ERROR', `${path} cannot be written (${code}). ${next}`);
   }
 }
