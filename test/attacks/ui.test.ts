@@ -5,7 +5,7 @@ import { runAttacks } from './harness.ts';
 import { runners } from './runners.ts';
 
 const catalogue = readCatalogue(new URL('catalogue.jsonl', import.meta.url).pathname);
-const cases = catalogue.filter(({ mode }) => mode === 'ui');
+const cases = catalogue.filter(({ mode, tool }) => mode === 'ui' && tool === 'ui');
 
 afterAll(closeBrowser);
 
