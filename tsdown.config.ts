@@ -11,7 +11,7 @@ const common = {
 
 /** Many small files each, of which a command needs a part: reading them one by one is most of the time of a short command. */
 const IN_THE_COMMAND_LINE =
-  /^(kysely|zod|ajv|ajv-formats|fast-uri|fast-deep-equal|json-schema-traverse|diff|unbash|commander|chardet|htmlparser2|domutils|domhandler|domelementtype|dom-serializer|entities|@modelcontextprotocol\/|eventsource)/;
+  /^(kysely|zod|ajv|ajv-formats|fast-uri|fast-deep-equal|json-schema-traverse|diff|unbash|commander|chardet|htmlparser2|domutils|domhandler|domelementtype|dom-serializer|entities|@modelcontextprotocol\/|eventsource|@anthropic-ai\/sdk|openai|@opentelemetry\/api|standardwebhooks|@stablelib|fast-sha256)/;
 
 export default defineConfig([
   {
@@ -33,6 +33,7 @@ export default defineConfig([
     dts: false,
     clean: false,
     minify: true,
+    define: { ...common.define, TOOLWRIGHT_SCHEMAS_TESTED: 'true' },
     deps: { alwaysBundle: IN_THE_COMMAND_LINE },
     outputOptions: { chunkFileNames: 'cli-[name]-[hash].js' },
   },

@@ -33,6 +33,7 @@ export async function answerCalls(turn: Turn, { executor, context, signal }: Sur
     tool: call.name,
     args: call.args,
     key: `turn-${turn.seq}.${calls.indexOf(call)}`,
+    isIncomplete: call.isIncomplete === true,
   }));
   const answers = await executor.executeMany(requests, context, signal === undefined ? {} : { signal });
   const results = calls.map((call, at): ResultPart => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { EventData, NewEvent, SessionEventType, StoredEvent } from '../kernel/event.ts';
 import { type AssistantMessage, type Message, NO_USAGE, type Usage } from '../kernel/message.ts';
 import type { Clock, Store } from '../kernel/ports.ts';
+import { wasHidden } from '../runtime/hide-secrets.ts';
 import { ContextWindow, type Held } from './context-window.ts';
 
 const PAGE = 500;
@@ -38,7 +39,7 @@ export class Session {
   async catchUp(): Promise<void> {
     for (;;) {
       const page = await this.#store.events(this.id, this.#seen, PAGE);
-      for (const event of page) this.#apply(event);
+      for (const event of page) this.#apply(asRead(event));
       if (page.length < PAGE) return;
     }
   }
@@ -141,6 +142,16 @@ function messageIn(event: StoredEvent): Message | undefined {
   const { role, text, turn } = event.data;
   if (role === 'assistant') return turn;
   return { role: 'user', text, from: role === 'user' ? 'person' : 'runtime' };
+}
+
+/** Calls of a turn that the record hides something of are marked: what stands there is not what the model wrote. */
+function asRead(event: StoredEvent): StoredEvent {
+  if (event.type !== 'message.added' || event.data.turn === undefined) return event;
+  const { turn } = event.data;
+  const parts = turn.parts.map((part) =>
+    part.type === 'call' && wasHidden(part.args) ? ({ ...part, isIncomplete: true } as const) : part,
+  );
+  return { ...event, data: { ...event.data, turn: { ...turn, parts } } };
 }
 
 /** What a turn says to a person. */

@@ -9,6 +9,7 @@ import { createToolwright } from '../runtime/create-toolwright.ts';
 import { MemoryStore } from '../runtime/memory-store.ts';
 import { historyProblems } from '../testing/legal-history.ts';
 import { type ModelServer, modelServer, type RawReply } from '../testing/model-server.ts';
+import { anthropicEvents } from '../testing/wire-turn.ts';
 import type { Budget } from './budget.ts';
 import { createAgent } from './create-agent.ts';
 import { LoopDetector } from './loop-detector.ts';
@@ -39,7 +40,7 @@ function said(reason: string, ...blocks: { start: object; delta: object }[]): Ra
     { type: 'message_delta', delta: { stop_reason: reason } },
     { type: 'message_stop' },
   ];
-  return { chunks: [events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')] };
+  return { chunks: [anthropicEvents(...events).join('')] };
 }
 
 const ran: unknown[] = [];

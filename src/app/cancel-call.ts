@@ -24,6 +24,13 @@ export async function cancelCall(ledger: Ledger, live: LiveCalls, call: CallReco
   return true;
 }
 
+/** Stops calls of this process that somebody cancelled in another. Returns how to stop hearing. */
+export function hearCancels(ledger: Ledger, live: LiveCalls): () => void {
+  return ledger.follow((event) => {
+    if (event.type === 'call.cancel_requested') live.cancel(event.callId);
+  });
+}
+
 async function endWaiting(ledger: Ledger, { id: callId, tool }: CallRecord): Promise<void> {
   const at = Date.now();
   const message = `${tool} was cancelled before it started; nothing ran.`;

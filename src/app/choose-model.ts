@@ -19,7 +19,8 @@ import {
 export interface ChosenModel {
   current(): Result<Model>;
   view(): ModelsView;
-  choose(choice: ModelChoice): Result<void>;
+  /** What was chosen, ready to be used; fails when it cannot be. */
+  open(choice: ModelChoice): Result<{ readonly model: string | null; use(): void }>;
   /** Keeps a key in the user's configuration, or forgets it; it counts at once, also for the model in use. */
   saveKey(change: ModelKeyChange): Promise<Result<void>>;
 }
@@ -65,12 +66,14 @@ export function createChosenModel(
       const current = model.ok && provider !== undefined ? { provider, model: model.value.name } : null;
       return { current, choices: PROVIDERS.map(choiceOf) };
     },
-    choose(choice) {
+    open(choice) {
       const wanted = asChosen(choice);
       if (!wanted.model.ok && choice.provider !== 'manual') return wanted.model;
-      open = () => asChosen(choice);
-      opened = wanted;
-      return ok(undefined);
+      const use = () => {
+        open = () => asChosen(choice);
+        opened = wanted;
+      };
+      return ok({ model: wanted.model.ok ? wanted.model.value.name : null, use });
     },
     async saveKey({ provider, baseUrl, key }) {
       const address = baseUrl ?? baseUrlOf(configFor(config, provider, env, keys), provider) ?? '';

@@ -17,8 +17,10 @@ export class FileVault implements Vault {
 
   keep(callId: string, value: object): void {
     const path = this.#pathOf(callId);
-    writeFileSync(`${path}.new`, JSON.stringify({ callId, value }), { mode: 0o600 });
-    renameSync(`${path}.new`, path);
+    // Of this process: another one may be about to keep something of the same call.
+    const beside = `${path}.${process.pid}`;
+    writeFileSync(beside, JSON.stringify({ callId, value }), { mode: 0o600 });
+    renameSync(beside, path);
   }
 
   get(callId: string): unknown {
@@ -26,7 +28,9 @@ export class FileVault implements Vault {
   }
 
   forget(callId: string): void {
-    rmSync(this.#pathOf(callId), { force: true });
+    // Also what a process left that ended while it wrote.
+    const ours = readdirSync(this.#folder).filter((name) => name.startsWith(nameOf(callId)));
+    for (const name of ours) rmSync(join(this.#folder, name), { force: true });
   }
 
   list(): readonly string[] {
@@ -35,8 +39,12 @@ export class FileVault implements Vault {
   }
 
   #pathOf(callId: string): string {
-    return join(this.#folder, createHash('sha256').update(callId).digest('hex').slice(0, 32));
+    return join(this.#folder, nameOf(callId));
   }
+}
+
+function nameOf(callId: string): string {
+  return createHash('sha256').update(callId).digest('hex').slice(0, 32);
 }
 
 function read(path: string): { callId: string; value: unknown } | undefined {

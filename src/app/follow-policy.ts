@@ -1,6 +1,7 @@
+import { messageOf } from '../kernel/error.ts';
 import type { FilePolicy } from '../kernel/file-policy.ts';
 import type { Ledger, RuleRecord } from '../kernel/ledger.ts';
-import type { Subject } from '../kernel/ports.ts';
+import type { Logger, Subject } from '../kernel/ports.ts';
 import { ok, type Result } from '../kernel/result.ts';
 import type { Tool } from '../kernel/tool.ts';
 import type { UrlJudge } from '../kernel/web.ts';
@@ -9,7 +10,9 @@ import type { Mode } from '../policy/modes.ts';
 import { checkRules, type Proposal, proposeRules } from '../policy/propose-rule.ts';
 import { type KnownTools, parseRule, parseRules, type RuleSet } from '../policy/rules.ts';
 import { withStrictList } from '../policy/strict-list.ts';
+import type { SecretHider } from '../runtime/hide-secrets.ts';
 import type { Config } from './config/settings.ts';
+import { secretInRule } from './secret-in-rule.ts';
 
 interface PolicyParts {
   readonly config: Config;
@@ -25,6 +28,8 @@ interface PolicyParts {
   readonly tools: readonly Tool[];
   /** Which URLs are never fetched, and which hosts are allowed. */
   readonly urls?: UrlJudge;
+  readonly hider: SecretHider;
+  readonly log: Logger;
 }
 
 export interface FollowedPolicy {
@@ -48,7 +53,7 @@ export interface FollowedPolicy {
  */
 export async function followPolicy(
   store: Ledger,
-  { config, workspace, files, home, contained, known, tools, urls }: PolicyParts,
+  { config, workspace, files, home, contained, known, tools, urls, hider, log }: PolicyParts,
 ): Promise<Result<FollowedPolicy>> {
   const given: RuleSet = { allow: config.allow, ask: config.ask, deny: config.deny };
   const fixedFor = (mode: Mode) =>
@@ -65,13 +70,31 @@ export async function followPolicy(
   };
   let options = optionsWith(await store.rules());
   let current = createPolicy(options);
-  const reload = async () => {
+  let loading: Promise<void> = Promise.resolve();
+  /** One after the other: the last to begin is the last to end, and knows the most. */
+  const reload = () => {
+    loading = loading.then(load, load);
+    return loading;
+  };
+  async function load(): Promise<void> {
     options = optionsWith(await store.rules());
     current = createPolicy(options);
+  }
+  let again: NodeJS.Timeout | undefined;
+  const follow = () => {
+    reload().catch((error) => {
+      log.warn({}, `Saved rules cannot be read now, and will be soon: ${messageOf(error)}`);
+      clearTimeout(again);
+      again = setTimeout(follow, AGAIN_MS).unref();
+    });
   };
-  const stop = store.follow(({ type }) => {
-    if (type === 'rule.saved' || type === 'rule.removed') void reload();
+  const unfollow = store.follow(({ type }) => {
+    if (type === 'rule.saved' || type === 'rule.removed') follow();
   });
+  const stop = () => {
+    unfollow();
+    clearTimeout(again);
+  };
   const policy: ExplainingPolicy = {
     decide: (subject) => current.decide(subject),
     explain: (subject) => current.explain(subject),
@@ -83,10 +106,14 @@ export async function followPolicy(
     await reload();
     return ok(undefined);
   };
-  const propose: FollowedPolicy['propose'] = (subject, written) =>
-    written === undefined ? proposeRules(subject, options) : checkRules(written, subject, options);
+  const propose: FollowedPolicy['propose'] = (subject, written) => {
+    const made = written === undefined ? proposeRules(subject, options) : checkRules(written, subject, options);
+    return made.ok ? (secretInRule(hider, made.value.rules) ?? made) : made;
+  };
   return ok({ policy, mode: () => chosen.mode, switchMode, propose, reload, stop });
 }
+
+const AGAIN_MS = 1000;
 
 /** Tools that take a command line. */
 function commandTools(tools: readonly Tool[]): string[] {

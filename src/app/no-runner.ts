@@ -9,7 +9,7 @@ const NO_MODEL = fail(
 /** Manual mode: a person drives the tools. */
 export const noRunner: SessionRunner = {
   models: () => ({ current: null, choices: [] }),
-  choose: () => NO_MODEL,
+  choose: async () => NO_MODEL,
   saveKey: async () => NO_MODEL,
   send: async () => NO_MODEL,
   stop: async () => NO_MODEL,

@@ -2,8 +2,12 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { CallRecord } from '../kernel/call.ts';
+import { LiveCalls } from '../runtime/live-calls.ts';
+import { cancelCall } from './cancel-call.ts';
 import type { App, AppOptions } from './open-app.ts';
 import { openApp } from './open-app.ts';
+import { undoCall } from './undo-call.ts';
 
 let home: string;
 let workspace: string;
@@ -102,6 +106,30 @@ test('what is wrong with the configuration is said before anything runs', async 
   expect(!rule.ok && rule.error.message).toContain('there is no tool wirte_file');
   const inside = await tryOpen({ workspace: home });
   expect(!inside.ok && inside.error.message).toContain("contains Toolwright's own state");
+});
+
+test('a call is stopped when another process cancels it', async () => {
+  const app = await open({ approver: () => ({ approved: true }) });
+  const other = await open();
+  const running = app.executor.execute('bash', app.context, { command: 'sleep 60' });
+  const call = async () => (await other.store.calls({ states: ['running'] })).items[0];
+  await expect.poll(call, { timeout: 20_000 }).toBeDefined();
+  await cancelCall(other.store, new LiveCalls(), (await call()) as CallRecord, 'ana');
+  expect(await running).toMatchObject({ ok: false, error: { code: 'CANCELLED' } });
+});
+
+test('nothing is taken back that could not be recorded first', async () => {
+  const app = await open({ approver: () => ({ approved: true }) });
+  const { callId } = await app.executor.execute('write_file', app.context, { path: 'a.txt', content: 'other\n' });
+  const { submit } = app.store;
+  app.store.submit = () => Promise.reject(new Error('the disk is full'));
+  await expect(undoCall(app, callId ?? '', 'ana')).rejects.toThrow('the disk is full');
+  expect(readFileSync(join(workspace, 'a.txt'), 'utf8')).toBe('other\n');
+  app.store.submit = submit;
+  await app.store.prune({ before: Date.now() + 1000, maxBytes: 1 });
+  expect(await undoCall(app, callId ?? '', 'ana')).toMatchObject({ ok: true });
+  const [deed] = (await app.store.history({ newestFirst: true })).items;
+  expect(deed).toMatchObject({ tool: 'person:undo', state: 'succeeded', args: { by: 'ana' } });
 });
 
 test('what undo needs outlasts the pruning of the store', async () => {

@@ -16,11 +16,13 @@ import { scriptFiles } from '../policy/script-files.ts';
 import { createProcesses } from '../processes/create-processes.ts';
 import { builtInToolsets } from '../runtime/built-in-toolsets.ts';
 import { ToolExecutor } from '../runtime/executor.ts';
-import type { LiveCalls } from '../runtime/live-calls.ts';
+import { createHider, type SecretHider } from '../runtime/hide-secrets.ts';
+import { LiveCalls } from '../runtime/live-calls.ts';
 import { type AnyTool, ToolRegistry } from '../runtime/registry.ts';
 import type { OpenStore } from '../storage/open-store.ts';
 import { builtInTools } from '../tools/index.ts';
 import { openWorkspace, type Workspace } from '../workspace/open-workspace.ts';
+import { hearCancels } from './cancel-call.ts';
 import { chooseSandbox } from './choose-sandbox.ts';
 import { type LoadedConfig, loadConfig } from './config/load-config.ts';
 import type { Config } from './config/settings.ts';
@@ -29,7 +31,7 @@ import { type FollowedPolicy, followPolicy } from './follow-policy.ts';
 import { followToolStates } from './follow-tool-states.ts';
 import { hostsOfRules } from './hosts-of-rules.ts';
 import { knownTools } from './known-tools.ts';
-import { openSealedStore } from './open-sealed-store.ts';
+import { openSealedStore, secretsOf } from './open-sealed-store.ts';
 import { ownPorts } from './own-ports.ts';
 import type { RemoteTools, RemoteToolsParts } from './remote-tools.ts';
 import { makeStateFolder } from './state-folder.ts';
@@ -48,7 +50,7 @@ export interface AppOptions {
   /** Who is asked. Left out: a call that must be asked about is refused. */
   readonly approver?: Approver | Approver['ask'];
   readonly logger?: Logger;
-  /** Told of every call while it is under way. */
+  /** Told of every call while it is under way; whoever gives it hears what others cancel. */
   readonly live?: LiveCalls;
   /** Beside the built-in ones. */
   readonly tools?: readonly AnyTool[];
@@ -62,6 +64,8 @@ export interface App {
   readonly sandbox: Sandbox;
   readonly workspace: Workspace;
   readonly policy: ExplainingPolicy;
+  /** Knows the secrets of the environment. */
+  readonly hider: SecretHider;
   readonly rules: Pick<FollowedPolicy, 'propose' | 'reload' | 'mode' | 'switchMode'>;
   readonly registry: ToolRegistry;
   readonly executor: ToolExecutor;
@@ -109,6 +113,8 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
 
   const closing: (() => unknown)[] = options.store === undefined ? [() => store.close()] : [];
   const log = options.logger ?? silentLogger;
+  const secrets = secretsOf(loaded.value, env);
+  const hider = createHider(secrets);
   const remote = await remoteTools(config.mcpServers, { registry, stateDir, version: VERSION, log });
   closing.push(() => remote.close());
   const known = knownTools([registry], (name) => remote.mayBeNamed(name));
@@ -127,6 +133,8 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     known,
     tools: registry.offered(),
     urls: web.urls,
+    hider,
+    log,
   });
   if (!policy.ok) return closeAll(closing).then(() => policy);
   const workspace = await openWorkspace({
@@ -150,6 +158,8 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     policy.value.stop,
   );
   closing.push(await followToolStates(store, registry, config.disabledTools));
+  const live = options.live ?? new LiveCalls();
+  if (options.live === undefined) closing.push(hearCancels(store, live));
   const executor = new ToolExecutor(registry, {
     policy: policy.value.policy,
     store,
@@ -157,7 +167,8 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     world: withWeb(processes.addTo(workspace), web),
     witness: createWitness(workspace),
     ...(options.approver !== undefined && { approver: options.approver }),
-    ...(options.live !== undefined && { live: options.live }),
+    live,
+    secrets,
     ...(config.approvalTimeout !== null && { approvalTimeout: config.approvalTimeout }),
     ...(config.toolset !== 'full' && { toolset: config.toolset }),
     ...(options.logger !== undefined && { logger: options.logger }),
@@ -169,6 +180,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     sandbox: sandbox.value,
     workspace,
     policy: policy.value.policy,
+    hider,
     rules: policy.value,
     registry,
     executor,

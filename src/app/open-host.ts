@@ -11,10 +11,11 @@ import type { LiveStreamEvent } from '../protocol/events.ts';
 import { LiveCalls } from '../runtime/live-calls.ts';
 import { keepUp } from '../storage/upkeep.ts';
 import { alwaysInForms } from './always-in-forms.ts';
-import { cancelCall } from './cancel-call.ts';
-import { loadConfig } from './config/load-config.ts';
+import { cancelCall, hearCancels } from './cancel-call.ts';
+import { type LoadedConfig, loadConfig } from './config/load-config.ts';
 import type { Config } from './config/settings.ts';
 import { noRunner } from './no-runner.ts';
+import { oneAtATime } from './one-at-a-time.ts';
 import { openAnswers } from './open-answers.ts';
 import { type App, type AppOptions, openApp } from './open-app.ts';
 import { openSealedStore } from './open-sealed-store.ts';
@@ -50,6 +51,7 @@ export interface RunnerParts {
 /** Several workspaces over one store, and all that the doors need of them. */
 export interface Host extends Backend {
   readonly config: Config;
+  readonly sources: LoadedConfig['sources'];
   readonly stateDir: string;
   readonly apps: ReadonlyMap<string, App>;
   /** Every call that is under way here, whichever door it came through. */
@@ -66,7 +68,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
   const { env, flags = {}, home, logger: log = silent } = rest;
   const loaded = await loadConfig({ env, flags, workspace: first, ...(home !== undefined && { home }) });
   if (!loaded.ok) return loaded;
-  const { config, stateDir } = loaded.value;
+  const { config, sources, stateDir } = loaded.value;
   const opened = await openSealedStore(loaded.value, env);
   if (!opened.ok) return opened;
   const { store: ledger, blobs } = opened.value;
@@ -110,10 +112,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
       if (event.type === 'call.progressed') tell(event);
     });
   }
-  const stopHearing = ledger.follow((event) => {
-    if (event.type === 'call.cancel_requested') live.cancel(event.callId);
-  });
-  closing.push(stopHearing);
+  closing.push(hearCancels(ledger, live));
   if (takeOver) {
     closing.push(
       keepUp(ledger, { retention: () => retentionOf(config), onError: (error) => log.warn({}, messageOf(error)) }),
@@ -124,6 +123,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
   return ok({
     version: VERSION,
     config,
+    sources,
     stateDir,
     apps,
     mcpApprover,
@@ -143,7 +143,6 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
 
 function toBackend(id: string, app: App): WorkspaceBackend {
   const { registry, executor, context, workspace, sandbox } = app;
-  const undo = (callId: string) => workspace.undo(callId);
   return {
     id,
     name: basename(workspace.root),
@@ -152,8 +151,9 @@ function toBackend(id: string, app: App): WorkspaceBackend {
     executor,
     context,
     world: workspace,
-    undo,
-    gitStatus: () => workspace.gitStatus(),
+    undo: (callId) => workspace.undo(callId),
+    canUndo: (callId) => workspace.canUndo(callId),
+    gitStatus: oneAtATime(() => workspace.gitStatus()),
   };
 }
 

@@ -1,3 +1,4 @@
+import { messageOf } from '../kernel/error.ts';
 import type { Logger } from '../kernel/ports.ts';
 import { Door } from '../mcp/server/door.ts';
 import { fileNotices } from './file-notices.ts';
@@ -22,7 +23,10 @@ function openMcpDoor(host: Host, workspace: string, app: App): Door {
     resources: workspaceResources({ executor, context, blobs: host.blobs, ...fileNotices(app, host.log) }),
     onSession(session, client) {
       const data = { workspace, title: `MCP: ${client}`, agent: client, by: 'mcp' };
-      void host.ledger.note(session, { type: 'session.created', callId: null, at: Date.now(), data });
+      const event = { type: 'session.created', callId: null, at: Date.now(), data } as const;
+      Promise.resolve(host.ledger.note(session, event)).catch((error) =>
+        host.log.error({ session }, `A session could not be recorded: ${messageOf(error)}`),
+      );
     },
   });
 }

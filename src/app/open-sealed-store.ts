@@ -19,6 +19,11 @@ export async function openSealedStore(
   const opened = await openStore(storePlace);
   if (!opened.ok) return opened;
   const { store, blobs } = opened.value;
-  const hider = createHider([...secretValues(env), ...Object.values(modelKeys)]);
+  const hider = createHider(secretsOf({ modelKeys }, env));
   return ok({ store: sealStore(store, hider, new FileVault(join(stateDir, 'sealed'))), blobs });
+}
+
+/** Values that stand in no record, log or live event. */
+export function secretsOf({ modelKeys }: Pick<LoadedConfig, 'modelKeys'>, env: Texts): string[] {
+  return [...secretValues(env), ...Object.values(modelKeys)];
 }

@@ -4,6 +4,7 @@ import { fail, ok, type Result } from '../kernel/result.ts';
 import { parseRule } from '../policy/rules.ts';
 import { knownTools } from './known-tools.ts';
 import type { App } from './open-app.ts';
+import { secretInRule } from './secret-in-rule.ts';
 import { workspaceId } from './workspace-id.ts';
 
 export interface ListedRule {
@@ -27,7 +28,7 @@ export async function listRules({ loaded, store }: App): Promise<ListedRule[]> {
 
 /**
  * Every process that uses the store follows it at once. What loosens holds in this workspace unless it is to hold
- * everywhere; what tightens always does. INVALID_INPUT when it would do nothing.
+ * everywhere; what tightens always does. INVALID_INPUT when it would do nothing, or keep a secret.
  */
 export async function saveRule(
   app: App,
@@ -36,6 +37,8 @@ export async function saveRule(
 ): Promise<Result<ListedRule>> {
   const parsed = parseRule(rule, verdict, knownTools([app.registry]));
   if (!parsed.ok) return parsed;
+  const secret = secretInRule(app.hider, [rule]);
+  if (secret !== undefined) return secret;
   const ruleId = randomBytes(4).toString('hex');
   const { text } = parsed.value;
   const workspace = everywhere ? null : workspaceId(app.workspace.root);

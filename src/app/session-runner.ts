@@ -28,10 +28,16 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
 
   return {
     models: chosen.view,
-    choose(choice) {
-      const done = chosen.choose(choice);
-      if (done.ok) agents.clear();
-      return done;
+    async choose(choice, by) {
+      const opened = chosen.open(choice);
+      if (!opened.ok) return opened;
+      const { provider, baseUrl } = choice;
+      const endpoint = baseUrl === undefined ? {} : { endpoint: withoutCredentials(baseUrl) };
+      const data = { provider, model: opened.value.model, ...endpoint, by };
+      await ledger.record({ type: 'model.switched', at: Date.now(), data });
+      opened.value.use();
+      agents.clear();
+      return ok(undefined);
     },
     async saveKey(change) {
       const done = await chosen.saveKey(change);
@@ -112,6 +118,11 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
       after = page.next;
     }
   }
+}
+
+function withoutCredentials(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`;
 }
 
 type Work = (agent: Agent, options: RunOptions) => Promise<Result<unknown>>;

@@ -6,6 +6,7 @@ import { parseRule } from '../policy/rules.ts';
 import { type Config, SETTINGS } from './config/settings.ts';
 import { knownTools } from './known-tools.ts';
 import type { App } from './open-app.ts';
+import { secretInRule } from './secret-in-rule.ts';
 
 /** Changes are recorded with who made them, and hold in every process; here they hold when the promise is kept. */
 export function createSettings(
@@ -35,7 +36,14 @@ export function createSettings(
 
     async rules() {
       const fixed = (['deny', 'ask', 'allow'] as const).flatMap((verdict) =>
-        config[verdict].map((rule) => ({ id: null, rule, verdict, by: null, savedAt: null, workspace: null })),
+        config[verdict].map((rule) => ({
+          id: null,
+          rule: first.hider.hide(rule),
+          verdict,
+          by: null,
+          savedAt: null,
+          workspace: null,
+        })),
       );
       return [...fixed, ...(await ledger.rules())];
     },
@@ -50,6 +58,8 @@ export function createSettings(
       const known = knownTools([...apps.values()].map(({ registry }) => registry));
       const parsed = parseRule(rule, verdict, known);
       if (!parsed.ok) return parsed;
+      const secret = secretInRule(first.hider, [rule]);
+      if (secret !== undefined) return secret;
       const saved: RuleRecord = { id: randomUUID(), rule, verdict, by, savedAt: Date.now(), workspace };
       await ledger.record({
         type: 'rule.saved',

@@ -21,6 +21,8 @@ export interface ServerOptions extends HostOptions {
 
 export interface StartedServer {
   readonly url: string;
+  /** The usual port, where it was taken and another one is used instead. */
+  readonly takenPort: number | null;
   /** The owner's. */
   readonly token: string;
   readonly host: Host;
@@ -41,8 +43,10 @@ export async function startServer({ pages, graceMs, ...options }: ServerOptions)
   const { running, tokens } = started.value;
   const note = join(host.stateDir, 'server.json');
   writeNote(note, { url: running.url, pid: process.pid, startedAt: Date.now() });
+  const { port } = host.config;
   return ok({
     url: running.url,
+    takenPort: port !== 0 && running.port !== port ? port : null,
     token: tokens.own,
     host,
     async close() {
@@ -78,7 +82,7 @@ async function listen(
   host: Host,
   pages: string | undefined,
 ): Promise<Result<{ running: RunningServer; tokens: Tokens }>> {
-  const { config, stateDir } = host;
+  const { config, sources, stateDir } = host;
   const tokens = openTokens(stateDir);
   if (!tokens.ok) return tokens;
   const refused = unsafeAddress(config, tokens.value);
@@ -88,6 +92,8 @@ async function listen(
   const running = await serve(host, tokens.value, {
     host: config.host,
     port: config.port,
+    // One that somebody chose is what they want: bookmarks and clients point there.
+    orNext: sources.port === 'default',
     publicUrl: config.publicUrl ?? undefined,
     tls: tls.value,
     mostStreamsPerToken: config.streamsPerToken,

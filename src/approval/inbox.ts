@@ -13,18 +13,23 @@ export interface InboxOptions {
   readonly mostPending?: number;
 }
 
+interface Waiter {
+  tell(answer: ApprovalResponse): void;
+  fail(error: unknown): void;
+}
+
 /** Asks nobody in particular: the question is in the store, and any door of any process may take the answer. */
 export function createInbox(ledger: Ledger, { mostPending = 100 }: InboxOptions = {}): Inbox {
-  const waiting = new Map<string, (answer: ApprovalResponse) => void>();
+  const waiting = new Map<string, Waiter>();
   const perSession = new Map<string, number>();
   const stop = ledger.follow((event) => {
     if (event.type !== 'approval.decided') return;
     const { approvalId, args } = event.data;
-    const tell = waiting.get(approvalId);
-    if (tell === undefined) return;
-    if (args === undefined) tell(responseIn(event));
+    const asked = waiting.get(approvalId);
+    if (asked === undefined) return;
     // The event hides secrets; what is read from the store is what the person wrote.
-    else void Promise.resolve(ledger.approval(approvalId)).then((known) => known && tell(toResponse(known)));
+    if (args === undefined) asked.tell(responseIn(event));
+    else void tellDecided(approvalId, asked);
   });
 
   async function ask(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalResponse> {
@@ -36,19 +41,29 @@ export function createInbox(ledger: Ledger, { mostPending = 100 }: InboxOptions 
       return await answerTo(id, signal);
     } finally {
       waiting.delete(id);
-      perSession.set(session, (perSession.get(session) ?? 1) - 1);
+      const left = (perSession.get(session) ?? 1) - 1;
+      if (left > 0) perSession.set(session, left);
+      else perSession.delete(session);
     }
   }
 
   function answerTo(id: string, signal: AbortSignal): Promise<ApprovalResponse> {
-    return new Promise((resolve, reject) => {
-      waiting.set(id, resolve);
-      signal.addEventListener('abort', () => resolve({ approved: false, message: 'cancelled' }), { once: true });
+    return new Promise((tell, fail) => {
+      waiting.set(id, { tell, fail });
+      signal.addEventListener('abort', () => tell({ approved: false, message: 'cancelled' }), { once: true });
       // Somebody may have answered between the question and now.
-      Promise.resolve(ledger.approval(id)).then((known) => {
-        if (known !== null && known.state !== 'pending') resolve(toResponse(known));
-      }, reject);
+      void tellDecided(id, { tell, fail });
     });
+  }
+
+  /** An answer that cannot be read is none: whoever asked is told, and nothing runs. */
+  async function tellDecided(id: string, { tell, fail }: Waiter): Promise<void> {
+    try {
+      const known = await ledger.approval(id);
+      if (known !== null && known.state !== 'pending') tell(toResponse(known));
+    } catch (error) {
+      fail(error);
+    }
   }
 
   return { ask, close: stop };

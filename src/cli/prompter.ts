@@ -23,7 +23,7 @@ export class Prompter {
     });
     this.#rl.on('line', (line) => this.#heard(line));
     this.#rl.on('close', () => this.#ended());
-    this.#rl.on('SIGINT', onInterrupt);
+    this.#rl.on('SIGINT', () => this.#interrupted(onInterrupt));
   }
 
   /** Undefined when there is nothing more to read, or the signal came. `prefill` can be edited in a terminal. */
@@ -66,6 +66,16 @@ export class Prompter {
   #heard(line: string | undefined): void {
     if (this.#answer !== undefined) this.#answer(line);
     else if (line !== undefined && line.trim() !== '') this.#waiting.push(line);
+  }
+
+  /** What was typed so far is taken back, as in a shell. */
+  #interrupted(tell: () => void): void {
+    if (this.#answer !== undefined) {
+      this.#rl.write(null, { ctrl: true, name: 'e' });
+      this.#rl.write(null, { ctrl: true, name: 'u' });
+    }
+    tell();
+    if (this.#answer !== undefined) this.#rl.prompt();
   }
 
   #ended(): void {

@@ -39,7 +39,7 @@ export const en = {
     input: 'all parameters as one JSON object',
     dryRun: 'say what would happen, and do nothing',
     format: (formats: string) => `one of ${formats}`,
-    explained: 'its parameters as values, name=value or one JSON object',
+    explained: 'its parameters: --name value, values, name=value or one JSON object',
     everywhere: 'in every workspace, not in this one alone',
     edit: 'other arguments as JSON; what is left out stays as it is',
     always: 'and save the narrowest rules that allow it from now on',
@@ -122,6 +122,7 @@ export const en = {
   exists: (path: string) => `${path} is there already; it was left as it is.`,
   whole: (events: number, sessions: number) => `The record is whole: ${events} events in ${sessions} sessions.`,
   notWhole: 'The record is not whole:',
+  isOff: (tool: string) => `${tool} is off; toolwright tools enable ${tool} switches it on.`,
   switched: (tool: string, on: boolean) => `${tool} is ${on ? 'on' : 'off'}.`,
   decided: (id: string, yes: boolean) => `${id} ${yes ? 'approved' : 'denied'}.`,
   tooLate: (id: string) => `${id} is not open any more.`,
@@ -135,6 +136,8 @@ export const en = {
   failures: [] as readonly (readonly [RegExp, string])[],
   works: (name: string, address: string, docs: string) =>
     `Toolwright works in ${name}.\n\n  ${address}\n\nThe API is described at ${docs}. Ctrl-C stops it.`,
+  takenPort: (port: number) =>
+    `Port ${port} is taken, perhaps by another Toolwright of yours, so this one uses the next free one.`,
   draining: 'Stopping: running calls get a moment to end.',
   notAnObject: (option: string) => `${option} must be a JSON object, such as '{"path":"README.md"}'.`,
   waitingElsewhere: (id: string) =>

@@ -23,6 +23,8 @@ export interface WorkspaceBackend {
   readonly executor: ToolExecutor;
   readonly context: ExecutionContext;
   readonly world: { open(caller: Caller): Reach };
+  /** Whether it knows changes of this call that can be taken back. */
+  canUndo(callId: string): boolean;
   undo(callId: string): Promise<Result<{ readonly restored: readonly string[] }>>;
   /** How the files stand to git; null where nobody can tell. */
   gitStatus(): Promise<Result<GitStatusView | null>>;
@@ -72,8 +74,8 @@ export interface Answers {
 export interface SessionRunner {
   /** The one in use, and which could be; never a key. */
   models(): ModelsView;
-  /** For runs that start from now on, until the process ends. */
-  choose(choice: ModelChoice): Result<void>;
+  /** For runs that start from now on, until the process ends. Recorded with who chose. */
+  choose(choice: ModelChoice, by: string): Promise<Result<void>>;
   saveKey(change: ModelKeyChange): Promise<Result<void>>;
   send(session: string, text: string, by: string): Promise<Result<void>>;
   stop(session: string): Promise<Result<void>>;

@@ -31,7 +31,7 @@ export function createApi(parts: ApiParts): Hono<Env> {
     ...toolRoutes(backend),
     ...approvalRoutes(backend),
     ...sessionRoutes(backend),
-    ...eventRoutes(parts.streams, backend),
+    ...eventRoutes(parts),
     ...fileRoutes(backend),
   };
   const enter = doorkeeper(parts);
@@ -43,21 +43,7 @@ export function createApi(parts: ApiParts): Hono<Env> {
   for (const name of Object.keys(ROUTES) as Operation[]) {
     const route: Route = ROUTES[name];
     const handle = handlers[name] as unknown as Handler<Route>;
-    api.on(route.method, route.path, async (c) => {
-      const who = enter(c);
-      if (who instanceof Response) return who;
-      const { credential, tokenHash } = who;
-      if (!mayDo(credential.role, route.needs)) return forbidden(credential, route);
-      // What an admin changes holds for every session.
-      if (route.needs === 'admin' && credential.sessions !== null) return limited(credential.sessions);
-      const query = route.query === undefined ? { value: undefined } : checked(route.query, c.req.query(), 'query');
-      if ('response' in query) return query.response;
-      const body = route.body === undefined ? { value: undefined } : await bodyOf(route.body, c.env.incoming);
-      if ('response' in body) return body.response;
-      const ask = { c, who: credential, tokenHash, params: c.req.param(), query: query.value, body: body.value };
-      const answer = await handle(ask as unknown as Ask<Route>);
-      return answer instanceof JsonAnswer ? answer.sendTo(c.env.outgoing) : answer;
-    });
+    api.on(route.method, route.path, (c) => serveOperation(c, { route, handle, enter }));
   }
   for (const path of new Set(Object.values(ROUTES).map((route: Route) => route.path))) {
     api.all(path, (c) => {
@@ -65,7 +51,7 @@ export function createApi(parts: ApiParts): Hono<Env> {
       return who instanceof Response ? who : otherMethod(path);
     });
   }
-  api.all('/mcp/:workspace?', (c) => {
+  api.all('/mcp/:workspace?', async (c) => {
     const who = enter(c);
     if (who instanceof Response) return who;
     const { role, sessions } = who.credential;
@@ -73,7 +59,11 @@ export function createApi(parts: ApiParts): Hono<Env> {
     if (!mayDo(role, 'agent') || sessions !== null) return refuse('FORBIDDEN', MCP_NEEDS);
     if (backend.mcp === undefined) return refuse('NOT_FOUND', 'MCP is not served here.');
     const principal = { id: who.tokenHash, mayApprove: mayDo(role, 'approver') };
-    return backend.mcp.handle(c.req.raw, principal, c.req.param('workspace')) ?? refuse('NOT_FOUND', NO_WORKSPACE);
+    const answer = await backend.mcp.handle(c.req.raw, principal, c.req.param('workspace'));
+    if (answer === undefined) return refuse('NOT_FOUND', NO_WORKSPACE);
+    if (c.req.method !== 'GET' || !parts.open.wasCut(c.env.outgoing)) return answer;
+    await answer.body?.cancel();
+    return refuse('UNAUTHENTICATED', 'That token is no longer valid.');
   });
   registerPages(api, parts.pages);
   api.all('/v1/*', (c) => {
@@ -90,6 +80,28 @@ export function createApi(parts: ApiParts): Hono<Env> {
 
 const NO_WORKSPACE = 'There is no such workspace here. GET /v1/health lists them, and /mcp alone is the first.';
 const MCP_NEEDS = 'MCP needs a token of the role agent or above that is not limited to sessions.';
+
+interface Served {
+  readonly route: Route;
+  readonly handle: Handler<Route>;
+  readonly enter: ReturnType<typeof doorkeeper>;
+}
+
+async function serveOperation(c: Context<Env>, { route, handle, enter }: Served): Promise<Response> {
+  const who = enter(c);
+  if (who instanceof Response) return who;
+  const { credential, tokenHash } = who;
+  if (!mayDo(credential.role, route.needs)) return forbidden(credential, route);
+  // What an admin changes holds for every session.
+  if (route.needs === 'admin' && credential.sessions !== null) return limited(credential.sessions);
+  const query = route.query === undefined ? { value: undefined } : checked(route.query, c.req.query(), 'query');
+  if ('response' in query) return query.response;
+  const body = route.body === undefined ? { value: undefined } : await bodyOf(route.body, c.env.incoming);
+  if ('response' in body) return body.response;
+  const ask = { c, who: credential, tokenHash, params: c.req.param(), query: query.value, body: body.value };
+  const answer = await handle(ask as unknown as Ask<Route>);
+  return answer instanceof JsonAnswer ? answer.sendTo(c.env.outgoing) : answer;
+}
 
 function doorkeeper({ credentials, open }: ApiParts) {
   const failed = new FailedTries();

@@ -16,8 +16,8 @@ export class EventClient implements Listener {
   readonly #out: ServerResponse;
   readonly #topic: EventTopic;
   readonly #replay: Replay;
-  /** The last id it was given. */
-  #at: number;
+  /** The last id it was given; null while all it is to be given is still to come. */
+  #at: number | null;
   #live = false;
   #ended = false;
   /** Since when it has read nothing, on the monotonic clock; null while it reads. */
@@ -27,7 +27,7 @@ export class EventClient implements Listener {
     this.#out = out;
     this.#topic = parts.topic;
     this.#replay = parts.replay;
-    this.#at = parts.after ?? 0;
+    this.#at = parts.after;
     out.on('drain', () => this.#drained());
     this.#topic.listeners.add(this);
     if (parts.after === null) this.#live = true;
@@ -35,10 +35,13 @@ export class EventClient implements Listener {
   }
 
   take({ frames, bytes, first, last }: Batch): void {
+    // The first that it misses is where it goes on.
+    if (this.#at === null && Number.isFinite(first)) this.#at = first - 1;
     if (!this.#live || this.#ended) return;
-    if (first > this.#at) this.#write(bytes);
-    else for (const frame of frames) if (frame.id === null || frame.id > this.#at) this.#write(frame.bytes);
-    if (last > this.#at) this.#at = last;
+    const at = this.#at ?? 0;
+    if (first > at) this.#write(bytes);
+    else for (const frame of frames) if (frame.id === null || frame.id > at) this.#write(frame.bytes);
+    if (last > at) this.#at = last;
     if (this.#isFull()) {
       this.#live = false;
       this.stuckSince ??= performance.now();
@@ -74,14 +77,14 @@ export class EventClient implements Listener {
     this.#reading = true;
     try {
       while (!this.#ended && !this.#isFull()) {
-        const page = await this.#replay(this.#at, PAGE);
+        const page = this.#at === null ? [] : await this.#replay(this.#at, PAGE);
         if (this.#ended) return;
         for (const { id, bytes } of page) {
           this.#write(bytes);
           this.#at = id ?? this.#at;
         }
         // What was told while we read is in the store: read on until nothing is missing.
-        if (page.length === 0 && this.#topic.told <= this.#at) {
+        if (page.length === 0 && (this.#at === null || this.#topic.told <= this.#at)) {
           this.#live = true;
           return;
         }

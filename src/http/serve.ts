@@ -15,8 +15,10 @@ import { toProblem } from './problem.ts';
 export interface ServeOptions {
   /** Default 127.0.0.1. */
   readonly host?: string;
-  /** 0 for any; if it is taken, the next free one. */
+  /** 0 for any. */
   readonly port: number;
+  /** If the port is taken, the next free one will do. */
+  readonly orNext?: boolean;
   /** Where people reach it through a proxy of theirs, such as https://tools.example.org. */
   readonly publicUrl?: string | undefined;
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
@@ -40,7 +42,7 @@ export async function serve(
   credentials: Credentials,
   options: ServeOptions,
 ): Promise<Result<RunningServer>> {
-  const { host = '127.0.0.1', port, publicUrl, tls, mostStreamsPerToken = 64, pages } = options;
+  const { host = '127.0.0.1', port, orNext = false, publicUrl, tls, mostStreamsPerToken = 64, pages } = options;
   let stopping = false;
   const streams = new EventStreams(backend.ledger, { mostPerToken: mostStreamsPerToken });
   const open = new OpenAnswers();
@@ -62,7 +64,7 @@ export async function serve(
   };
   const server = tls === undefined ? createServer(limits, handle) : createSecureServer({ ...limits, ...tls }, handle);
 
-  const listening = await listen(server, host, port);
+  const listening = await listen(server, host, { port, tries: orNext && port !== 0 ? PORTS_TRIED : 1 });
   if (!listening.ok) {
     streams.close();
     return listening;
@@ -90,8 +92,12 @@ export async function serve(
   });
 }
 
-async function listen(server: ReturnType<typeof createServer>, host: string, wanted: number): Promise<Result<number>> {
-  for (let port = wanted; ; port++) {
+async function listen(
+  server: ReturnType<typeof createServer>,
+  host: string,
+  wanted: { port: number; tries: number },
+): Promise<Result<number>> {
+  for (let { port, tries } = wanted; ; port++, tries--) {
     const failed = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
       server.once('error', resolve);
       server.listen(port, host, () => {
@@ -100,9 +106,20 @@ async function listen(server: ReturnType<typeof createServer>, host: string, wan
       });
     });
     if (failed === undefined) return ok((server.address() as AddressInfo).port);
-    const taken = failed.code === 'EADDRINUSE' && wanted !== 0 && port < wanted + PORTS_TRIED && port < 65_535;
-    if (!taken) return fail('NOT_CONFIGURED', `The server cannot listen on ${host}:${port}: ${messageOf(failed)}`);
+    const isTaken = failed.code === 'EADDRINUSE';
+    if (isTaken && tries > 1 && port < 65_535) continue;
+    return isTaken ? takenPort(host, port) : cannotListen(host, port, failed);
   }
+}
+
+function takenPort(host: string, port: number): Result<never> {
+  const next = 'Stop whoever listens there, or choose another with --port; --port 0 takes any that is free.';
+  return fail('NOT_CONFIGURED', `Port ${port} of ${host} is taken. ${next}`);
+}
+
+function cannotListen(host: string, port: number, error: unknown): Result<never> {
+  const next = 'Choose another address with --host or another port with --port.';
+  return fail('NOT_CONFIGURED', `The server cannot listen on ${host}:${port}: ${messageOf(error)}. ${next}`);
 }
 
 interface Place {

@@ -1,5 +1,6 @@
 import type { CallRecord } from '../kernel/call.ts';
 import type { SessionRecord } from '../kernel/ledger.ts';
+import { byHandIn } from '../runtime/record-by-hand.ts';
 import type { Backend, WorkspaceBackend } from './backend.ts';
 import { type Credential, maySee } from './credentials.ts';
 
@@ -51,17 +52,6 @@ export class SessionPlaces {
     return this.find(session, who);
   }
 
-  /** Where it is recorded what people do to a workspace's files by hand. Nobody runs tools in it. */
-  async byHand(workspace: WorkspaceBackend, who: Credential): Promise<string> {
-    const session = byHandIn(workspace.id);
-    if (!this.#known.has(session) && (await this.#backend.ledger.session(session)) === null) {
-      const data = { workspace: workspace.id, title: 'By hand', agent: null, by: who.name };
-      await this.#backend.ledger.note(session, { type: 'session.created', callId: null, at: Date.now(), data });
-    }
-    this.#remember(session, workspace);
-    return session;
-  }
-
   /** The workspaces in which somebody may take back what a call did; for one that is not in the log, all of theirs. */
   async ofCall(call: CallRecord | null, who: Credential): Promise<readonly WorkspaceBackend[]> {
     const theirs = [...(await workspacesFor(this.#backend, who)).values()];
@@ -79,10 +69,6 @@ export class SessionPlaces {
     if (this.#known.size >= MOST_KNOWN) this.#known.clear();
     this.#known.set(session, workspace);
   }
-}
-
-function byHandIn(workspace: string): string {
-  return `@files-${workspace}`;
 }
 
 /** A token that is limited to sessions sees the workspaces of those, and no other. */

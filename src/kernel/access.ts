@@ -41,16 +41,24 @@ export interface HostPatterns {
 
 export const UNKNOWN_ACCESS: readonly Access[] = Object.freeze([{ kind: 'unknown' } as const]);
 
-/** True when the two may not run at the same time. An empty list touches nothing and conflicts with nothing. */
-export function conflicts(a: readonly Access[], b: readonly Access[]): boolean {
-  return a.some((x) => b.some((y) => conflict(x, y)));
+/**
+ * True when the later may not start before the earlier has ended. An empty list touches nothing and conflicts with nothing.
+ * What runs in the background holds nobody up, but starts only after changes that were asked for before it.
+ */
+export function conflicts(earlier: readonly Access[], later: readonly Access[]): boolean {
+  return earlier.some((x) => later.some((y) => conflict(x, y)));
+}
+
+/** Whether files may be others once it has ended. */
+export function mayChange(access: Access): boolean {
+  if (access.kind === 'process.run') return access.writes !== 'nothing';
+  return access.kind === 'fs.write' || access.kind === 'fs.delete' || access.kind === 'unknown';
 }
 
 function conflict(a: Access, b: Access): boolean {
   if (a.kind === 'unknown' || b.kind === 'unknown') return true;
   if (isNetwork(a) || isNetwork(b)) return false;
-  if (a.kind === 'process.run') return writesWorkspace(a) && writesWorkspace(b);
-  if (b.kind === 'process.run') return writesWorkspace(a) && writesWorkspace(b);
+  if (a.kind === 'process.run' || b.kind === 'process.run') return !isBackground(a) && mayChange(a) && mayChange(b);
   if (a.kind === 'fs.read' && b.kind === 'fs.read') return false;
   return overlaps(a.path, b.path);
 }
@@ -59,9 +67,8 @@ function isNetwork(access: Access): access is Extract<Access, { kind: `net.${str
   return access.kind === 'net.fetch' || access.kind === 'net.search';
 }
 
-function writesWorkspace(access: Access): boolean {
-  if (access.kind === 'process.run') return access.writes === 'workspace';
-  return access.kind === 'fs.write' || access.kind === 'fs.delete';
+function isBackground(access: Access): boolean {
+  return access.kind === 'process.run' && access.writes === 'background';
 }
 
 /** The same path, or one is a folder above the other. */

@@ -66,6 +66,8 @@ export interface CallRecord {
   readonly approvedBy?: string | null;
   /** Who said no; null when nobody did. Absent like `attempt`. */
   readonly deniedBy?: string | null;
+  /** Some of its arguments are hidden and kept elsewhere, so it cannot be taken over here. */
+  readonly isIncomplete?: true;
 }
 
 /** A process that uses the store. Its epoch grows with every start, so that a late word of an earlier life is known. */

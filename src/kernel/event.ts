@@ -100,6 +100,8 @@ export interface SystemEventData {
   'tool.switched': { tool: string; enabled: boolean; by: string | null };
   /** For the process that recorded it, until it ends: the configuration says how the next one starts. */
   'mode.switched': { mode: string; by: string | null };
+  /** As `mode.switched`. The model is null in manual mode; `endpoint` is there when somebody named one. */
+  'model.switched': { provider: string; model: string | null; endpoint?: string; by: string | null };
 }
 
 export type SystemEventType = keyof SystemEventData;

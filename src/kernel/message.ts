@@ -46,6 +46,8 @@ export interface CallPart {
   readonly args: Readonly<Record<string, unknown>>;
   /** Why the arguments cannot be used; `args` is empty then, and the call is answered without being made. */
   readonly problem?: string;
+  /** As a record has it that hides some of the arguments: it is not made, but its answer is looked up. */
+  readonly isIncomplete?: true;
 }
 
 export interface ResultPart {

@@ -108,21 +108,44 @@ type Definition<I extends z.ZodType, O extends z.ZodType> = {
   attachments?(value: z.input<O>, metadata: Metadata): readonly Attachment[];
 } & Pick<Tool<z.output<I>, z.input<O>>, 'access' | 'approval' | 'preview' | 'draft' | 'seconds' | 'patterns'>;
 
+/**
+ * Tests have seen that the schemas of our own tools can be offered to a model, and the command line has no others made
+ * this way. To convert them all would be a tenth of the time of a short command, so its build converts what it uses.
+ */
+declare const TOOLWRIGHT_SCHEMAS_TESTED: boolean | undefined;
+const schemasAreTested = typeof TOOLWRIGHT_SCHEMAS_TESTED !== 'undefined' && TOOLWRIGHT_SCHEMAS_TESTED;
+
 /** The object way to write a tool. Throws when the definition could not work: that is a bug to see at start. */
 export function defineTool<I extends z.ZodType, O extends z.ZodType = z.ZodUnknown>(
   definition: Definition<I, O>,
 ): Tool<z.output<I>, z.input<O>> {
   const { name, description, category, effect, input, output, aliases, summary, ...behaviour } = definition;
-  return namedTool({
+  const toInput = () => convert(name, 'input', () => zodInput(input, aliases));
+  const tool = namedTool({
     ...behaviour,
     name,
     description,
     category: category ?? ToolCategory.OTHER,
     effect: effect ?? 'once',
-    input: convert(name, 'input', () => zodInput(input, aliases)),
-    ...(output && { outputJson: convert(name, 'output', () => zodToJson(output, 'output')) }),
+    input: schemasAreTested ? whenUsed(toInput) : toInput(),
     summary: summary ?? (() => name),
   });
+  if (output === undefined) return tool;
+  const toOutput = () => convert(name, 'output', () => zodToJson(output, 'output'));
+  const outputJson = schemasAreTested ? { get: toOutput } : { value: toOutput() };
+  return Object.defineProperty(tool, 'outputJson', { ...outputJson, enumerable: true });
+}
+
+function whenUsed<T>(make: () => InputSchema<T>): InputSchema<T> {
+  let made: InputSchema<T> | undefined;
+  const own = () => (made ??= make());
+  return {
+    get json() {
+      return own().json;
+    },
+    check: (args) => own().check(args),
+    shownAs: (names) => own().shownAs(names),
+  };
 }
 
 /** Checks what every tool must have, however it was written. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Message } from '../kernel/message.ts';
 import { type ModelServer, modelServer } from '../testing/model-server.ts';
+import { anthropicEvents as events } from '../testing/wire-turn.ts';
 import { anthropicModel } from './anthropic.ts';
 import type { Heard, ModelRequest } from './model.ts';
 
@@ -22,10 +23,6 @@ function modelAt(server: ModelServer, more: object = {}) {
   });
 }
 
-/** As the Messages API documents its stream. */
-function events(...list: { type: string; [field: string]: unknown }[]): string[] {
-  return list.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
-}
 const start = {
   type: 'message_start',
   message: { usage: { input_tokens: 12, cache_read_input_tokens: 7, output_tokens: 1 } },
@@ -180,7 +177,7 @@ test.each([
   ['a cut stream', { chunks: events(start, ...say('Half').slice(0, 2)), after: 'cut' as const }, 'broke off'],
   ['a stream without its end', { chunks: events(start, ...say('Half')) }, 'before its answer was whole'],
   ['overload in mid-stream', { chunks: events(start, ...say('Half'), OVERLOADED) }, '(overloaded_error): Overloaded'],
-  ['something that is not JSON', { chunks: ['event: ping\ndata: {"type":\n\n'] }, 'is not JSON'],
+  ['something that is not JSON', { chunks: ['event: message_delta\ndata: {"type":\n\n'] }, 'is not JSON'],
   [
     'events that do not fit together',
     { chunks: events(start, delta(4, { type: 'text_delta', text: 'x' })) },

@@ -4,6 +4,7 @@ import type { TurnReader, WholeTurn } from './endpoint.ts';
 import { countOf, type Fields, fieldsOf } from './fields.ts';
 import type { Heard, Model, ModelRequest, OfferedTool } from './model.ts';
 import type { ModelOptions } from './model-options.ts';
+import { openAnthropicSdk } from './sdk.ts';
 import { type Trouble, trouble, troubleOfEvent } from './trouble.ts';
 import { type Wire, wireModel } from './wire-model.ts';
 
@@ -17,6 +18,7 @@ export function anthropicModel(options: ModelOptions): Model {
 
 const MESSAGES: Wire = {
   called: 'Messages',
+  openSdk: openAnthropicSdk,
   path: '/v1/messages',
   headers: ({ baseUrl, key }) => ({ 'anthropic-version': VERSION, ...keyHeaders(baseUrl, key) }),
   toBody,

@@ -5,7 +5,7 @@ import { countOf, type Fields, fieldsOf } from './fields.ts';
 import type { Heard, Model, ModelRequest } from './model.ts';
 import type { ModelOptions } from './model-options.ts';
 import { type Trouble, troubleOfEvent } from './trouble.ts';
-import { bearerKey, type Wire, wireModel } from './wire-model.ts';
+import { OPENAI, type Wire, wireModel } from './wire-model.ts';
 
 const WIRE = 'openai-chat';
 
@@ -15,9 +15,9 @@ export function openaiChatModel(options: ModelOptions): Model {
 }
 
 const CHAT: Wire = {
+  ...OPENAI,
   called: 'chat',
   path: '/chat/completions',
-  headers: bearerKey,
   toBody,
   createReader: (who, tell) => new Reader(who, tell),
 };

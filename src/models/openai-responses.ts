@@ -5,7 +5,7 @@ import { countOf, type Fields, fieldsOf } from './fields.ts';
 import type { Heard, Model, ModelRequest } from './model.ts';
 import type { ModelOptions } from './model-options.ts';
 import { type Trouble, troubleOfEvent } from './trouble.ts';
-import { bearerKey, type Wire, wireModel } from './wire-model.ts';
+import { OPENAI, type Wire, wireModel } from './wire-model.ts';
 
 const WIRE = 'openai-responses';
 
@@ -15,9 +15,9 @@ export function openaiResponsesModel(options: ModelOptions): Model {
 }
 
 const RESPONSES: Wire = {
+  ...OPENAI,
   called: 'Responses',
   path: '/responses',
-  headers: bearerKey,
   toBody,
   createReader: (who, tell) => new Reader(who, tell),
 };

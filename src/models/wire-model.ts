@@ -2,11 +2,13 @@ import { ok } from '../kernel/result.ts';
 import { type EndpointOptions, streamTurn, type TurnReader } from './endpoint.ts';
 import type { Heard, Model, ModelRequest } from './model.ts';
 import type { ModelOptions } from './model-options.ts';
+import { type OpenSdk, openOpenaiSdk } from './sdk.ts';
 
 /** What one wire format is: where it is asked, in which words, and how its answer is read. The rest is the same for all. */
 export interface Wire {
   /** Its name in messages: «The chat endpoint example.com». */
   readonly called: string;
+  readonly openSdk: OpenSdk;
   readonly path: string;
   headers(options: ModelOptions): Readonly<Record<string, string>>;
   toBody(options: ModelOptions, request: ModelRequest): object;
@@ -16,11 +18,12 @@ export interface Wire {
 
 /** A model behind an endpoint that speaks this wire format. */
 export function wireModel(wire: Wire, options: ModelOptions): Model {
-  const { model, baseUrl, key, headers, window, price, maxTokens: _, extra: __, ...tuning } = options;
+  const { model, baseUrl, headers, window, price, maxTokens: _, extra: __, ...reached } = options;
   const who = `The ${wire.called} endpoint ${new URL(baseUrl).host}`;
-  const url = `${baseUrl.replace(/\/+$/, '')}${wire.path}`;
+  let opened: ReturnType<OpenSdk> | undefined;
+  const sdk = () => (opened ??= wire.openSdk(baseUrl.replace(/\/+$/, '')));
   const allHeaders = { ...wire.headers(options), ...headers };
-  const endpoint: EndpointOptions = { ...tuning, who, url, headers: allHeaders, ...(key !== undefined && { key }) };
+  const endpoint: EndpointOptions = { ...reached, who, sdk, path: wire.path, headers: allHeaders };
   return {
     name: model,
     scripted: false,
@@ -28,13 +31,15 @@ export function wireModel(wire: Wire, options: ModelOptions): Model {
     ...(price && { price }),
     async turn(request, turnOptions = {}) {
       const createReader = () => wire.createReader(who, (heard) => turnOptions.onHeard?.(heard));
-      const body = JSON.stringify(wire.toBody(options, request));
-      const turn = await streamTurn(endpoint, body, createReader, turnOptions);
+      const turn = await streamTurn(endpoint, wire.toBody(options, request), createReader, turnOptions);
       return turn.ok ? ok({ role: 'assistant', model, ...turn.value }) : turn;
     },
   };
 }
 
-export function bearerKey({ key }: ModelOptions): Record<string, string> {
-  return key === undefined ? {} : { authorization: `Bearer ${key}` };
-}
+/** What the wire formats of OpenAI have in common. */
+export const OPENAI = {
+  openSdk: openOpenaiSdk,
+  headers: ({ key }: ModelOptions): Record<string, string> =>
+    key === undefined ? {} : { authorization: `Bearer ${key}` },
+};

@@ -1,6 +1,7 @@
-import type { KnownWord } from './command-pattern.ts';
+import type { Caught } from './caught.ts';
 import type { RuleLookup } from './commands/judge-command.ts';
 import type { Rule } from './rule.ts';
+import type { KnownWord } from './word-pattern.ts';
 
 /**
  * The strictest rule for a command. A rule that holds something back is met by whatever may be it; one that allows must
@@ -25,12 +26,12 @@ export function lookUp(rules: readonly Rule[]): RuleLookup {
     }
     if (known === undefined) return undefined;
     const rule = rules.find(({ verdict, command }) => verdict === 'allow' && command.matches(known));
-    return (
-      rule && { verdict: 'allow', rule: rule.text, reason: `The rule ${rule.text} allows it.`, ordinary: rule.ordinary }
-    );
+    if (rule === undefined) return undefined;
+    const { text, ordinary, command } = rule;
+    return { verdict: 'allow', rule: text, reason: `The rule ${text} allows it.`, ordinary, names: command.names };
   };
 }
 
-function sureness(rule: Rule, words: readonly KnownWord[]): 'yes' | 'maybe' | 'no' {
+function sureness(rule: Rule, words: readonly KnownWord[]): Caught {
   return rule.whole ? 'yes' : rule.command.catches(words);
 }

@@ -1,3 +1,6 @@
+import { launched } from './commands/launchers.ts';
+import { plainWord } from './commands/shell-words.ts';
+
 /** Programs that run what they are given by other means than their words: a rule for the words would allow anything. */
 const ANYTHING = words(`
   sh bash dash zsh ksh ash fish csh tcsh busybox eval source . exec sudo doas su env xargs parallel watch expect at batch crontab
@@ -6,27 +9,6 @@ const ANYTHING = words(`
   ssh scp sftp ftp telnet nc ncat socat rsync docker podman kubectl helm terraform ansible ansible-playbook
   psql mysql mariadb sqlite3 duckdb mongo mongosh redis-cli sqlplus sqlcmd
   find curl wget tee dd patch cpio`);
-
-/** Programs that run another one, whose words follow theirs; those in brackets come between. */
-const LAUNCHERS: Readonly<Record<string, readonly string[]>> = {
-  npx: [],
-  bunx: [],
-  pnpx: [],
-  uvx: [],
-  pipx: ['run'],
-  npm: ['exec', 'x'],
-  pnpm: ['exec', 'dlx'],
-  yarn: ['exec', 'dlx', 'node'],
-  uv: ['run'],
-  poetry: ['run'],
-  pipenv: ['run'],
-  hatch: ['run'],
-  rye: ['run'],
-  pdm: ['run'],
-  bundle: ['exec'],
-  mise: ['exec', 'x'],
-  direnv: ['exec'],
-};
 
 /** Subcommands that apply what a file or the input says. */
 const GIVEN: Readonly<Record<string, readonly string[]>> = {
@@ -52,30 +34,9 @@ export function openEnded([program = '', ...args]: readonly string[]): string | 
   if (ANYTHING.has(name)) return `${program} can run anything, so a rule for it would allow anything`;
   if (GIVEN[name]?.includes(first))
     return `${program} ${first} does what it is given, so a rule for it would allow anything`;
-  const behind = launched(
-    name,
-    args.map((text) => ({ text })),
-  );
-  if (behind === undefined) return undefined;
-  if (args.some((word) => /^(-c|--call|--shell-mode)/.test(word))) return `${program} would run a script of its own`;
-  return openEnded(behind.map(({ text }) => text));
-}
-
-/** The words of the command that a launcher such as `npx` starts; undefined for what is no launcher. */
-export function launched<W extends { readonly text: string }>(
-  name: string,
-  args: readonly W[],
-): readonly W[] | undefined {
-  const between = Object.hasOwn(LAUNCHERS, name) ? LAUNCHERS[name] : undefined;
-  if (between === undefined) return undefined;
-  const rest = fromFirstPlain(args);
-  if (between.length === 0) return rest;
-  return between.includes(rest[0]?.text ?? '') ? fromFirstPlain(rest.slice(1)) : undefined;
-}
-
-function fromFirstPlain<W extends { readonly text: string }>(args: readonly W[]): readonly W[] {
-  const at = args.findIndex(({ text }) => !text.startsWith('-'));
-  return at === -1 ? [] : args.slice(at);
+  const behind = launched(name, args.map(plainWord));
+  if (behind.scripts.length > 0) return `${program} would run a script of its own`;
+  return behind.words.map((words) => openEnded(words.map(({ text }) => text))).find(Boolean);
 }
 
 function words(text: string): ReadonlySet<string> {

@@ -35,6 +35,25 @@ describe('the files whose text a command would run', () => {
     ['./gradlew build', ['gradlew', 'build.gradle']],
     ['. ./env.sh', ['env.sh']],
     ['for d in a b; do make; done', ['Makefile']],
+    ['npm test', ['.npmrc']],
+    ['yarn build', ['.yarnrc.yml', '.pnp.cjs']],
+    ['pnpm install', ['.pnpmfile.cjs', 'pnpm-workspace.yaml']],
+    ['./node_modules/.bin/vitest run', ['node_modules/.bin/vitest', 'vitest.config.mts', 'vite.config.ts']],
+    ['.venv/bin/pytest -q', ['.venv/bin/pytest', 'conftest.py', 'tests/conftest.py', 'setup.cfg']],
+    ['.venv/bin/python3.11 -B -m pytest', ['conftest.py']],
+    ['python3 -Bm tools.gen', ['tools/gen.py']],
+    ['/opt/node/bin/npm test', ['package.json']],
+    ['npx mocha', ['.mocharc.cjs', '.mocharc.yaml']],
+    ['npm exec -- jest', ['jest.config.ts', '.babelrc']],
+    ['uv run tools/gen.py', ['tools/gen.py', 'pyproject.toml']],
+    ['uv run --with x gen.py', ['gen.py']],
+    ['deno run -A tools/gen.ts', ['tools/gen.ts', 'deno.json']],
+    ['bun run gen.ts', ['gen.ts', 'bunfig.toml']],
+    ['node --run build', ['package.json']],
+    ['git commit -m x', ['.husky/pre-commit']],
+    ['poetry run pytest', ['conftest.py', 'poetry.toml']],
+    ["watch 'make all'", ['Makefile']],
+    ['flock x -c "sh build.sh"', ['build.sh']],
   ])('%s', (command, expected) => {
     const { named, sought, unclear } = scriptFiles(command);
     expect([...named, ...sought]).toEqual(expect.arrayContaining(expected));
@@ -42,10 +61,10 @@ describe('the files whose text a command would run', () => {
   });
 
   test('are looked for from the folder that the call names, and above it', () => {
-    expect(scriptFiles('npm test', 'web/app').sought).toEqual([
-      'web/app/package.json',
-      'web/package.json',
-      'package.json',
+    expect(scriptFiles('just all', 'web/app').sought.filter((file) => file.endsWith('.justfile'))).toEqual([
+      'web/app/.justfile',
+      'web/.justfile',
+      '.justfile',
     ]);
   });
 
@@ -61,16 +80,23 @@ describe('the files whose text a command would run', () => {
     'bash < build.sh',
     'python3 *.py',
     'npm --prefix= test',
+    "make --eval='$(shell touch x)'",
+    'pytest -p evil',
   ])('%s cannot be told', (command) => {
     expect(scriptFiles(command).unclear).toEqual(expect.any(String));
   });
 
-  test.each(['ls -la', 'git status', 'echo npm test', 'grep -r make .', '/usr/bin/ls', 'cat package.json'])(
-    '%s runs none',
-    (command) => {
-      expect(scriptFiles(command)).toEqual({ named: [], sought: [], unclear: undefined });
-    },
-  );
+  test.each([
+    'ls -la',
+    'git status',
+    'git log -p',
+    'echo npm test',
+    'grep -r make .',
+    '/usr/bin/ls',
+    'cat package.json',
+  ])('%s runs none', (command) => {
+    expect(scriptFiles(command)).toEqual({ named: [], sought: [], unclear: undefined });
+  });
 
   test('long and deep ones end soon', () => {
     expect(scriptFiles('make; '.repeat(5000)).sought.length).toBeLessThan(10);

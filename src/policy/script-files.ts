@@ -1,9 +1,9 @@
 import { posix } from 'node:path';
 import type { ScriptFiles } from '../kernel/commands.ts';
-import { RUNNERS, type Runner } from './script-runners.ts';
+import { type Runner, runnerOf } from './script-runners.ts';
 import { type Started, walkCommands } from './walk-commands.ts';
 
-const MOST_FILES = 60;
+const MOST_FILES = 250;
 const OF_THE_SYSTEM = /^\/(usr|opt|bin|sbin|lib)\//;
 
 /**
@@ -27,9 +27,12 @@ export function scriptFiles(command: string, cwd = '.'): ScriptFiles {
   function look(started: Started): void {
     const { name, folders } = started;
     if (name.includes('/') && !OF_THE_SYSTEM.test(name)) add(named, name, folders);
-    const runner = RUNNERS.get(name.replace(/(?<=^python|^pip)[\d.]+$/, '').replace(/^\.\//, ''));
-    if (runner !== undefined) ask(runner, started);
-    runs ||= runner !== undefined || name.includes('/');
+    // `uv run x.py` names a script where others name a program.
+    else if (/\.(py|[cm]?[jt]s|sh|rb|pl|php)$/.test(name)) add(sought, name, folders);
+    const runner = runnerOf(name);
+    const isAtWork = runner !== undefined && isMeant(runner, started);
+    if (isAtWork) ask(runner, started);
+    runs ||= isAtWork || name.includes('/');
   }
 
   function ask(runner: Runner, started: Started): void {
@@ -39,19 +42,19 @@ export function scriptFiles(command: string, cwd = '.'): ScriptFiles {
       return;
     }
     const given = args.map(({ value }) => value ?? '');
-    if (name.startsWith('python') && given[0] === '-m') {
-      look({ ...started, name: given[1] ?? '', args: args.slice(2) });
-      const module = (given[1] ?? '').replaceAll('.', '/');
+    const asModule = /(^|\/)python[\d.]*$/.test(name) ? given.findIndex((word) => /^-[a-zA-Z]*m$/.test(word)) : -1;
+    if (asModule !== -1 && given.slice(0, asModule).every((word) => word.startsWith('-'))) {
+      look({ ...started, name: given[asModule + 1] ?? '', args: args.slice(asModule + 2) });
+      const module = (given[asModule + 1] ?? '').replaceAll('.', '/');
       for (const file of [`${module}.py`, `${module}/__main__.py`]) add(sought, file, folders);
       return;
     }
     if (runner.elsewhere.some((flag) => given.some((word) => word === flag || word.startsWith(`${flag}=`)))) {
-      unclear ??= `${name} runs scripts of other folders`;
+      unclear ??= `${name} runs what stands elsewhere`;
     }
     if (runner.runsFile) {
       if (redirections.some(({ opens }) => opens === 'read')) unclear ??= `${name} runs what it is given to read`;
       for (const word of scriptWords(given)) add(sought, word, folders);
-      return;
     }
     const places = valuesOf(runner.folder, given);
     const files = valuesOf(runner.file, given);
@@ -77,10 +80,17 @@ export function scriptFiles(command: string, cwd = '.'): ScriptFiles {
   }
 }
 
+/** A program that does much else besides counts when it is told to do what runs something. */
+function isMeant({ only }: Runner, { args }: Started): boolean {
+  return only === undefined || args.some(({ value }) => only.includes(value ?? ''));
+}
+
 /** The script is the first word that is no option; where there are options before it, each may have brought one along. */
 function scriptWords(given: readonly string[]): string[] {
+  const [verb = ''] = given;
+  if (/^(run|test|task|watch|exec|x)$/.test(verb) && given.length > 1) return [verb, ...scriptWords(given.slice(1))];
   const plain = given.filter((word) => !word.startsWith('-'));
-  if (given[0] !== undefined && !given[0].startsWith('-')) return plain.slice(0, 1);
+  if (verb !== '' && !verb.startsWith('-')) return plain.slice(0, 1);
   const brought = given.flatMap((word) => (/^-.*=/.test(word) ? [word.slice(word.indexOf('=') + 1)] : []));
   return [...plain, ...brought].filter((word) => /^[\w@%+,./ -]+$/.test(word));
 }

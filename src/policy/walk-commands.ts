@@ -3,7 +3,6 @@ import { programName } from './commands/judge-command.ts';
 import { parseScript, type SimpleCommand } from './commands/shell-script.ts';
 import type { ShellWord } from './commands/shell-words.ts';
 import { innerCommands } from './commands/wrappers.ts';
-import { launched } from './open-ended.ts';
 
 /** A program that a script starts, and the folders in which that may be. */
 export interface Started {
@@ -37,10 +36,8 @@ export function walkCommands(source: string, cwd: string, visitor: (started: Sta
     if (name === 'cd' || name === 'pushd') follow(args);
     for (const inner of innerCommands(name, args)) {
       if (inner.kind === 'script') visit(inner.source, depth + 1);
-      if (inner.kind === 'words') look(inner.words, [], depth + 1);
+      if (inner.kind === 'words') look(inner.words, inner.loose ? redirections : [], depth + 1);
     }
-    const behind = launched(name, args);
-    if (behind !== undefined) look(behind, redirections, depth + 1);
     visitor({ name, args, folders, redirections });
   }
 

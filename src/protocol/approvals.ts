@@ -53,7 +53,7 @@ export const approvalDetail = approval
   .meta({ id: 'ApprovalDetail' });
 export type ApprovalDetail = z.infer<typeof approvalDetail>;
 
-export const approvalQuery = z.object({
+export const approvalQuery = z.strictObject({
   state: approvalState.optional().describe('Left out: all'),
   session: z.string().optional(),
   after: z.string().max(200).optional().describe('`next` of the page before'),
@@ -89,12 +89,15 @@ export const deny = z
   .meta({ id: 'Deny' });
 
 export const reviewEdit = z
-  .union([
-    z.strictObject({ modifiedArgs: args }),
-    z.strictObject({
-      text: z.string().describe('The edited text of the draft; the answer has the arguments that give it'),
-    }),
-  ])
+  .union(
+    [
+      z.strictObject({ modifiedArgs: args }),
+      z.strictObject({
+        text: z.string().describe('The edited text of the draft; the answer has the arguments that give it'),
+      }),
+    ],
+    'send modifiedArgs, an object, or text, the edited text of the draft',
+  )
   .meta({ id: 'ReviewEdit' });
 
 /** What the edited arguments would do; the same checks as on approving them. */

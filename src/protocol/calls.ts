@@ -100,7 +100,7 @@ export const explanation = z
   .meta({ id: 'Explanation' });
 export type ExplanationView = z.infer<typeof explanation>;
 
-export const historyQuery = z.object({
+export const historyQuery = z.strictObject({
   session: z.string().optional(),
   tool: z.string().optional(),
   agent: z.string().optional(),
@@ -113,7 +113,11 @@ export const historyQuery = z.object({
   since: z.coerce.number().optional().describe('Requested at or after, in wall-clock milliseconds'),
   until: z.coerce.number().optional(),
   order: z.enum(['newest', 'oldest']).default('newest'),
-  after: z.string().max(100).optional().describe('`next` of the page before'),
+  after: z
+    .string()
+    .regex(/^\d{1,16}$/, '`next` of the page before, as it came')
+    .optional()
+    .describe('`next` of the page before'),
   limit: z.coerce.number().int().min(1).max(500).default(100),
 });
 

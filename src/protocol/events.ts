@@ -77,6 +77,12 @@ export const recordedEvent = z.discriminatedUnion('type', [
   }),
   recorded('rule.removed', ofNone, { ruleId: z.string(), by: z.string().nullable() }),
   recorded('mode.switched', ofNone, { mode: z.string(), by: z.string().nullable() }),
+  recorded('model.switched', ofNone, {
+    provider: z.string(),
+    model: z.string().nullable(),
+    endpoint: z.string().optional(),
+    by: z.string().nullable(),
+  }),
   recorded('tool.switched', ofNone, { tool: z.string(), enabled: z.boolean(), by: z.string().nullable() }),
 ]);
 export type RecordedEvent = z.infer<typeof recordedEvent>;
@@ -125,12 +131,12 @@ export type LiveStreamEvent = z.infer<typeof liveEvent>;
 export const streamEvent = z.union([recordedEvent, liveEvent]).meta({ id: 'StreamEvent' });
 export type StreamEvent = z.infer<typeof streamEvent>;
 
-export const streamQuery = z.object({
+export const streamQuery = z.strictObject({
   session: z.string().optional().describe('Left out: all sessions'),
   after: z.coerce.number().int().min(0).optional().describe('Replay what came after; Last-Event-ID says the same'),
 });
 
-export const eventQuery = z.object({
+export const eventQuery = z.strictObject({
   after: z.coerce.number().int().min(0).default(0),
   limit: z.coerce.number().int().min(1).max(1000).default(200),
 });

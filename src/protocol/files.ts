@@ -11,7 +11,7 @@ export const fileEntry = z
 
 const workspace = z.string().optional().describe('An id of /v1/health; left out: the first');
 
-export const fileQuery = z.object({
+export const fileQuery = z.strictObject({
   path: z.string().max(4096).default('.'),
   workspace,
   recursive: z.enum(['true', 'false']).default('false'),
@@ -22,7 +22,7 @@ export const fileTree = z
   .object({ path: z.string(), entries: z.array(fileEntry), complete: z.boolean() })
   .meta({ id: 'FileTree' });
 
-export const gitQuery = z.object({ workspace });
+export const gitQuery = z.strictObject({ workspace });
 /** `git` is false where there is no repository, or no sandbox to ask git in. */
 export const gitStatus = z
   .object({
@@ -40,7 +40,7 @@ export const gitStatus = z
   .meta({ id: 'GitStatus' });
 export type GitStatusView = Omit<z.infer<typeof gitStatus>, 'git'>;
 
-export const contentQuery = z.object({ path: z.string().min(1).max(4096), workspace });
+export const contentQuery = z.strictObject({ path: z.string().min(1).max(4096), workspace });
 
 /** `version` is also the ETag. Text is exact; what is no text comes as base64. */
 export const fileContent = z
@@ -57,7 +57,16 @@ export type FileContent = z.infer<typeof fileContent>;
 
 export const saveFile = z
   .strictObject({ content: z.string(), encoding: z.enum(['text', 'base64']).default('text') })
+  // Otherwise what is no base64 would be dropped, and the rest saved.
+  .refine(({ content, encoding }) => encoding === 'text' || isBase64(content), {
+    path: ['content'],
+    message: 'it is no base64: send base64, or leave encoding out',
+  })
   .meta({ id: 'SaveFile' });
+function isBase64(text: string): boolean {
+  return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
+}
+
 export const savedFile = z
   .object({ path: z.string(), size: z.number(), version: z.string(), created: z.boolean(), callId: z.string() })
   .meta({ id: 'SavedFile' });

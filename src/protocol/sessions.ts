@@ -25,8 +25,13 @@ export const createSession = z
   })
   .meta({ id: 'CreateSession' });
 
-export const sessionQuery = z.object({
-  after: z.string().max(300).optional(),
+export const sessionQuery = z.strictObject({
+  after: z
+    .string()
+    .max(300)
+    .regex(/^\d{1,16}:./, '`next` of the page before, as it came')
+    .optional()
+    .describe('`next` of the page before'),
   limit: z.coerce.number().int().min(1).max(200).default(50),
 });
 export const sessionPage = z

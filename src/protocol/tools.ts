@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ToolCategory } from '../kernel/category.ts';
 
 export const tool = z
   .object({
@@ -19,13 +20,13 @@ export const toolDetail = tool
   })
   .meta({ id: 'ToolDetail' });
 
-export const toolQuery = z.object({ category: z.string().optional() });
+export const toolQuery = z.strictObject({ category: z.enum(ToolCategory).optional() });
 export const toolList = z.object({ items: z.array(tool) }).meta({ id: 'ToolList' });
 export const switchTool = z.strictObject({ enabled: z.boolean() }).meta({ id: 'SwitchTool' });
 
-export const schemaQuery = z.object({
-  format: z.string().default('openai').describe('openai, openai-chat, openai-responses, anthropic, …'),
-  category: z.string().optional(),
+export const schemaQuery = z.strictObject({
+  format: z.string().default('openai').describe('openai, openai-responses, anthropic or json-schema'),
+  category: z.enum(ToolCategory).optional(),
 });
 export const schemaList = z
   .object({ format: z.string(), items: z.array(z.record(z.string(), z.unknown())) })

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { type Access, conflicts } from '../kernel/access.ts';
+import { type Access, conflicts, mayChange } from '../kernel/access.ts';
 
 /** A place in the order of calls. It blocks every later one that conflicts with it until it is released. */
 export class Ticket {
@@ -28,6 +28,8 @@ export class Ticket {
  */
 export class AccessLocks {
   #newest: Ticket | undefined;
+  /** How many calls have ended that may have changed something. */
+  changes = 0;
 
   /** `workingDir` makes one path of its several spellings. */
   take(access: readonly Access[], workingDir: string, parent?: Ticket): Ticket {
@@ -60,6 +62,7 @@ export class AccessLocks {
   /** Also for a ticket that never had its turn: those behind it then wait for what it waited for. */
   release(ticket: Ticket): void {
     if (!ticket.held) return;
+    if (ticket.access.some(mayChange)) this.changes++;
     this.#remove(ticket);
     ticket.parent?.children.delete(ticket);
     for (const earlier of ticket.waitsFor) earlier.blocks.delete(ticket);

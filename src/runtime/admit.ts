@@ -26,21 +26,43 @@ export interface Admitted {
   readonly agreed?: string;
 }
 
-/** validate → hooks → access → policy → approval. Touches nothing outside; says no with an Ending. */
-export async function admit(rt: Runtime, call: CallScope, found: Result<Tool>): Promise<Admitted | Ending> {
+/**
+ * validate → hooks → access → policy → approval. Touches nothing outside; says no with an Ending. Answers at once where
+ * nothing has to be waited for, as with most calls.
+ */
+export function admit(rt: Runtime, call: CallScope, found: Result<Tool>): MaybePromise<Admitted | Ending> {
   if (!found.ok) return unknown(found);
   const tool = found.value;
   logStart(rt, call);
-  const earlier = call.request.resume === undefined ? undefined : await earlierAnswer(rt, call);
-  if (earlier !== undefined && earlier.state !== 'approved') return refusedEarlier(tool, earlier);
-  const first = propose(rt, call, tool, earlier?.edited == null ? call.args : frozenCopy(earlier.edited.args));
-  const proposal = isPromise(first) ? await first : first;
-  if (proposal.kind === 'ending') return proposal;
+  if (call.request.resume !== undefined) return admitResumed(rt, call, tool);
+  const proposed = propose(rt, call, tool, call.args);
+  if (isPromise(proposed)) return proposed.then((proposal) => admitProposed(rt, call, tool, proposal));
+  return admitProposed(rt, call, tool, proposed);
+}
 
+function admitProposed(
+  rt: Runtime,
+  call: CallScope,
+  tool: Tool,
+  proposal: Proposal | Ending,
+): MaybePromise<Admitted | Ending> {
+  if (proposal.kind === 'ending') return proposal;
+  if (proposal.verdict.verdict === 'deny') return refused(proposal.verdict);
+  return proposal.verdict.verdict === 'allow' ? admitted(tool, proposal) : ask(rt, call, tool, proposal);
+}
+
+async function admitResumed(rt: Runtime, call: CallScope, tool: Tool): Promise<Admitted | Ending> {
+  const earlier = await earlierAnswer(rt, call);
+  if (earlier !== undefined && earlier.state !== 'approved') return refusedEarlier(tool, earlier);
+  const args = earlier?.edited == null ? call.args : frozenCopy(earlier.edited.args);
+  const proposal = await propose(rt, call, tool, args);
+  if (earlier === undefined || proposal.kind === 'ending') return admitProposed(rt, call, tool, proposal);
+  if (proposal.verdict.verdict === 'deny') return refused(proposal.verdict);
+  return admitEarlier(rt, call, { tool, proposal, earlier });
+}
+
+async function ask(rt: Runtime, call: CallScope, tool: Tool, proposal: Proposal): Promise<Admitted | Ending> {
   const { access, verdict } = proposal;
-  if (verdict.verdict === 'deny') return refused(verdict);
-  if (earlier !== undefined) return admitEarlier(rt, call, { tool, proposal, earlier });
-  if (verdict.verdict === 'allow') return admitted(tool, proposal);
   if (call.context.dryRun) return admitted(tool, proposal, verdict.reason);
   const answer = await askPerson(rt, call, { tool, input: proposal.input, access, verdict });
   if (answer.kind === 'ending') return answer;
@@ -67,18 +89,36 @@ async function admitEarlier(
   return { ...admitted(tool, proposal), agreed: digest };
 }
 
-/** Rules, switches and files may have changed between a person's yes and now: then it does not run. */
-export async function noLongerAgreed(rt: Runtime, call: CallScope, admitted: Admitted): Promise<Ending | undefined> {
+/** Whether what was decided about a call may not hold any more, now that its turn has come. */
+export function isStale(rt: Runtime, call: CallScope, { agreed }: Admitted): boolean {
+  return agreed !== undefined || call.judgedAfter !== rt.locks.changes;
+}
+
+/**
+ * Judges it again: rules, switches and files may have changed since. Gives the same back where it still may run. What a
+ * person agreed to does not run when it is not that any more; what nobody was asked about may have to be asked about now,
+ * and after that it has to wait its turn again.
+ */
+export async function confirm(rt: Runtime, call: CallScope, admitted: Admitted): Promise<Admitted | Ending> {
   const { tool, input, agreed } = admitted;
-  if (agreed === undefined) return undefined;
   const asked = call.request.tool;
   const found = typeof asked === 'string' ? rt.find(asked) : undefined;
   if (found?.ok === false) return unknown(found);
   const now = await judge(rt, call, tool, input);
   if (now.kind === 'ending') return now;
   if (now.verdict.verdict === 'deny') return refused(now.verdict);
-  const { digest } = await bind(rt, call, { tool, access: now.access });
-  return digest === agreed ? undefined : changedSince(tool);
+  if (agreed !== undefined) {
+    const { digest } = await bind(rt, call, { tool, access: now.access });
+    return digest === agreed ? admitted : changedSince(tool);
+  }
+  // A file that was to be new and is not is refused by the write itself: nobody is asked about what cannot happen.
+  if (now.verdict.verdict === 'allow' || admitted.access.every(isExpected)) return admitted;
+  if (call.ticket !== undefined) rt.locks.release(call.ticket);
+  return ask(rt, call, tool, now);
+}
+
+function isExpected(access: Access): boolean {
+  return access.kind === 'fs.write' && access.expect !== undefined;
 }
 
 /** Valid arguments that no hook vetoed, and what policy says of them. */
@@ -129,6 +169,7 @@ function validate(tool: Tool, call: CallScope, args: unknown): { kind: 'valid'; 
 
 function judge(rt: Runtime, call: CallScope, tool: Tool, input: unknown): MaybePromise<Proposal | Ending> {
   call.stage = 'definition';
+  call.judgedAfter = rt.locks.changes;
   const access = tool.access?.(input, call.ctx) ?? UNKNOWN_ACCESS;
   const own = tool.approval?.(input, call.ctx);
   if (isPromise(access) || isPromise(own)) return judgeLater(rt, call, tool, input, access, own);
@@ -201,7 +242,7 @@ function prefixed(prefix: string, result: Result<unknown>): Result<unknown> {
 }
 
 function logStart(rt: Runtime, { callId, toolName: tool, args }: CallScope): void {
-  rt.log.info({ callId, tool }, `Executing tool: ${tool}`);
+  if (rt.log.isLevelEnabled('info')) rt.log.info({ callId, tool }, `Executing tool: ${tool}`);
   if (!rt.log.isLevelEnabled('debug')) return;
-  rt.log.debug({ callId, tool, params: redacted(args) }, `Parameters of tool: ${tool}`);
+  rt.log.debug({ callId, tool, params: redacted(rt.hider.hideArgs(args)) }, `Parameters of tool: ${tool}`);
 }

@@ -6,12 +6,14 @@ import type { ToolContext } from '../kernel/tool.ts';
 import type { Web } from '../kernel/web.ts';
 import type { Caller, Files, Reach, Search, World } from '../kernel/workspace.ts';
 import type { EventBus } from './event-bus.ts';
+import type { SecretHider } from './hide-secrets.ts';
 import { noCommands, noWeb } from './no-world.ts';
 
 /** What of the runtime a call needs for its context. */
 export interface ContextParts {
   readonly clock: Clock;
   readonly bus: EventBus;
+  readonly hider: SecretHider;
   readonly blobs: BlobStore;
   readonly world: World;
 }
@@ -125,7 +127,8 @@ export class CallContext implements ToolContext {
       ...(percent !== undefined && { percent }),
       ...(output !== undefined && { output }),
     };
-    this.#rt.bus.emit({ type: 'call.progressed', session, callId, at: this.#rt.clock.now(), data });
+    const hidden = this.#rt.hider.hide(data);
+    this.#rt.bus.emit({ type: 'call.progressed', session, callId, at: this.#rt.clock.now(), data: hidden });
   }
 }
 

@@ -3,9 +3,11 @@ import type { CallRecord } from '../kernel/call.ts';
 import type { ExecutionContext } from '../kernel/execution-context.ts';
 import { isPromise, type MaybePromise } from '../kernel/result.ts';
 import type { Tool } from '../kernel/tool.ts';
+import type { ToolResult } from '../kernel/tool-result.ts';
 import type { Ticket } from './access-locks.ts';
 import { CallContext, type ContextParts } from './call-context.ts';
 import { Interruption, interruptible } from './interruption.ts';
+import type { Stop } from './live-calls.ts';
 
 /** What a door asks for. */
 export interface CallRequest {
@@ -16,12 +18,20 @@ export interface CallRequest {
   /** The caller's own name for this request: the same key in the same session is the same call. */
   key?: string;
   signal?: AbortSignal;
+  /** Another way to stop it, by its id. */
+  stop?: Stop;
   /** The call's id; left out: a new one. */
   id?: string;
+  /** Told once, as soon as the store has the call: its id, or that of the one made before under the same key. */
+  onRecorded?: (callId: string) => void;
   /** The call inside which this one is made; it shares its parent's locks, and a parent that is stopped stops it. */
   parent?: CallScope;
   /** A queued call to take over, instead of a new one. */
   resume?: CallRecord;
+  /** Takes over a queued call that was asked for under the same key; left out: nobody need know of that. */
+  takeUp?: (request: CallRequest) => Promise<ToolResult>;
+  /** Its arguments come from a record that hides some: it only gets the answer of a call made before under its key. */
+  isIncomplete?: boolean;
   /** This call's place among others asked for together. */
   turn?: Turn;
 }
@@ -48,7 +58,6 @@ export class CallScope {
   readonly context: ExecutionContext;
   readonly requestedAt: number;
   readonly openedAt: number;
-  readonly cancelSignal: AbortSignal | undefined;
   readonly ctx: CallContext;
 
   stage: Stage = 'store';
@@ -68,7 +77,10 @@ export class CallScope {
   startedAt: number | null = null;
   startedMonotonic = 0;
   ticket: Ticket | undefined;
+  /** How many changes other calls had made when what it touches was last looked at. */
+  judgedAfter = 0;
   admitted: readonly Access[] | null = null;
+  #cancel: AbortSignal | undefined;
 
   constructor(rt: ContextParts, callId: string, request: CallRequest) {
     this.callId = callId;
@@ -77,12 +89,18 @@ export class CallScope {
     this.requestedAt = rt.clock.now();
     this.openedAt = rt.clock.monotonic();
     this.toolName = typeof request.tool === 'string' ? request.tool : request.tool.name;
-    this.cancelSignal = eitherOf(request.signal, request.parent?.ctx.signal);
     this.ctx = new CallContext(rt, this);
   }
 
   get session(): string {
     return this.context.sessionId ?? 'local';
+  }
+
+  /** What ends its waits when nobody wants it any more. Made at the first wait. */
+  get cancelSignal(): AbortSignal | undefined {
+    const { signal, stop, parent } = this.request;
+    this.#cancel ??= eitherOf(eitherOf(signal, stop?.signal), parent?.ctx.signal);
+    return this.#cancel;
   }
 
   /** What others write for us ends with the call's own time, so that nothing can hang a call for ever. */
@@ -92,7 +110,9 @@ export class CallScope {
   }
 
   throwIfCancelled(): void {
-    if (this.cancelSignal?.aborted) throw new Interruption('cancelled');
+    const { signal, stop, parent } = this.request;
+    const isCancelled = parent === undefined ? signal?.aborted || stop?.isStopped : this.cancelSignal?.aborted;
+    if (isCancelled) throw new Interruption('cancelled');
   }
 }
 

@@ -48,7 +48,8 @@ export function createRuntime(find: Runtime['find'], options: RuntimeOptions = {
   mustBe('approvalTimeout', approvalTimeout, (seconds) => seconds > 0, 'a number of seconds above 0');
   mustBe('historyLimit', historyLimit, (count) => Number.isInteger(count) && count > 0, 'a whole number above 0');
   const open = options.store ?? new MemoryStore({ maxCalls: historyLimit });
-  const store = sealStore(open, createHider(options.secrets), options.vault ?? new MemoryVault());
+  const hider = createHider(options.secrets);
+  const store = sealStore(open, hider, options.vault ?? new MemoryVault());
   return {
     find,
     policy: options.policy ?? allowAll,
@@ -61,6 +62,7 @@ export function createRuntime(find: Runtime['find'], options: RuntimeOptions = {
     world: options.world ?? noWorld,
     clock: options.clock ?? systemClock,
     log,
+    hider,
     bus: new EventBus(log),
     locks: new AccessLocks(),
     history: new History(historyLimit),
@@ -94,5 +96,12 @@ function patient(logger: Logger): Logger {
     }
   };
   const [debug, info, warn, error] = [quietly('debug'), quietly('info'), quietly('warn'), quietly('error')];
-  return { debug, info, warn, error, isLevelEnabled: (level) => logger.isLevelEnabled(level) };
+  const isLevelEnabled: Logger['isLevelEnabled'] = (level) => {
+    try {
+      return logger.isLevelEnabled(level);
+    } catch {
+      return true;
+    }
+  };
+  return { debug, info, warn, error, isLevelEnabled };
 }

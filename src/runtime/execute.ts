@@ -9,7 +9,6 @@ import { CallContext } from './call-context.ts';
 import { isUnused, nextCallId } from './call-id.ts';
 import { type CallRequest, CallScope, type Stage } from './call-scope.ts';
 import { type Ending, ending } from './ending.ts';
-import { wasHidden } from './hide-secrets.ts';
 import { Interruption } from './interruption.ts';
 import { recordUnawaited } from './record.ts';
 import { answerOfEarlier, digestOfRequest } from './repeated-call.ts';
@@ -36,8 +35,10 @@ export async function executeCall(rt: Runtime, request: CallRequest): Promise<To
       return await answerOfEarlier(rt, call, earlier, (queued) => resumed(rt, request, queued));
     call.recorded = true;
     call.throwIfCancelled();
+    // Also when it is there at once: who cancels on the line after the call is heard before the tool runs.
     const admitted = unreadable ?? (await admit(rt, call, found));
-    end = admitted.kind === 'ending' ? admitted : await runAdmitted(rt, call, admitted);
+    const ended = admitted.kind === 'ending' ? admitted : runAdmitted(rt, call, admitted);
+    end = isPromise(ended) ? await ended : ended;
   } catch (thrown) {
     // Expected failures are values, so what is thrown here is an interruption or somebody's bug.
     end = explain(call, thrown);
@@ -64,8 +65,8 @@ const LOST =
 function readArguments(call: CallScope): Ending | undefined {
   try {
     call.args = frozenCopy(call.request.args);
-    const isLost = call.request.resume !== undefined && wasHidden(call.args);
-    return isLost ? ending('cancelled', fail('CANCELLED', LOST, { phase: 'not_started' })) : undefined;
+    const { isIncomplete } = call.request.resume ?? call.request;
+    return isIncomplete ? ending('cancelled', fail('CANCELLED', LOST, { phase: 'not_started' })) : undefined;
   } catch (error) {
     call.args = null;
     return ending('failed', fail('INVALID_INPUT', `The arguments cannot be read: ${messageOf(error)}`));
@@ -86,6 +87,7 @@ function recordRequest(rt: Runtime, call: CallScope): MaybePromise<CallRecord | 
   function tellNew({ call: recorded, event }: Awaited<typeof submitted>): CallRecord | undefined {
     if (event === null) return recorded;
     rt.bus.emit(event);
+    call.request.onRecorded?.(recorded.id);
     return undefined;
   }
 }
@@ -118,7 +120,8 @@ function requested(call: CallScope): CallRecord {
 }
 
 function resumed(rt: Runtime, request: CallRequest, queued: CallRecord): Promise<ToolResult> {
-  return executeCall(rt, { ...request, args: queued.args, resume: queued });
+  const { takeUp = (taken) => executeCall(rt, taken) } = request;
+  return takeUp({ ...request, args: queued.args, resume: queued });
 }
 
 function explain(call: CallScope, thrown: unknown): Ending {

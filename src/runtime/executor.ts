@@ -36,6 +36,8 @@ export interface CallOptions {
   key?: string;
   /** The call's own id, from `newCallId`, where somebody must know it before the call is over. */
   id?: string;
+  /** Told as soon as the store has the call: its id, or that of the one made before under the same key. */
+  onRecorded?: (callId: string) => void;
 }
 
 /** A context of your own, its plain fields, or the one a tool was given: then this call belongs to that one. */
@@ -65,13 +67,13 @@ export class ToolExecutor {
 
   /** Calls asked for together: those that conflict run in this order, the others at once; results come in this order. */
   executeMany(
-    calls: readonly { tool: string; args?: unknown; key?: string }[],
+    calls: readonly { tool: string; args?: unknown; key?: string; isIncomplete?: boolean }[],
     context: AnyContext,
     options: { signal?: AbortSignal } = {},
   ): Promise<ToolResult[]> {
     const turns = turnsFor(calls.length);
     return Promise.all(
-      calls.map(async ({ tool, args = {}, key }, index) => {
+      calls.map(async ({ tool, args = {}, key, isIncomplete = false }, index) => {
         const turn = turns[index];
         const request = {
           tool: String(tool),
@@ -79,6 +81,7 @@ export class ToolExecutor {
           ...contextFrom(context),
           ...options,
           ...(key !== undefined && { key }),
+          isIncomplete,
         };
         try {
           return await this.#run(turn === undefined ? request : { ...request, turn });
@@ -116,9 +119,14 @@ export class ToolExecutor {
     const live = this.#live;
     if (live === undefined) return executeCall(this.#rt, request);
     const id = request.resume?.id ?? request.id ?? newCallId();
-    const stop = live.begin(id);
-    const signal = request.signal === undefined ? stop : AbortSignal.any([request.signal, stop]);
-    return executeCall(this.#rt, { ...request, id, signal }).finally(() => live.end(id));
+    request.id = id;
+    request.stop = live.begin(id);
+    // One that is taken over under its key is known by its own id as well.
+    request.takeUp = (taken: CallRequest) => this.#run(taken);
+    return executeCall(this.#rt, request).then((result) => {
+      live.end(id);
+      return result;
+    });
   }
 
   /** The text file a call would leave, for a person who may edit it before saying yes; undefined where there is none. */

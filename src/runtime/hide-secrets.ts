@@ -1,4 +1,4 @@
-import { isSecretKey } from './redact.ts';
+import { isNamedSecret, isSecretKey } from './redact.ts';
 
 /** What a record must not hold: texts that give themselves away by their shape, values we were told of, and named ones. */
 export interface SecretHider {
@@ -13,6 +13,8 @@ const HIDDEN = '[redacted]';
 
 /** Shapes of tokens. Words alone are none: `pk_user_accounts` is a name, so letters without a digit are left alone. */
 const TOKENS = [
+  // Somebody's own text that looks like a hidden one is kept in the vault as well, so that it is not taken for lost.
+  String.raw`\[redacted\]`,
   String.raw`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`,
   String.raw`\b(?:sk|pk|rk)[-_](?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{16,}`,
   String.raw`\bgh[pousr]_[A-Za-z0-9]{20,}`,
@@ -25,8 +27,8 @@ const TOKENS = [
   String.raw`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`,
 ];
 
-/** No token is shorter; neither is a value that is worth hiding. */
-const SHORTEST_TOKEN = 15;
+/** No token is shorter; nor is a value that is worth hiding. */
+const SHORTEST_TOKEN = HIDDEN.length;
 const SHORTEST_VALUE = 8;
 
 /** `known` are values such as those of the environment's own tokens; short ones would hide ordinary words. */
@@ -82,14 +84,7 @@ export function createHider(known: readonly string[] = []): SecretHider {
   };
 }
 
-function isNamedSecret(key: string, value: unknown): boolean {
-  return typeof value === 'string' && value !== '' && MAY_BE_NAMED.test(key) && isSecretKey(key);
-}
-
-/** Every name that `isSecretKey` means has one of these in it. */
-const MAY_BE_NAMED = /pass|pwd|secret|token|key|auth|bearer|cookie|credential|session/i;
-
-/** Whether something was hidden in arguments that came back from a record. */
+/** Whether something was hidden in arguments that came back from a record: then the vault has what they were. */
 export function wasHidden(args: unknown): boolean {
   if (typeof args === 'string') return args.includes(HIDDEN);
   if (typeof args !== 'object' || args === null) return false;

@@ -1,19 +1,38 @@
-interface Entry {
-  readonly stop: AbortController;
-  /** Several may try to take one call over; the entry stays until the last of them is done with it. */
-  users: number;
+/** Whether a call was told to stop. The signal is made when somebody waits for it, which most calls never do. */
+export class Stop {
+  #stopped = false;
+  #controller: AbortController | undefined;
+  /** Several may try to take one call over; its entry stays until the last of them is done with it. */
+  users = 0;
+
+  get isStopped(): boolean {
+    return this.#stopped;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#stopped) this.#controller.abort();
+    }
+    return this.#controller.signal;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#controller?.abort();
+  }
 }
 
 /** Calls of this process that can be stopped by their id, whichever door they came through. */
 export class LiveCalls {
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, Stop>();
 
-  /** The signal to give to the call. `end` it when the call is over. */
-  begin(callId: string): AbortSignal {
-    const entry = this.#entries.get(callId) ?? { stop: new AbortController(), users: 0 };
+  /** What the call is given. `end` it when the call is over. */
+  begin(callId: string): Stop {
+    const entry = this.#entries.get(callId) ?? new Stop();
     entry.users++;
     this.#entries.set(callId, entry);
-    return entry.stop.signal;
+    return entry;
   }
 
   end(callId: string): void {
@@ -24,7 +43,7 @@ export class LiveCalls {
   /** False when the call is not one of these. */
   cancel(callId: string): boolean {
     const entry = this.#entries.get(callId);
-    entry?.stop.abort();
+    entry?.stop();
     return entry !== undefined;
   }
 

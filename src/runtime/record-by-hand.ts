@@ -1,4 +1,5 @@
 import type { CallRecord } from '../kernel/call.ts';
+import type { Ledger } from '../kernel/ledger.ts';
 import type { Store } from '../kernel/ports.ts';
 import type { Result } from '../kernel/result.ts';
 
@@ -44,4 +45,18 @@ export async function recordByHand<T>(
   const data = { tool: action, state, outcome, durationMs } as const;
   await store.move(id, { from: ['requested'], to: state, set }, { type: 'call.finished', callId: id, at, data });
   return done;
+}
+
+/** Where it is recorded what people do to a workspace's files outside of any session. Nobody runs tools in it. */
+export function byHandIn(workspace: string): string {
+  return `@files-${workspace}`;
+}
+
+/** Opens it on first use. */
+export async function openByHand(ledger: Ledger, workspace: string, by: string): Promise<string> {
+  const session = byHandIn(workspace);
+  if ((await ledger.session(session)) !== null) return session;
+  const data = { workspace, title: 'By hand', agent: null, by };
+  await ledger.note(session, { type: 'session.created', callId: null, at: Date.now(), data });
+  return session;
 }

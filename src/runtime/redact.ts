@@ -17,6 +17,19 @@ export function isSecretKey(key: string): boolean {
   return words.some((word, at) => SECRET_WORDS.has(word) || SECRET_PAIRS.has(`${word} ${words[at + 1]}`));
 }
 
+/** Every name that `isSecretKey` means has one of these in it. */
+const MAY_BE_NAMED = /pass|pwd|secret|token|key|auth|bearer|cookie|credential|session/i;
+/** Names that often count something: `max_tokens: 100`. */
+const MAY_COUNT = /token|pass(?!w|p|c)|session/i;
+
+/** Text, lists and objects under such a name; a number too, unless the name may count it. A flag is no secret. */
+export function isNamedSecret(key: string, value: unknown): boolean {
+  if (!MAY_BE_NAMED.test(key) || !isSecretKey(key)) return false;
+  if (typeof value === 'number' || typeof value === 'bigint') return !MAY_COUNT.test(key);
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
+  return typeof value === 'string' && value !== '';
+}
+
 /** Values that give themselves away by their shape, whatever the key they stand under. */
 const SECRET_VALUES = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g,
@@ -53,10 +66,8 @@ function redact(value: unknown, depth: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shown(key, inner, depth)]));
 }
 
-/** A number or a flag is no secret, whatever it is called: `max_tokens: 100`. */
 function shown(key: string, value: unknown, depth: number): unknown {
-  const mayHide = typeof value === 'string' || typeof value === 'object';
-  return mayHide && isSecretKey(key) ? HIDDEN : redact(value, depth + 1);
+  return isNamedSecret(key, value) ? HIDDEN : redact(value, depth + 1);
 }
 
 export function redactText(text: string): string {

@@ -23,6 +23,7 @@ export async function answerOfEarlier(
     const message = `The key ${shown(call.request.key)} was used before, ${what}, so nothing ran. Give every call a key of its own; repeat a key only with the same request.`;
     return failed(tool, { code: 'CONFLICT', message, details: { key: call.request.key } }, { callId: earlier.id });
   }
+  call.request.onRecorded?.(earlier.id);
   try {
     const now = await interruptible(settledOrQueued(rt, earlier), undefined, call.cancelSignal);
     if (!('state' in now)) return now;
@@ -37,7 +38,7 @@ export async function answerOfEarlier(
 }
 
 function isAnother(call: CallScope, earlier: CallRecord): boolean {
-  const digest = digestOfRequest(call);
+  const digest = call.request.isIncomplete ? undefined : digestOfRequest(call);
   return earlier.digest === undefined || digest === undefined
     ? earlier.tool !== call.toolName
     : earlier.digest !== digest;

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { ok } from '../kernel/result.ts';
+import { ok, type Result } from '../kernel/result.ts';
 import { defineTool } from '../kernel/tool.ts';
+import { requestedCall } from '../testing/sample-calls.ts';
 import { createToolwright } from './create-toolwright.ts';
+import { LiveCalls } from './live-calls.ts';
 import { MemoryStore } from './memory-store.ts';
 
 test('a dry run that an ended process left behind is taken over as one', async () => {
@@ -36,4 +38,28 @@ test('a dry run that an ended process left behind is taken over as one', async (
   const [result] = await second.executor.resume(() => second.context);
   expect(result?.text).toContain('[Dry Run]');
   expect(ran).toEqual([]);
+});
+
+test('a call that is taken over under its key can be stopped by its own id', async () => {
+  const wait = defineTool({
+    name: 'wait',
+    description: 'Waits until it is stopped.',
+    input: z.object({}),
+    access: () => [],
+    run: (_, { signal }) =>
+      new Promise<Result<string>>((resolve) => signal.addEventListener('abort', () => resolve(ok('stopped')))),
+  });
+  const store = new MemoryStore();
+  store.submit(requestedCall({ id: 'left', tool: 'wait', args: {}, key: 'k', session: 's' }));
+  const data = { tool: 'wait', attempt: 0, reason: 'its process ended' };
+  const event = { type: 'call.requeued', callId: 'left', at: 1, data } as const;
+  store.move('left', { from: ['requested'], to: 'queued' }, event);
+  const live = new LiveCalls();
+  const { call } = createToolwright({ tools: [wait], store, live, sessionId: 's' });
+  const running = call('wait', {}, { key: 'k' });
+  await expect.poll(() => store.call('left')?.state).toBe('running');
+  expect(live.ids()).toContain('left');
+  expect(live.cancel('left')).toBe(true);
+  expect(await running).toMatchObject({ ok: false, callId: 'left', error: { code: 'CANCELLED' } });
+  expect(live.ids()).toEqual([]);
 });

@@ -5,6 +5,7 @@ import type { World } from '../kernel/workspace.ts';
 import type { AccessLocks } from './access-locks.ts';
 import type { EventBus } from './event-bus.ts';
 import type { GivenUp } from './given-up.ts';
+import type { SecretHider } from './hide-secrets.ts';
 import type { History } from './history.ts';
 import type { Hooks } from './hooks.ts';
 import type { Waiting } from './waiting.ts';
@@ -26,6 +27,8 @@ export interface Runtime {
   readonly world: World;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Of what is logged and told live; the store hides for itself. */
+  readonly hider: SecretHider;
   readonly bus: EventBus;
   readonly locks: AccessLocks;
   readonly history: History;

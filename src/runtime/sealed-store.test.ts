@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { ok } from '../kernel/result.ts';
+import { fail, ok } from '../kernel/result.ts';
 import { defineTool } from '../kernel/tool.ts';
 import { createToolwright } from './create-toolwright.ts';
 import { createHider, secretValues, wasHidden } from './hide-secrets.ts';
@@ -76,6 +76,56 @@ describe('the record of a call', () => {
     await call('note', { text: plain });
     expect(all()).toContain(plain);
   });
+});
+
+test.each([
+  [{ passwords: ['a', 'b'] }, { passwords: '[redacted]' }],
+  [{ credentials: { user: 'ana', pin: 1234 } }, { credentials: '[redacted]' }],
+  [{ deep: [{ password: 123456 }] }, { deep: [{ password: '[redacted]' }] }],
+])('%j is recorded as %j', (args, shown) => {
+  expect(createHider().hideArgs(args)).toEqual(shown);
+});
+
+test('counts, flags and what is empty are no secrets, whatever they are called', () => {
+  const plain = { max_tokens: 100, pass: 2, token: '', auth: null, secret: true, cookies: [] };
+  expect(createHider().hideArgs(plain)).toBe(plain);
+});
+
+test("somebody's own text that looks hidden is kept, so that the call can be taken over", () => {
+  const args = { text: 'print [redacted] here' };
+  const { hideArgs } = createHider();
+  expect(hideArgs(args)).toEqual(args);
+  expect(hideArgs(args)).not.toBe(args);
+});
+
+test('a secret in the place of a tool is hidden in the record too', async () => {
+  const { call, all } = notes();
+  await call(TOKEN, {});
+  expect(all()).not.toContain(TOKEN);
+  expect(all()).toContain('"tool":"[redacted]"');
+});
+
+test('the log and what is told live know the values that the records hide', async () => {
+  const value = 'correct horse battery';
+  const tool = defineTool({
+    name: 'loud',
+    description: 'Tells what it was given.',
+    input: z.object({ text: z.string() }),
+    access: () => [],
+    run: ({ text }, ctx) => {
+      ctx.progress({ message: text, output: `out ${text}` });
+      return fail('EXECUTION_ERROR', `it broke on ${text}`);
+    },
+  });
+  const told: string[] = [];
+  const log = (fields: object, message: string) => void told.push(JSON.stringify(fields) + message);
+  const logger = { debug: log, info: log, warn: log, error: log, isLevelEnabled: () => true };
+  const { call, executor } = createToolwright({ tools: [tool], logger, secrets: [value] });
+  executor.on((event) => told.push(JSON.stringify(event)));
+  await call('loud', { text: value });
+  expect(told.join('\n')).not.toContain('horse');
+  expect(told.join('\n')).toContain('it broke on [redacted]');
+  expect(told.join('\n')).toContain('out [redacted]');
 });
 
 test('a longer value is hidden whole, and a hidden name is noticed', () => {

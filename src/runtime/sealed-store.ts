@@ -1,16 +1,19 @@
-import type { ApprovalRecord, Shown } from '../kernel/approval.ts';
+import type { ApprovalRecord } from '../kernel/approval.ts';
 import { type CallRecord, isFinal } from '../kernel/call.ts';
-import type { CallMove, NewEvent } from '../kernel/event.ts';
+import type { CallMove, EventData, NewEvent, StoredEvent } from '../kernel/event.ts';
 import type { Ledger } from '../kernel/ledger.ts';
 import type { CallQuery, Page, Store, Vault } from '../kernel/ports.ts';
 import { isPromise, type MaybePromise } from '../kernel/result.ts';
 import { type SecretHider, wasHidden } from './hide-secrets.ts';
 
-/** What the vault keeps of a call while it is needed: what runs, what a person is asked, and what they changed. */
+/**
+ * What the vault keeps of a call while it is needed: what runs, what a person is asked, by the question's id, and what
+ * people put in its place, by its digest: which of several answers counts is for the store to say.
+ */
 interface Sealed {
   readonly args?: unknown;
-  readonly asked?: { readonly args: unknown; readonly reason: string; readonly shown?: Shown };
-  readonly edited?: unknown;
+  readonly asked?: Readonly<Record<string, Pick<EventData['approval.requested'], 'args' | 'reason' | 'shown'>>>;
+  readonly edited?: Readonly<Record<string, unknown>>;
 }
 
 type Submitted = Awaited<ReturnType<Store['submit']>>;
@@ -31,30 +34,35 @@ export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: 
   const changes: Partial<Ledger> = {
     submit(call, sure) {
       const args = hideArgs(call.args);
-      if (args === call.args) return then(store.submit(call, sure), withTrueArgs);
-      keep(call.id, { args: call.args });
-      return then(store.submit({ ...call, args }, sure), (submitted) => {
-        if (submitted.event === null) forget(call.id);
+      // The name of no tool is whatever somebody wrote.
+      const tool = hide(call.tool);
+      if (args === call.args && tool === call.tool) return then(store.submit(call, sure), withTrueArgs);
+      return then(store.submit({ ...call, tool, args }, sure), (submitted) => {
+        if (submitted.event !== null && args !== call.args) keepIfItCan(call.id, call.args);
         return withTrueArgs(submitted);
       });
     },
     move(callId, move, event) {
-      const hidden = hiddenMove(callId, move);
+      const hidden = hiddenMove(move);
       const moved = store.move(callId, hidden, hiddenEvent(event));
-      if (!isFinal(move.to) || !(kept.has(callId) || hidden.set?.args !== move.set?.args)) return moved;
+      const isHidden = hidden.set?.args !== move.set?.args;
+      if (!isHidden && !(isFinal(move.to) && kept.has(callId))) return moved;
       return then(moved, (stored) => {
-        forget(callId);
+        // Refused: the call is somebody else's now, and so is what is kept of it.
+        if (stored === null) return null;
+        if (isFinal(move.to)) forget(callId);
+        else keepIfItCan(callId, move.set?.args);
         return stored;
       });
     },
-    append: (session, events) => store.append(session, events.map(hiddenEvent)),
+    append: (session, events) => then(store.append(session, events.map(hiddenEvent)), (kept) => asSaid(events, kept)),
     call: (callId) => then(store.call(callId), (call) => call && revealedCall(call)),
     calls: (query) => then(store.calls(query), (page) => revealedPage(query, page)),
   };
-  if (ledger.decide !== undefined) {
-    const { decide } = ledger;
-    changes.decide = (event, ...more) => decide.call(store, hiddenEvent(event), ...more);
-  }
+  const { decide, note, record } = ledger;
+  if (decide !== undefined) changes.decide = (event, ...more) => decide.call(store, hiddenEvent(event), ...more);
+  if (note !== undefined) changes.note = (session, event) => note.call(store, session, hide(event));
+  if (record !== undefined) changes.record = (event) => record.call(store, hide(event));
   for (const name of ['approval', 'approvalOf'] as const) {
     const read = ledger[name];
     if (read !== undefined) changes[name] = (id) => then(read.call(store, id), (found) => found && revealed(found));
@@ -80,7 +88,19 @@ export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: 
 
   function keep(callId: string, more: Sealed): void {
     kept.add(callId);
-    vault.keep(callId, { ...(vault.get(callId) as Sealed | undefined), ...more });
+    const known = vault.get(callId) as Sealed | undefined;
+    const asked = { ...known?.asked, ...more.asked };
+    const edited = { ...known?.edited, ...more.edited };
+    vault.keep(callId, { ...known, ...more, asked, edited });
+  }
+
+  /** Nobody is shown these. A call whose arguments cannot be kept runs as well; only nobody can take it over. */
+  function keepIfItCan(callId: string, args: unknown): void {
+    try {
+      keep(callId, { args });
+    } catch {
+      // The store was told already.
+    }
   }
 
   function forget(callId: string): void {
@@ -88,26 +108,27 @@ export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: 
     vault.forget(callId);
   }
 
-  function hiddenMove(callId: string, move: CallMove): CallMove {
+  function hiddenMove(move: CallMove): CallMove {
     const { set } = move;
     if (set === undefined) return move;
     const args = hideArgs(set.args);
     const outcome = hide(set.outcome);
-    if (args !== set.args && !isFinal(move.to)) keep(callId, { args: set.args });
     return args === set.args && outcome === set.outcome
       ? move
       : { ...move, set: { ...set, ...pick({ args, outcome }) } };
   }
 
+  /** What a person is shown is kept before they are asked, and what they wrote before it counts. */
   function hiddenEvent<E extends NewEvent>(event: E): E {
     const data = event.data as { args?: unknown };
     const args = hideArgs(data.args);
     if (args === data.args && !holdsBeside(data)) return event;
     if (event.type === 'approval.requested') {
-      const { args: asked, reason, shown } = event.data;
-      keep(event.callId, { args: asked, asked: { args: asked, reason, ...(shown && { shown }) } });
+      const { approvalId, args: asked, reason, shown } = event.data;
+      keep(event.callId, { asked: { [approvalId]: { args: asked, reason, ...(shown && { shown }) } } });
     }
-    if (event.type === 'approval.decided') keep(event.callId, { edited: event.data.args });
+    if (event.type === 'approval.decided' && event.data.args !== undefined)
+      keep(event.callId, { edited: { [event.data.digest ?? '']: event.data.args } });
     return { ...event, data: { ...hide(data), ...pick({ args }) } };
   }
 
@@ -121,7 +142,7 @@ export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: 
   function revealedCall(call: CallRecord): CallRecord {
     if (isFinal(call.state) || !wasHidden(call.args)) return call;
     const known = vault.get(call.id) as Sealed | undefined;
-    return known?.args === undefined ? call : { ...call, args: known.args };
+    return known?.args === undefined ? { ...call, isIncomplete: true } : { ...call, args: known.args };
   }
 
   /** Only those that somebody may take over: a list of what runs needs no secrets. */
@@ -132,7 +153,8 @@ export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: 
   function revealed(approval: ApprovalRecord): ApprovalRecord {
     const known = wasHidden(approval) ? (vault.get(approval.callId) as Sealed | undefined) : undefined;
     if (known === undefined) return approval;
-    const { asked, edited } = known;
+    const asked = known.asked?.[approval.id];
+    const edited = approval.edited === null ? undefined : known.edited?.[approval.edited.digest];
     return {
       ...approval,
       ...(asked && { args: asked.args, reason: asked.reason, shown: asked.shown ?? approval.shown }),
@@ -147,6 +169,11 @@ export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: 
       if (call === null || isFinal(call.state)) forget(callId);
     }
   }
+}
+
+/** Whoever adds to a conversation goes on with what was said; the record of it hides what records hide. */
+function asSaid(events: readonly NewEvent[], stored: readonly StoredEvent[]): readonly StoredEvent[] {
+  return stored.map((one, at) => (one.callId === null ? ({ ...one, data: events[at]?.data } as StoredEvent) : one));
 }
 
 /** Everything a store offers, as plain fields: looked up at every step of every call, where a proxy would take longer. */

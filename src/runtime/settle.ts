@@ -1,5 +1,5 @@
 import type { Outcome } from '../kernel/call.ts';
-import { messageOf } from '../kernel/error.ts';
+import { messageOf, type ToolError } from '../kernel/error.ts';
 import type { CallMove } from '../kernel/event.ts';
 import type { MaybePromise } from '../kernel/result.ts';
 import { failed, NO_METADATA, succeeded, type ToolResult } from '../kernel/tool-result.ts';
@@ -74,17 +74,21 @@ function concluded(rt: Runtime, call: CallScope, execution: ToolExecution): Tool
   const size = result.text.length + roughSize(params) + (result.ok ? roughSize(result.value) : 0);
   rt.history.add(execution, size);
   if (call.request.key !== undefined) rt.waiting.tell(callId, result);
-  if (result.ok) rt.log.info({ callId, tool }, `Tool ${tool} succeeded`);
-  else
-    rt.log.warn({ callId, tool, code: result.error.code }, `Tool ${tool} failed: ${forTheLog(result.error.message)}`);
+  if (!result.ok) logFailure(rt, callId, forTheLog(rt, tool), result.error);
+  else if (rt.log.isLevelEnabled('info')) rt.log.info({ callId, tool }, `Tool ${tool} succeeded`);
   return result;
+}
+
+/** What there is no tool for may be called anything. */
+function logFailure(rt: Runtime, callId: string, tool: string, { code, message }: ToolError): void {
+  rt.log.warn({ callId, tool, code }, `Tool ${tool} failed: ${forTheLog(rt, message)}`);
 }
 
 /** The answer when the end could not be recorded: nobody could look this call up later, so nobody may rely on it. */
 function unrecorded(rt: Runtime, call: CallScope, execution: ToolExecution, error: unknown): ToolResult {
   const { callId, toolName: tool, state, result } = execution;
   const why = messageOf(error);
-  const outcome = redacted(outcomeOf(result, undefined));
+  const outcome = redacted(rt.hider.hide(outcomeOf(result, undefined)));
   rt.log.error({ callId, tool, state, outcome }, `A call could not be recorded: ${why}`);
   const message = `${tool} ended (${state}), but that could not be recorded: ${why}. Check the store before going on.`;
   const told = failed(tool, { code: 'INTERNAL', message, details: { state } }, { callId });
@@ -103,7 +107,7 @@ function outcomeOf(result: ToolResult, artifact: string | undefined): Outcome {
 const LONGEST_LOGGED = 500;
 
 /** A message may carry what a command printed; a log line is not the place for all of that. */
-function forTheLog(message: string): string {
-  const text = redactText(message);
+function forTheLog({ hider }: Runtime, message: string): string {
+  const text = redactText(hider.hide(message));
   return text.length > LONGEST_LOGGED ? `${text.slice(0, LONGEST_LOGGED)} …` : text;
 }

@@ -1,8 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { relative } from 'node:path';
-import type { Dialer } from '../kernel/dialer.ts';
 import { messageOf } from '../kernel/error.ts';
-import type { FilePolicy } from '../kernel/file-policy.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import {
   DEFAULT_LIMITS,
@@ -19,6 +17,7 @@ import { explainFailure, findBubblewrap, noFilter, notInstalled, wrongPlatform }
 import { endMessage } from './end-message.ts';
 import type { Found } from './found.ts';
 import { inheritedDescriptors } from './inherited.ts';
+import type { IsolationOptions } from './isolation-options.ts';
 import { createLauncherPool, entersNamespace, type LauncherPool } from './launcher.ts';
 import { countMounts, isMasked, runArguments, systemArguments } from './mounts.ts';
 import { endOrphans } from './owner.ts';
@@ -40,22 +39,9 @@ import { createTreeScan } from './tree-scan.ts';
  * mounts → put aside what it planted → list what it changed.
  */
 
-export interface BubblewrapOptions {
-  readonly filePolicy: FilePolicy;
-  /** Left out: a run that asks for network fails with NOT_CONFIGURED. */
-  readonly dialer?: Dialer;
-  /** Of the host: the search path tells which interpreters to mount, the home is what must stay hidden. */
-  readonly path: string;
-  readonly home: string;
-  /** Where the sandbox keeps its few files: a folder that exists and is not in any workspace. */
-  readonly stateFolder: string;
-  /** Further folders of the host to show read-only. */
-  readonly readOnlyFolders?: readonly string[];
-  readonly maxRunning?: number;
+export interface BubblewrapOptions extends IsolationOptions {
   /** How many processes wait for the next run, so that it starts at once. */
   readonly warm?: number;
-  /** How long to look for changed files after a run. */
-  readonly changesCapMs?: number;
   /** Instead of the usual places of the program. */
   readonly programPlaces?: readonly string[];
   /** Left out: this machine's. There has to be a filter of system calls for it. */
@@ -137,7 +123,7 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
     const { workspace, limits } = checked;
     const live = request.mounts === 'live';
     for (let attempt = 1; ; attempt++) {
-      const found = await findIn(workspace);
+      const found = request.reads === 'names' && !live ? [] : await findIn(workspace);
       if (countMounts(request.mounts, found) > MOST_MOUNTS) return tooManyFiles(workspace, found);
       const unnameable = found.find(({ because }) => because === 'unnameable');
       if (unnameable !== undefined) return noText(workspace, unnameable);

@@ -10,13 +10,13 @@ import { statOf } from './inside.ts';
 export function otherNames(
   workspace: string,
   found: readonly Found[],
-  names: ReadonlyMap<string, readonly string[]>,
+  names: () => ReadonlyMap<string, readonly string[]>,
 ): Found[] {
   // A repository that a link called .git leads to must stay writable; what matters in it is found by its shape.
   const links = found.filter(({ kind, path }) => kind === 'link' && !/(^|\/)\.git$/i.test(path));
   const targets = links.flatMap((link) => targetOf(workspace, link));
   const shared = sharedFiles(workspace, [...found, ...targets]);
-  return shared.size === 0 ? targets : [...targets, ...hardLinks(workspace, shared, names)];
+  return shared.size === 0 ? targets : [...targets, ...hardLinks(workspace, shared, names())];
 }
 
 const ALIAS = { because: 'alias' } as const;

@@ -2,12 +2,12 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import type { Dialer } from '../kernel/dialer.ts';
-import type { FilePolicy } from '../kernel/file-policy.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { FileChanges, Limits, RunRequest, Sandbox } from '../kernel/sandbox.ts';
 import { findChanges, type Names } from './changes.ts';
 import { isExecutable } from './files.ts';
 import { createHostSandbox, type HostPlan } from './host-sandbox.ts';
+import type { IsolationOptions } from './isolation-options.ts';
 import { proxyEnvironment } from './network.ts';
 import { blockedNames } from './placeholders.ts';
 import { createProxy } from './proxy.ts';
@@ -23,17 +23,7 @@ import { createTreeScan } from './tree-scan.ts';
  * what is hidden is denied by its path, and no control groups, so limits are those of a process and a watchdog.
  */
 
-export interface SeatbeltOptions {
-  readonly filePolicy: FilePolicy;
-  /** Left out: a run that asks for network fails with NOT_CONFIGURED. */
-  readonly dialer?: Dialer;
-  readonly path: string;
-  readonly home: string;
-  readonly stateFolder: string;
-  /** Further folders of the host to show read-only. */
-  readonly readOnlyFolders?: readonly string[];
-  readonly maxRunning?: number;
-  readonly changesCapMs?: number;
+export interface SeatbeltOptions extends IsolationOptions {
   /** Instead of the one of the system; for testing what is around it elsewhere. */
   readonly program?: string;
 }

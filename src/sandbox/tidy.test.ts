@@ -33,6 +33,29 @@ function cgroupFolders(): string[] {
   });
 }
 
+/** A process of its own with a `sandbox`, for what happens when such a one ends. */
+function startProgram(root: string, code: string) {
+  const source = (file: string) => new URL(file, import.meta.url).pathname;
+  const program = join(root, 'program.mts');
+  writeFileSync(
+    program,
+    `import { armFailpoints } from '${source('../kernel/failpoint.ts')}';
+import { createFilePolicy } from '${source('../kernel/file-policy.ts')}';
+import { createBubblewrap } from '${source('bubblewrap.ts')}';
+const options = { filePolicy: createFilePolicy(), path: process.env.PATH, home: '/nonexistent', stateFolder: '${root}' };
+const sandbox = createBubblewrap(options);
+${code}
+`,
+  );
+  const tsx = new URL('../../node_modules/tsx/dist/loader.mjs', import.meta.url).href;
+  const env = { PATH: path, TMPDIR: root, HOME: root };
+  return spawn(process.execPath, ['--import', tsx, program], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  });
+}
+
 test('200 commands, 8 at a time, leave nothing behind', async () => {
   const before = traces();
   const at = trySandbox({ path, maxRunning: 8 });
@@ -85,21 +108,11 @@ test('1,000 at once wait for their turn instead of running out of descriptors', 
 test('everything ends when our process is killed, and the next one tidies up after it', async () => {
   const root = mkdtempSync(join(tmpdir(), 'killed-'));
   const tag = `killed-${process.pid}`;
-  const program = join(root, 'program.mts');
-  const here = new URL('.', import.meta.url).pathname;
-  writeFileSync(
-    program,
-    `import { createBubblewrap } from '${here}bubblewrap.ts';
-import { createFilePolicy } from '${here}../kernel/file-policy.ts';
-const options = { filePolicy: createFilePolicy(), path: process.env.PATH, home: '/nonexistent', stateFolder: '${root}' };
-const sandbox = createBubblewrap(options);
-const script = 'setsid sleep 300 & (sleep 300 &); echo running; sleep 300';
-void sandbox.run({ command: { script }, workspace: '${mkdtempSync(join(root, 'ws-'))}', mounts: 'live', tag: '${tag}', onOutput: () => console.log('running') });
-`,
+  const child = startProgram(
+    root,
+    `const script = 'setsid sleep 300 & (sleep 300 &); echo running; sleep 300';
+void sandbox.run({ command: { script }, workspace: '${mkdtempSync(join(root, 'ws-'))}', mounts: 'live', tag: '${tag}', onOutput: () => console.log('running') });`,
   );
-  const tsx = new URL('../../node_modules/tsx/dist/cli.mjs', import.meta.url).pathname;
-  const env = { PATH: path, TMPDIR: root, HOME: root };
-  const child = spawn(process.execPath, [tsx, program], { env, stdio: ['ignore', 'pipe', 'inherit'], detached: true });
   await new Promise((resolve) => child.stdout.once('data', resolve));
   expect(processesTagged(tag).length).toBeGreaterThan(2);
 
@@ -121,24 +134,13 @@ test.each(['sandbox.before_spawn', 'sandbox.after_spawn', 'sandbox.before_rename
     const root = mkdtempSync(join(tmpdir(), 'failpoint-'));
     const tag = `failpoint-${process.pid}-${failpoint}`;
     const workspace = mkdtempSync(join(root, 'ws-'));
-    const program = join(root, 'program.mts');
-    const here = new URL('.', import.meta.url).pathname;
-    writeFileSync(
-      program,
-      `import { createBubblewrap } from '${here}bubblewrap.ts';
-import { armFailpoints } from '${here}../kernel/failpoint.ts';
-import { createFilePolicy } from '${here}../kernel/file-policy.ts';
-const options = { filePolicy: createFilePolicy(), path: process.env.PATH, home: '/nonexistent', stateFolder: '${root}' };
-const sandbox = createBubblewrap(options);
-await sandbox.status();
+    const child = startProgram(
+      root,
+      `await sandbox.status();
 armFailpoints((name) => name === '${failpoint}' && process.kill(process.pid, 'SIGKILL'));
 const script = 'git init -q nested && echo x > nested/.git/hooks/pre-commit && chmod +x nested/.git/hooks/pre-commit';
-await sandbox.run({ command: { script }, workspace: '${workspace}', mounts: 'live', tag: '${tag}' });
-`,
+await sandbox.run({ command: { script }, workspace: '${workspace}', mounts: 'live', tag: '${tag}' });`,
     );
-    const tsx = new URL('../../node_modules/tsx/dist/loader.mjs', import.meta.url).href;
-    const env = { PATH: path, TMPDIR: root, HOME: root };
-    const child = spawn(process.execPath, ['--import', tsx, program], { env, stdio: 'inherit' });
     expect(await new Promise((resolve) => child.once('exit', (_, signal) => resolve(signal)))).toBe('SIGKILL');
 
     const sandbox = createBubblewrap({ filePolicy: createFilePolicy(), path, home: '/nonexistent', stateFolder: root });
@@ -152,20 +154,11 @@ await sandbox.run({ command: { script }, workspace: '${workspace}', mounts: 'liv
 
 test('a sandbox that was used does not keep the program from ending', async () => {
   const root = mkdtempSync(join(tmpdir(), 'ends-'));
-  const program = join(root, 'program.mts');
-  const here = new URL('.', import.meta.url).pathname;
-  writeFileSync(
-    program,
-    `import { createBubblewrap } from '${here}bubblewrap.ts';
-import { createFilePolicy } from '${here}../kernel/file-policy.ts';
-const options = { filePolicy: createFilePolicy(), path: process.env.PATH, home: '/nonexistent', stateFolder: '${root}' };
-const sandbox = createBubblewrap(options);
-const result = await sandbox.run({ command: ['true'], workspace: '${mkdtempSync(join(root, 'ws-'))}', mounts: 'read', tag: 't' });
-console.log(result.ok);
-`,
+  const child = startProgram(
+    root,
+    `const result = await sandbox.run({ command: ['true'], workspace: '${mkdtempSync(join(root, 'ws-'))}', mounts: 'read', tag: 't' });
+if (!result.ok) throw new Error(result.error.message);`,
   );
-  const tsx = new URL('../../node_modules/tsx/dist/cli.mjs', import.meta.url).pathname;
-  const child = spawn(process.execPath, [tsx, program], { env: { PATH: path, HOME: root }, stdio: 'inherit' });
   expect(await new Promise((resolve) => child.once('exit', resolve))).toBe(0);
   expect(readdirSync(root).filter((name) => name.startsWith('toolwright-'))).toEqual([]);
   rmSync(root, { recursive: true, force: true });

@@ -12,13 +12,16 @@ export interface TreeScan {
   names(workspace: string): ReadonlyMap<string, readonly string[]>;
 }
 
+/** What is known of a folder from when it was read last. */
 interface Folder {
-  changedMs: number;
-  inode: number;
-  readAtMs: number;
-  names: readonly string[];
-  folders: readonly string[];
-  found: readonly Found[];
+  readonly absolute: string;
+  readonly changedMs: number;
+  readonly inode: number;
+  readonly readAtMs: number;
+  readonly names: readonly string[];
+  /** Paths of the folders in it that are looked at. The same strings every time: to make and hash them anew takes as long as to look. */
+  readonly below: readonly string[];
+  readonly found: readonly Found[];
 }
 
 /** Let other work run after so long: a first scan of a large tree takes longer than one turn may. */
@@ -48,16 +51,15 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
       }
       after.set(path, folder);
       for (const each of folder.found) found.push(each);
-      for (const name of folder.folders) queue.push(path === '' ? name : `${path}/${name}`);
+      for (const each of folder.below) queue.push(each);
       if (performance.now() - sliceStart > SLICE_MS) {
         await new Promise((resolve) => setImmediate(resolve));
         sliceStart = performance.now();
       }
     }
     workspaces.set(workspace, after);
-    const names = new Map([...after].map(([path, folder]) => [path, folder.names]));
     const all = [...found, ...namedByConfig(workspace, found, home)];
-    const others = otherNames(workspace, all, names);
+    const others = otherNames(workspace, all, () => names(workspace));
     return [...all, ...others, ...stillHidden(workspace, [...all, ...others])];
   }
 
@@ -73,7 +75,7 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
   }
 
   function readFolder(workspace: string, path: string, known: Folder | undefined): Folder | 'gone' | 'unreadable' {
-    const absolute = path === '' ? workspace : `${workspace}/${path}`;
+    const absolute = known?.absolute ?? (path === '' ? workspace : `${workspace}/${path}`);
     try {
       const { ctimeMs, ino } = lstatSync(absolute);
       if (known !== undefined && known.changedMs === ctimeMs && known.inode === ino) {
@@ -81,7 +83,7 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
       }
       const readAtMs = Date.now();
       accessSync(absolute, constants.R_OK | constants.X_OK);
-      return { ...judgeEntries(path, absolute), changedMs: ctimeMs, inode: ino, readAtMs };
+      return { absolute, ...judgeEntries(path, absolute), changedMs: ctimeMs, inode: ino, readAtMs };
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       // One that is too deep to be named can be neither mounted on nor reached by anybody's path.
@@ -89,9 +91,9 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
     }
   }
 
-  function judgeEntries(path: string, absolute: string): Pick<Folder, 'names' | 'folders' | 'found'> {
+  function judgeEntries(path: string, absolute: string): Pick<Folder, 'names' | 'below' | 'found'> {
     const names: string[] = [];
-    const folders: string[] = [];
+    const below: string[] = [];
     const found: Found[] = [];
     const entries = readdirSync(absolute, { withFileTypes: true });
     for (const { name } of entries) names.push(name);
@@ -111,18 +113,17 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
       if (access !== 'writable') found.push({ path: full, kind, access, rule });
       // A socket is a door to whatever process of the host listens on it.
       else if (entry.isSocket()) found.push({ path: full, kind: 'other', access: 'hidden', rule: null });
-      if (kind === 'folder' && access !== 'hidden' && isWalked(full)) folders.push(name);
+      if (kind === 'folder' && access !== 'hidden' && isWalked(full)) below.push(full);
     }
-    return { names, folders, found };
+    return { names, below, found };
   }
 
-  return {
-    find,
-    names(workspace) {
-      const folders = workspaces.get(workspace) ?? new Map<string, Folder>();
-      return new Map([...folders].map(([path, folder]) => [path, folder.names]));
-    },
-  };
+  function names(workspace: string): ReadonlyMap<string, readonly string[]> {
+    const folders = workspaces.get(workspace) ?? new Map<string, Folder>();
+    return new Map([...folders].map(([path, folder]) => [path, folder.names]));
+  }
+
+  return { find, names };
 }
 
 function kindOf(entry: Dirent): Found['kind'] {

@@ -146,3 +146,15 @@ test('a call that is said to be new is refused alone when it is not', async () =
   expect([again.status, other.status]).toEqual(['rejected', 'fulfilled']);
   expect((await store.verify()).problems).toEqual([]);
 });
+
+test('a call that ends says the same in its row and in its event, whatever its outcome holds', async () => {
+  const call = requestedCall();
+  const outcome = { ok: true, text: 'é'.repeat(9000), value: { big: 2n, list: [1, 'x', null] } };
+  const [id, move, event] = finished(call, { outcome });
+  await Promise.all([store.submit(call), store.move(...started(call)), store.move(id, move, event)]);
+  const [, , end] = await store.events(call.session);
+  const kept = { ...outcome, value: { big: '2', list: [1, 'x', null] } };
+  expect((await store.call(call.id))?.outcome).toEqual(kept);
+  expect(end?.data).toEqual({ ...event.data, outcome: kept });
+  expect((await store.verify()).problems).toEqual([]);
+});

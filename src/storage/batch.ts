@@ -2,7 +2,7 @@ import type { NodeStamp } from '../kernel/call.ts';
 import type { LogEvent } from '../kernel/event.ts';
 import { StoreError } from '../kernel/store-error.ts';
 import { chainHash } from './chain.ts';
-import { type AnyNewEvent, EVENT_VERSIONS } from './event-rows.ts';
+import { type AnyNewEvent, EVENT_VERSIONS, type Written } from './event-rows.ts';
 import type { Payload } from './payload.ts';
 import { ask, first, type Query, type Work } from './statement.ts';
 import type { Statements } from './statements.ts';
@@ -17,12 +17,6 @@ interface Staged {
   payload: Payload;
 }
 
-/** An event as it was written, and the text of its data. */
-export interface Written {
-  readonly event: LogEvent;
-  readonly payload: Payload;
-}
-
 /** How much had been staged at a moment. */
 interface Mark {
   staged: number;
@@ -31,7 +25,15 @@ interface Mark {
 }
 
 /** One write: runs inside a transaction with others, and is undone alone if it fails. It catches no failed query. */
-export type Unit<T> = (batch: Batch) => Work<T>;
+export type Unit<T> = (batch: Batch) => Work<T> | AtOnce<T>;
+
+/** The answer of a unit that only stages, which asks the database nothing and cannot fail. */
+export class AtOnce<T> {
+  readonly value: T;
+  constructor(value: T) {
+    this.value = value;
+  }
+}
 
 /**
  * The writes of one transaction. Units change projections at once and stage their events and new calls; at the end
@@ -85,9 +87,9 @@ export class Batch {
     return this.#byKey.get(keyOf(session, key));
   }
 
-  changeStaged(row: CallTable, change: Partial<CallTable>): void {
+  /** Before a staged call is changed by a unit that may still fail. */
+  rememberStaged(row: CallTable): void {
     this.#changed.push({ row, before: { ...row } });
-    Object.assign(row, change);
   }
 
   /** In the order of their places, once the batch is finished. */
@@ -177,19 +179,20 @@ export function* runBatch(
 ): Work<Settled[]> {
   const settled: Settled[] = [];
   for (const unit of units) {
-    settled.push(savepoints ? yield* runAlone(batch, unit) : { ok: true, value: yield* unit(batch) });
+    const work = unit(batch);
+    if (work instanceof AtOnce) settled.push({ ok: true, value: work.value });
+    else settled.push(savepoints ? yield* runAlone(batch, work) : { ok: true, value: yield* work });
   }
   yield* batch.finish();
   return settled;
 }
 
 /** A unit that only stages needs no savepoint: there is nothing in the database to undo. */
-function* runAlone(batch: Batch, unit: Unit<unknown>): Work<Settled> {
+function* runAlone(batch: Batch, work: Work<unknown>): Work<Settled> {
   const { savepoint, release, undo } = batch.steps;
   const mark = batch.mark();
   let saved = false;
   try {
-    const work = unit(batch);
     let step = work.next();
     if (step.done) return { ok: true, value: step.value };
     saved = true;

@@ -2,7 +2,8 @@ import type { NodeStamp } from '../kernel/call.ts';
 import type { BlobStore } from '../kernel/ports.ts';
 import type { MaybePromise } from '../kernel/result.ts';
 import { StoreError } from '../kernel/store-error.ts';
-import type { Unit, Written } from './batch.ts';
+import type { Unit } from './batch.ts';
+import type { Written } from './event-rows.ts';
 import type { Query, Row, Work } from './statement.ts';
 import type { Statements } from './statements.ts';
 

@@ -9,8 +9,7 @@ import type {
 } from '../kernel/event.ts';
 import type { BlobStore } from '../kernel/ports.ts';
 import type { MaybePromise } from '../kernel/result.ts';
-import type { Written } from './batch.ts';
-import { andThen, fromPayload } from './payload.ts';
+import { andThen, fromPayload, type Payload } from './payload.ts';
 import type { EventTable } from './tables.ts';
 
 /** The version of each event's data. Raise it when a field changes its meaning, and teach `upcast` the old one. */
@@ -32,6 +31,7 @@ export const EVENT_VERSIONS: Record<RecordedEventType | SessionEventType | Syste
   'rule.removed': 1,
   'tool.switched': 1,
   'mode.switched': 1,
+  'model.switched': 1,
 };
 
 export function toLogEvent(blobs: BlobStore, row: EventTable): MaybePromise<LogEvent> {
@@ -42,6 +42,12 @@ export function toLogEvent(blobs: BlobStore, row: EventTable): MaybePromise<LogE
       return { type, callId, at, data: upcast(type, row.version, data), session, seq, pos } as LogEvent;
     },
   );
+}
+
+/** An event as it was written, and the text of its data. */
+export interface Written {
+  readonly event: LogEvent;
+  readonly payload: Payload;
 }
 
 /** What was just written, as reading it back would give it; most of those who are told look at no more than its type. */

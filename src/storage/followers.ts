@@ -1,8 +1,7 @@
 import type { LogEvent } from '../kernel/event.ts';
 import { isPromise } from '../kernel/result.ts';
-import type { Written } from './batch.ts';
 import type { Engine } from './engine.ts';
-import { toWrittenEvent } from './event-rows.ts';
+import { toWrittenEvent, type Written } from './event-rows.ts';
 import { Follower, type Source } from './follow.ts';
 import { SharedFollower } from './shared-follower.ts';
 import { first } from './statement.ts';

@@ -11,7 +11,7 @@ interface Pending {
 const MOST_UNITS = 512;
 
 /**
- * Gathers the writes of one turn of the event loop and commits them together. While a commit is under way the next
+ * Gathers the writes of two turns of the event loop and commits them together. While a commit is under way the next
  * group gathers. Nobody is told that a write succeeded before its commit did.
  */
 export class GroupCommit {
@@ -45,10 +45,13 @@ export class GroupCommit {
   #schedule(): void {
     if (this.#scheduled || this.#running !== undefined) return;
     this.#scheduled = true;
-    setImmediate(() => {
-      this.#scheduled = false;
-      if (this.#running === undefined) this.#next();
-    });
+    // One turn more, so that those who were about to ask share the commit, which costs more than the turn.
+    setImmediate(() => setImmediate(() => this.#start()));
+  }
+
+  #start(): void {
+    this.#scheduled = false;
+    if (this.#running === undefined) this.#next();
   }
 
   #next(): void {

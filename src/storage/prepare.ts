@@ -1,9 +1,10 @@
 import type { CallRecord } from '../kernel/call.ts';
-import type { CallMove, NewEvent } from '../kernel/event.ts';
+import type { CallMove, EventData, NewEvent } from '../kernel/event.ts';
 import type { BlobStore } from '../kernel/ports.ts';
 import type { MaybePromise } from '../kernel/result.ts';
+import { toJson } from './json.ts';
 import { maybeName, nameOf } from './names.ts';
-import { both, type Payload, toPayload } from './payload.ts';
+import { both, keptText, type Payload, toPayload } from './payload.ts';
 import type { MovedColumns } from './statements/calls.ts';
 import type { CallTable } from './tables.ts';
 import type { PreparedMove } from './units.ts';
@@ -49,11 +50,28 @@ export function preparedCall(
   });
 }
 
-export function preparedMove(blobs: BlobStore, move: CallMove): MaybePromise<PreparedMove> {
+/** A move and the event that tells it, which may say the same outcome: a long one is made into JSON once. */
+export function preparedStep(
+  blobs: BlobStore,
+  move: CallMove,
+  event: NewEvent,
+): MaybePromise<{ prepared: PreparedMove; payload: Payload }> {
+  const outcome = move.set?.outcome;
+  const text = outcome == null ? undefined : toJson(outcome);
+  const said = event.type === 'call.finished' && text !== undefined && event.data.outcome === outcome;
+  const payload = said ? keptText(blobs, finishedJson(event.data, text)) : toPayload(blobs, event.data);
+  return both(preparedMove(blobs, move, text), payload, (prepared, kept) => ({ prepared, payload: kept }));
+}
+
+function finishedJson({ outcome: _, ...rest }: EventData['call.finished'], outcome: string): string {
+  return `${toJson(rest).slice(0, -1)},"outcome":${outcome}}`;
+}
+
+export function preparedMove(blobs: BlobStore, move: CallMove, outcomeJson?: string): MaybePromise<PreparedMove> {
   const { set } = move;
   if (set === undefined) return { move, columns: {} };
   const args = 'args' in set ? toPayload(blobs, set.args) : undefined;
-  const outcome = set.outcome === undefined ? undefined : toPayload(blobs, set.outcome);
+  const outcome = set.outcome === undefined ? undefined : keptText(blobs, outcomeJson ?? toJson(set.outcome));
   return both(args, outcome, (keptArgs, keptOutcome) => {
     const columns: MovedColumns = {};
     if (keptArgs !== undefined) {

@@ -35,8 +35,8 @@ import { exportLines } from './export.ts';
 import { Followers } from './followers.ts';
 import { giveBackUnit, takeHold } from './hold.ts';
 import { nameOf } from './names.ts';
-import { andThen, both, together, toPayload } from './payload.ts';
-import { preparedCall, preparedMove } from './prepare.ts';
+import { andThen, together, toPayload } from './payload.ts';
+import { preparedCall, preparedMove, preparedStep } from './prepare.ts';
 import { clearLog, pruneLog } from './prune.ts';
 import { recoverUnit, suspects } from './recovery.ts';
 import { first, rows, type Work } from './statement.ts';
@@ -73,20 +73,18 @@ export class SqlStore implements Ledger {
     return this.#engine.node;
   }
 
-  async submit(call: CallRecord, sure?: { isNew: boolean }): Promise<{ call: CallRecord; event: StoredEvent | null }> {
+  submit(call: CallRecord, sure?: { isNew: boolean }): Promise<{ call: CallRecord; event: StoredEvent | null }> {
     const unit = andThen(preparedCall(this.#engine.blobs, call), ({ row, event, payload }) =>
       submitUnit(row, event, payload, sure),
     );
-    const submitted = await this.#writeStep(call.id, unit);
-    if ('known' in submitted) {
-      return { call: await toCallRecord(this.#engine.blobs, submitted.known), event: null };
-    }
-    return { call: asKept(call, submitted.row), event: submitted.event };
+    return this.#writeStep(call.id, unit).then((submitted) => {
+      if (!('known' in submitted)) return { call: asKept(call, submitted.row), event: submitted.event };
+      return andThen(toCallRecord(this.#engine.blobs, submitted.known), (known) => ({ call: known, event: null }));
+    });
   }
 
-  async move(callId: string, move: CallMove, event: NewEvent): Promise<StoredEvent | null> {
-    const { blobs } = this.#engine;
-    const unit = both(preparedMove(blobs, move), toPayload(blobs, event.data), (prepared, payload) =>
+  move(callId: string, move: CallMove, event: NewEvent): Promise<StoredEvent | null> {
+    const unit = andThen(preparedStep(this.#engine.blobs, move, event), ({ prepared, payload }) =>
       moveUnit(nameOf(callId), prepared, event, payload),
     );
     return this.#writeStep(callId, unit);

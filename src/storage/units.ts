@@ -1,7 +1,7 @@
-import { isFinal } from '../kernel/call.ts';
+import { type CallState, isFinal } from '../kernel/call.ts';
 import type { CallMove, LogEvent, NewEvent, StoredEvent } from '../kernel/event.ts';
 import { StoreError } from '../kernel/store-error.ts';
-import type { Batch, Unit } from './batch.ts';
+import { AtOnce, type Batch, type Unit } from './batch.ts';
 import type { AnyNewEvent } from './event-rows.ts';
 import { stillHolds } from './hold.ts';
 import { maybeName, nameOf } from './names.ts';
@@ -22,21 +22,24 @@ export function submitUnit(
   sure?: { isNew: boolean },
 ): Unit<Submitted> {
   const { id, session, key } = given;
+  if (sure?.isNew) return (batch) => new AtOnce(stageNew(batch));
   return function* (batch) {
-    const { sql, node } = batch;
-    if (sure?.isNew !== true) {
-      let known = batch.stagedCall(id) ?? ((yield ask(sql.call, { id })) as readonly CallTable[])[0];
-      if (known === undefined && key !== null) {
-        known = batch.stagedKey(session, key) ?? (yield* first(sql.callByKey, { session, key }));
-      }
-      if (known !== undefined) return { known };
+    const { sql } = batch;
+    let known = batch.stagedCall(id) ?? ((yield ask(sql.call, { id })) as readonly CallTable[])[0];
+    if (known === undefined && key !== null) {
+      known = batch.stagedKey(session, key) ?? (yield* first(sql.callByKey, { session, key }));
     }
+    return known === undefined ? stageNew(batch) : { known };
+  };
+
+  function stageNew(batch: Batch): Submitted {
+    const { node } = batch;
     const event = batch.stage(session, id, requested, payload);
     // A copy: the unit may run again if its connection broke.
     const row = { ...given, node: node.id, node_epoch: node.epoch };
     batch.stageCall(row);
     return { event: event as StoredEvent, row };
-  };
+  }
 }
 
 /** A move with the columns it writes beside the state. */
@@ -51,45 +54,49 @@ export function moveUnit(
   event: NewEvent,
   payload: Payload,
 ): Unit<StoredEvent | null> {
-  return function* (batch) {
+  return (batch) => {
+    const staged = hasProjection(event.type) ? undefined : batch.stagedCall(callId);
+    // Only a call that never started may have left somebody a question.
+    if (staged === undefined || (isFinal(prepared.move.to) && staged.started_at === null)) return moveLater(batch);
+    const session = moveStaged(batch, staged, prepared, event.at);
+    return new AtOnce(session === undefined ? null : told(batch, session));
+  };
+
+  function* moveLater(batch: Batch): Work<StoredEvent | null> {
     const session = yield* applyMove(batch, callId, prepared, event.at);
     if (session === undefined) return null;
     if (hasProjection(event.type)) yield* project(batch, session, event, payload);
+    return told(batch, session);
+  }
+
+  function told(batch: Batch, session: string): StoredEvent {
     return batch.stage(session, callId, event, payload) as StoredEvent;
-  };
+  }
 }
 
 /** The session of the call, or undefined when it is not where the move starts. */
-export function* applyMove(
-  batch: Batch,
-  callId: string,
-  { move, columns }: PreparedMove,
-  at: number,
-): Work<string | undefined> {
+export function* applyMove(batch: Batch, callId: string, prepared: PreparedMove, at: number): Work<string | undefined> {
   const { sql, node } = batch;
+  const { move } = prepared;
   const { to } = move;
-  const starts = to === 'running' ? 1 : 0;
   const ends = isFinal(to);
-  const written: MovedColumns = { ...columns };
-  if (starts === 1 || to === 'requested') {
-    written.node = node.id;
-    written.node_epoch = node.epoch;
-  }
-  if (ends) written.finished_at ??= whole(at);
-
   const staged = batch.stagedCall(callId);
   if (staged !== undefined) {
-    if (!(move.from as readonly string[]).includes(staged.state)) return undefined;
-    if (move.attempt !== undefined && move.attempt !== staged.attempt) return undefined;
-    batch.changeStaged(staged, { ...written, state: to, attempt: staged.attempt + starts });
-    if (ends && staged.started_at === null) yield ask(sql.closeApprovals, { call: callId, at: whole(at) });
-    return staged.session;
+    batch.rememberStaged(staged);
+    const session = moveStaged(batch, staged, prepared, at);
+    if (session !== undefined && ends && staged.started_at === null) {
+      yield ask(sql.closeApprovals, { call: callId, at: whole(at) });
+    }
+    return session;
   }
+  // A copy: the unit may run again if its connection broke.
+  const written: MovedColumns = { ...prepared.columns };
+  addOwnColumns(written, batch, to, at);
   const statement = sql.moveCall(Object.keys(written) as (keyof MovedColumns)[]);
   const values = Object.assign(written, {
     id: callId,
     to,
-    starts,
+    starts: startsOf(to),
     attempt: move.attempt ?? ANY_ATTEMPT,
     my_node: node.id,
     my_epoch: node.epoch,
@@ -102,6 +109,30 @@ export function* applyMove(
   if (moved === undefined) return undefined;
   if (ends && moved.started_at === null) yield ask(sql.closeApprovals, { call: callId, at: whole(at) });
   return moved.session;
+}
+
+/** The same for a call that an earlier unit of this batch submitted: its row is still ours to change. */
+function moveStaged(batch: Batch, staged: CallTable, prepared: PreparedMove, at: number): string | undefined {
+  const { to, from, attempt } = prepared.move;
+  if (!(from as readonly string[]).includes(staged.state)) return undefined;
+  if (attempt !== undefined && attempt !== staged.attempt) return undefined;
+  Object.assign(staged, prepared.columns);
+  addOwnColumns(staged, batch, to, at);
+  staged.state = to;
+  staged.attempt += startsOf(to);
+  return staged.session;
+}
+
+function addOwnColumns(columns: MovedColumns, { node }: Batch, to: CallState, at: number): void {
+  if (to === 'running' || to === 'requested') {
+    columns.node = node.id;
+    columns.node_epoch = node.epoch;
+  }
+  if (isFinal(to)) columns.finished_at ??= whole(at);
+}
+
+function startsOf(to: CallState): number {
+  return to === 'running' ? 1 : 0;
 }
 
 /** `heldSince`: only as long as this process has the session that it took in that life of it. */

@@ -28,5 +28,9 @@ export function anthropicReply({ text, calls = [] }: SaidTurn, turn = 0): RawRep
     },
     { type: 'message_stop' },
   ];
-  return { chunks: [events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')] };
+  return { chunks: [anthropicEvents(...events).join('')] };
+}
+
+export function anthropicEvents(...events: readonly { type: string; [field: string]: unknown }[]): string[] {
+  return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
 }

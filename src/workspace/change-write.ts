@@ -1,17 +1,18 @@
-import { closeSync } from 'node:fs';
+import { closeSync, type Stats } from 'node:fs';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Applied, Change } from '../kernel/workspace.ts';
 import type { Image } from './change-set.ts';
-import { type Decoded, decodeText, encodeText } from './decode-text.ts';
+import { encodeText } from './decode-text.ts';
 import { refusal } from './errno.ts';
+import { FileContent } from './file-content.ts';
 import { keepLineEndings } from './line-endings.ts';
 import { notAFile, openFile, readWhole, WHOLE_BYTES } from './open-file.ts';
 import { shown } from './parse-path.ts';
 import { type Prepared, tempName, type Writer } from './prepared.ts';
 import { folderMaker, imagined, wouldMake } from './rehearsal.ts';
-import { type Current, replaceFile } from './replace-file.ts';
+import { replaceFile } from './replace-file.ts';
 import { unmake } from './unmake.ts';
-import { digestOf, digestOfFile, versionOf } from './version.ts';
+import { digestOfFile, versionOf } from './version.ts';
 import type { Spot } from './walk.ts';
 import { whatChanged } from './what-changed.ts';
 
@@ -36,7 +37,7 @@ export async function prepareWrite(writer: Writer, change: Write): Promise<Resul
   try {
     const open = writer.stillOpen?.(change.path, spot) ?? ok(undefined);
     if (!open.ok) return failed(open);
-    const current = await currentOf(spot, asksForVersion(writer, change, spot.path));
+    const current = await currentOf(writer, spot, asksForVersion(writer, change, spot.path));
     if (!current.ok) return failed(current);
     const now = current.value;
     if (now !== null && (now.stat.mode & 0o222) === 0) return failed(readOnly(spot.path));
@@ -48,7 +49,7 @@ export async function prepareWrite(writer: Writer, change: Write): Promise<Resul
     if (!content.ok) return failed(content);
 
     const { bytes, note, before, after } = content.value;
-    const digest = digestOf(bytes);
+    const fresh = new FileContent(bytes);
     const temp = tempName();
     const image = now === null ? null : (writer.journal?.keep(spot, now.bytes, now.digest) ?? null);
     const applied: Applied = {
@@ -56,7 +57,10 @@ export async function prepareWrite(writer: Writer, change: Write): Promise<Resul
       path: spot.path,
       created: now === null,
       size: bytes.length,
-      version: versionOf(digest),
+      // A rehearsal of a large file is rarely asked for these.
+      get version() {
+        return versionOf(fresh.digest);
+      },
       before,
       after,
       note,
@@ -71,7 +75,9 @@ export async function prepareWrite(writer: Writer, change: Write): Promise<Resul
         temp,
         before: image,
         undoable: now === null || image !== null,
-        after: digest,
+        get after() {
+          return fresh.digest;
+        },
         made: spot.made,
       },
       perform: () => replaceFile(spot, { temp, bytes, mode: change.mode, image: linkOf(writer, image) }, now),
@@ -93,7 +99,7 @@ function imaginedWrite(writer: Writer, change: Write, located: Result<unknown>):
   const content = contentOf(change, null);
   if (!content.ok) return content;
   const { bytes, before, after, note } = content.value;
-  const version = versionOf(digestOf(bytes));
+  const version = versionOf(new FileContent(bytes).digest);
   const applied = (path: string): Applied => {
     return { kind: 'write', path, created: true, size: bytes.length, version, before, after, note };
   };
@@ -104,8 +110,16 @@ function asksForVersion({ seen, session }: Writer, { expect }: Write, path: stri
   return typeof expect === 'object' || seen.version(session, path) !== undefined;
 }
 
+interface Current {
+  readonly stat: Stats;
+  /** Null of a file that is too large to be held. */
+  readonly content: FileContent | null;
+  readonly bytes: Buffer | null;
+  readonly digest: string | null;
+}
+
 /** Null when nothing is there. A large file is hashed only where its version matters. */
-async function currentOf(spot: Spot, needsVersion: boolean): Promise<Result<Current | null>> {
+async function currentOf({ contents }: Writer, spot: Spot, needsVersion: boolean): Promise<Result<Current | null>> {
   if (spot.stat === null) return ok(null);
   const other = notAFile(spot);
   if (other !== undefined) return other;
@@ -114,10 +128,11 @@ async function currentOf(spot: Spot, needsVersion: boolean): Promise<Result<Curr
   try {
     const { stat } = file.value;
     if (stat.size > WHOLE_BYTES) {
-      return ok({ stat, bytes: null, digest: needsVersion ? await digestOfFile(file.value.fd) : null });
+      const digest = needsVersion ? await digestOfFile(file.value.fd) : null;
+      return ok({ stat, content: null, bytes: null, digest });
     }
-    const bytes = readWhole(file.value, WHOLE_BYTES);
-    return ok({ stat, bytes, digest: digestOf(bytes) });
+    const content = contents.of(readWhole(file.value, WHOLE_BYTES));
+    return ok({ stat, content, bytes: content.bytes, digest: content.digest });
   } finally {
     closeSync(file.value.fd);
   }
@@ -135,7 +150,7 @@ function meets({ seen, session }: Writer, { expect }: Write, path: string, now: 
   }
   if (now.digest === null || versionOf(now.digest) === wanted) return ok(undefined);
   const message = `${shown(path)} was changed since it was read (version ${wanted}, now ${versionOf(now.digest)}); nothing was changed. Read it again.`;
-  const changed = whatChanged(seen.textOf(wanted), decoded(now)?.text);
+  const changed = whatChanged(seen.textOf(wanted), now.content?.text?.text);
   const text = changed === null ? message : `${message}\n${changed}`;
   return fail('CONFLICT', text, { expected: wanted, version: versionOf(now.digest) });
 }
@@ -148,7 +163,7 @@ interface Content {
 }
 
 function contentOf({ content }: Write, now: Current | null): Result<Content> {
-  const old = decoded(now);
+  const old = now?.content?.text ?? null;
   const before = old === null || old.text.length > DIFF_BYTES ? null : old.text;
   if (content instanceof Uint8Array) return ok({ bytes: Buffer.from(content), before, after: null, note: null });
 
@@ -162,12 +177,6 @@ function contentOf({ content }: Write, now: Current | null): Result<Content> {
     .join('; ');
   const after = text.length > DIFF_BYTES ? null : text;
   return ok({ bytes: bytes.value, before, after, note: note === '' ? null : note });
-}
-
-function decoded(now: Current | null): Decoded | null {
-  if (now === null || now.bytes === null) return null;
-  const text = decodeText(now.bytes);
-  return text.ok ? text.value : null;
 }
 
 function readOnly(path: string): Result<never> {

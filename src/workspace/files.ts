@@ -4,6 +4,7 @@ import type { Applied, Caller, Change, Files, Inspection } from '../kernel/works
 import { applyChanges, rehearseChanges } from './apply.ts';
 import { digestAt } from './current-state.ts';
 import { guarded } from './errno.ts';
+import { Contents } from './file-content.ts';
 import { listFolder } from './list.ts';
 import type { OneByOne } from './mutex.ts';
 import { parsePath, shown } from './parse-path.ts';
@@ -15,11 +16,14 @@ import { versionOf } from './version.ts';
 import { type Spot, wouldBeOf } from './walk.ts';
 
 /** A workspace's files as one call sees them: bound to its session, and to what it was admitted to change. */
-export function filesFor(caller: Caller, writer: Writer, oneByOne: OneByOne): Files {
-  const { place, secrets, seen, session } = writer;
+export function filesFor(caller: Caller, shared: Omit<Writer, 'contents'>, oneByOne: OneByOne): Files {
+  const { place, secrets, seen, session } = shared;
+  const contents = new Contents();
+  const writer: Writer = { ...shared, contents };
   const reader = {
     place,
     secrets,
+    contents,
     get signal() {
       return caller.signal;
     },
@@ -77,7 +81,7 @@ export function filesFor(caller: Caller, writer: Writer, oneByOne: OneByOne): Fi
 
   function isStale(spot: Spot): boolean {
     const known = seen.version(session, spot.path);
-    const digest = known === undefined ? null : digestAt(spot);
+    const digest = known === undefined ? null : digestAt(spot, (bytes) => contents.of(bytes).digest);
     return digest !== null && versionOf(digest) !== known;
   }
 

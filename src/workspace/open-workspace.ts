@@ -14,7 +14,7 @@ import { SecretInodes } from './secret-inodes.ts';
 import { SecretValues } from './secret-values.ts';
 import { Seen } from './seen.ts';
 import { Turns } from './turns.ts';
-import { type Undone, undoCall } from './undo.ts';
+import { canUndo, type Undone, undoCall } from './undo.ts';
 import { type FileNews, type Watch, watchTree } from './watch.ts';
 import { elsewhere, isHere } from './working-dir.ts';
 
@@ -32,6 +32,8 @@ export interface WorkspaceOptions {
 
 /** The one place that opens workspace files. Give it to an executor as its `world`. */
 export interface Workspace extends World {
+  /** Whether a call's changes are known and were not taken back. */
+  canUndo(callId: string): boolean;
   /** Takes back what a call changed. CONFLICT when later changes overlap, NOT_CONFIGURED without a journal. */
   undo(callId: string): Promise<Result<Undone>>;
   /**
@@ -79,6 +81,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
         search: searchFor(caller, { place, secrets: shared.secrets, sandbox: options.sandbox }),
       };
     },
+    canUndo: (callId) => journal !== undefined && canUndo(place, journal, callId),
     async undo(callId) {
       if (journal === undefined) {
         return fail('NOT_CONFIGURED', 'Nothing can be undone without a journal: open the workspace with one.');

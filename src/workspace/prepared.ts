@@ -1,8 +1,9 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Result } from '../kernel/result.ts';
 import type { Applied, Change } from '../kernel/workspace.ts';
 import type { ByWhom } from './by-whom.ts';
 import type { Recorded } from './change-set.ts';
+import type { Contents } from './file-content.ts';
 import type { Journal } from './journal.ts';
 import type { Place } from './place.ts';
 import type { SecretInodes } from './secret-inodes.ts';
@@ -19,6 +20,8 @@ export interface Writer {
   readonly seen: Seen;
   readonly session: string;
   readonly byWhom: ByWhom;
+  /** Of this call. */
+  readonly contents: Contents;
   /** Checks only: no folder is made, nothing is kept. */
   readonly rehearsal?: boolean;
   /** Called before a folder is made for a change. Throws what the system throws; then it is not made. */
@@ -42,5 +45,5 @@ export interface Prepared {
 
 /** Beside the file, so that a rename suffices; random and never opened if it exists, so nobody can lie in wait. */
 export function tempName(): string {
-  return `.toolwright-${randomBytes(9).toString('hex')}.tmp`;
+  return `.toolwright-${randomUUID().replaceAll('-', '')}.tmp`;
 }

@@ -3,6 +3,7 @@ import { fail, ok, type Result } from '../kernel/result.ts';
 import type { BinaryFile, FileBytes, LineWindow, TextFile, WindowQuery } from '../kernel/workspace.ts';
 import { decodeText, sniffEncoding } from './decode-text.ts';
 import { guardedLater } from './errno.ts';
+import type { Contents } from './file-content.ts';
 import { readLines } from './line-window.ts';
 import { mimeTypeOf } from './mime-type.ts';
 import { infoOf, type OpenFile, openFile, readWhole, WHOLE_BYTES } from './open-file.ts';
@@ -20,6 +21,7 @@ export interface Reader {
   readonly place: Place;
   readonly secrets: SecretInodes;
   readonly signal: AbortSignal;
+  readonly contents: Contents;
 }
 
 export function readWindow(reader: Reader, path: string, query: WindowQuery): Promise<Result<LineWindow | BinaryFile>> {
@@ -40,9 +42,10 @@ export function readWindow(reader: Reader, path: string, query: WindowQuery): Pr
 export function readText(reader: Reader, path: string): Promise<Result<TextFile>> {
   return withFile(reader, path, async (file, real) => {
     if (file.stat.size > MAX_TEXT_BYTES) return tooLarge(real, file.stat.size, MAX_TEXT_BYTES);
-    const bytes = readWhole(file, MAX_TEXT_BYTES);
+    const content = reader.contents.of(readWhole(file, MAX_TEXT_BYTES));
+    const { bytes } = content;
     if (holdsPrivateKey(bytes)) return keyWithheld(real);
-    const decoded = decodeText(bytes);
+    const { decoded } = content;
     if (!decoded.ok) return named(decoded, real);
     if (decoded.value === null) {
       return fail('INVALID_INPUT', `${shown(real)} is a binary file (${mimeTypeOf(bytes)}), not text.`);
@@ -51,7 +54,7 @@ export function readText(reader: Reader, path: string): Promise<Result<TextFile>
       ...infoOf(real, file.stat),
       ...decoded.value,
       mode: file.stat.mode & 0o7777,
-      version: versionOf(digestOf(bytes)),
+      version: versionOf(content.digest),
     });
   });
 }

@@ -38,7 +38,6 @@ const syncLater = promisify(fsync);
 export interface Current {
   readonly stat: Stats;
   readonly bytes: Buffer | null;
-  readonly digest: string | null;
 }
 
 interface NewFile {
@@ -138,7 +137,7 @@ function isStill(folder: Folder, name: string, now: Current | null, old: number 
     now !== null &&
     now.bytes !== null &&
     now.bytes.length <= COMPARED_BYTES &&
-    !holds(old, now.bytes)
+    !holds(old, fstatSync(old), now.bytes)
   )
     return false;
   const stat = folder.stat(name);
@@ -146,8 +145,7 @@ function isStill(folder: Folder, name: string, now: Current | null, old: number 
   return stat.ino === now.stat.ino && stat.size === now.stat.size && stat.mtimeMs === now.stat.mtimeMs;
 }
 
-function holds(fd: number, bytes: Buffer): boolean {
-  const stat = fstatSync(fd);
+function holds(fd: number, stat: Stats, bytes: Buffer): boolean {
   return stat.size === bytes.length && readWhole({ fd, stat }, stat.size).equals(bytes);
 }
 
@@ -155,7 +153,7 @@ function holds(fd: number, bytes: Buffer): boolean {
 function wasWritten(old: number, { stat, bytes }: Current): boolean {
   const latest = fstatSync(old);
   if (latest.size !== stat.size || latest.mtimeMs !== stat.mtimeMs) return true;
-  return Date.now() - latest.mtimeMs < COARSE_MS && bytes !== null && !holds(old, bytes);
+  return Date.now() - latest.mtimeMs < COARSE_MS && bytes !== null && !holds(old, latest, bytes);
 }
 
 /** Their file again under its name: itself where it has another name, else a copy. */

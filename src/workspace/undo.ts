@@ -16,10 +16,7 @@ export interface Undone {
  * them, latest first. CONFLICT when later changes overlap; nothing is touched then.
  */
 export async function undoCall(place: Place, journal: Journal, callId: string): Promise<Result<Undone>> {
-  const sets = journal
-    .done(callId)
-    .filter((set) => set.root === place.names.real)
-    .reverse();
+  const sets = setsOf(place, journal, callId).reverse();
   if (sets.length === 0) {
     return journal.wasUndone(callId)
       ? fail('CONFLICT', `The changes of call ${callId} were undone already.`)
@@ -43,6 +40,15 @@ export async function undoCall(place: Place, journal: Journal, callId: string): 
     journal.setUndone(set);
   }
   return ok({ restored });
+}
+
+/** Whether the journal has changes of this call in this workspace that were not taken back. */
+export function canUndo(place: Place, journal: Journal, callId: string): boolean {
+  return setsOf(place, journal, callId).length > 0;
+}
+
+function setsOf(place: Place, journal: Journal, callId: string) {
+  return journal.done(callId).filter((set) => set.root === place.names.real);
 }
 
 function overlapWith(place: Place, change: Recorded, judged: ReadonlySet<string>): Result<never> | undefined {

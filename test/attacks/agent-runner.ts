@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ResultPart } from '../../src/kernel/message.ts';
+import { anthropicEvents } from '../../src/testing/wire-turn.ts';
 import { TestServer } from '../server/test-server.ts';
 import { type AgentRun, type RunPlan, runAgent } from './agent-world.ts';
 import type { Observation, OutcomeName } from './attack.ts';
@@ -111,9 +112,11 @@ const FAULTS = [
   { raw: { chunks: [], after: 'cut' as const } },
 ];
 
-const HEARD =
-  'data: {"type":"message_start","message":{}}\n\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}\n\n' +
-  'data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hm"}}\n\n';
+const HEARD = anthropicEvents(
+  { type: 'message_start', message: {} },
+  { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hm' } },
+).join('');
 
 const BIG = 'x'.repeat(1024 * 1024);
 const MALFORMED: readonly (readonly string[])[] = [
@@ -139,7 +142,7 @@ function rawCall(json: readonly string[], turn: number): string[] {
     { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
     { type: 'message_stop' },
   ];
-  return events.map((event) => `data: ${JSON.stringify(event)}\n\n`);
+  return anthropicEvents(...events);
 }
 
 async function runCase(fixture: Fixture): Promise<Observation | undefined> {

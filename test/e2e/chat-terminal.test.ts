@@ -23,10 +23,10 @@ class Terminal implements Disposable {
   }
 
   /** Waits until the screen, with what scrolled away, shows it. */
-  async sees(words: string): Promise<string> {
+  async sees(words: string | RegExp): Promise<string> {
     for (let tries = 0; tries < 300; tries++) {
       const screen = this.#tmux('capture-pane', '-p', '-J', '-S', '-500');
-      if (screen.includes(words)) return screen;
+      if (typeof words === 'string' ? screen.includes(words) : words.test(screen)) return screen;
       await delay(100);
     }
     throw new Error(`«${words}» never came:\n${this.#tmux('capture-pane', '-p', '-J', '-S', '-500')}`);
@@ -45,7 +45,7 @@ class Terminal implements Disposable {
   }
 }
 
-test('chat in a terminal: a call is edited in place, Ctrl-C stops a command, Ctrl-D leaves', {
+test('chat in a terminal: Ctrl-C takes back a line, a call is edited in place, Ctrl-C stops a command, two of them or Ctrl-D leave', {
   timeout: 120_000,
 }, async () => {
   using place = cliPlace(process.env.PATH, { 'a.txt': 'old text' });
@@ -65,10 +65,13 @@ test('chat in a terminal: a call is edited in place, Ctrl-C stops a command, Ctr
   };
   const variables = Object.entries(env).map(([name, value]) => `${name}='${value}'`);
   const program = `'${process.execPath}' '${ROOT}/node_modules/tsx/dist/cli.mjs' '${ROOT}/src/cli/main.ts'`;
-  const command = `env -i ${variables.join(' ')} ${program} chat -w '${place.workspace}'; echo "left with $?"; sleep 60`;
+  const chat = `env -i ${variables.join(' ')} ${program} chat -w '${place.workspace}'`;
+  const command = `${chat}; echo "left with $?"; ${chat}; echo "left again with $?"; sleep 60`;
   using terminal = new Terminal(join(place.top, 'tmux'), command);
 
   await terminal.sees('you>');
+  terminal.type('a line to forget', 'C-c');
+  await terminal.sees('Press Ctrl-C again');
   terminal.type('change a.txt', 'Enter');
   await terminal.sees('May write_file run?');
   terminal.type('e', 'Enter');
@@ -78,6 +81,7 @@ test('chat in a terminal: a call is edited in place, Ctrl-C stops a command, Ctr
   terminal.type('C-u', '{"path":"a.txt","content":"by me"}', 'Enter');
   await terminal.sees('Changed.');
   expect(readFileSync(join(place.workspace, 'a.txt'), 'utf8')).toBe('by me');
+  expect(model.requests[0]?.body.messages[0].content[0].text).toBe('change a.txt');
   const told = model.requests[1]?.body.messages.at(-1).content[0].content;
   expect(told).toContain('The person who approved this changed');
 
@@ -88,6 +92,10 @@ test('chat in a terminal: a call is edited in place, Ctrl-C stops a command, Ctr
   await terminal.sees('✗ stopped');
   const screen = await terminal.sees('interrupted');
   expect(screen).toContain('Stopping …');
+  terminal.type('C-c');
+  await terminal.sees('Press Ctrl-C again');
+  terminal.type('C-c');
+  await terminal.sees(/left with 0\n[^]*you>/);
   terminal.type('C-d');
-  await terminal.sees('left with 0');
+  await terminal.sees('left again with 0');
 });

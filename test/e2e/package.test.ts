@@ -1,5 +1,5 @@
-import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -25,6 +25,12 @@ async function program(source: string): Promise<string> {
   writeFileSync(file, source);
   return (await run(process.execPath, [file], { cwd: folder })).stdout.trim();
 }
+
+/** Somebody's folder, which is not where the package is. */
+const bin = join(folder, 'node_modules/.bin/toolwright');
+const at = { cwd: join(folder, 'work'), env: { PATH: process.env.PATH, HOME: join(folder, 'home') } };
+mkdirSync(at.cwd);
+writeFileSync(join(at.cwd, 'hello.txt'), 'hello\n');
 
 describe('the package, installed in an empty folder', () => {
   test('runs a tool', async () => {
@@ -56,6 +62,27 @@ describe('the package, installed in an empty folder', () => {
       'NOT_CONFIGURED ai is not installed. Add it to your project: npm install ai',
     ]);
   });
+
+  test('its command line calls a tool, and serves the page', async () => {
+    const { stdout } = await run(bin, ['call', 'read_file', '--path', 'hello.txt'], at);
+    expect(stdout).toContain('hello');
+    const server = spawn(bin, ['start', '--json', '--set', 'port=0'], at);
+    const line = await new Promise<string>((done) => server.stdout.setEncoding('utf8').once('data', done));
+    const page = await fetch(JSON.parse(line).url);
+    expect(await page.text()).toContain('<title>Toolwright');
+    server.kill();
+    await new Promise((done) => server.once('exit', done));
+  }, 60_000);
+
+  test('without the search program for this platform, search says what to do and all else works', async () => {
+    const scope = join(folder, 'node_modules/@vscode');
+    for (const name of readdirSync(scope).filter((each) => each !== 'ripgrep'))
+      rmSync(join(scope, name), { recursive: true });
+    const grep = run(bin, ['call', 'grep', '--pattern', 'hello'], at);
+    await expect(grep).rejects.toMatchObject({ stderr: expect.stringContaining('install @vscode/ripgrep again') });
+    const { stdout } = await run(bin, ['call', 'read_file', '--path', 'hello.txt'], at);
+    expect(stdout).toContain('hello');
+  }, 60_000);
 
   test('has types for every entry', () => {
     const { exports } = JSON.parse(readFileSync(join(folder, 'node_modules/toolwright/package.json'), 'utf8'));

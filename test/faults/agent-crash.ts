@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqliteStore } from '../../src/storage/sqlite/open.ts';
 import { type ModelServer, modelServer, type RawRequest } from '../../src/testing/model-server.ts';
+import { anthropicEvents } from '../../src/testing/wire-turn.ts';
 
 const TURNS = 3;
 const CALLS = 3;
@@ -16,7 +17,7 @@ export function payingModel(): Promise<ModelServer> {
     const blocks = turn < TURNS ? Array.from({ length: CALLS }, (_, at) => payment(turn, at)) : [said('All paid.')];
     const end = { type: 'message_delta', delta: { stop_reason: turn < TURNS ? 'tool_use' : 'end_turn' } };
     const events = [start, ...blocks.flatMap(streamed), end, { type: 'message_stop' }];
-    return { chunks: [events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')] };
+    return { chunks: [anthropicEvents(...events).join('')] };
   });
 }
 
@@ -37,7 +38,7 @@ function said(text: string): Block {
   return { block: { type: 'text', text: '' }, delta: { type: 'text_delta', text } };
 }
 
-function streamed({ block, delta }: Block, index: number): object[] {
+function streamed({ block, delta }: Block, index: number) {
   return [
     { type: 'content_block_start', index, content_block: block },
     { type: 'content_block_delta', index, delta },

@@ -69,6 +69,11 @@ describe('the model', () => {
     const manual = await server.send('PUT', '/v1/model', { provider: 'manual' });
     expect(manual.body.current).toBe(null);
     expect(JSON.stringify([body, chosen, manual])).not.toMatch(/secret/);
+    const recorded = (await server.host.ledger.log(0, 100)).filter(({ type }) => type === 'model.switched');
+    expect(recorded.map(({ data }) => data)).toEqual([
+      { provider: 'openai', model: 'gpt-x', by: 'owner' },
+      { provider: 'manual', model: null, by: 'owner' },
+    ]);
     const viewer = server.tokenFor('vera', 'approver');
     expect((await server.send('PUT', '/v1/model', { provider: 'openai' }, viewer)).status).toBe(403);
   });
@@ -81,8 +86,12 @@ describe('the model', () => {
       TOOLWRIGHT_MODEL_HEADERS: 'x-team: blue',
     };
     server = await TestServer.start({ env, runner: (parts) => createSessionRunner(parts, env) });
-    const choice = { provider: 'openai', model: 'm', baseUrl: model.url };
+    const baseUrl = model.url.replace('://', '://ana:hunter2@');
+    const choice = { provider: 'openai', model: 'm', baseUrl };
     expect((await server.send('PUT', '/v1/model', choice)).body.current).toEqual({ provider: 'openai', model: 'm' });
+    const recorded = (await server.host.ledger.log(0, 100)).find(({ type }) => type === 'model.switched');
+    expect(recorded?.data).toMatchObject({ endpoint: new URL(model.url).href });
+    expect(JSON.stringify(recorded)).not.toContain('hunter2');
     const { body: session } = await server.post('/v1/sessions');
     await server.post(`/v1/sessions/${session.id}/messages`, { text: 'Hi' });
     await expect.poll(() => model.requests.length, { timeout: 20_000 }).toBeGreaterThan(0);

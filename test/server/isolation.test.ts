@@ -98,6 +98,10 @@ describe('workspaces of one server', () => {
     const { body } = await server.get('/v1/health', token);
     expect(body.workspaces.map(({ id }: Json) => id)).toEqual([there]);
     expect(body.pendingApprovals).toBe(0);
+    for (const workspace of [here, there, undefined])
+      await server.post('/v1/rules', { rule: 'bash(make)', verdict: 'deny', workspace });
+    const rules = (await server.get('/v1/rules', token)).body.items;
+    expect(rules.map(({ workspace }: Json) => workspace)).toEqual([there, null]);
     const own = server.tokenFor('fresh', 'agent', ['fourth']);
     expect((await server.post('/v1/sessions', { id: 'fourth', workspace: there }, own)).status).toBe(404);
     expect((await server.post('/v1/sessions', { id: 'third', workspace: there }, token)).status).toBe(201);
@@ -130,6 +134,23 @@ describe('workspaces of one server', () => {
 });
 
 describe('a token', () => {
+  test('that is taken back while its stream is being opened gets none', async () => {
+    const token = server.tokenFor('hasty', 'viewer', ['first']);
+    const { ledger } = server.host;
+    const { session } = ledger;
+    const revoked = new Promise<void>((resolve) => server.tokens.onRevoked(() => resolve()));
+    ledger.session = async (id) => {
+      writeFileSync(join(server.host.stateDir, 'tokens.json'), '[]');
+      await revoked;
+      return session(id);
+    };
+    try {
+      expect((await server.fetch('/v1/events?session=first', { token })).status).toBe(401);
+    } finally {
+      ledger.session = session;
+    }
+  });
+
   test('that is taken back or narrowed ends its streams at once, and nobody else’s', async () => {
     const [gone, less, kept] = ['gone', 'less', 'kept'].map((name) => server.tokenFor(name, 'viewer'));
     const streams = [gone, less, kept].map((token) => listen('/v1/events', token));

@@ -182,6 +182,48 @@ describe('tools', () => {
     expect(readFileSync(join(server.workspace, 'n.txt'), 'utf8')).toBe('a1b1c1d1e1f1g1h1i1j1');
     expect((await server.get('/v1/history?tool=edit_file')).body.items).toHaveLength(10);
   });
+
+  test('who waits for a call is told what its record says', async () => {
+    const agent = server.tokenFor('bot', 'agent');
+    const attempts = [
+      { tool: 'list_directory', args: {}, key: 'one' },
+      { tool: 'list_directory', args: {}, key: 'one' },
+      { tool: 'read_file', args: { path: 'nothing.txt' } },
+      { tool: 'read_file', args: { path: 7 } },
+      { tool: 'list_directory', args: { path: '.' }, dryRun: true },
+    ];
+    for (const attempt of attempts) {
+      const { body } = await server.post('/v1/calls', attempt, agent);
+      const { view: _, ...recorded } = (await server.get(`/v1/calls/${body.id}`, agent)).body;
+      expect(body).toEqual(recorded);
+    }
+  });
+});
+
+test('a request that is repeated under its key while its call waits leads to that call, at once', async () => {
+  const request = { tool: 'write_file', args: { path: 'a.txt', content: 'x' }, key: 'again', wait: false };
+  const first = await server.post('/v1/calls', request);
+  const second = await server.post('/v1/calls', request);
+  expect(first.status).toBe(202);
+  expect(second).toMatchObject({ status: 202, body: { id: first.body.id } });
+  const other = await server.post('/v1/calls', { ...request, args: { path: 'b.txt', content: 'x' } });
+  expect(other).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+  await server.post(`/v1/calls/${first.body.id}/cancel`);
+  expect(await server.ended(first.body.id)).toMatchObject({ state: 'cancelled' });
+});
+
+test.each([
+  ['GET', '/v1/tools?category=nope', undefined, 'expected one of'],
+  ['GET', '/v1/history?sesion=s1', undefined, 'sesion'],
+  ['GET', '/v1/history?after=zzz', undefined, 'as it came'],
+  ['GET', '/v1/sessions?after=zzz', undefined, 'as it came'],
+  ['POST', '/v1/approvals/none/review', {}, 'send modifiedArgs'],
+  ['PUT', '/v1/files/content?path=new.txt', { content: '!!no base64', encoding: 'base64' }, 'no base64'],
+])('%s %s with what does not fit is refused in words', async (method, path, body, words) => {
+  const init = { method, headers: { 'If-None-Match': '*' }, ...(body && { body: JSON.stringify(body) }) };
+  const response = await server.fetch(path, init);
+  expect(response.status).toBe(400);
+  expect(((await response.json()) as Json).detail).toContain(words);
 });
 
 test('[E20] the codes of calls come through this door as they are', async () => {

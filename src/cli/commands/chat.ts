@@ -68,7 +68,8 @@ class Chat {
     } else await this.#stoppable((signal) => this.#takeUpCalls(app, signal));
     for (;;) {
       const line = (await this.prompter.ask(style.bold(words.prompt)))?.trim();
-      if (line === undefined || line === '/quit' || this.#leaving) break;
+      this.#leaving = false;
+      if (line === undefined || line === '/quit') break;
       if (line === '') continue;
       await this.#stoppable(async (signal) => {
         if (line.startsWith('/')) await this.#do(app, line.slice(1), signal);
@@ -142,11 +143,10 @@ class Chat {
       await work(this.#running.signal);
     } finally {
       this.#running = undefined;
-      this.#leaving = false;
     }
   }
 
-  /** First stops what runs; when nothing runs, the second one leaves. */
+  /** First stops what runs; when nothing runs, the second one in a row leaves. */
   #interrupt(): void {
     const { words, note } = this.#cli;
     if (this.#running !== undefined && !this.#running.signal.aborted) {

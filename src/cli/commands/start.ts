@@ -44,13 +44,14 @@ async function start(cli: Cli, options: StartOptions): Promise<void> {
   });
   const started = await working(cli, words.working.start, opening);
   if (!started.ok) return failWith(cli, started.error);
-  const { url, token, close, host: server } = started.value;
+  const { url, takenPort, token, close, host: server } = started.value;
   const [first] = server.workspaces.values();
   // In the fragment the token stays in the browser: it is never sent as part of an address.
   const address = `${url}/#token=${token}`;
-  if (json) cli.print(JSON.stringify({ url, token, workspaces: [...server.workspaces.keys()] }));
+  if (json) cli.print(JSON.stringify({ url, token, workspaces: [...server.workspaces.keys()], takenPort }));
   else cli.print(words.works(first?.name ?? '', address, `${url}/docs`));
   for (const app of server.apps.values()) await tellSandbox(cli, app);
+  if (takenPort !== null) cli.note(words.takenPort(takenPort));
   await stopSignal(() => process.exit(EXIT.interrupted));
   if (!json) cli.print(words.draining);
   await close();

@@ -1,16 +1,17 @@
-import { type CallRecord, isFinal } from '../../kernel/call.ts';
+import { type CallRecord, type Effect, isFinal } from '../../kernel/call.ts';
 import type { Failure } from '../../kernel/error.ts';
 import { ExecutionContext } from '../../kernel/execution-context.ts';
 import type { ToolResult } from '../../kernel/tool-result.ts';
 import type { StartCall } from '../../protocol/calls.ts';
 import { newCallId } from '../../runtime/call-id.ts';
 import { FairPlaces } from '../../runtime/fair-places.ts';
-import { recordByHand } from '../../runtime/record-by-hand.ts';
-import type { Backend } from '../backend.ts';
+import { openByHand, recordByHand } from '../../runtime/record-by-hand.ts';
+import type { Backend, WorkspaceBackend } from '../backend.ts';
 import { type Credential, maySee } from '../credentials.ts';
-import { type Handlers, json } from '../handler.ts';
+import { type Answer, type Handlers, json } from '../handler.ts';
 import { failureResponse, refuse } from '../problem.ts';
 import { firstOf, type Place, SessionPlaces } from '../sessions-of.ts';
+import { ToldCalls } from '../told-calls.ts';
 import { callDetail, callView } from '../views.ts';
 
 type CallHandlers = Pick<
@@ -29,6 +30,7 @@ export function callRoutes(backend: Backend): CallHandlers {
   const { ledger, blobs } = backend;
   const places = new SessionPlaces(backend);
   const underWay = new FairPlaces(AT_ONCE);
+  const told = new ToldCalls([...backend.workspaces.values()].map(({ executor }) => executor));
 
   async function visible(id: string, who: Credential): Promise<CallRecord | null> {
     const call = await ledger.call(id);
@@ -48,15 +50,9 @@ export function callRoutes(backend: Backend): CallHandlers {
       const tooMany = underWay.take(who.name);
       if (tooMany !== null) return refuse('TOO_MANY_REQUESTS', TOO_MANY[tooMany]);
       const id = newCallId();
-      const done = start(id, place, body, who);
-      const [callId, isDone] =
-        body.wait === false ? await recorded(backend, id, done) : [(await done).callId ?? id, true];
-      const conflict = isDone && callId !== id ? keyConflict(await done, body.key) : undefined;
-      if (conflict !== undefined) return failureResponse(conflict);
-      const call = await ledger.call(callId);
-      if (call === null) return refuse('INTERNAL', 'The call could not be recorded. The log of the server says why.');
-      const told = isDone ? withResult(call, await done) : call;
-      return json(callView(told), isDone || isFinal(call.state) ? 200 : 202, { Location: `/v1/calls/${callId}` });
+      if (body.wait === false) return begun(id, place, body, who);
+      told.expect(id);
+      return ended(id, place, body.key, await start(id, place, body, who));
     },
 
     async getCall({ params, who }) {
@@ -87,23 +83,14 @@ export function callRoutes(backend: Backend): CallHandlers {
     async undoCall({ params, who }) {
       const id = params.id ?? '';
       const call = await ledger.call(id);
-      const args = { by: who.name, call: id };
-      const deed = { id: newCallId(), action: 'person:undo', args } as const;
-      const [place, ...others] = await places.ofCall(call, who);
-      if (call !== null && place !== undefined) {
-        const { session } = call;
-        const undone = await recordByHand(ledger, { ...deed, session }, () => place.undo(id));
-        return undone.ok ? json(undone.value) : failureResponse(undone.error);
-      }
-      // Known to a journal alone, as what its call left in the log was pruned; to which of them, they say.
-      for (const workspace of place === undefined ? [] : [place, ...others]) {
-        const undone = await workspace.undo(id);
-        if (!undone.ok && undone.error.code === 'FILE_NOT_FOUND') continue;
-        const session = await places.byHand(workspace, who);
-        await recordByHand(ledger, { ...deed, session }, async () => undone);
-        return undone.ok ? json(undone.value) : failureResponse(undone.error);
-      }
-      return unknownCall();
+      const found = await places.ofCall(call, who);
+      // Known to a journal alone where what its call left in the log was pruned; to which of them, they say.
+      const place = found.find((each) => each.canUndo(id)) ?? (call === null ? undefined : found[0]);
+      if (place === undefined) return unknownCall();
+      const session = call?.session ?? (await openByHand(ledger, place.id, who.name));
+      const deed = { id: newCallId(), session, action: 'person:undo', args: { by: who.name, call: id } } as const;
+      const undone = await recordByHand(ledger, deed, () => place.undo(id));
+      return undone.ok ? json(undone.value) : failureResponse(undone.error);
     },
 
     async explainCall({ body, who }) {
@@ -134,16 +121,46 @@ export function callRoutes(backend: Backend): CallHandlers {
     },
   };
 
-  async function start(id: string, { session, workspace }: Place, body: StartCall, who: Credential) {
+  /** As soon as the store has it, or it is over. A repeated key leads to the earlier call, which may still wait. */
+  async function begun(id: string, place: Place, body: StartCall, who: Credential): Promise<Answer> {
+    const first = await new Promise<string | ToolResult>((resolve) => {
+      start(id, place, body, who, resolve).then(resolve, () => resolve(id));
+    });
+    return typeof first === 'string' ? answer(await ledger.call(first)) : ended(id, place, body.key, first);
+  }
+
+  /** A repeated key leads to the earlier call. */
+  async function ended(id: string, { workspace }: Place, key: string | undefined, result: ToolResult): Promise<Answer> {
+    const known = told.take(id, effectIn(workspace));
+    const { callId } = result;
+    if (callId === null || callId === id) return answer(known ?? (await ledger.call(id)), result);
+    const conflict = keyConflict(result, key);
+    return conflict === undefined ? answer(await ledger.call(callId), result) : failureResponse(conflict);
+  }
+
+  async function start(
+    id: string,
+    { session, workspace }: Place,
+    body: StartCall,
+    who: Credential,
+    onRecorded?: (callId: string) => void,
+  ) {
     const agent = who.role === 'agent' ? who.name : undefined;
     const context = contextFor(workspace.context, { session, agent, timeout: body.timeout, dryRun: body.dryRun });
-    const options = { id, ...(body.key !== undefined && { key: body.key }) };
+    const options = { id, ...(body.key !== undefined && { key: body.key }), ...(onRecorded && { onRecorded }) };
     try {
       return await workspace.executor.execute(body.tool, context, body.args ?? {}, options);
     } finally {
       underWay.leave(who.name);
     }
   }
+}
+
+function effectIn({ registry }: WorkspaceBackend): (tool: string) => Effect | undefined {
+  return (tool) => {
+    const found = registry.find(tool);
+    return found.ok ? found.value.effect : undefined;
+  };
 }
 
 /** The record hides secrets. Whoever waits for the call is its caller, and gets what a program gets. */
@@ -179,21 +196,11 @@ function contextFor(base: ExecutionContext, { session, agent, timeout, dryRun }:
   });
 }
 
-/** As soon as the store has it, or it is over. A repeated key leads to the earlier call. */
-async function recorded(
-  { ledger }: Backend,
-  id: string,
-  done: Promise<{ callId: string | null }>,
-): Promise<readonly [string, boolean]> {
-  let ended: string | undefined;
-  void done.then(({ callId }) => {
-    ended = callId ?? id;
-  });
-  for (let tries = 0; tries < 500 && ended === undefined; tries++) {
-    if ((await ledger.call(id)) !== null) return [id, false];
-    await new Promise((resolve) => setTimeout(resolve, tries < 10 ? 1 : 10));
-  }
-  return [ended ?? id, ended !== undefined];
+function answer(call: CallRecord | null, result?: ToolResult): Answer {
+  if (call === null) return refuse('INTERNAL', 'The call could not be recorded. The log of the server says why.');
+  const shown = result === undefined ? call : withResult(call, result);
+  const isOver = result !== undefined || isFinal(call.state);
+  return json(callView(shown), isOver ? 200 : 202, { Location: `/v1/calls/${call.id}` });
 }
 
 function unknownCall(): Response {

@@ -1,11 +1,11 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import type { Backend } from '../backend.ts';
+import type { ApiParts } from '../api-parts.ts';
 import { maySee } from '../credentials.ts';
-import type { EventStreams } from '../event-streams.ts';
 import type { Handlers } from '../handler.ts';
 import { refuse } from '../problem.ts';
 
-export function eventRoutes(streams: EventStreams, { ledger }: Backend): Pick<Handlers, 'streamEvents'> {
+export function eventRoutes({ streams, open, backend }: ApiParts): Pick<Handlers, 'streamEvents'> {
+  const { ledger } = backend;
   return {
     async streamEvents({ c, who, tokenHash, query }) {
       const session = query.session ?? null;
@@ -19,6 +19,7 @@ export function eventRoutes(streams: EventStreams, { ledger }: Backend): Pick<Ha
       const after = last === undefined ? (query.after ?? null) : Number(last);
       const workspace = session === null ? undefined : (await ledger.session(session))?.workspace;
       const { outgoing } = c.env;
+      if (open.wasCut(outgoing)) return refuse('UNAUTHENTICATED', 'That token is no longer valid.');
       outgoing.writeHead(200, {
         'Content-Type': 'text/event-stream; charset=utf-8',
         'Cache-Control': 'no-store',

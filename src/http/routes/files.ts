@@ -3,19 +3,17 @@ import type { Access } from '../../kernel/access.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { Change, Files } from '../../kernel/workspace.ts';
 import type { FileContent } from '../../protocol/files.ts';
-import { recordByHand } from '../../runtime/record-by-hand.ts';
+import { openByHand, recordByHand } from '../../runtime/record-by-hand.ts';
 import type { Backend, WorkspaceBackend } from '../backend.ts';
 import type { Credential } from '../credentials.ts';
 import { type Handlers, json } from '../handler.ts';
 import { failureResponse, refuse } from '../problem.ts';
-import { SessionPlaces, workspacesFor } from '../sessions-of.ts';
+import { workspacesFor } from '../sessions-of.ts';
 
 const MOST_BYTES = 8 * 1024 * 1024;
 
 /** A person's own look at the files, through the same walk and the same policy as the tools'. */
 export function fileRoutes(backend: Backend): Pick<Handlers, 'listFiles' | 'getGitStatus' | 'getFile' | 'saveFile'> {
-  const places = new SessionPlaces(backend);
-
   async function find(id: string | undefined, who: Credential): Promise<Result<WorkspaceBackend>> {
     const theirs = await workspacesFor(backend, who);
     const [first] = theirs.values();
@@ -64,7 +62,7 @@ export function fileRoutes(backend: Backend): Pick<Handlers, 'listFiles' | 'getG
       const change: Change = { kind: 'write', path, content, expect };
       const callId = `save-${randomUUID()}`;
       const files = filesFor(workspace.value, who, { callId, admitted: [{ kind: 'fs.write', path }] });
-      const session = await places.byHand(workspace.value, who);
+      const session = await openByHand(backend.ledger, workspace.value.id, who.name);
       const deed = { id: callId, session, action: 'person:save', args: { by: who.name, path } } as const;
       const saved = await recordByHand(backend.ledger, deed, () => files.apply([change]));
       if (!saved.ok && saved.error.code === 'CONFLICT') return refuse('PRECONDITION_FAILED', saved.error.message);

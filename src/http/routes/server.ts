@@ -42,8 +42,8 @@ export function serverRoutes({
 
     listModels: () => json(runner.models()),
 
-    chooseModel({ body }) {
-      const chosen = runner.choose(body);
+    async chooseModel({ body, who }) {
+      const chosen = await runner.choose(body, who.name);
       return chosen.ok ? json(runner.models()) : failureResponse(chosen.error);
     },
 

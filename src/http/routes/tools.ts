@@ -3,7 +3,7 @@ import { SCHEMA_FORMATS, type SchemaFormat } from '../../schema/formats.ts';
 import type { Backend } from '../backend.ts';
 import { type Handlers, json } from '../handler.ts';
 import { failureResponse, refuse } from '../problem.ts';
-import { firstOf } from '../sessions-of.ts';
+import { firstOf, workspacesFor } from '../sessions-of.ts';
 import { toolView } from '../views.ts';
 
 type ToolHandlers = Pick<
@@ -52,8 +52,11 @@ export function toolRoutes(backend: Backend): ToolHandlers {
       return json({ format, items: tools.map((tool) => convert(tool)) });
     },
 
-    async listRules() {
-      return json({ items: await settings.rules() });
+    async listRules({ who }) {
+      const theirs = await workspacesFor(backend, who);
+      const rules = await settings.rules();
+      const isTheirs = (workspace: string | null) => workspace === null || theirs.has(workspace);
+      return json({ items: who.sessions === null ? rules : rules.filter((rule) => isTheirs(rule.workspace)) });
     },
 
     async saveRule({ body, who }) {

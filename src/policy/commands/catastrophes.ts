@@ -1,9 +1,9 @@
 import { runsDownload } from './downloads.ts';
 import { isPrecious, type Surroundings } from './places.ts';
-import type { ShellScript, SimpleCommand } from './shell-script.ts';
-import type { ShellWord } from './shell-words.ts';
+import type { ShellScript } from './shell-script.ts';
+import { plainWord, type ShellWord } from './shell-words.ts';
 import type { Variables } from './variables.ts';
-import { commandNames, innerCommands, SHELLS } from './wrappers.ts';
+import { commandNames, innerCommands } from './wrappers.ts';
 
 /**
  * What is refused in every mode and whatever the rules. Each returns why, or undefined. The sandbox would contain most
@@ -67,10 +67,22 @@ export function catastrophe(
 function writtenBy(name: string, args: readonly ShellWord[]): readonly ShellWord[] {
   const operands = args.filter(({ text }) => !text.startsWith('-'));
   if (name === 'tee') return operands;
+  if (name === 'sed') return args.some(({ text }) => /^(-[a-zA-Z]*i|--in-place)/.test(text)) ? operands : [];
+  if (name === 'tar' || name === 'unzip') return unpackedTo(name, args);
   return ['cp', 'ln', 'install', 'rsync'].includes(name) && operands.length > 1 ? operands.slice(-1) : [];
 }
 
-function runsRemover(args: readonly ShellWord[]): boolean {
+/** `tar -xC /`, `unzip a -d /`. */
+function unpackedTo(name: string, args: readonly ShellWord[]): readonly ShellWord[] {
+  const folder = name === 'tar' ? /^(-[a-zA-Z]*C|--directory)$/ : /^-[a-zA-Z]*d$/;
+  if (name === 'tar' && !args.some(({ text }) => /^(-?[a-zA-Z]*x|--extract|--get)/.test(text))) return [];
+  return args.flatMap((word, at) => {
+    if (folder.test(args[at - 1]?.text ?? '')) return [word];
+    return word.text.startsWith('--directory=') ? [behindEquals(word)] : [];
+  });
+}
+
+export function runsRemover(args: readonly ShellWord[]): boolean {
   return innerCommands('find', args).some(
     (inner) => inner.kind === 'words' && commandNames(inner).some((name) => REMOVERS.test(name)),
   );
@@ -124,23 +136,12 @@ export function catastrophicScript(script: ShellScript, where: Surroundings): st
     );
     if (root !== -1 && remove > root) return 'it would delete what another command lists outside the workspace';
   }
+  for (const command of script.commands) {
+    const [first, ...inner] = command.input === undefined ? [] : commandNames(command);
+    const words = command.input?.split(/\s+/).filter(Boolean).map(plainWord) ?? [];
+    const removes = /^(xargs|parallel)$/.test(first ?? '') && inner.some((name) => REMOVERS.test(name));
+    const lost = removes ? words.find((word) => isPrecious(word, [where.root], where)) : undefined;
+    if (lost !== undefined) return `it would delete ${lost.text} and everything in it`;
+  }
   return undefined;
-}
-
-/** Text that a shell is given to read: by a heredoc, a here-string, or an `echo` in front of it. */
-export function scriptsGiven({ commands, pipelines }: ShellScript): string[] {
-  const isShell = (command: SimpleCommand) =>
-    commandNames(command).some((name) => SHELLS.has(name) || name === '.' || name === 'source');
-  const given = commands.flatMap((command) => (command.input !== undefined && isShell(command) ? [command.input] : []));
-  const piped = pipelines.flatMap((pipeline) =>
-    pipeline.slice(1).flatMap((stage, at) => (stage.some(isShell) ? (pipeline[at] ?? []).flatMap(printedBy) : [])),
-  );
-  return [...given, ...piped];
-}
-
-function printedBy({ words: [first, ...words], input }: SimpleCommand): string[] {
-  if (input !== undefined) return [input];
-  if (!/^(echo|printf)$/.test(first?.value ?? '')) return [];
-  const text = words.map(({ value }) => value ?? '').join(' ');
-  return [text.replaceAll('\\n', '\n')];
 }

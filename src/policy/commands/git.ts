@@ -4,10 +4,10 @@ import type { ShellWord } from './shell-words.ts';
 
 const DIFF_ALONE =
   '-p -u -s -R -a -b -w -z -M -C -B -D --patch --no-patch --raw --stat --numstat --shortstat --dirstat --summary --patch-with-stat --name-only --name-status --check --full-index --binary --pickaxe-all --minimal --patience --histogram --cached --staged --no-color --no-renames --ignore-space-change --ignore-all-space --ignore-blank-lines --word-diff --no-index --exit-code --quiet --text --no-ext-diff --no-textconv --no-prefix --merge-base --function-context -W --compact-summary --cumulative';
-const DIFF_TAKES =
-  '-U -S -G -l --unified --diff-filter --inter-hunk-context --word-diff-regex --src-prefix --dst-prefix --relative';
+const DIFF_TAKES = '-S -G -l --diff-filter --inter-hunk-context --word-diff-regex --src-prefix --dst-prefix';
+// The value of these is glued on or left out: in `git diff -U .env`, .env is a file.
 const DIFF_GLUED =
-  '--stat --color --find-renames --find-copies --diff-algorithm --word-diff --abbrev --submodule --ignore-submodules --color-moved';
+  '-U --unified --relative --stat --color --find-renames --find-copies --diff-algorithm --word-diff --abbrev --submodule --ignore-submodules --color-moved';
 const LOG_ALONE = `${DIFF_ALONE} --oneline --graph --all --decorate --no-decorate --reverse --merges --no-merges --first-parent --follow --branches --tags --remotes --topo-order --date-order --left-right --cherry --cherry-pick --cherry-mark --boundary --no-walk --walk-reflogs -g --source --abbrev-commit --no-abbrev-commit --relative-date --parents --children --full-history --simplify-by-decoration --dense --sparse -i -E -F -c --cc -m --regexp-ignore-case --extended-regexp --fixed-strings --all-match --invert-grep --count --objects`;
 const LOG_TAKES = `${DIFF_TAKES} -n -L --max-count --skip --since --after --until --before --author --committer --grep --format --date --encoding --exclude --glob`;
 const LOG_GLUED = `${DIFF_GLUED} --pretty --format --date --decorate --branches --tags --remotes --show-notes`;
@@ -125,11 +125,17 @@ export function gitCommand(args: readonly ShellWord[]): ReadOnlyAnswer {
   if (needed !== undefined && !flags.options.some((option) => needed.includes(option.name))) {
     return { why: `git ${name} may change something without ${needed.join(' or ')}` };
   }
-  return { content: flags.operands.map(pathOfObject), named: [] };
+  const ranges = flags.options.filter((option) => option.name === '-L').flatMap(({ value }) => value ?? []);
+  return { content: [...flags.operands, ...ranges.map(fileOfRange)].map(pathOfObject), named: [] };
 }
 
 /** Placeholders of a format. */
 const CHECKS_SIGNATURES = /%G|%\(signature/;
+
+/** `1,9:.env` and `:name:.env` read that file's history. */
+function fileOfRange(word: ShellWord): ShellWord {
+  return { ...word, value: word.value?.replace(/^.*:/s, '') ?? null };
+}
 
 /** `HEAD:.env` reads a file of that name from the history. */
 function pathOfObject(word: ShellWord): ShellWord {

@@ -110,6 +110,25 @@ describe('a catastrophe in another spelling is refused, in mode auto too', () =>
     'ls "`rm -rf /`"',
     'cat <(rm -rf /)',
     `cat <<E\n$(rm -rf /)\nE`,
+    `python3 -c "import os; os.system('rm -rf /')"`,
+    `perl -e 'exec "rm", "-rf", "/"'`,
+    `node -e "require('child_process').execSync('rm -rf /')"`,
+    `awk 'BEGIN{system("rm -rf /")}'`,
+    `expect -c 'spawn rm -rf /'`,
+    'xargs rm -rf <<< /',
+    'xargs rm -rf <<E\n/usr\nE',
+    'X=rm; $X -rf /',
+    `X='rm -rf /'; $X`,
+    `X='rm -rf /'; eval "$X"`,
+    `X='rm -rf /'; bash -c "$X"`,
+    'source <(echo rm -rf /)',
+    'bash <(echo rm -rf /)',
+    'eval "$(echo rm -rf /)"',
+    `echo 'rm -rf /' | crontab -`,
+    String.raw`printf 'all:\n\trm -rf /\n' | make -f -`,
+    'tar -xf a.tar -C /',
+    'unzip -o a.zip -d /usr',
+    'sed -i d /etc/passwd',
   ])('%s', (command) => {
     expect(verdict(command, 'auto')).toBe('deny');
   });
@@ -130,6 +149,28 @@ describe('what cannot be undone, and what is hidden from whoever reads the comma
     'git reflog expire --all',
     'git stash clear',
     'rm -rf .git',
+    'rm -rf .*',
+    'rm -rf .git/objects',
+    'mv .git /tmp/x',
+    'find .git -delete',
+    'find . -delete',
+    'rm -rf ../project',
+    'rm -rf /home/ana/project/',
+    'pushd ..; rm -rf project',
+    'source <(cat a)',
+    '[[ -f x ]]',
+    '# nothing',
+    'npm publish',
+    'npm --tag x publ',
+    'yarn npm publish',
+    'cargo +nightly publish',
+    'terraform destroy -auto-approve',
+    'kubectl delete namespace x',
+    'docker system prune -af',
+    'docker volume rm x',
+    'gh repo delete x',
+    'aws s3 rm s3://x --recursive',
+    'dropdb x',
     'rm -rf "$X"',
     'find "$X" -delete',
     'chown -R me $X',
@@ -210,6 +251,11 @@ describe('what looks further than it says is asked about', () => {
     `jq '. # x' a`,
     `jq 'def f: env; f' a`,
     `jq 'input_filename' a`,
+    'git log -L1,2:.env',
+    'git log -L :x:.env',
+    'tar -tf host:x',
+    'fd x /etc',
+    'fd --base-directory / x',
   ])('%s', (command) => {
     expect(verdict(command, 'ask')).toMatch(/ask|deny/);
   });
@@ -228,6 +274,15 @@ describe('what looks further than it says is asked about', () => {
 });
 
 test('an ordinary removal is none of that', () => {
-  for (const command of ['rm -rf dist', 'git push origin main', 'find . -name "*.pyc" -delete', 'git branch -d old'])
+  for (const command of [
+    'rm -rf dist',
+    'git push origin main',
+    'find . -name "*.pyc" -delete',
+    'git branch -d old',
+    'rm -f .git/index.lock',
+    'npm run publish-docs',
+    'docker volume ls',
+    `python3 -c "print('a b')"`,
+  ])
     expect([command, verdict(command, 'auto')]).toEqual([command, 'allow']);
 });

@@ -1,35 +1,95 @@
-import { mayBeOption } from './catastrophes.ts';
+import { isListed, spellingsOf } from '../spellings.ts';
+import { mayBeOption, runsRemover } from './catastrophes.ts';
+import { lossBy } from './losses.ts';
+import { globRegex, placesOf, type Surroundings } from './places.ts';
 import type { ShellWord } from './shell-words.ts';
-
-/** Options of git that stand in front of the subcommand and take a value. */
-const TAKING = new Set(['-C', '-c', '--git-dir', '--work-tree', '--namespace', '--exec-path', '--config-env']);
 
 /** What git does that takes work away for good, or from others: by subcommand, what its arguments then look like. */
 const LOSING: Readonly<Record<string, RegExp>> = {
-  push: /^(-[a-zA-Z]*[fd]|--force.*|--mirror|--delete|--prune|[+:].+)$/,
-  reset: /^--hard$/,
-  clean: /^(-[a-zA-Z]*f.*|--force)$/,
-  branch: /^-[a-zA-Z]*[DMC]$/,
+  push: /^(-[a-zA-Z]*[fd][a-zA-Z]*|--f.*|--mir.*|--del.*|--pru.*|[+:].+)$/,
+  reset: /^--h(a(r(d)?)?)?$/,
+  clean: /^(-[a-zA-Z]*f.*|--f.*)$/,
+  branch: /^(-[a-zA-Z]*[DMC][a-zA-Z]*|--f.*)$/,
+  checkout: /^(-[a-zA-Z]*f|--f.*)$/,
+  switch: /^(-[a-zA-Z]*f|--f.*|--disc.*)$/,
   stash: /^(drop|clear)$/,
   reflog: /^(expire|delete)$/,
   gc: /^--prune(=.*)?$/,
   'update-ref': /^(-d|--stdin)$/,
-  'filter-branch': /^/,
-  'filter-repo': /^/,
 };
 
+/** Subcommands that do so with any arguments. */
+const ALWAYS = /^(filter-branch|filter-repo)$/;
+
+export interface Loss {
+  /** The word that does it. */
+  readonly word: string;
+  readonly why: string;
+}
+
 /** Why nothing brings back what a command takes away, though it stays in the sandbox; undefined where something does. */
-export function irreversible(name: string, args: readonly ShellWord[]): string | undefined {
+export function irreversible(name: string, args: readonly ShellWord[]): Loss | undefined {
   const values = args.map(({ value }) => value ?? '');
-  if (name === 'rm' && values.some((value) => /(^|\/)\.git\/*$/.test(value)))
-    return 'It would delete the whole history.';
-  if (name !== 'git') return undefined;
+  const history = args.find((word) => isHistory(word, name === 'rm' && removesFolders(args)));
+  if (removes(name, args) && history !== undefined)
+    return { word: history.value ?? history.text, why: 'It would take away the whole history.' };
+  if (name !== 'git') {
+    const word = lossBy(name, values);
+    return word === undefined ? undefined : loss(word, word === name ? `${name} takes away` : `${name} ${word} does`);
+  }
   let at = 0;
-  while (values[at]?.startsWith('-')) at += TAKING.has(values[at] ?? '') ? 2 : 1;
+  while (values[at]?.startsWith('-')) at += isListed(values[at] ?? '', spellingsOf('git').takes) ? 2 : 1;
   const subcommand = values[at] ?? '';
   const losing = Object.hasOwn(LOSING, subcommand) ? LOSING[subcommand] : undefined;
   const computed = args.slice(at, losing === undefined ? at + 1 : undefined).find(mayBeOption);
-  if (computed !== undefined) return `git ${computed.text} may take away what nothing brings back.`;
+  if (computed !== undefined) return loss(computed.text, `git ${computed.text} may take away`);
+  if (ALWAYS.test(subcommand)) return loss(subcommand, `git ${subcommand} takes away`);
   const found = values.slice(at + 1).find((value) => losing?.test(value));
-  return found === undefined ? undefined : `git ${subcommand} ${found} takes away what nothing brings back.`;
+  return found === undefined ? undefined : loss(found, `git ${subcommand} ${found} takes away`);
+}
+
+/** Why nothing brings back what is in the workspace, `.git` included, when it is emptied as a whole. */
+export function emptied(
+  name: string,
+  args: readonly ShellWord[],
+  folders: readonly string[],
+  where: Surroundings,
+): Loss | undefined {
+  if (!removes(name, args)) return undefined;
+  // `find . -name '*.pyc' -delete` chooses.
+  if (
+    name === 'find' &&
+    args.some(({ text }) => /^-(i?name|i?path|i?regex|type|size|[acm](time|min)|newer|empty)/.test(text))
+  )
+    return undefined;
+  const whole = args.find((word) =>
+    !word.text.startsWith('-') && !word.pattern
+      ? placesOf(word, folders, where).some((place) => place.kind === 'inside' && place.path === '')
+      : false,
+  );
+  return (
+    whole && { word: whole.value ?? whole.text, why: 'It would delete the workspace as a whole, its history included.' }
+  );
+}
+
+function removes(name: string, args: readonly ShellWord[]): boolean {
+  if (name === 'find') return args.some(({ text }) => text === '-delete') || runsRemover(args);
+  return name === 'mv' || name === 'shred' || name === 'rm';
+}
+
+function removesFolders(args: readonly ShellWord[]): boolean {
+  return args.some(({ text }) => /^-[a-zA-Z]*[rR]|^--r/.test(text));
+}
+
+/** `.git` itself, `.g*` and `.*`; and what is below it where folders go whole. */
+function isHistory({ value, pattern }: ShellWord, deep: boolean): boolean {
+  if (value === null) return false;
+  const parts = value.replace(/\/+$/, '').split('/');
+  const name = parts.at(-1) ?? '';
+  if (pattern && name.startsWith('.')) return globRegex(name).test('.git');
+  return name === '.git' || (deep && parts.includes('.git'));
+}
+
+function loss(word: string, how: string): Loss {
+  return { word, why: `${how} what nothing brings back. Only a rule that names ${word} allows it unasked.` };
 }

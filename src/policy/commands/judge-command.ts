@@ -1,16 +1,18 @@
 import { posix } from 'node:path';
-import { catastrophe, catastrophicScript, catastrophicTarget, destroysUnknown, scriptsGiven } from './catastrophes.ts';
+import { catastrophe, catastrophicScript, catastrophicTarget, destroysUnknown } from './catastrophes.ts';
 import { riskyAssignment } from './environment.ts';
 import { Folders } from './folders.ts';
-import { irreversible } from './irreversible.ts';
+import { type Inner, loosely } from './inner.ts';
+import { emptied, irreversible } from './irreversible.ts';
 import { isOrdinaryUse } from './ordinary-use.ts';
 import { placesOf, type Surroundings, sensitive } from './places.ts';
 import { readOnlyUse } from './read-only.ts';
 import type { ReadOnlyUse } from './read-only-use.ts';
+import { scriptsGiven } from './scripts-given.ts';
 import { parseScript, type Redirection, type SimpleCommand } from './shell-script.ts';
 import type { ShellWord } from './shell-words.ts';
 import { Variables } from './variables.ts';
-import { type Inner, innerCommands } from './wrappers.ts';
+import { innerCommands } from './wrappers.ts';
 
 export type Answer = 'allow' | 'ask' | 'deny';
 
@@ -42,6 +44,8 @@ export interface RuleAnswer {
   readonly reason: string;
   /** An allow that counts only for ordinary uses of the command. */
   readonly ordinary?: boolean;
+  /** Whether an allow says this word itself, and not by a `*`. */
+  names?(word: string): boolean;
 }
 
 /** How deep scripts may nest inside `bash -c`, `eval` and their kin before nobody can follow them. */
@@ -61,10 +65,8 @@ export function judgeCommand(
   const folders = new Folders(where);
   const variables = new Variables(where, folders.all);
   judgeScript(source, 0);
-  const worst = worstOf(parts);
-  if (worst === undefined)
-    return { verdict: 'ask', reason: 'There is no command in it.', rule: 'empty', parts, readOnly: false };
-  const { verdict, reason, rule } = worst;
+  if (parts.length === 0) add(source, null, 'ask', 'empty', 'There is no command in it.');
+  const { verdict, reason, rule } = worstOf(parts);
   return { verdict, reason, rule, parts, readOnly: readOnly && verdict === 'allow' };
 
   function add(text: string, argv: readonly string[] | null, verdict: Answer, rule: string, reason: string): void {
@@ -98,6 +100,8 @@ export function judgeCommand(
     const name = first === undefined || knownWord(first) === null ? null : programName(first.value ?? '');
     const ruled = rules([name, ...args.map(knownWord)]);
     if (name === null) {
+      for (const value of variables.textsOf(words[0]))
+        judgeGuess(text, loosely([value, ...args.map((word) => word.text)].join(' ')), depth);
       if (ruled !== undefined) add(text, null, ruled.verdict, ruled.rule, ruled.reason);
       else add(text, null, 'ask', 'not understood', 'Which program runs is known only at run time.');
       return;
@@ -113,10 +117,23 @@ export function judgeCommand(
       return;
     }
     const inner = innerCommands(name, args);
-    for (const one of inner) judgeInner(text, one, depth);
+    for (const one of inner) {
+      if (one.kind !== 'unseen' && one.loose) judgeGuess(text, one, depth);
+      else judgeInner(text, one, depth);
+    }
     if (inner.length === 0 || !TRANSPARENT.has(name)) judgeAlone(text, name, args, argv, ruled);
     else if (ruled?.verdict === 'ask') add(text, argv, 'ask', ruled.rule, ruled.reason);
     if (name === 'cd' || name === 'pushd') follow(text, args.find(isOperand));
+  }
+
+  /** Of one way among several to read a command only this counts: what no reading of it may do. */
+  function judgeGuess(text: string, inner: Inner, depth: number): void {
+    const before = parts.length;
+    const onlyRead = readOnly;
+    judgeInner(text, inner, depth);
+    const held = parts.splice(before).filter(isHeldBack);
+    parts.push(...held);
+    readOnly = onlyRead && held.length === 0;
   }
 
   function judgeInner(text: string, inner: Inner, depth: number): void {
@@ -131,7 +148,10 @@ export function judgeCommand(
     judgeWords(words.map((word) => word.text).join(' '), words, depth);
   }
 
-  /** What is known of the command, then what a rule says of it. A rule lifts a question, never a refusal. */
+  /**
+   * What is known of the command, then what a rule says of it. A rule lifts a question, never a refusal; and where nothing
+   * brings back what is lost, only a rule that names what loses it.
+   */
   function judgeAlone(
     text: string,
     name: string,
@@ -141,8 +161,9 @@ export function judgeCommand(
   ): void {
     const known = knowledgeOf(name, args);
     if (known.rule !== READ_ONLY) readOnly = false;
+    const isMeant = known.loses === undefined || ruled?.verdict !== 'allow' || ruled.names?.(known.loses) === true;
     const counts = ruled?.ordinary !== true || known.rule === READ_ONLY || isOrdinaryUse(name, args);
-    const { verdict, rule, reason } = known.verdict === 'deny' || !counts ? known : (ruled ?? known);
+    const { verdict, rule, reason } = known.verdict === 'deny' || !counts || !isMeant ? known : (ruled ?? known);
     add(text, argv, verdict, rule, reason);
   }
 
@@ -154,10 +175,9 @@ export function judgeCommand(
       return objection('deny', SENSITIVE, `${secret.text} cannot be used: ${sensitive(secret, folders.all, where)}.`);
     if (destroysUnknown(name, args))
       return objection('ask', 'not understood', `What ${name} would take away is known only at run time.`);
-    const loss = irreversible(name, args);
-    return loss === undefined
-      ? objection('ask', 'not read-only', `${answer.why}.`)
-      : objection('ask', 'irreversible', loss);
+    const loss = irreversible(name, args) ?? emptied(name, args, folders.all, where);
+    if (loss === undefined) return objection('ask', 'not read-only', `${answer.why}.`);
+    return { ...objection('ask', 'irreversible', loss.why), loses: loss.word };
   }
 
   /** Files it opens meet the file policy; files it only looks at must merely be inside. */
@@ -259,6 +279,12 @@ export function isSeenThrough(name: string, args: readonly ShellWord[]): boolean
   return TRANSPARENT.has(name) && innerCommands(name, args).length > 0;
 }
 
+function isHeldBack({ verdict, rule }: CommandPart): boolean {
+  return verdict === 'deny' || (verdict === 'ask' && !ORDINARY_QUESTIONS.includes(rule));
+}
+
+const ORDINARY_QUESTIONS = ['not read-only', 'redirection', 'environment', 'not understood'];
+
 /** System files that hold nothing of the user: commands may read them unasked. */
 const READABLE =
   /^\/(usr|bin|sbin|lib|lib64|etc\/(os-release|debian_version|lsb-release|hosts|resolv\.conf|timezone|localtime))(\/|$)|^\/proc\/(cpuinfo|meminfo|version|loadavg|uptime|self\/status)$/;
@@ -284,18 +310,17 @@ function argvOf(name: string, args: readonly ShellWord[]): readonly string[] | n
   return values.includes(null) ? null : [name, ...(values as string[])];
 }
 
-function worstOf(parts: readonly CommandPart[]): CommandPart | undefined {
-  for (const verdict of ['deny', 'ask', 'allow']) {
-    const part = parts.find((one) => one.verdict === verdict);
-    if (part !== undefined) return part;
-  }
-  return undefined;
+function worstOf(parts: readonly CommandPart[]): CommandPart {
+  const by = (answer: Answer) => parts.find(({ verdict }) => verdict === answer);
+  return by('deny') ?? by('ask') ?? (parts[0] as CommandPart);
 }
 
 interface Objection {
   verdict: Answer;
   rule: string;
   reason: string;
+  /** The word with which it takes away what nothing brings back. */
+  loses?: string;
 }
 
 function objection(verdict: Answer, rule: string, reason: string): Objection {

@@ -1,9 +1,11 @@
 import { posix } from 'node:path';
-import { scriptsGiven } from './catastrophes.ts';
+import { runnerOf } from '../script-runners.ts';
 import { programName } from './judge-command.ts';
+import { scriptsGiven } from './scripts-given.ts';
 import { parseScript, type SimpleCommand } from './shell-script.ts';
 import type { ShellWord } from './shell-words.ts';
-import { innerCommands, SHELLS } from './wrappers.ts';
+import { SHELLS } from './shells.ts';
+import { innerCommands } from './wrappers.ts';
 
 /** Something in a command that may name files. Whether it does is for the caller to find out. */
 export interface Operand {
@@ -24,26 +26,6 @@ const MOST = 5000;
 const MOST_FOLDERS = 16;
 /** How deep scripts are followed into `bash -c` and its kin. */
 const DEEPEST = 5;
-
-const PACKAGE = ['package.json'];
-const PYTHON = ['conftest.py', 'pyproject.toml', 'setup.cfg', 'tox.ini'];
-
-/** Files that programs read without being told: what they hold decides what runs. */
-const IMPLIED: Readonly<Record<string, readonly string[]>> = {
-  npm: PACKAGE,
-  npx: PACKAGE,
-  pnpm: PACKAGE,
-  yarn: PACKAGE,
-  bun: PACKAGE,
-  make: ['Makefile', 'makefile', 'GNUmakefile'],
-  just: ['justfile', 'Justfile'],
-  cargo: ['Cargo.toml', 'build.rs'],
-  rake: ['Rakefile'],
-  gradle: ['build.gradle', 'build.gradle.kts'],
-  mvn: ['pom.xml'],
-  pytest: PYTHON,
-  tox: PYTHON,
-};
 
 /** Programs that take a folder whole: with it goes whatever is in it by then. */
 const WHOLE_FOLDERS = new Set(['rm', 'mv', 'rsync', 'chmod', 'chown', 'chgrp', 'shred', 'find', 'fd']);
@@ -81,7 +63,8 @@ export function operandsOf(command: string, cwd = ''): Operands {
     const deep = programs.some((name) => WHOLE_FOLDERS.has(name));
     const tried = programs.flatMap((name) => ALSO_TRIED[name.replace(/[\d.]+$/, '')] ?? []);
     for (const word of [...words, ...redirections.map(({ target }) => target)]) add(word, deep, tried);
-    for (const name of programs.flatMap((program) => IMPLIED[program] ?? [])) place(name, false, false);
+    // What they hold decides what runs.
+    for (const name of programs.flatMap((program) => runnerOf(program)?.manifests ?? [])) place(name, false, false);
     programs.forEach((name, at) => {
       if (depth >= DEEPEST || !(SHELLS.has(name) || name === 'eval' || name === 'trap')) return;
       for (const inner of innerCommands(name, words.slice(at + 1)))

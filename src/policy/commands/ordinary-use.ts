@@ -29,7 +29,7 @@ export function isOrdinaryUse(name: string, [first, ...args]: readonly ShellWord
   const table = uses !== undefined && Object.hasOwn(uses, first?.value ?? '') ? uses[first?.value ?? ''] : undefined;
   if (table === undefined) return false;
   // What stands behind is for the script.
-  const end = args.findIndex(({ value }) => value === '--');
+  const end = table === RUN ? args.findIndex(({ value }) => value === '--') : -1;
   const flags = parseFlags(end === -1 ? args : args.slice(0, end), table);
   if ('unknown' in flags) return false;
   return table !== INSTALL || flags.operands.every(({ value }) => value !== null && PACKAGE.test(value));

@@ -79,16 +79,19 @@ function aimedAt(path: string, files: FilePolicy): FileVerdict | undefined {
   const stem = pattern.replace(/(?<=.)\.[^.]*$/, '').replace(/[*?]|\[[^\]]*\]/g, '');
   const literal = pattern.replace(/[*?]|\[[^\]]*\]/g, '');
   const matches = globRegex(pattern);
+  const folder = globRegex(posix.basename(posix.dirname(path)));
   for (const rule of files.rules) {
     if (rule.access !== 'hidden') continue;
     const name = posix.basename(rule.pattern).replaceAll('*', 'x');
+    const within = posix.basename(posix.dirname(rule.pattern));
+    if (!/^(\.|\*\*)$/.test(within) && !folder.test(within)) continue;
     const aimed = stem !== '' || (rule.pattern.startsWith('*') && literal !== '');
     if (aimed && matches.test(name)) return { access: 'hidden', rule };
   }
   return undefined;
 }
 
-function globRegex(pattern: string): RegExp {
+export function globRegex(pattern: string): RegExp {
   const source = pattern.replace(/\[!?[^\]]*\]|[*?]|[\\^$+.()|{}[\]]/g, (part) => {
     if (part === '*') return '.*';
     if (part === '?') return '.';

@@ -89,11 +89,12 @@ export const READ_ONLY_COMMANDS: Readonly<Record<string, ReadOnlyCommand>> = {
         : undefined,
   },
   fd: {
-    operands: 'text',
+    operands: 'pattern',
     alone:
       '-H -I -u -s -i -g -F -a -l -L -p -0 -1 -q --hidden --no-ignore --case-sensitive --ignore-case --glob --fixed-strings --absolute-path --list-details --follow --full-path --print0 --quiet',
     takes:
       '-d -t -e -E -c -S -o --max-depth --min-depth --exact-depth --type --extension --exclude --color --size --changed-within --changed-before --max-results --base-directory',
+    files: ['--base-directory'],
   },
   tree: {
     operands: 'named',
@@ -200,7 +201,13 @@ export const READ_ONLY_COMMANDS: Readonly<Record<string, ReadOnlyCommand>> = {
   expand: { tame: true, operands: 'content', alone: '-i', takes: '-t' },
   unexpand: { tame: true, operands: 'content', alone: '-a', takes: '-t' },
   rev: { tame: true, operands: 'content' },
-  od: { tame: true, operands: 'content', alone: '-a -b -c -d -f -i -l -o -s -x -v', takes: '-A -j -N -t -w -S' },
+  od: {
+    tame: true,
+    operands: 'content',
+    alone: '-a -b -c -d -f -i -l -o -s -x -v',
+    takes: '-A -j -N -t -S',
+    glued: '-w',
+  },
   xxd: {
     operands: 'content',
     longWithOneDash: true,
@@ -277,8 +284,10 @@ export const READ_ONLY_COMMANDS: Readonly<Record<string, ReadOnlyCommand>> = {
     alone: '-t -v -z -j -J -a --list --verbose --gzip --bzip2 --xz --auto-compress --numeric-owner --full-time',
     takes: '-f --file --exclude',
     files: ['-f', '--file'],
-    refuse: ({ options }) =>
-      options.some(({ name }) => name === '-t' || name === '--list') ? undefined : 'tar is only known to read with -t',
+    refuse: ({ options }) => {
+      if (options.some(({ value }) => value?.value?.includes(':'))) return 'tar asks another machine for host:archive';
+      return options.some(({ name }) => /^(-t|--list)$/.test(name)) ? undefined : 'tar is only known to read with -t';
+    },
   },
   unzip: {
     operands: 'content',

@@ -12,7 +12,7 @@ const evaluating = new RegExp(INDEXED, 's');
 const naming = new RegExp(NAMING, 's');
 const declaring = new RegExp(`^-[a-zA-Z]*n|${NAMING}`, 's');
 const callingBack = new RegExp(`^-[a-zA-Z]*C|${NAMING}`, 's');
-const reading = /^(\/dev|\/proc|-$)/;
+const reading = /^(\/dev|\/proc|-$|<\()/;
 
 /** Arguments with which a builtin runs a text that is no command line, or changes what later words mean. */
 const TRICKS: Readonly<Record<string, RegExp>> = {

@@ -43,6 +43,12 @@ export class Variables {
     return word.value === null && namesIn(word).some((name) => this.#precious.has(name));
   }
 
+  /** What a word that is nothing but a variable may hold: `$X`, `"${X}"`. */
+  textsOf(word: ShellWord | undefined): readonly string[] {
+    const variable = /^"?\$\{?(\w+)\}?"?$/.exec(word?.text ?? '')?.[1];
+    return this.#values.flatMap(({ name, word: { value } }) => (name === variable && value !== null ? [value] : []));
+  }
+
   #look({ name, word }: Value, folders: readonly string[]): void {
     if (!this.#precious.has(name) && isPrecious(word, folders, this.#where)) this.#mark(name);
   }

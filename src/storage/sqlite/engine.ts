@@ -1,7 +1,8 @@
 import type { NodeStamp } from '../../kernel/call.ts';
 import { failpoint } from '../../kernel/failpoint.ts';
-import { Batch, concernsAll, runBatch, type Settled, type Unit, type Written } from '../batch.ts';
+import { Batch, concernsAll, runBatch, type Settled, type Unit } from '../batch.ts';
 import { closedStore, driveNow, type Engine, type SweepableBlobs } from '../engine.ts';
+import type { Written } from '../event-rows.ts';
 import { GroupCommit } from '../group-commit.ts';
 import type { Query, Row, Work } from '../statement.ts';
 import type { Statements } from '../statements.ts';

@@ -49,10 +49,16 @@ describe('code in mode ask', () => {
   });
 
   test('[E07] it ends after its timeout, which is 60 s unless it says otherwise', async () => {
-    const late = await run('python', 'import time; print("begun", flush=True); time.sleep(300)', { timeout: 1 });
-    expect(late.error).toMatchObject({ code: 'TIMEOUT', message: expect.stringContaining('begun') });
+    const told: string[] = [];
+    // On a busy machine it may not even have begun after a second.
+    for (let timeout = 1; timeout <= 32 && !told.at(-1)?.includes('begun'); timeout *= 2) {
+      const late = await run('python', 'import time; print("begun", flush=True); time.sleep(300)', { timeout });
+      expect(late.error).toMatchObject({ code: 'TIMEOUT', message: expect.stringContaining(`${timeout} s`) });
+      told.push(late.error?.message ?? '');
+    }
+    expect(told.at(-1)).toContain('begun');
     expect(runCode.seconds?.({ language: 'bash', code: 'true' } as never, {} as never)).toBe(75);
-  });
+  }, 120_000);
 
   test('[E07] bash code meets the same refusals as a command', async () => {
     for (const code of ['rm -rf /', 'echo ok; rm -rf ~', 'cat .env', 'echo x > /etc/passwd']) {

@@ -170,3 +170,14 @@ test('an edit across line endings leaves what is around it alone in a file that 
   const edited = await ws.call('edit_file', { path: 'a.txt', edits: [{ old: 'b\nc\nd\n', new: 'X\nY\n' }] });
   expect([edited.ok, readFileSync(ws.file('a.txt'), 'utf8')]).toEqual([true, 'a\r\nX\nY\ne\r\n']);
 });
+
+test('a file that changes while a person is asked is edited as it is then, never as it was shown', async () => {
+  const approver = () => {
+    writeFileSync(ws.file('f.txt'), 'new first line\na\n');
+    return { approved: true };
+  };
+  await using ws = await tempWorkspace({ files: { 'f.txt': 'a\n' }, options: { approver } });
+  const result = await ws.call('edit_file', { path: 'f.txt', edits: [{ old: 'a\n', new: 'b\n' }] });
+  expect(readFileSync(ws.file('f.txt'), 'utf8')).toBe('new first line\nb\n');
+  expect(result.text).toContain(' new first line\n-a\n+b');
+});

@@ -95,14 +95,25 @@ interface Plan {
   readonly diff: string;
 }
 
-async function plan({ path, edits, version }: Input, ctx: ToolContext): Promise<Result<Plan>> {
-  const read = await ctx.files.readText(path);
+/** By the very arguments: a call is planned to be asked about, to be shown and to be run, mostly of the same file. */
+const plans = new WeakMap<Input, { readonly version: string; readonly planned: Result<Plan> }>();
+
+async function plan(given: Input, ctx: ToolContext): Promise<Result<Plan>> {
+  const read = await ctx.files.readText(given.path);
   if (!read.ok) return read;
-  const stale = version !== undefined && version !== read.value.version;
-  const edited = stale ? ok({ text: read.value.text, reports: [] }) : applyEdits(read.value.text, edits, path);
+  const known = plans.get(given);
+  if (known?.version === read.value.version) return known.planned;
+  const planned = planFor(given, read.value);
+  plans.set(given, { version: read.value.version, planned });
+  return planned;
+}
+
+function planFor({ path, edits, version }: Input, read: TextFile): Result<Plan> {
+  const stale = version !== undefined && version !== read.version;
+  const edited = stale ? ok({ text: read.text, reports: [] }) : applyEdits(read.text, edits, path);
   if (!edited.ok) return edited;
-  const change = changeOf(path, read.value, { text: edited.value.text, version: version ?? read.value.version });
-  return ok({ change, edits: edited.value.reports, diff: diffText(read.value.text, edited.value.text).text });
+  const change = changeOf(path, read, { text: edited.value.text, version: version ?? read.version });
+  return ok({ change, edits: edited.value.reports, diff: diffText(read.text, edited.value.text).text });
 }
 
 /** Only if the file still is what was read; with a version given, what the caller read. */

@@ -19,7 +19,9 @@ export interface Found {
 /** Every place where `old` stands, by the first strategy that finds any. Null when none does. */
 export function findText(text: string, old: string, replacement: string): Found | null {
   const exact = findExact(text, old, replacement);
-  if (exact.length > 0) return { strategy: 'exact', matches: exact, places: overlapping(text, old) };
+  if (exact[0] !== undefined) {
+    return { strategy: 'exact', matches: exact, places: overlapping(text, old, exact[0].start) };
+  }
   // Whoever writes CRLF for the old text means the file's own line endings with the new one too.
   const plain = old.includes('\r\n') ? replacement.replace(/\r\n/g, '\n') : replacement;
   const lines = toLines(text);
@@ -34,9 +36,9 @@ function found(strategy: Strategy, matches: readonly Match[]): Found | null {
   return matches.length === 0 ? null : { strategy, matches, places: matches.map(({ start }) => start) };
 }
 
-function overlapping(text: string, old: string): number[] {
+function overlapping(text: string, old: string, first: number): number[] {
   const places: number[] = [];
-  for (let at = text.indexOf(old); at >= 0; at = text.indexOf(old, at + 1)) places.push(at);
+  for (let at = first; at >= 0; at = text.indexOf(old, at + 1)) places.push(at);
   return places;
 }
 

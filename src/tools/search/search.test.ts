@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import iconv from 'iconv-lite';
@@ -152,6 +152,19 @@ describe.each([
     expect(found).toContain('x.log');
     expect(JSON.stringify(await ws.call('grep', { pattern: 'CANARY', path: '.env' }))).not.toContain('=CANARY');
     expect((await ws.call('grep', { pattern: 'x', path: 'link' })).error?.code).toBe('INVALID_PATH');
+  });
+
+  test('glob names a sensitive file, tells nothing of what is in it, and looks into no sensitive folder', async () => {
+    await using ws = await prepared(sandbox);
+    mkdirSync(ws.file('.ssh'));
+    writeFileSync(ws.file('.ssh/config-of-a-friend'), 'Host CANARY');
+    // What ripgrep takes for ignore rules is read; nothing of it may come out.
+    symlinkSync('../.env', ws.file('app/.gitignore'));
+    const found = JSON.stringify(await ws.call('glob', { pattern: '**/*', includeHidden: true, includeIgnored: true }));
+    expect(found).toContain('.env');
+    expect(found).not.toContain('friend');
+    const ignored = JSON.stringify(await ws.call('glob', { pattern: '**/*', includeHidden: true }));
+    expect(found + ignored).not.toContain('CANARY');
   });
 
   test('a line is shown as the file is encoded', async () => {

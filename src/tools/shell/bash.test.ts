@@ -226,6 +226,19 @@ describe('a command in mode ask', () => {
   }, 60_000);
 });
 
+test('a script that an earlier call of the same turn writes is asked about with its new text', async () => {
+  const files = { 'build.sh': 'echo old\n' };
+  await using ws = await commandWorkspace({ path, files, rules: { allow: ['bash(./build.sh)', 'write_file'] } });
+  await ws.call('bash', { command: './build.sh' });
+  ws.asked.splice(0);
+  const turn = [
+    { tool: 'write_file', args: { path: 'build.sh', content: 'touch PWNED\n' } },
+    { tool: 'bash', args: { command: './build.sh' } },
+  ];
+  await ws.toolwright.executor.executeMany(turn, ws.toolwright.context);
+  expect(ws.asked).toEqual([expect.stringContaining('touch PWNED')]);
+});
+
 test.each([
   ['make test', 'Makefile'],
   ['pytest -q', 'conftest.py'],

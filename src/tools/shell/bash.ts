@@ -69,7 +69,7 @@ export const bash = defineTool({
   },
 
   async run(input, ctx) {
-    await rememberScripts(ctx.commands.scriptFiles(input.command, input.cwd), ctx);
+    rememberScripts(ctx);
     if (input.background) return start(input, ctx);
     const ran = await ctx.commands.run({
       ...requestOf(input, ctx),

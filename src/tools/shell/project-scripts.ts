@@ -19,6 +19,7 @@ export async function unfamiliarScript(scripts: ScriptFiles, ctx: ToolContext): 
   if (scripts.unclear !== undefined)
     return { path: 'a script', reason: `Nobody can tell what runs: ${scripts.unclear}.` };
   const { found, missing } = await textsOf(scripts, ctx);
+  seen.set(ctx, found);
   const [lost] = missing;
   if (lost !== undefined) return { path: lost, reason: `It runs what ${lost} says, and that cannot be read here.` };
   const strange = found.find(({ path, text }) => !ctx.commands.isFamiliar(path, text));
@@ -28,9 +29,11 @@ export async function unfamiliarScript(scripts: ScriptFiles, ctx: ToolContext): 
   return { path, reason: `It runs what ${path} says, and this text has not run in this session yet: ${shown}` };
 }
 
-export async function rememberScripts(scripts: ScriptFiles, ctx: ToolContext): Promise<void> {
-  if (!runsScripts(scripts)) return;
-  for (const { path, text } of (await textsOf(scripts, ctx)).found) ctx.commands.remember(path, text);
+/** The texts as they were when the call was judged, and not as they are by now: nobody has seen those. */
+const seen = new WeakMap<ToolContext, Texts['found']>();
+
+export function rememberScripts(ctx: ToolContext): void {
+  for (const { path, text } of seen.get(ctx) ?? []) ctx.commands.remember(path, text);
 }
 
 interface Texts {

@@ -1,0 +1,28 @@
+import { plainWord, type ShellWord } from './shell-words.ts';
+
+/**
+ * What a command that runs another one runs. `words`: a command line; `script`: text that a shell reads; `unseen`: it
+ * runs something that cannot be known from here. `loose`: one way to read it among others, so that only what is refused or
+ * held back there counts.
+ */
+export type Inner =
+  /** `folder`: where it starts, if the wrapper changes that. */
+  | { kind: 'words'; words: readonly ShellWord[]; folder?: ShellWord; loose?: true }
+  | { kind: 'script'; source: string; loose?: true }
+  | { kind: 'unseen'; why: string };
+
+/** A word whose value nobody knows yet: a file that `find` finds, a line that `xargs` reads. */
+export const LATER: ShellWord = { ...plainWord('{}'), value: null };
+
+export function unseen(why: string): Inner {
+  return { kind: 'unseen', why };
+}
+
+export function loosely(source: string): Inner {
+  return { kind: 'script', source, loose: true };
+}
+
+/** As a shell reads it that is given the words one behind the other. */
+export function joined(words: readonly ShellWord[]): string {
+  return words.map(({ value, text }) => value ?? text).join(' ');
+}

@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'vitest';
+import { ExecutionContext } from '../../kernel/execution-context.ts';
+import { createFilePolicy } from '../../kernel/file-policy.ts';
+import { createPolicy } from '../create-policy.ts';
+import type { Mode } from '../modes.ts';
+import { parseRules, type RuleSet } from '../rules.ts';
+
+const context = new ExecutionContext({ workingDir: '/home/ana/project' });
+
+function verdict(command: string, mode: Mode, set: RuleSet = {}): string {
+  const rules = parseRules(set);
+  if (!rules.ok) throw new Error(rules.error.message);
+  const policy = createPolicy({ mode, rules: rules.value, files: createFilePolicy(), home: '/home/ana' });
+  const own = { tool: 'bash', args: {}, effect: 'once', ownReason: undefined, asksAlways: false, context } as const;
+  return policy.decide({ ...own, access: [{ kind: 'process.run', command, writes: 'workspace' }] }).verdict;
+}
+
+/** Ways to have another program run `%`; in the second list, to have a shell read it. */
+const WORDS = [
+  'doas %',
+  'sudo -s %',
+  'sudo --unheard-of %',
+  'setsid -f %',
+  'unshare -r %',
+  'unshare --map-root-user --mount-proc %',
+  'chroot / %',
+  'nsenter -t 1 -m %',
+  'systemd-run --user --unit x %',
+  'pipx run %',
+  'poetry run %',
+  'poetry -C sub run %',
+  'uv run --with x %',
+  'uv --directory sub run %',
+  'uvx %',
+  'npx %',
+  'npx -y -p x %',
+  'npm exec -- %',
+  'npm --prefix sub exec %',
+  'npm x %',
+  'bunx %',
+  'pnpm dlx %',
+  'pnpm -C sub exec %',
+  'yarn exec %',
+  'bundle exec %',
+  'conda run -n env %',
+  'docker run -it --rm -v a:b image %',
+  'docker compose exec web %',
+  'docker container exec box %',
+  'kubectl -n x exec pod -- %',
+  'ionice -c 3 %',
+  'chrt -f 1 %',
+  'stdbuf -oL %',
+  'taskset -c 0 %',
+  'strace -f -o x %',
+  'strace --unheard-of=x %',
+  'ltrace %',
+  'gdb --args %',
+  'perf stat -d %',
+  'valgrind --tool=x %',
+  'entr -r %',
+  'flock lock %',
+  'flock --nonblock lock %',
+  'watch -x %',
+  'busybox %',
+  'firejail --quiet %',
+  'direnv exec . %',
+  'cross-env A=b %',
+  'runuser -u x -- %',
+  'env -S "%"',
+  'git bisect run %',
+  'tmux new-session -d %',
+  'screen -dm %',
+  'ssh -p 22 host %',
+];
+const SCRIPTS = [
+  `watch '%'`,
+  `watch -n 5 --unheard-of '%'`,
+  `flock lock -c '%'`,
+  `parallel '%' ::: a`,
+  `parallel ::: '%'`,
+  `sudo -i '%'`,
+  `npx -c '%'`,
+  `npm exec --call='%'`,
+  `script -qc '%' log`,
+  `su - root -c '%'`,
+  `su -c '%'`,
+  `ssh host '%'`,
+  `nix-shell -p x --run '%'`,
+  `tmux send-keys '%' Enter`,
+  `screen -S x -X stuff '%'`,
+  `hyperfine 'ls' '%'`,
+  `concurrently '%' ls`,
+  `git -c alias.x='!%' x`,
+  `git submodule foreach '%'`,
+  `git rebase -x '%' HEAD~2`,
+  `vim -c ':!%'`,
+  `gdb -batch -ex 'shell %'`,
+  `zsh -c '%'`,
+  `csh -c '%'`,
+  `bash --rcfile x -c '%'`,
+  `bash -ce '%'`,
+  `busybox sh -c '%'`,
+  `echo '%' | at now`,
+  `batch <<< '%'`,
+  `tar cf x --checkpoint=1 --checkpoint-action='exec=%' y`,
+  `rsync -e '%' a b:c`,
+  `eval "%" "$X"`,
+];
+const WAYS = [...WORDS, ...SCRIPTS];
+
+describe('what another program starts meets the floors and the rules that hold back', () => {
+  test.each(WAYS)('%s', (way) => {
+    const given = (command: string) => way.replace('%', command);
+    expect(verdict(given('rm -rf /'), 'auto')).toBe('deny');
+    expect(verdict(given('git push origin main'), 'auto', { deny: ['bash(git push *)'] })).toBe('deny');
+    expect(verdict(given('git push origin main'), 'auto', { ask: ['bash(git push *)'] })).toBe('ask');
+  });
+});
+
+test('several inputs of parallel are each looked at', () => {
+  expect(verdict('parallel rm -rf ::: dist /usr', 'auto')).toBe('deny');
+  expect(verdict('ls | parallel rm -rf', 'auto')).toBe('ask');
+});
+
+test('what they start in the ordinary way is none of that', () => {
+  for (const command of [
+    'npx vitest run',
+    'npx -y create-vite app',
+    'uv run pytest -q',
+    'poetry run python x.py',
+    'npm exec -- eslint .',
+    'docker compose up -d',
+    'docker run --rm -v a:/b image npm test',
+    `watch -n 1 'ls -l'`,
+    'tar czf x.tgz src',
+    'rsync -a src/ dst/',
+    'git rebase -i HEAD~2',
+  ])
+    expect([command, verdict(command, 'auto')]).toEqual([command, 'allow']);
+});
+
+test('a rule for a launcher answers for what it starts, as far as nothing holds that back', () => {
+  const allow = ['bash(npx vitest *)', 'bash(npx *)'];
+  expect(verdict('npx vitest run', 'ask', { allow })).toBe('allow');
+  expect(verdict('npx git push --force', 'ask', { allow })).toBe('ask');
+  expect(verdict('npx git push', 'ask', { allow, deny: ['bash(git push *)'] })).toBe('deny');
+});
+
+test('git that only reads is still known to, whatever its words are called', () => {
+  for (const command of ['git grep run foo', 'git log run', 'git log -- foreach x'])
+    expect([command, verdict(command, 'ask')]).toEqual([command, 'allow']);
+});

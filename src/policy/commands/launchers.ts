@@ -1,0 +1,139 @@
+import { joined } from './inner.ts';
+import type { ShellWord } from './shell-words.ts';
+
+/**
+ * Programs that run another one among much else, with more options than anybody lists. So where the inner command begins is
+ * guessed, every way it may be meant: what is refused or held back there counts, and nothing is allowed for it.
+ */
+interface Launcher {
+  /** It runs something only behind one of these words. Left out: always. */
+  readonly after?: string;
+  /** Words of its own in front of the command: a host, an image. */
+  readonly operands?: number;
+  /** A shell reads what follows, joined. */
+  readonly joins?: true;
+  /** A shell reads each word that follows. */
+  readonly each?: true;
+  /** Options whose value a shell reads. */
+  readonly scripts?: string;
+  /** Its words hold code, and the strings in it may be given to a shell. */
+  readonly code?: true;
+}
+
+const ENVIRONMENT: Launcher = { after: 'run exec x' };
+const CONTAINER: Launcher = { after: 'run exec', operands: 1 };
+const SWITCH_USER: Launcher = { scripts: '-c --command --session-command' };
+const EDITOR: Launcher = { after: '', scripts: '-c --cmd +' };
+const LAUNCHER: Launcher = {};
+
+const LAUNCHERS: Readonly<Record<string, Launcher>> = {
+  ...all('npx bunx pnpx', { scripts: '-c --call' }),
+  ...all('npm pnpm yarn bun', { after: 'exec exe ex dlx x node', scripts: '-c --call' }),
+  ...all('uvx dotenv cross-env env-cmd pkexec unshare nsenter setpriv systemd-run prlimit choom numactl', LAUNCHER),
+  ...all('valgrind rlwrap torsocks proxychains entr watchexec firejail bwrap proot dbus-run-session', LAUNCHER),
+  ...all('uv pipx poetry pipenv hatch rye pdm bundle mise asdf pyenv rbenv nodenv volta nvm conda mamba', ENVIRONMENT),
+  ...all('dotenvx doppler op flatpak snap', ENVIRONMENT),
+  ...all('docker podman nerdctl lxc docker-compose kubectl oc direnv aws-vault', CONTAINER),
+  ...all('gosu su-exec cgexec cpulimit', { operands: 1 }),
+  ...all('su runuser script', SWITCH_USER),
+  ...all('vi vim nvim ex', EDITOR),
+  ...all('python perl ruby node nodejs php lua awk gawk mawk tclsh osascript', { after: '', code: true }),
+  ...all('hyperfine concurrently', { each: true }),
+  ssh: { operands: 1, joins: true, scripts: '-o' },
+  expect: { after: '', scripts: '-c' },
+  perf: { after: 'stat record trace' },
+  adb: { after: 'shell', joins: true },
+  vagrant: { after: '', scripts: '-c --command' },
+  ansible: { after: '', scripts: '-a --args' },
+  tmux: { after: 'new new-session neww new-window splitw split-window run run-shell send send-keys', joins: true },
+  screen: { after: 'stuff exec -dm -Dm', joins: true },
+  nodemon: { after: '', scripts: '-x --exec' },
+  'nix-shell': { after: '', scripts: '--run --command' },
+  nix: { after: '-c --command' },
+  gdb: { after: '--args', scripts: '-ex --eval-command' },
+  rsync: { after: '', scripts: '-e --rsh --rsync-path' },
+  tar: { after: '', scripts: '-I --to-command --use-compress-program --checkpoint-action' },
+  git: {
+    after: 'foreach run',
+    joins: true,
+    scripts: '-x --exec --tree-filter --index-filter --env-filter --msg-filter --commit-filter --parent-filter',
+  },
+};
+
+const MOST_WAYS = 8;
+
+/** Every command line and every script that a launcher may be meant to run. */
+export function launched(name: string, args: readonly ShellWord[]): { words: ShellWord[][]; scripts: string[] } {
+  const known = name.replace(/[\d.]+$/, '');
+  const launcher = Object.hasOwn(LAUNCHERS, known) ? LAUNCHERS[known] : undefined;
+  if (launcher === undefined) return { words: [], scripts: [] };
+  const { after, operands = 0, joins, each, code, scripts = '' } = launcher;
+  const start = after === undefined ? 0 : args.findIndex(({ value }) => listed(after).includes(value ?? '')) + 1;
+  const behind = after !== undefined && start === 0 ? [] : args.slice(start);
+  const ways = commandStarts(behind).map((at) => {
+    const own = at + operands;
+    return behind.slice(behind[own]?.text === '--' ? own + 1 : own);
+  });
+  const given = [...optionValues(args, listed(scripts)), ...args.flatMap(aliasOf)];
+  if (code) return { words: [], scripts: args.flatMap(stringsIn) };
+  if (each) return { words: [], scripts: [...given, ...behind.map((word) => joined([word]))] };
+  if (joins) return { words: [], scripts: [...given, ...ways.map(joined)] };
+  return { words: ways.filter((words) => words.length > 0), scripts: given };
+}
+
+/** Where a command may begin: a word behind an option is its value or the command; a word behind a word ends the guessing. */
+export function commandStarts(args: readonly ShellWord[]): number[] {
+  const starts: number[] = [];
+  for (const [at, { text }] of args.entries()) {
+    if (starts.length === MOST_WAYS) break;
+    if (text.startsWith('-') || /^\w+=/.test(text)) continue;
+    starts.push(at);
+    const before = args[at - 1]?.text ?? '';
+    if (!before.startsWith('-') || before === '--') break;
+  }
+  return starts;
+}
+
+/** `-c text`, `-qc text`, `-ctext`, `--call=text`. */
+function optionValues(args: readonly ShellWord[], options: readonly string[]): string[] {
+  return args.flatMap(({ value }, at) => {
+    if (value === null || !value.startsWith('-')) return [];
+    const next = args[at + 1];
+    return options.flatMap((option) => {
+      if (value === option || (!option.startsWith('--') && new RegExp(`^-[a-zA-Z]*${option[1]}$`).test(value)))
+        return next === undefined ? [] : [bare(joined([next]))];
+      if (option.startsWith('--') ? value.startsWith(`${option}=`) : value.startsWith(option))
+        return [bare(value.slice(option.length).replace(/^=/, ''))];
+      return [];
+    });
+  });
+}
+
+/** `system("a b")` and `run(["a", "b"])`: each string of several words, and all of them in a row. */
+function stringsIn({ value, text }: ShellWord): string[] {
+  const code = (value ?? text).slice(0, LONGEST_CODE);
+  const strings = [...code.matchAll(/(["'`])((?:\\.|(?!\1)[^\\])*)\1/gs)].map(([, , inside = '']) => inside);
+  if (strings.length === 0) return [];
+  return [...strings.filter((one) => /\S\s+\S/.test(one)), strings.join(' ')].slice(0, MOST_WAYS);
+}
+
+const LONGEST_CODE = 10_000;
+
+/** `alias.x=!text`, wherever git is told so. */
+function aliasOf({ value }: ShellWord): string[] {
+  const text = /^(?:-c)?alias\.[^=]*=!(.*)$/is.exec(value ?? '')?.[1];
+  return text === undefined ? [] : [text];
+}
+
+/** What stands in front of the script in the languages of editors and debuggers, and in settings. */
+function bare(script: string): string {
+  return script.replace(/^\s*:?(?:!|shell\s|spawn\s|exec\s|system\s|(?:ProxyCommand|LocalCommand|exec)=)\s*/i, '');
+}
+
+function listed(words: string): readonly string[] {
+  return words.split(' ').filter(Boolean);
+}
+
+function all(names: string, launcher: Launcher): Record<string, Launcher> {
+  return Object.fromEntries(listed(names).map((name) => [name, launcher]));
+}

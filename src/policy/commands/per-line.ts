@@ -1,0 +1,78 @@
+import type { FlagTable } from './flags.ts';
+import { type Inner, joined, LATER, loosely, unseen } from './inner.ts';
+import { commandStarts } from './launchers.ts';
+import { commandStart } from './prefixes.ts';
+import { plainWord, type ShellWord } from './shell-words.ts';
+
+const EXEC_ACTIONS = ['-exec', '-execdir', '-ok', '-okdir', '-x', '-X', '--exec', '--exec-batch'];
+
+/** What `find` and `fd` run for what they find. */
+export function perFile(args: readonly ShellWord[]): readonly Inner[] {
+  const inner: Inner[] = [];
+  args.forEach(({ value }, at) => {
+    if (!EXEC_ACTIONS.includes(value ?? '')) return;
+    const rest = args.slice(at + 1);
+    const end = rest.findIndex(({ value: word }) => word === ';' || word === '+');
+    const words = (end === -1 ? rest : rest.slice(0, end)).map((word) => (word.text.includes('{}') ? LATER : word));
+    inner.push(words.length === 0 ? unseen('find runs an empty command') : { kind: 'words', words });
+  });
+  return inner;
+}
+
+const XARGS: FlagTable = {
+  alone: '-0 -r -t -p -x -o --null --no-run-if-empty --verbose --interactive --exit --open-tty',
+  takes: '-I -L -n -P -s -d -E --max-lines --max-args --max-procs --max-chars --delimiter',
+  glued: '-i -l -e --replace --process-slot-var',
+};
+
+/** What `xargs` reads becomes arguments, so the command gets words that nobody has seen. */
+export function perLine(args: readonly ShellWord[]): readonly Inner[] {
+  const start = commandStart(args, XARGS);
+  if (start === undefined) return [unseen('the options of xargs are not all known'), ...guesses(args)];
+  const replaced = replacedText(args.slice(0, start));
+  const words = args.slice(start).map((word) => (replaced !== null && word.text.includes(replaced) ? LATER : word));
+  if (words[0]?.value === null) return [unseen('xargs runs what it reads')];
+  return [{ kind: 'words', words: [...(words.length === 0 ? [plainWord('echo')] : words), LATER] }];
+}
+
+/** What `-I` has replaced by each line, wherever it stands in a word; null without it. */
+function replacedText(options: readonly ShellWord[]): string | null {
+  const at = options.findIndex(({ text }) => /^-[a-zA-Z0-9]*[Ii]|^--replace/.test(text));
+  if (at === -1) return null;
+  const text = options[at]?.value ?? '';
+  const glued = /^-[a-zA-Z0-9]*?[Ii](.+)$/.exec(text)?.[1] ?? /^--replace=(.+)$/.exec(text)?.[1];
+  return glued ?? (/I$/.test(text) ? (options[at + 1]?.value ?? '') : '{}');
+}
+
+const PARALLEL: FlagTable = {
+  alone:
+    '-k -X -m -q -t -v -0 --keep-order --dry-run --xargs --verbose --null --no-notice --will-cite --bar --progress',
+  takes: '-j -N -n -P -S -a -I -d --jobs --max-args --timeout --delay --retries --joblog --halt --colsep',
+};
+const MOST_INPUTS = 20;
+
+/** What `parallel` gives to a shell for each of its inputs: behind `:::`, or lines that nobody has seen. */
+export function perInput(args: readonly ShellWord[]): readonly Inner[] {
+  const start = commandStart(args, PARALLEL);
+  if (start === undefined) return [unseen('the options of parallel are not all known'), ...guesses(args)];
+  const words = args.slice(start);
+  const end = words.findIndex(({ value }) => /^::::?\+?$/.test(value ?? ''));
+  const command = joined(end === -1 ? words : words.slice(0, end));
+  const inputs = end === -1 ? [] : words.slice(end + 1).map((word) => joined([word]));
+  const isKnown = words[end]?.value === ':::' && inputs.length <= MOST_INPUTS;
+  if (command === '' && !isKnown) return [unseen('parallel runs what it reads')];
+  const given = isKnown ? inputs : [...inputs.slice(0, MOST_INPUTS), '"$LINE"'];
+  return given.map((input) => ({ kind: 'script', source: withInput(command, input) }));
+}
+
+function withInput(command: string, input: string): string {
+  return /\{[^{}]*\}/.test(command) ? command.replace(/\{[^{}]*\}/g, () => input) : `${command} ${input}`;
+}
+
+/** Where the options are not all known: every way it may be meant, by a shell that reads it too. */
+export function guesses(args: readonly ShellWord[]): readonly Inner[] {
+  return commandStarts(args).flatMap((at) => {
+    const words = args.slice(at);
+    return [{ kind: 'words', words, loose: true }, loosely(joined(words))];
+  });
+}

@@ -1,0 +1,46 @@
+import { type FlagTable, parseFlags } from './flags.ts';
+import { type Inner, joined, loosely, unseen } from './inner.ts';
+import type { ShellWord } from './shell-words.ts';
+
+export const SHELLS: ReadonlySet<string> = new Set(
+  'sh bash dash zsh ksh ksh93 mksh ash fish rbash csh tcsh elvish nu xonsh pwsh powershell'.split(' '),
+);
+
+/** Shells whose text means what it means to bash, but for a few things. */
+const LIKE_BASH: ReadonlySet<string> = new Set(['bash', 'sh', 'dash', 'ash', 'rbash']);
+
+const FLAGS: FlagTable = {
+  alone: '-e -u -x -l -i -n -v -s --login --norc --noprofile --posix',
+  takes: '-c -o -O',
+};
+
+/** What a shell is told to run. Where its options are not all known, what looks like a script is looked at all the same. */
+export function shellScript(name: string, args: readonly ShellWord[]): readonly Inner[] {
+  const at = args.findIndex(({ value }) => /^-[a-np-z]*c[a-np-z]*$/i.test(value ?? ''));
+  if (at === -1) return [unseen(`${name} runs a script that is not shown here`)];
+  const before = parseFlags(args.slice(0, at), FLAGS);
+  const script = args[at + 1];
+  if (script === undefined || script.value === null)
+    return [unseen(`${name} runs computed text`), ...(script === undefined ? [] : [loosely(joined([script]))])];
+  const why = whyUnseen(name, script.value, before);
+  return why === undefined ? [{ kind: 'script', source: script.value }] : [unseen(why), loosely(script.value)];
+}
+
+function whyUnseen(name: string, script: string, before: ReturnType<typeof parseFlags>): string | undefined {
+  if ('unknown' in before) return `${name} runs computed text`;
+  // The first operand is a script; then -c is one of its arguments.
+  if (before.operands.length > 0) return `${name} runs a script that is not shown here`;
+  if (!LIKE_BASH.has(name)) return `${name} reads text in its own way`;
+  return name !== 'bash' && /\$['"]/.test(script) ? `${name} reads quotes after $ in its own way` : undefined;
+}
+
+export function evaluated(args: readonly ShellWord[]): readonly Inner[] {
+  if (args.some(({ value }) => value === null)) return [unseen('eval runs computed text'), loosely(joined(args))];
+  return [{ kind: 'script', source: joined(args) }];
+}
+
+export function trapped(args: readonly ShellWord[]): readonly Inner[] {
+  const action = args.find(({ value }) => value !== '--');
+  if (action === undefined || action.value === '-' || action.value === '' || action.value === '-l') return [];
+  return action.value === null ? [unseen('trap runs computed text')] : [{ kind: 'script', source: action.value }];
+}

@@ -1,0 +1,99 @@
+/** How the same use of a program can be written in other words. Options and words are separated by blanks. */
+export interface Spellings {
+  /** Options that take the next word. Of those that are not here it is not known. */
+  readonly takes?: string;
+  /** Options that mean the same. */
+  readonly same?: readonly string[];
+  /** Words that may stand in front of a subcommand and add nothing: `docker container run`. */
+  readonly groups?: string;
+  /** Other names of a subcommand. */
+  readonly aliases?: Readonly<Record<string, string>>;
+  /** It takes the beginning of a subcommand's name for the whole. */
+  readonly abbreviates?: true;
+  /** Its long options have one dash, so letters behind a dash are no cluster. */
+  readonly oneDash?: true;
+}
+
+const REMOVING: Spellings = { same: ['-f --force', '-r -R --recursive', '-d --dir', '-i --interactive'] };
+const GIVING: Spellings = { same: ['-R --recursive', '-f --silent --quiet'] };
+const CONTAINERS: Spellings = {
+  takes: '-H -c -l --host --context --config --log-level --tlscacert --tlscert --tlskey',
+  groups: 'container image',
+  same: ['-v --volume', '-p --publish', '-e --env', '-u --user', '-f --force', '-a --all'],
+};
+const ONE_DASH: Spellings = { oneDash: true };
+
+const PROGRAMS: Readonly<Record<string, Spellings>> = {
+  git: {
+    takes: '-C -c --git-dir --work-tree --namespace --exec-path --config-env --attr-source --super-prefix',
+    same: ['-f --force', '-d --delete', '-n --no-verify', '-a --all', '-u --set-upstream', '-i --interactive'],
+  },
+  npm: {
+    takes: '-C -w --prefix --workspace --userconfig --globalconfig --registry --loglevel --cache --script-shell',
+    same: ['-g --global', '-f --force', '-D --save-dev', '-w --workspace', '-c --call'],
+    aliases: {
+      install: 'i in ins inst insta instal isnt isnta isntal add',
+      ci: 'clean-install ic install-clean isntall-clean',
+      uninstall: 'un r rm remove unlink',
+      update: 'up upgrade udpate',
+      run: 'run-script rum urn',
+      test: 't tst',
+      exec: 'x',
+      config: 'c',
+      login: 'adduser add-user',
+      owner: 'author',
+    },
+    abbreviates: true,
+  },
+  pnpm: {
+    takes: '-C -F --dir --filter --reporter --loglevel',
+    same: ['-g --global', '-D --save-dev', '-r --recursive'],
+    aliases: { install: 'i', remove: 'rm uninstall un', update: 'up upgrade', run: 'run-script', test: 't' },
+  },
+  yarn: { takes: '--cwd --mutex --cache-folder --modules-folder' },
+  cargo: {
+    takes: '-C -Z --color --config',
+    aliases: { build: 'b', check: 'c', test: 't', run: 'r', doc: 'd' },
+  },
+  docker: CONTAINERS,
+  podman: CONTAINERS,
+  kubectl: {
+    takes: '-n -s --namespace --context --cluster --kubeconfig --user --token --server --as',
+    same: ['-n --namespace', '-f --filename', '-A --all-namespaces', '-l --selector'],
+  },
+  rm: REMOVING,
+  cp: REMOVING,
+  mv: REMOVING,
+  chmod: GIVING,
+  chown: GIVING,
+  chgrp: GIVING,
+  curl: {
+    same: [
+      '-X --request',
+      '-d --data',
+      '-o --output',
+      '-T --upload-file',
+      '-F --form',
+      '-H --header',
+      '-k --insecure',
+      '-u --user',
+    ],
+  },
+  pip: { same: ['-r --requirement', '-e --editable', '-U --upgrade'] },
+  find: ONE_DASH,
+  java: ONE_DASH,
+  go: ONE_DASH,
+  gcc: ONE_DASH,
+  clang: ONE_DASH,
+  terraform: ONE_DASH,
+  openssl: ONE_DASH,
+  ffmpeg: ONE_DASH,
+};
+
+export function spellingsOf(program: string): Spellings {
+  return (Object.hasOwn(PROGRAMS, program) ? PROGRAMS[program] : undefined) ?? {};
+}
+
+export function isListed(word: string, list = ''): boolean {
+  return list.split(' ').includes(word);
+}

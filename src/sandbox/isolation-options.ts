@@ -1,0 +1,19 @@
+import type { Dialer } from '../kernel/dialer.ts';
+import type { FilePolicy } from '../kernel/file-policy.ts';
+
+/** What every sandbox that isolates is told. */
+export interface IsolationOptions {
+  readonly filePolicy: FilePolicy;
+  /** Left out: a run that asks for network fails with NOT_CONFIGURED. */
+  readonly dialer?: Dialer;
+  /** Of the host: the search path tells which interpreters to show, the home is what must stay hidden. */
+  readonly path: string;
+  readonly home: string;
+  /** Where the sandbox keeps its few files: a folder that exists and is not in any workspace. */
+  readonly stateFolder: string;
+  /** Further folders of the host to show read-only. */
+  readonly readOnlyFolders?: readonly string[];
+  readonly maxRunning?: number;
+  /** How long to look for changed files after a run. */
+  readonly changesCapMs?: number;
+}
