@@ -1,6 +1,7 @@
 // Tries the attack catalogue against the product: `npm run attacks -- [--category X] [--file PATH] [--json]`.
 // Exits with 1 when a case failed; pending and unchecked ones are counted apart.
 import { parseArgs } from 'node:util';
+import { closeBrowser } from '../test/app/browser.ts';
 import { readCatalogue } from '../test/attacks/attack.ts';
 import { runAttacks } from '../test/attacks/harness.ts';
 import { runners } from '../test/attacks/runners.ts';
@@ -24,4 +25,5 @@ const { passed, failed, pending, unchecked } = report;
 if (values.json) console.log(JSON.stringify(report));
 else
   console.log(`${passed} passed, ${failed} failed, ${unchecked} unchecked, ${pending} pending, of ${attacks.length}.`);
+await closeBrowser();
 process.exitCode = failed > 0 ? 1 : 0;

@@ -9,6 +9,7 @@ import {
   configFor,
   isReadableOnTheWay,
   keyFor,
+  modelNameOf,
   openModel,
   type Provider,
   providerOf,
@@ -53,10 +54,9 @@ export function createChosenModel(
   function choiceOf(provider: Provider): ModelsView['choices'][number] {
     const its = configFor(config, provider, env, keys);
     const keyFrom = keyFor(its, provider, env, keys)?.from ?? null;
-    const model = openModel(its, env, keys);
-    return model.ok
-      ? { provider, model: model.value.name, ready: true, keyFrom, missing: null }
-      : { provider, model: null, ready: false, keyFrom, missing: model.error.message };
+    const opened = openModel(its, env, keys);
+    const missing = opened.ok ? null : opened.error.message;
+    return { provider, model: modelNameOf(its, provider), ready: opened.ok, keyFrom, missing };
   }
 
   return {

@@ -41,7 +41,7 @@ export function openModel(config: Config, env: Texts, keys: ModelKeys = {}): Res
     return fail('NOT_CONFIGURED', `No model is configured. ${next}`);
   }
   const preset = PRESETS[provider];
-  const [baseUrl, model] = [baseUrlOf(config, provider), config.model ?? preset.model];
+  const [baseUrl, model] = [baseUrlOf(config, provider), modelNameOf(config, provider)];
   if (baseUrl === null) return missing('modelBaseUrl', 'http://localhost:11434/v1');
   if (model === null) return missing('model', 'qwen3-coder');
   const key = keyFor(config, provider, env, keys)?.value;
@@ -87,6 +87,10 @@ export function keyFor(config: Config, provider: Provider, env: Texts, keys: Mod
 
 export function baseUrlOf(config: Config, provider: Provider): string | null {
   return config.modelBaseUrl ?? PRESETS[provider].baseUrl;
+}
+
+export function modelNameOf(config: Config, provider: Provider): string | null {
+  return config.model ?? PRESETS[provider].model;
 }
 
 function variableFor(config: Config, provider: Provider): string {

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { z } from 'zod';
 import { ok } from '../../src/kernel/result.ts';
 import { defineTool } from '../../src/kernel/tool.ts';
-import { closeBrowser, openQuestion, TestApp } from '../app/browser.ts';
+import { openQuestion, TestApp } from '../app/browser.ts';
 import type { Attack, Observation } from './attack.ts';
 import type { Runner } from './harness.ts';
 
@@ -28,7 +28,6 @@ export const uiRunner: Runner = {
       return { outcomes: ['allow'], text: '', durationMs: 0, detail: { wrong: found } } satisfies Observation;
     } finally {
       await app[Symbol.asyncDispose]();
-      await closeBrowser();
     }
   },
   texts: { ui: (_fixture, seen) => (seen.detail as { wrong: string | null }).wrong },

@@ -10,6 +10,8 @@ import { type CallItem, isOver } from '../state/feed.ts';
 import { useWords } from '../words/words.ts';
 import { CallResult } from './call-result.tsx';
 
+const MOST_OF_AN_ARGUMENT = 20_000;
+
 /** One call: a line that says what it does and how it stands; its arguments and its result behind it. */
 export const CallCard = memo(({ call }: { call: CallItem }): ReactNode => {
   const [chosen, setChosen] = useState<boolean | null>(null);
@@ -44,7 +46,7 @@ function Details({ call }: { call: CallItem }): ReactNode {
   const say = useWords();
   return (
     <div className="flex flex-col gap-2 border-line border-t px-3 py-2">
-      <Arguments args={call.args} />
+      <Arguments args={call.args} most={MOST_OF_AN_ARGUMENT} />
       {call.changed.length > 0 && (
         <p className="text-sm text-warn">{say('edited', { fields: call.changed.join(', ') })}</p>
       )}

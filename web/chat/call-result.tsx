@@ -26,10 +26,10 @@ export function CallResult({ call }: { call: CallItem }): ReactNode {
   );
 }
 
-/** The tool's own view comes from the server; until then, and when it failed, its text. */
+/** The tool's own view comes from the server; until then, when it failed, and where it is too long to be shown, its text. */
 function useView(call: CallItem): readonly ViewBlock[] {
   const [view, setView] = useState<readonly ViewBlock[] | null>(null);
-  const wanted = call.phase === 'done';
+  const wanted = call.phase === 'done' && !call.cut;
   useEffect(() => {
     if (!wanted) return;
     let current = true;

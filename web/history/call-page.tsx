@@ -60,7 +60,7 @@ function CallDetails({ call }: { call: CallView }): ReactNode {
       <button type="button" className="w-fit text-accent text-sm underline" onClick={() => go('chat', call.session)}>
         {say('session')}: {call.session}
       </button>
-      <Arguments args={call.args} />
+      <Arguments args={call.args} most={20_000} />
       <figure className="output-frame">
         <figcaption className="border-line border-b border-dashed px-2 py-0.5 text-soft text-xs">
           {outcome?.error === undefined

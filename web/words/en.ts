@@ -42,6 +42,7 @@ export const en = {
   phaseDenied: 'Denied',
   phaseCancelled: 'Cancelled',
   arguments: 'Arguments',
+  moreCharacters: '{count} more characters',
   result: 'Result',
   error: 'Error',
   duration: 'Duration',

@@ -43,6 +43,7 @@ export const zh: Words = {
   phaseDenied: '已拒绝',
   phaseCancelled: '已取消',
   arguments: '参数',
+  moreCharacters: '还有 {count} 个字符',
   result: '结果',
   error: '错误',
   duration: '用时',
