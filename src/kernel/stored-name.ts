@@ -11,8 +11,10 @@ const UNSTORABLE = /[\0\p{Surrogate}]/gu;
 
 /** On the path of every call, so it looks at units alone: whole pairs are found too, and cost a second look. */
 function mayBeUnstorable(text: string): boolean {
-  return /[\0\ud800-\udfff]/.test(text);
+  return UNUSUAL.test(text);
 }
+
+const UNUSUAL = /[\0\ud800-\udfff]/;
 
 /**
  * A caller's name for something (session, tool, key, agent, id) as every store keeps it and finds it by. Most are kept

@@ -26,20 +26,39 @@ export interface Admitted {
   readonly agreed?: string;
 }
 
-/** validate → hooks → access → policy → approval. Touches nothing outside; says no with an Ending. */
-export async function admit(rt: Runtime, call: CallScope, found: Result<Tool>): Promise<Admitted | Ending> {
+/**
+ * validate → hooks → access → policy → approval. Touches nothing outside; says no with an Ending. Answers at once where
+ * nothing has to be waited for, as with most calls.
+ */
+export function admit(rt: Runtime, call: CallScope, found: Result<Tool>): MaybePromise<Admitted | Ending> {
   if (!found.ok) return unknown(found);
   const tool = found.value;
   logStart(rt, call);
-  const earlier = call.request.resume === undefined ? undefined : await earlierAnswer(rt, call);
-  if (earlier !== undefined && earlier.state !== 'approved') return refusedEarlier(tool, earlier);
-  const first = propose(rt, call, tool, earlier?.edited == null ? call.args : frozenCopy(earlier.edited.args));
-  const proposal = isPromise(first) ? await first : first;
-  if (proposal.kind === 'ending') return proposal;
+  if (call.request.resume !== undefined) return admitResumed(rt, call, tool);
+  const proposed = propose(rt, call, tool, call.args);
+  if (isPromise(proposed)) return proposed.then((proposal) => admitProposed(rt, call, tool, proposal));
+  return admitProposed(rt, call, tool, proposed);
+}
 
+function admitProposed(
+  rt: Runtime,
+  call: CallScope,
+  tool: Tool,
+  proposal: Proposal | Ending,
+): MaybePromise<Admitted | Ending> {
+  if (proposal.kind === 'ending') return proposal;
   if (proposal.verdict.verdict === 'deny') return refused(proposal.verdict);
-  if (earlier !== undefined) return admitEarlier(rt, call, { tool, proposal, earlier });
   return proposal.verdict.verdict === 'allow' ? admitted(tool, proposal) : ask(rt, call, tool, proposal);
+}
+
+async function admitResumed(rt: Runtime, call: CallScope, tool: Tool): Promise<Admitted | Ending> {
+  const earlier = await earlierAnswer(rt, call);
+  if (earlier !== undefined && earlier.state !== 'approved') return refusedEarlier(tool, earlier);
+  const args = earlier?.edited == null ? call.args : frozenCopy(earlier.edited.args);
+  const proposal = await propose(rt, call, tool, args);
+  if (earlier === undefined || proposal.kind === 'ending') return admitProposed(rt, call, tool, proposal);
+  if (proposal.verdict.verdict === 'deny') return refused(proposal.verdict);
+  return admitEarlier(rt, call, { tool, proposal, earlier });
 }
 
 async function ask(rt: Runtime, call: CallScope, tool: Tool, proposal: Proposal): Promise<Admitted | Ending> {
@@ -223,7 +242,7 @@ function prefixed(prefix: string, result: Result<unknown>): Result<unknown> {
 }
 
 function logStart(rt: Runtime, { callId, toolName: tool, args }: CallScope): void {
-  rt.log.info({ callId, tool }, `Executing tool: ${tool}`);
+  if (rt.log.isLevelEnabled('info')) rt.log.info({ callId, tool }, `Executing tool: ${tool}`);
   if (!rt.log.isLevelEnabled('debug')) return;
   rt.log.debug({ callId, tool, params: redacted(rt.hider.hideArgs(args)) }, `Parameters of tool: ${tool}`);
 }

@@ -96,5 +96,12 @@ function patient(logger: Logger): Logger {
     }
   };
   const [debug, info, warn, error] = [quietly('debug'), quietly('info'), quietly('warn'), quietly('error')];
-  return { debug, info, warn, error, isLevelEnabled: (level) => logger.isLevelEnabled(level) };
+  const isLevelEnabled: Logger['isLevelEnabled'] = (level) => {
+    try {
+      return logger.isLevelEnabled(level);
+    } catch {
+      return true;
+    }
+  };
+  return { debug, info, warn, error, isLevelEnabled };
 }

@@ -35,8 +35,10 @@ export async function executeCall(rt: Runtime, request: CallRequest): Promise<To
       return await answerOfEarlier(rt, call, earlier, (queued) => resumed(rt, request, queued));
     call.recorded = true;
     call.throwIfCancelled();
+    // Also when it is there at once: who cancels on the line after the call is heard before the tool runs.
     const admitted = unreadable ?? (await admit(rt, call, found));
-    end = admitted.kind === 'ending' ? admitted : await runAdmitted(rt, call, admitted);
+    const ended = admitted.kind === 'ending' ? admitted : runAdmitted(rt, call, admitted);
+    end = isPromise(ended) ? await ended : ended;
   } catch (thrown) {
     // Expected failures are values, so what is thrown here is an interruption or somebody's bug.
     end = explain(call, thrown);

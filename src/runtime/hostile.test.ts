@@ -115,7 +115,9 @@ describe('a call never rejects', () => {
       },
       warn() {},
       error() {},
-      isLevelEnabled: () => false,
+      isLevelEnabled: () => {
+        throw new Error('no level');
+      },
     };
     expect((await subject(() => ok('x'), { logger }).call('subject')).ok).toBe(true);
   });

@@ -2,6 +2,8 @@ const MOST_NODES = 2000;
 
 /** About how many characters a value holds; beyond some thousand parts it is an estimate from those seen. */
 export function roughSize(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 8;
   let nodes = 0;
   return measure(value);
 

@@ -2,7 +2,8 @@ import type { Access } from '../kernel/access.ts';
 import type { FinalState } from '../kernel/call.ts';
 import { type ErrorCode, toFailure } from '../kernel/error.ts';
 import type { CallMove } from '../kernel/event.ts';
-import { fail, isPromise, isResult, ok, type Result } from '../kernel/result.ts';
+import { fail, isPromise, isResult, type MaybePromise, ok, type Result } from '../kernel/result.ts';
+import type { Tool } from '../kernel/tool.ts';
 import { type Admitted, confirm, isStale } from './admit.ts';
 import type { CallScope, Turn } from './call-scope.ts';
 import { type Ending, ending } from './ending.ts';
@@ -11,16 +12,24 @@ import { record } from './record.ts';
 import type { Runtime } from './runtime.ts';
 
 /** wait for the calls before it → judge again if they changed anything → record the start → run with a deadline → render. All effects happen here. */
-export async function runAdmitted(rt: Runtime, call: CallScope, admitted: Admitted): Promise<Ending> {
-  const { tool, input, access } = admitted;
+export function runAdmitted(rt: Runtime, call: CallScope, admitted: Admitted): MaybePromise<Ending> {
   if (call.context.dryRun) return describe(call, admitted);
-  const turn = takeTurn(rt, call, access);
-  if (turn !== undefined) await turn;
-  call.throwIfCancelled();
-  const now = isStale(rt, call, admitted) ? await confirm(rt, call, admitted) : admitted;
-  if (now.kind === 'ending') return now;
-  if (now !== admitted) return runAdmitted(rt, call, now);
+  const turn = takeTurn(rt, call, admitted.access);
+  if (turn !== undefined) return turn.then(() => runInTurn(rt, call, admitted));
+  return runInTurn(rt, call, admitted);
+}
 
+function runInTurn(rt: Runtime, call: CallScope, admitted: Admitted): MaybePromise<Ending> {
+  call.throwIfCancelled();
+  if (!isStale(rt, call, admitted)) return start(rt, call, admitted);
+  return confirm(rt, call, admitted).then((now) => {
+    if (now.kind === 'ending') return now;
+    return now === admitted ? start(rt, call, admitted) : runAdmitted(rt, call, now);
+  });
+}
+
+function start(rt: Runtime, call: CallScope, admitted: Admitted): MaybePromise<Ending> {
+  const { tool, input, access } = admitted;
   call.stage = 'definition';
   const summary = aString('summary', tool.summary(input));
   const { callId, args } = call;
@@ -32,16 +41,22 @@ export async function runAdmitted(rt: Runtime, call: CallScope, admitted: Admitt
     at,
     data: { tool: tool.name, args, summary, access },
   });
-  if (recorded !== undefined && !changesNothing(admitted)) await recorded;
-  call.throwIfCancelled();
+  if (recorded === undefined || changesNothing(admitted)) return run(rt, call, admitted, at);
+  return recorded.then(() => run(rt, call, admitted, at));
+}
 
+function run(rt: Runtime, call: CallScope, { tool, input, access }: Admitted, at: number): MaybePromise<Ending> {
+  call.throwIfCancelled();
   call.stage = 'tool';
   call.admitted = access;
   call.startedAt = at;
   call.startedMonotonic = rt.clock.monotonic();
   const seconds = tool.seconds?.(input, call.ctx);
   const running = call.bounded(tool.run(input, call.ctx), { seconds, givenUp: rt.givenUp?.signal });
-  const result = isPromise(running) ? await running : running;
+  return isPromise(running) ? running.then((result) => ended(tool, result)) : ended(tool, running);
+}
+
+function ended(tool: Tool, result: Result<unknown>): Ending {
   if (!isResult(result)) return ending('failed', notAResult(result));
   if (!result.ok) return failedByItself(result);
   const text = tool.render === undefined ? undefined : aString('render', tool.render(result.value));

@@ -74,8 +74,8 @@ function concluded(rt: Runtime, call: CallScope, execution: ToolExecution): Tool
   const size = result.text.length + roughSize(params) + (result.ok ? roughSize(result.value) : 0);
   rt.history.add(execution, size);
   if (call.request.key !== undefined) rt.waiting.tell(callId, result);
-  if (result.ok) rt.log.info({ callId, tool }, `Tool ${tool} succeeded`);
-  else logFailure(rt, callId, forTheLog(rt, tool), result.error);
+  if (!result.ok) logFailure(rt, callId, forTheLog(rt, tool), result.error);
+  else if (rt.log.isLevelEnabled('info')) rt.log.info({ callId, tool }, `Tool ${tool} succeeded`);
   return result;
 }
 
