@@ -189,6 +189,26 @@ describe('approval', () => {
     expect(events[2]?.data).toMatchObject({ approved: true, by: 'ana' });
   });
 
+  test('a yes holds for what was seen when it was asked; that is looked at once more, before it runs', async () => {
+    let content = 'as shown';
+    let looks = 0;
+    const witness = async () => {
+      looks++;
+      return { 'old.txt': content };
+    };
+    const edited = answering(async () => {
+      content = 'changed meanwhile';
+      return { approved: true };
+    });
+    const { call, written } = subject({ approver: edited.ask, witness });
+    const result = await call('write', { path: 'old.txt', text: 'new' });
+    expect(result.error).toMatchObject({
+      code: 'APPROVAL_DENIED',
+      message: expect.stringContaining('has changed since'),
+    });
+    expect([written.get('old.txt'), looks]).toEqual(['old', 2]);
+  });
+
   test('the same arguments in another order have the same digest, others another', async () => {
     const { asked, ask } = answering({ approved: false });
     const { call } = subject({ approver: ask });
