@@ -7,10 +7,11 @@ import { fileSchema } from '../src/app/config/settings.ts';
 import type { Tool } from '../src/kernel/tool.ts';
 import { builtInTools } from '../src/tools/index.ts';
 import { root } from './install.mjs';
+import { walk } from './walk.ts';
 
 const pages: [path: string, write: (now: string) => string][] = [
   ['docs/tools.md', () => toolsPage(builtInTools)],
-  ['docs/architecture.md', (now) => replaceGenerated(now, importGraph())],
+  ['docs/architecture.md', (now) => withGenerated(now, { walk: walk(), imports: importGraph() })],
   ['docs/config.schema.json', () => formatted('config.schema.json', z.toJSONSchema(fileSchema))],
 ];
 
@@ -72,10 +73,13 @@ function folderOf(path: string): string | undefined {
   return match?.[1]?.replace('.ts', '');
 }
 
-function replaceGenerated(page: string, content: string): string {
-  const [start, end] = ['<!-- generated: imports -->', '<!-- end -->'];
-  const [before = '', rest = ''] = page.split(start);
-  return `${before}${start}\n${content}\n${end}${rest.split(end)[1] ?? '\n'}`;
+/** Each part stands between its own two marks. */
+function withGenerated(page: string, parts: Record<string, string>): string {
+  return Object.entries(parts).reduce((text, [name, content]) => {
+    const [start, end] = [`<!-- generated: ${name} -->`, '<!-- end -->'];
+    const [before = '', rest = ''] = text.split(start);
+    return `${before}${start}\n${content}\n${rest.slice(rest.indexOf(end))}`;
+  }, page);
 }
 
 function existing(file: string): string {

@@ -70,9 +70,10 @@ export class Prompter {
 
   /** What was typed so far is taken back, as in a shell. */
   #interrupted(tell: () => void): void {
-    if (this.#answer === undefined) return tell();
-    this.#rl.write(null, { ctrl: true, name: 'e' });
-    this.#rl.write(null, { ctrl: true, name: 'u' });
+    if (this.#answer !== undefined) {
+      this.#rl.write(null, { ctrl: true, name: 'e' });
+      this.#rl.write(null, { ctrl: true, name: 'u' });
+    }
     tell();
     if (this.#answer !== undefined) this.#rl.prompt();
   }

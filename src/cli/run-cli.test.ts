@@ -71,6 +71,18 @@ test.each(['en', 'zh'])('every help fits a screen of 24 by 80 and is in one lang
   }
 });
 
+test('explain takes parameters as call does, and a tool that is off is still shown', async () => {
+  using place = cliPlace(PATH);
+  const flags = await cli(place, ['explain', 'bash', '--command', 'rm -rf /', '--json']);
+  const values = await cli(place, ['explain', 'bash', 'rm -rf /', '--json']);
+  expect([flags.code, flags.out]).toEqual([values.code, values.out]);
+  expect(JSON.parse(flags.out)).toMatchObject({ verdict: 'deny' });
+  await cli(place, ['tools', 'disable', 'bash']);
+  expect((await cli(place, ['tools', 'show', 'bash'])).out).toContain('"command"');
+  const schema = await cli(place, ['tools', 'schema', 'bash']);
+  expect([schema.code, schema.err]).toEqual([3, '✗ bash is off; toolwright tools enable bash switches it on.\n']);
+});
+
 test('the language is that of the flag, else of the locale', async () => {
   using place = cliPlace(PATH);
   const zh = { env: { LANG: 'zh_CN.UTF-8' } };
@@ -94,7 +106,18 @@ test.each([
   [['token', 'ana', '--role', 'king'], 2, 'one of'],
   [['call', 'read_file', '--input', '{"path":'], 2, '--input must be a JSON object'],
   [['call', 'read_file', 'README.md'], 2, 'give parameters as --name value'],
-  [['call', 'nope'], 2, 'Unknown tool'],
+  [['call', 'nope'], 2, 'There is no tool nope'],
+  [['call', 'readfile', '--path', 'x'], 2, 'Did you mean read_file?'],
+  [['call', 'read_file'], 2, 'parameter: path. toolwright call read_file --help'],
+  [['explain', 'bahs', 'ls'], 2, 'There is no tool bahs; «tools» lists them. Did you mean bash?'],
+  [['explain', 'read_file', '--path'], 2, '--path needs a value'],
+  [
+    ['tools', 'enabel', 'bash'],
+    2,
+    'There is no command tools enabel. Did you mean tools enable? toolwright tools --help',
+  ],
+  [['rules', 'add', 'x'], 2, 'There is no command rules add.'],
+  [['verify', 'nope'], 2, 'There is no session nope'],
   [['tools', '-w', 'nowhere'], 4, 'nowhere is not a folder'],
   [['run'], 2, 'Say what to do'],
   [['run', 'x'], 5, 'No model is configured. Set ANTHROPIC_API_KEY'],

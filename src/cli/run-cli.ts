@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { messageOf } from '../kernel/error.ts';
+import { nearest } from '../kernel/nearest.ts';
 import type { Cli, CommandModule } from './cli.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Io } from './io.ts';
@@ -70,7 +71,8 @@ export async function runCli(argv: readonly string[], io: Io, version: string): 
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
     const wrongUse = error instanceof CommanderError;
-    cli.note(`${cli.style.red('✗')} ${wrongUse ? usageError(words, error, wanted) : messageOf(error)}`);
+    const named = program.commands.find((command) => command.name() === wanted);
+    cli.note(`${cli.style.red('✗')} ${wrongUse ? usageError(cli, error, named) : messageOf(error)}`);
     return wrongUse ? EXIT.usage : EXIT.failed;
   }
 }
@@ -86,15 +88,21 @@ function overview(words: Words): string {
 }
 
 /** What was wrong with the command line, and what to do about it, in one line. */
-function usageError(words: Words, { code, message }: CommanderError, wanted: string | undefined): string {
+function usageError({ words, argv }: Cli, { code, message }: CommanderError, named: Command | undefined): string {
+  const next = words.nextHelp(named === undefined ? 'toolwright' : `toolwright ${named.name()}`);
+  const below = named?.commands.map((command) => command.name()) ?? [];
+  if (code === 'commander.excessArguments' && named !== undefined && below.length > 0) {
+    const given = argv.slice(argv.indexOf(named.name()) + 1).find((word) => !word.startsWith('-')) ?? '';
+    const [closest] = nearest(given, below);
+    const said = words.usage.unknownCommand(`${named.name()} ${given}`);
+    return [said, closest && words.didYouMean(`${named.name()} ${closest}`), next].filter(Boolean).join(' ');
+  }
   const kind = code.replace('commander.', '') as keyof Words['usage'];
   const [, what = ''] = /'([^']*)'/.exec(message) ?? [];
   const [, meant] = /\(Did you mean (?:one of )?(.*)\?\)/.exec(message) ?? [];
   // What a check of ours said about a value.
   const [, ours] = / is invalid\. (.*)$/s.exec(message) ?? [];
   const said = words.usage[kind]?.(what.split(/[ ,]/)[0] ?? '') ?? message;
-  const known = wanted !== undefined && wanted in COMMANDS;
-  const next = words.nextHelp(known ? `toolwright ${wanted}` : 'toolwright');
   return [said, ours, meant && words.didYouMean(meant), next].filter(Boolean).join(' ');
 }
 

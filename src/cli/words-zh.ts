@@ -40,7 +40,7 @@ export const zh: typeof en = {
     input: '用一个 JSON 对象给出全部参数',
     dryRun: '只说明会发生什么，不执行',
     format: (formats) => `选 ${formats}`,
-    explained: '参数：依次给值，或 名字=值，或一个 JSON 对象',
+    explained: '参数：--名字 值、值、名字=值，或一个 JSON 对象',
     everywhere: '对所有工作区生效，而不只是当前这个',
     edit: '改用这些参数（JSON）；没写的保持不变',
     always: '并保存今后直接放行它的最小规则',
@@ -114,6 +114,7 @@ export const zh: typeof en = {
   exists: (path) => `${path} 已存在，未作改动。`,
   whole: (events, sessions) => `记录完整：${sessions} 个会话，${events} 个事件。`,
   notWhole: '记录不完整：',
+  isOff: (tool) => `${tool} 已关闭；用 toolwright tools enable ${tool} 开启。`,
   switched: (tool, on) => `${tool} 已${on ? '开启' : '关闭'}。`,
   decided: (id, yes) => `${id} 已${yes ? '批准' : '拒绝'}。`,
   tooLate: (id) => `${id} 已经不再等待回答。`,
@@ -156,6 +157,15 @@ export const zh: typeof en = {
     [/\bInstall it: /, '请安装：'],
     [/^commands run unprotected$/, '命令在没有保护的情况下运行'],
     [/^Remove «sandbox: none» \((.+)\) to run commands isolated\.$/, '去掉 “sandbox: none”（$1）即可隔离运行命令。'],
+    [/^Missing required parameter: (.+)$/, '缺少必需的参数：$1'],
+    [
+      /^There is no saved rule (.+)\. Those of the configuration are removed there\.$/,
+      '没有保存的规则 $1。配置文件里的规则请在那里删除。',
+    ],
+    [
+      /^The journal knows no changes of call (\S+) in this workspace\.$/,
+      '此工作区没有调用 $1 的修改记录。用 toolwright history 查看调用。',
+    ],
     [/^(\d+) events in (.+)$/, '$2 中有 $1 个事件'],
   ],
   works: (name, address, docs) =>

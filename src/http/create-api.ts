@@ -43,21 +43,7 @@ export function createApi(parts: ApiParts): Hono<Env> {
   for (const name of Object.keys(ROUTES) as Operation[]) {
     const route: Route = ROUTES[name];
     const handle = handlers[name] as unknown as Handler<Route>;
-    api.on(route.method, route.path, async (c) => {
-      const who = enter(c);
-      if (who instanceof Response) return who;
-      const { credential, tokenHash } = who;
-      if (!mayDo(credential.role, route.needs)) return forbidden(credential, route);
-      // What an admin changes holds for every session.
-      if (route.needs === 'admin' && credential.sessions !== null) return limited(credential.sessions);
-      const query = route.query === undefined ? { value: undefined } : checked(route.query, c.req.query(), 'query');
-      if ('response' in query) return query.response;
-      const body = route.body === undefined ? { value: undefined } : await bodyOf(route.body, c.env.incoming);
-      if ('response' in body) return body.response;
-      const ask = { c, who: credential, tokenHash, params: c.req.param(), query: query.value, body: body.value };
-      const answer = await handle(ask as unknown as Ask<Route>);
-      return answer instanceof JsonAnswer ? answer.sendTo(c.env.outgoing) : answer;
-    });
+    api.on(route.method, route.path, (c) => serveOperation(c, { route, handle, enter }));
   }
   for (const path of new Set(Object.values(ROUTES).map((route: Route) => route.path))) {
     api.all(path, (c) => {
@@ -94,6 +80,28 @@ export function createApi(parts: ApiParts): Hono<Env> {
 
 const NO_WORKSPACE = 'There is no such workspace here. GET /v1/health lists them, and /mcp alone is the first.';
 const MCP_NEEDS = 'MCP needs a token of the role agent or above that is not limited to sessions.';
+
+interface Served {
+  readonly route: Route;
+  readonly handle: Handler<Route>;
+  readonly enter: ReturnType<typeof doorkeeper>;
+}
+
+async function serveOperation(c: Context<Env>, { route, handle, enter }: Served): Promise<Response> {
+  const who = enter(c);
+  if (who instanceof Response) return who;
+  const { credential, tokenHash } = who;
+  if (!mayDo(credential.role, route.needs)) return forbidden(credential, route);
+  // What an admin changes holds for every session.
+  if (route.needs === 'admin' && credential.sessions !== null) return limited(credential.sessions);
+  const query = route.query === undefined ? { value: undefined } : checked(route.query, c.req.query(), 'query');
+  if ('response' in query) return query.response;
+  const body = route.body === undefined ? { value: undefined } : await bodyOf(route.body, c.env.incoming);
+  if ('response' in body) return body.response;
+  const ask = { c, who: credential, tokenHash, params: c.req.param(), query: query.value, body: body.value };
+  const answer = await handle(ask as unknown as Ask<Route>);
+  return answer instanceof JsonAnswer ? answer.sendTo(c.env.outgoing) : answer;
+}
 
 function doorkeeper({ credentials, open }: ApiParts) {
   const failed = new FailedTries();

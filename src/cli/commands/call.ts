@@ -10,6 +10,7 @@ import { Prompter } from '../prompter.ts';
 import { readObject } from '../read-object.ts';
 import { harmless } from '../style.ts';
 import { toolArguments, toolHelp } from '../tool-arguments.ts';
+import { unknownTool } from '../unknown-tool.ts';
 
 interface CallOptions {
   workspace?: string;
@@ -69,11 +70,17 @@ async function call(cli: Cli, tool: string, words: readonly string[], options: C
     const where = { workingDir, timeout, maxOutputSize, sessionId: session, dryRun: options.dryRun ?? false };
     const result = await executor.execute(tool, new ExecutionContext(where), args.value, { signal: stop.signal });
     const { ok, callId, text } = result;
+    const said = io.stdout.isTTY ? harmless(text) : text;
     if (!ok) cli.exitCode = exitCodeOf(result.error);
     if (json) {
       const what = ok ? { value: result.value } : { error: result.error };
       cli.print(JSON.stringify({ ok, callId, ...what }));
-    } else (ok ? cli.print : cli.note)(io.stdout.isTTY ? harmless(text) : text);
+    } else if (ok) cli.print(said);
+    else if (described === undefined) failWith(cli, unknownTool(cli, registry, tool));
+    else {
+      const next = result.error.code === 'INVALID_INPUT' ? cli.words.nextHelp(`toolwright call ${tool}`) : '';
+      cli.note(`${said}${next && `. ${next}`}`);
+    }
   } finally {
     for (const each of stopAsking) each();
     unlisten();

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { Cli } from '../cli.ts';
-import { EXIT } from '../exit-codes.ts';
+import { type Cli, failWith } from '../cli.ts';
 import { counted } from '../flags.ts';
 import { RunView } from '../run-view.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
@@ -17,9 +16,7 @@ export function define(command: Command, cli: Cli): void {
       withApp(cli, options, async ({ store }) => {
         const events = await store.events(session);
         if (events.length === 0) {
-          cli.note(cli.words.noSession(session));
-          cli.exitCode = EXIT.usage;
-          return;
+          return failWith(cli, { code: 'INVALID_INPUT', message: cli.words.noSession(session) });
         }
         if (!options.json) cli.print(cli.style.yellow(cli.words.replaying));
         const view = new RunView(cli).replay();

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { App } from '../../app/open-app.ts';
 import { type Cli, failWith } from '../cli.ts';
+import { unknownTool } from '../unknown-tool.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 
 const FORMATS = ['openai', 'openai-responses', 'anthropic', 'json-schema'] as const;
@@ -49,31 +50,30 @@ function list(cli: Cli, { registry }: App, json = false): void {
   }
 }
 
-function show(cli: Cli, { executor }: App, name = '') {
-  const tool = executor.offered().find((one) => one.name === name);
-  if (tool === undefined) return failWith(cli, unknown(cli, name));
+function show(cli: Cli, { registry }: App, name = '') {
+  const tool = registry.describeAll().find((one) => one.tool.name === name)?.tool;
+  if (tool === undefined) return failWith(cli, unknownTool(cli, registry, name));
   const { description, category, effect, input } = tool;
   cli.print(`${cli.style.bold(name)} (${category}, ${effect})\n${description}`);
   cli.print(JSON.stringify(input.json, null, 2));
 }
 
-function schema(cli: Cli, { executor }: App, name: string | undefined, format = 'openai') {
+function schema(cli: Cli, { executor, registry }: App, name: string | undefined, format = 'openai') {
   if (!FORMATS.includes(format as Format)) {
     failWith(cli, { code: 'INVALID_INPUT', message: cli.words.noFormat(format, FORMATS.join(', ')) });
     return;
   }
   const at = executor.offered().findIndex((one) => one.name === name);
-  if (name !== undefined && at === -1) return failWith(cli, unknown(cli, name));
+  if (name !== undefined && at === -1) {
+    const off = { code: 'TOOL_DISABLED', message: cli.words.isOff(name) } as const;
+    return failWith(cli, registry.exists(name) ? off : unknownTool(cli, registry, name));
+  }
   const schemas = executor.getAllSchemas(format as Format);
   cli.print(JSON.stringify(name === undefined ? schemas : schemas[at], null, 2));
 }
 
 async function switchTool(cli: Cli, { store, registry }: App, tool = '', enabled: boolean): Promise<void> {
-  if (!registry.exists(tool)) return failWith(cli, unknown(cli, tool));
+  if (!registry.exists(tool)) return failWith(cli, unknownTool(cli, registry, tool));
   await store.record({ type: 'tool.switched', at: Date.now(), data: { tool, enabled, by: 'terminal' } });
   cli.print(cli.words.switched(tool, enabled));
-}
-
-function unknown({ words }: Cli, name: string) {
-  return { code: 'UNKNOWN_TOOL', message: words.noSuchTool(name) } as const;
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Cli } from '../cli.ts';
+import { type Cli, failWith } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 import { working } from '../working.ts';
@@ -9,6 +9,8 @@ export function define(command: Command, cli: Cli): void {
     withApp(cli, options, async ({ store }) => {
       const found = await working(cli, cli.words.working.verify, (progress) => store.verify(session, progress));
       const { problems, events, sessions } = found;
+      if (session !== undefined && sessions === 0)
+        return failWith(cli, { code: 'INVALID_INPUT', message: cli.words.noSession(session) });
       if (problems.length > 0) cli.exitCode = EXIT.failed;
       if (options.json) return cli.print(JSON.stringify(found));
       if (problems.length === 0) return cli.print(`${cli.style.green('✓')} ${cli.words.whole(events, sessions)}`);
