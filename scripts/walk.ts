@@ -30,12 +30,12 @@ const WALK: readonly Step[] = [
   },
   {
     file: 'src/runtime/admit.ts',
-    functions: ['admit', 'propose', 'validate', 'judge', 'decide', 'judged', 'admitted'],
+    functions: ['admit', 'admitProposed', 'propose', 'validate', 'judge', 'decide', 'judged', 'admitted'],
     what: 'validate, say what is touched, ask the policy',
   },
   {
     file: 'src/runtime/run-admitted.ts',
-    functions: ['runAdmitted', 'takeTurn', 'takePlace', 'changesNothing'],
+    functions: ['runAdmitted', 'takeTurn', 'takePlace', 'runInTurn', 'start', 'changesNothing', 'run', 'ended'],
     what: 'wait its turn, record the start, run',
   },
   { file: 'src/tools/fs/read-file.ts', functions: ['run', 'asText', 'render'], what: 'the tool' },
