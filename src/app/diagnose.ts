@@ -1,3 +1,4 @@
+import { findBubblewrap, notInstalled } from '../sandbox/detect.ts';
 import type { Texts } from './config/texts.ts';
 import type { App } from './open-app.ts';
 import { openModel } from './open-model.ts';
@@ -15,7 +16,7 @@ const OLDEST_NODE = [20, 19];
 
 /** Tries what Toolwright needs, for real, and says how to repair what does not work. */
 export async function diagnose(app: App, env: Texts): Promise<Finding[]> {
-  return [node(), await diagnoseSandbox(app), await search(app), model(app, env), await record(app)];
+  return [node(), await sandbox(app), await search(app), model(app, env), await record(app)];
 }
 
 function node(): Finding {
@@ -26,8 +27,16 @@ function node(): Finding {
   return fine ? { ...found, state: 'fine' } : { ...found, state: 'broken', repair: 'Install Node 20.19 or newer.' };
 }
 
-/** Cheap enough to be asked whenever a server starts. */
-export async function diagnoseSandbox({ sandbox, loaded }: App): Promise<Finding> {
+/** What is known without trying it out, which would hold up a server that starts. */
+export function sandboxTrouble({ sandbox }: App): string | undefined {
+  if (sandbox.kind === 'none') return UNPROTECTED;
+  const missing = sandbox.kind === 'bubblewrap' && findBubblewrap() === null ? notInstalled() : undefined;
+  return missing?.ok === false ? missing.error.message : undefined;
+}
+
+const UNPROTECTED = 'commands run unprotected';
+
+async function sandbox({ sandbox, loaded }: App): Promise<Finding> {
   const status = await sandbox.status();
   if (!status.ok) {
     const { message, details } = status.error;
@@ -37,7 +46,7 @@ export async function diagnoseSandbox({ sandbox, loaded }: App): Promise<Finding
   if (isolated) return { what: 'sandbox', state: 'fine', detail: kind };
   const source = loaded.sources.sandbox;
   const repair = `Remove «sandbox: none» (${source}) to run commands isolated.`;
-  return { what: 'sandbox', state: 'limited', detail: 'commands run unprotected', repair };
+  return { what: 'sandbox', state: 'limited', detail: UNPROTECTED, repair };
 }
 
 /** Search as a tool does it, in the workspace. */

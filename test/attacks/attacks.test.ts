@@ -8,8 +8,6 @@ import { runners } from './runners.ts';
 
 const catalogue = readCatalogue(new URL('catalogue.jsonl', import.meta.url).pathname);
 
-/** Cases that need a running server. */
-const NEED_MORE = ['SBX-003'];
 const TRIED = ['2-command', '2-dangerous', '5-sandbox'];
 const tried = catalogue.filter(
   ({ category, tool }) => TRIED.includes(category) || (category !== '7-agent' && ['bash', 'run_code'].includes(tool)),
@@ -20,8 +18,7 @@ describe('the attack catalogue', () => {
     '%s is held off',
     async (id, attack) => {
       const { cases } = await runAttacks([attack], runners);
-      if (NEED_MORE.includes(id)) expect(cases).toMatchObject([{ outcome: 'pending' }]);
-      else expect(cases).toMatchObject([{ id, passed: true }]);
+      expect(cases).toMatchObject([{ id, passed: true }]);
     },
     60_000,
   );

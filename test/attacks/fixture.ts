@@ -99,7 +99,7 @@ export async function createFixture(template: Attack): Promise<Fixture> {
       for (const name of Object.keys(environment)) delete process.env[name];
       await Promise.all(listeners.map((each) => new Promise((resolve) => each.close(resolve))));
       unmountBelow(folder);
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
       rmSync(join(tmpdir(), 'toolwright-canary'), { force: true });
     },
   };

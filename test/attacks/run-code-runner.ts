@@ -11,6 +11,7 @@ import type { Observation } from './attack.ts';
 import { commandsRunner } from './commands-runner.ts';
 import type { Fixture } from './fixture.ts';
 import type { Runner, TextCheck } from './harness.ts';
+import { selfApprove } from './self-approve.ts';
 
 /** `run_code` as far as the sandbox alone can answer for it. */
 
@@ -39,12 +40,9 @@ export function createRunCodeRunner(open: (fixture: Fixture) => Sandbox): Runner
   };
 }
 
-/** Classes that attack an approval or a token that only a running server has. */
-const NEED_SERVER = ['sbx.self-approve'];
-
 async function runCode(fixture: Fixture, open: (fixture: Fixture) => Sandbox): Promise<Observation | undefined> {
   const { input } = fixture.attack;
-  if (NEED_SERVER.includes(fixture.attack.class)) return undefined;
+  if (fixture.attack.class === 'sbx.self-approve') return selfApprove(fixture);
   // What is about arguments and other tools is asked of the tool; the rest of the sandbox under it.
   if ('steps' in input || 'cwd' in input) return commandsRunner.run(fixture);
   if (fixture.attack.class === 'sbx.parent-death') return killTheRuntime(fixture);

@@ -4,6 +4,7 @@ import { commandsRunner, decisionRunner } from './commands-runner.ts';
 import { FILE_TOOLS, fileToolsRunner } from './file-tools-runner.ts';
 import type { Runners } from './harness.ts';
 import { mcpHttpRunner, mcpStdioRunner } from './mcp-runner.ts';
+import { recordRunner } from './record-runner.ts';
 import { runCodeRunner } from './run-code-runner.ts';
 import { configRunner, serverRunner } from './server-runner.ts';
 import { tokenLeakRunner } from './token-leak-runner.ts';
@@ -18,6 +19,8 @@ export const runners: Runners = {
   'http:ws': serverRunner,
   'http:approval': approvalRunner,
   'run:config': configRunner,
+  'fault:config': recordRunner,
+  'race:config': recordRunner,
   'run:bash': commandsRunner,
   'policy:bash': decisionRunner,
   'netstub:web_fetch': webRunner,

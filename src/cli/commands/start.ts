@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { diagnoseSandbox } from '../../app/diagnose.ts';
+import { sandboxTrouble } from '../../app/diagnose.ts';
 import type { App } from '../../app/open-app.ts';
 import { createSessionRunner } from '../../app/session-runner.ts';
 import { startServer } from '../../app/start-server.ts';
@@ -50,7 +50,7 @@ async function start(cli: Cli, options: StartOptions): Promise<void> {
   const address = `${url}/#token=${token}`;
   if (json) cli.print(JSON.stringify({ url, token, workspaces: [...server.workspaces.keys()], takenPort }));
   else cli.print(words.works(first?.name ?? '', address, `${url}/docs`));
-  for (const app of server.apps.values()) await tellSandbox(cli, app);
+  for (const app of server.apps.values()) tellSandbox(cli, app);
   if (takenPort !== null) cli.note(words.takenPort(takenPort));
   await stopSignal(() => process.exit(EXIT.interrupted));
   if (!json) cli.print(words.draining);
@@ -59,9 +59,9 @@ async function start(cli: Cli, options: StartOptions): Promise<void> {
 }
 
 /** Without one the server is of use, but no command runs: better told now than by the first that is refused. */
-async function tellSandbox({ note, style, words }: Cli, app: App): Promise<void> {
-  const { state, detail } = await diagnoseSandbox(app);
-  if (state !== 'fine') note(`${style.yellow('!')} ${inLanguage(words, detail)}`);
+function tellSandbox({ note, style, words }: Cli, app: App): void {
+  const trouble = sandboxTrouble(app);
+  if (trouble !== undefined) note(`${style.yellow('!')} ${inLanguage(words, trouble)}`);
 }
 
 /** Resolves with the first signal to stop; the next one is impatience. */
