@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Access } from '../kernel/access.ts';
+import type { ScriptFiles } from '../kernel/commands.ts';
 import type { ExecutionContext } from '../kernel/execution-context.ts';
 import type { Witness } from '../kernel/ports.ts';
 import type { Caller, Entry, Files, World } from '../kernel/workspace.ts';
 import { type Operand, type Operands, operandsOf } from '../policy/commands/operands.ts';
+import { scriptFiles } from '../policy/script-files.ts';
 import { globPattern } from '../workspace/glob-pattern.ts';
 
 /** Above this a file is known by its size and time alone: hashing it would keep a person waiting. */
@@ -46,12 +48,19 @@ function namedIn(access: Access): Operands {
     case 'process.run':
       // Code in another language names its files in its own way.
       if (access.code !== undefined && access.code !== 'bash') return NOTHING;
-      return operandsOf(access.command, access.cwd);
+      return withScripts(operandsOf(access.command, access.cwd), scriptFiles(access.command, access.cwd));
     case 'net.fetch':
     case 'net.search':
     case 'unknown':
       return NOTHING;
   }
+}
+
+/** Programs look for their manifests above the folder they run in as well. */
+function withScripts({ names, complete }: Operands, { named, sought }: ScriptFiles): Operands {
+  const known = new Set(names.map(({ path }) => path));
+  const more = [...new Set([...named, ...sought])].filter((path) => !known.has(path));
+  return { names: [...names, ...more.map((path) => ({ path, deep: false, pattern: false }))], complete };
 }
 
 const NOTHING: Operands = { names: [], complete: true };

@@ -56,7 +56,7 @@ const SENSITIVE_FILES: readonly FileRule[] = [
   ...writable('a public key is no secret', 'id_*.pub'),
   ...hidden(CREDENTIALS, '.git-credentials', '.netrc', '_netrc', '.pgpass', '.my.cnf', '.pypirc', '.dockercfg'),
   ...hidden(CREDENTIALS, '.aws', '.azure', '.kube', '**/.docker/config.json', '**/.config/gcloud', '.htpasswd'),
-  ...hidden(CREDENTIALS, '.npmrc', '**/.cargo/credentials*', '**/.gem/credentials', '.composer'),
+  ...hidden(CREDENTIALS, '**/.cargo/credentials*', '**/.gem/credentials', '.composer'),
   ...hidden(CREDENTIALS, '**/.config/gh', '.terraformrc'),
   ...hidden(CREDENTIALS, 'credentials.json', 'service-account*.json', 'secrets.y*ml', '*.tfstate', '*.tfvars'),
 ];

@@ -82,11 +82,6 @@ export interface RunRequest {
   /** Relative to the workspace, or absolute inside it. Left out: the workspace. */
   readonly cwd?: string;
   readonly mounts: MountMode;
-  /**
-   * `names`: a program of ours that tells names and times of files, never what is in them, so that nothing need be looked
-   * for and hidden first. Counts with mode `read` only; an adapter may hide all the same.
-   */
-  readonly reads?: 'names' | 'contents';
   /** On top of the adapter's own small environment; nothing of our process is passed on. */
   readonly env?: Readonly<Record<string, string>>;
   /** Left out: empty. LIVE_INPUT: whoever gets `onStart` writes it while the command runs. */

@@ -123,7 +123,7 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
     const { workspace, limits } = checked;
     const live = request.mounts === 'live';
     for (let attempt = 1; ; attempt++) {
-      const found = request.reads === 'names' && !live ? [] : await findIn(workspace);
+      const found = await findIn(workspace);
       if (countMounts(request.mounts, found) > MOST_MOUNTS) return tooManyFiles(workspace, found);
       const unnameable = found.find(({ because }) => because === 'unnameable');
       if (unnameable !== undefined) return noText(workspace, unnameable);

@@ -35,7 +35,10 @@ export async function findChanges(given: {
     if (isGit(folder)) continue;
     const old = new Set(before.get(folder) ?? []);
     for (const name of names) {
-      if (folder === '' && name === '.git') continue;
+      if (folder === '' && name === '.git') {
+        old.delete(name);
+        continue;
+      }
       const path = join(folder, name);
       if (!isWalked(path)) unlooked = true;
       if (old.delete(name) === false) created.push(path);
@@ -70,7 +73,7 @@ function changedSince(path: string, sinceMs: number): boolean {
 }
 
 function isGit(folder: string): boolean {
-  return folder === '.git' || folder.startsWith('.git/') || folder.includes('/.git/');
+  return folder === '.git' || folder.startsWith('.git/') || /\/\.git(\/|$)/.test(folder);
 }
 
 function join(folder: string, name: string): string {

@@ -41,11 +41,7 @@ export async function ripgrepFolder(): Promise<string> {
 export function ripgrepFor(caller: Caller, root: string, sandbox: Sandbox | undefined): Ripgrep {
   const started = performance.now();
   const timeMs = () => Math.max(500, caller.timeout * 1000 - RESERVE_MS - (performance.now() - started));
-  async function start(
-    maxBytes: number,
-    commandOf: (rg: string) => readonly string[],
-    reads: 'names' | 'contents' = 'contents',
-  ): Promise<Result<RipgrepRun>> {
+  async function start(maxBytes: number, commandOf: (rg: string) => readonly string[]): Promise<Result<RipgrepRun>> {
     const rg = await program();
     if (rg === undefined) {
       return fail(
@@ -53,7 +49,7 @@ export function ripgrepFor(caller: Caller, root: string, sandbox: Sandbox | unde
         'Search needs ripgrep, and there is none for this platform: install @vscode/ripgrep again.',
       );
     }
-    const given = { rg, command: commandOf(rg), root, caller, timeMs: timeMs(), maxBytes, reads };
+    const given = { rg, command: commandOf(rg), root, caller, timeMs: timeMs(), maxBytes };
     return sandbox === undefined ? onHost(given) : inSandbox(sandbox, given);
   }
   return {
@@ -61,7 +57,7 @@ export function ripgrepFor(caller: Caller, root: string, sandbox: Sandbox | unde
     run: (args, maxBytes = MAX_OUTPUT_BYTES) => start(maxBytes, (rg) => [rg, '--no-config', ...args]),
     ...(sandbox?.kind === 'bubblewrap' && {
       listDated: (args: readonly string[], filter: string) =>
-        start(MAX_OUTPUT_BYTES, (rg) => ['bash', '-c', DATED, 'glob', rg, filter, '--no-config', ...args], 'names'),
+        start(MAX_OUTPUT_BYTES, (rg) => ['bash', '-c', DATED, 'glob', rg, filter, '--no-config', ...args]),
     }),
   };
 }
@@ -73,18 +69,16 @@ interface Given {
   readonly caller: Caller;
   readonly timeMs: number;
   readonly maxBytes: number;
-  readonly reads: 'names' | 'contents';
 }
 
 async function inSandbox(
   sandbox: Sandbox,
-  { rg, command, root, caller, timeMs, maxBytes, reads }: Given,
+  { rg, command, root, caller, timeMs, maxBytes }: Given,
 ): Promise<Result<RipgrepRun>> {
   const ran = await sandbox.run({
     command,
     workspace: root,
     mounts: 'read',
-    reads,
     tag: caller.callId,
     signal: caller.signal,
     limits: { timeMs, graceMs: 100, keepBytes: maxBytes, outputBytes: maxBytes },

@@ -11,7 +11,7 @@ const IN_FILES = {
   '.env': 'canary-dotenv-51f0c2',
   'config/.env.production': 'canary-production-8d11ab',
   id_ed25519: 'canary-key-0b77e9',
-  '.npmrc': 'canary-registry-93ab6d',
+  '.pypirc': 'canary-registry-93ab6d',
 } as const;
 const IN_HOME = { '.aws/credentials': 'canary-cloud-6ea24f', '.ssh/id_rsa': 'canary-ssh-2c9d10' } as const;
 const IN_ENVIRONMENT = { DEPLOY_TOKEN: 'canary-deploy-77aa01', ANTHROPIC_API_KEY: 'canary-model-key-4410cd' } as const;

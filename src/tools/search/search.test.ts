@@ -165,6 +165,9 @@ describe.each([
     expect(found).not.toContain('friend');
     const ignored = JSON.stringify(await ws.call('glob', { pattern: '**/*', includeHidden: true }));
     expect(found + ignored).not.toContain('CANARY');
+    // A guess that is ignored would be a guess that is right.
+    writeFileSync(ws.file('app/function_name=CANARY'), '');
+    expect(JSON.stringify(await ws.call('glob', { pattern: 'app/*', includeHidden: true }))).toContain('=CANARY');
   });
 
   test('a line is shown as the file is encoded', async () => {
