@@ -164,3 +164,10 @@ test('launchers in launchers end soon, and are asked about where nobody can foll
   expect(openEnded(chain.split(' '))).toEqual(expect.any(String));
   expect(performance.now() - started).toBeLessThan(20_000);
 });
+
+test('code full of quotes that nothing closes is read once', () => {
+  const code = `"${'\\"'.repeat(4900)}`;
+  const started = performance.now();
+  verdict(`python3 ${Array(9).fill(`'${code}'`).join(' ')}`, 'auto');
+  expect(performance.now() - started).toBeLessThan(1000);
+});

@@ -75,7 +75,7 @@ export function launched(name: string, args: readonly ShellWord[]): { words: She
     return behind.slice(behind[own]?.text === '--' ? own + 1 : own);
   });
   const given = [...optionValues(args, listed(scripts)), ...args.flatMap(aliasOf)];
-  if (code) return { words: [], scripts: args.flatMap(stringsIn) };
+  if (code) return { words: [], scripts: stringsIn(args) };
   if (each) return { words: [], scripts: [...given, ...behind.map((word) => joined([word]))] };
   if (joins) return { words: [], scripts: [...given, ...ways.map(joined)] };
   return { words: ways.filter((words) => words.length > 0), scripts: given };
@@ -109,14 +109,18 @@ function optionValues(args: readonly ShellWord[], options: readonly string[]): s
   });
 }
 
-/** `system("a b")` and `run(["a", "b"])`: each string of several words, and all of them in a row. */
-function stringsIn({ value, text }: ShellWord): string[] {
-  const code = (value ?? text).slice(0, LONGEST_CODE);
-  const strings = [...code.matchAll(/(["'`])((?:\\.|(?!\1)[^\\])*)\1/gs)].map(([, , inside = '']) => inside);
+/**
+ * `system("a b")` and `run(["a", "b"])`: each string of several words, and all of them in a row. Escapes are stepped over
+ * outside strings too: with that a quote that nothing closes is tried once, and not again from every escaped one behind it.
+ */
+function stringsIn(args: readonly ShellWord[]): string[] {
+  const code = joined(args).slice(0, LONGEST_CODE);
+  const strings = [...code.matchAll(/\\.|(["'`])((?:\\.|(?!\1)[^\\])*)\1/gs)].flatMap(([, , inside]) => inside ?? []);
   if (strings.length === 0) return [];
   return [...strings.filter((one) => /\S\s+\S/.test(one)), strings.join(' ')].slice(0, MOST_WAYS);
 }
 
+/** Of all words together. */
 const LONGEST_CODE = 10_000;
 
 /** `alias.x=!text`, wherever git is told so. */
