@@ -24,6 +24,8 @@ afterEach(async () => {
   rmSync(home, { recursive: true });
 });
 
+const PASSWORD = 'hunter2-by-name-alone';
+
 const TURNS: readonly ScriptedTurn[] = [
   { calls: [{ name: 'write_file', args: { path: `new/${TOKEN}`, content: 'x' } }] },
   { calls: [{ name: 'list_directory', args: { path: 'new' } }] },
@@ -46,6 +48,15 @@ test('what a model writes runs as it was written, and the model reads what is; t
   const lines: string[] = [];
   for await (const line of app.store.exportLines()) lines.push(line);
   expect(lines.join('\n')).not.toContain(TOKEN);
+});
+
+test('what stands under the name of a secret is not in the record of the turn that wrote it either', async () => {
+  const calls = [{ name: 'no_such_tool', args: { user: 'bob', login: { password: PASSWORD } } }];
+  await openAgent(app, scriptedModel([{ calls }, { text: 'done' }])).run('s1', 'go');
+  const events = await app.store.events('s1');
+  const turn = events.find((event) => event.type === 'message.added' && event.data.turn !== undefined);
+  expect(JSON.stringify(turn)).toContain('"user":"bob"');
+  expect(JSON.stringify(events)).not.toContain(PASSWORD);
 });
 
 test.each([

@@ -12,7 +12,7 @@ import {
   modelNameOf,
   openModel,
   type Provider,
-  providerOf,
+  settled,
 } from './open-model.ts';
 
 /** The model of new runs: as configured, until somebody chooses another. */
@@ -31,15 +31,18 @@ interface Opened {
 }
 
 export function createChosenModel(
-  { config, modelKeys, modelKeysPath }: Pick<LoadedConfig, 'config' | 'modelKeys' | 'modelKeysPath'>,
+  { config: given, modelKeys, modelKeysPath }: Pick<LoadedConfig, 'config' | 'modelKeys' | 'modelKeysPath'>,
   env: Texts,
 ): ChosenModel {
   let keys = modelKeys;
+  // Settled once: a key that is saved for another provider is no word that it should be used.
+  let config = settled(given, env, keys);
   let open = asConfigured;
   let opened = open();
 
   function asConfigured(): Opened {
-    return { provider: providerOf(config, env, keys), model: openModel(config, env, keys) };
+    const provider = config.provider === 'auto' ? undefined : config.provider;
+    return { provider, model: openModel(config, env, keys) };
   }
 
   function asChosen({ provider, model, baseUrl }: ModelChoice): Opened {
@@ -88,6 +91,7 @@ export function createChosenModel(
       const saved = await saveModelKey(modelKeysPath, origin, key);
       if (!saved.ok) return saved;
       keys = saved.value;
+      config = settled(config, env, keys);
       opened = open();
       return ok(undefined);
     },

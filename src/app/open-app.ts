@@ -16,10 +16,9 @@ import { scriptFiles } from '../policy/script-files.ts';
 import { createProcesses } from '../processes/create-processes.ts';
 import { builtInToolsets } from '../runtime/built-in-toolsets.ts';
 import { ToolExecutor } from '../runtime/executor.ts';
-import { createHider, type SecretHider } from '../runtime/hide-secrets.ts';
+import type { SecretHider } from '../runtime/hide-secrets.ts';
 import { LiveCalls } from '../runtime/live-calls.ts';
 import { type AnyTool, ToolRegistry } from '../runtime/registry.ts';
-import type { OpenStore } from '../storage/open-store.ts';
 import { builtInTools } from '../tools/index.ts';
 import { openWorkspace, type Workspace } from '../workspace/open-workspace.ts';
 import { hearCancels } from './cancel-call.ts';
@@ -31,7 +30,7 @@ import { type FollowedPolicy, followPolicy } from './follow-policy.ts';
 import { followToolStates } from './follow-tool-states.ts';
 import { hostsOfRules } from './hosts-of-rules.ts';
 import { knownTools } from './known-tools.ts';
-import { openSealedStore, secretsOf } from './open-sealed-store.ts';
+import { openSealedStore, type SealedStore } from './open-sealed-store.ts';
 import { ownPorts } from './own-ports.ts';
 import type { RemoteTools, RemoteToolsParts } from './remote-tools.ts';
 import { makeStateFolder } from './state-folder.ts';
@@ -46,7 +45,7 @@ export interface AppOptions {
   readonly flags?: Texts;
   readonly home?: string;
   /** Several workspaces of one process share a store; whoever opened it closes it. */
-  readonly store?: OpenStore;
+  readonly store?: SealedStore;
   /** Who is asked. Left out: a call that must be asked about is refused. */
   readonly approver?: Approver | Approver['ask'];
   readonly logger?: Logger;
@@ -64,7 +63,7 @@ export interface App {
   readonly sandbox: Sandbox;
   readonly workspace: Workspace;
   readonly policy: ExplainingPolicy;
-  /** Knows the secrets of the environment. */
+  /** Knows the secrets of the environment and the user's keys; the same for all that share a store. */
   readonly hider: SecretHider;
   readonly rules: Pick<FollowedPolicy, 'propose' | 'reload' | 'mode' | 'switchMode'>;
   readonly registry: ToolRegistry;
@@ -109,12 +108,10 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   if (!sandbox.ok) return sandbox;
   const opened = options.store === undefined ? await openSealedStore(loaded.value, env) : ok(options.store);
   if (!opened.ok) return opened;
-  const { store, blobs } = opened.value;
+  const { store, blobs, hider } = opened.value;
 
   const closing: (() => unknown)[] = options.store === undefined ? [() => store.close()] : [];
   const log = options.logger ?? silentLogger;
-  const secrets = secretsOf(loaded.value, env);
-  const hider = createHider(secrets);
   const remote = await remoteTools(config.mcpServers, { registry, stateDir, version: VERSION, log });
   closing.push(() => remote.close());
   const known = knownTools([registry], (name) => remote.mayBeNamed(name));
@@ -168,7 +165,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     witness: createWitness(workspace),
     ...(options.approver !== undefined && { approver: options.approver }),
     live,
-    secrets,
+    hider,
     ...(config.approvalTimeout !== null && { approvalTimeout: config.approvalTimeout }),
     ...(config.toolset !== 'full' && { toolset: config.toolset }),
     ...(options.logger !== undefined && { logger: options.logger }),

@@ -1,7 +1,11 @@
-import { expect, test } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { modelServer } from '../testing/model-server.ts';
+import { createChosenModel } from './choose-model.ts';
 import { loadConfig } from './config/load-config.ts';
-import { configFor, openModel } from './open-model.ts';
+import { configFor, openModel, settled } from './open-model.ts';
 
 async function modelFrom(env: Record<string, string>) {
   const loaded = await loadConfig({ env, home: '/nowhere' });
@@ -17,6 +21,10 @@ test.each([
   [
     { TOOLWRIGHT_MODEL_BASE_URL: 'http://models.example.org/v1', TOOLWRIGHT_MODEL: 'm', OPENAI_API_KEY: 'k' },
     'for everybody to read: use https',
+  ],
+  [
+    { TOOLWRIGHT_MODEL_BASE_URL: 'http://me:pw@models.example.org/v1', TOOLWRIGHT_MODEL: 'm', OPENAI_API_KEY: 'k' },
+    'The key would go to http://models.example.org for',
   ],
 ])('%j says what to do', async (env, words) => {
   expect(await modelFrom(env)).toMatchObject({
@@ -70,4 +78,32 @@ test('the key of one provider is not that of another', async () => {
     ok: false,
     error: { message: expect.stringContaining('set ANTHROPIC_API_KEY') },
   });
+});
+
+const KEPT = { 'https://api.anthropic.com': 'kept-a', 'https://api.openai.com': 'kept-o' };
+
+test.each([
+  [{ OPENAI_API_KEY: 'k' }, KEPT, 'openai', ['x-team: blue']],
+  [{}, KEPT, 'anthropic', []],
+  [{ TOOLWRIGHT_PROVIDER: 'openai' }, KEPT, 'openai', ['x-team: blue']],
+  [{}, {}, 'auto', []],
+])('with %j and the kept keys %j it is %s, with the headers %j', async (more, kept, provider, modelHeaders) => {
+  const env = { ...more, TOOLWRIGHT_MODEL_HEADERS: 'x-team: blue' };
+  const loaded = await loadConfig({ env, home: '/nowhere' });
+  if (!loaded.ok) throw new Error(loaded.error.message);
+  expect(settled(loaded.value.config, env, kept)).toMatchObject({ provider, modelHeaders });
+});
+
+test.each([
+  [{ OPENAI_API_KEY: 'k' }, 'openai'],
+  [{}, 'anthropic'],
+])('with %j, after keys were saved for anthropic and then openai, the model is of %s', async (env, provider) => {
+  const home = mkdtempSync(join(tmpdir(), 'keys-'));
+  onTestFinished(() => rmSync(home, { recursive: true }));
+  const loaded = await loadConfig({ env, home });
+  if (!loaded.ok) throw new Error(loaded.error.message);
+  const chosen = createChosenModel(loaded.value, env);
+  for (const each of ['anthropic', 'openai'] as const)
+    expect(await chosen.saveKey({ provider: each, key: `key-of-${each}` })).toMatchObject({ ok: true });
+  expect(chosen.view().current?.provider).toBe(provider);
 });

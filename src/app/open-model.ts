@@ -34,9 +34,10 @@ const PRESETS: Record<Provider, Preset> = {
 };
 
 /** The model that the user configured. NOT_CONFIGURED says what is missing; nothing is asked of the network yet. */
-export function openModel(config: Config, env: Texts, keys: ModelKeys = {}): Result<Model> {
-  const provider = providerOf(config, env, keys);
-  if (provider === undefined) {
+export function openModel(given: Config, env: Texts, keys: ModelKeys = {}): Result<Model> {
+  const config = settled(given, env, keys);
+  const { provider } = config;
+  if (provider === 'auto') {
     const next = 'Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or modelBaseUrl and model for one of your own.';
     return fail('NOT_CONFIGURED', `No model is configured. ${next}`);
   }
@@ -51,7 +52,7 @@ export function openModel(config: Config, env: Texts, keys: ModelKeys = {}): Res
   }
   if (key !== undefined && isReadableOnTheWay(baseUrl)) {
     const next = 'use https, or a local address';
-    return fail('NOT_CONFIGURED', `The key would go to ${baseUrl} for everybody to read: ${next}.`);
+    return fail('NOT_CONFIGURED', `The key would go to ${originOf(baseUrl)} for everybody to read: ${next}.`);
   }
   const { modelMaxTokens: maxTokens, modelWindow: window, modelOptions: extra, modelPrice: price } = config;
   const headers = Object.fromEntries(config.modelHeaders.map((line) => splitOnce(line)));
@@ -61,16 +62,26 @@ export function openModel(config: Config, env: Texts, keys: ModelKeys = {}): Res
 
 /** The configuration as if the user had chosen this provider: what was meant for another one does not hold. */
 export function configFor(config: Config, provider: Provider, env: Texts, keys: ModelKeys = {}): Config {
-  if (providerOf(config, env, keys) === provider) return { ...config, provider };
+  const own = settled(config, env, keys);
+  if (own.provider === provider) return own;
   const others = { model: null, modelBaseUrl: null, modelKeyVariable: null, modelPrice: null } as const;
   return { ...config, ...others, provider, modelHeaders: [], modelOptions: {} };
 }
 
-export function providerOf(config: Config, env: Texts, keys: ModelKeys): Provider | undefined {
-  if (config.provider !== 'auto') return config.provider;
-  if (config.modelBaseUrl !== null) return 'openai-chat';
-  return (['anthropic', 'openai'] as const).find((each) => keyFor(config, each, env, keys) !== undefined);
+/**
+ * `auto` made definite, where there is something to go by. A key of the environment stands beside the rest of the
+ * configuration; one that is kept may have been added for any provider, so it says nothing about whose the headers are.
+ */
+export function settled(config: Config, env: Texts, keys: ModelKeys): Config {
+  if (config.provider !== 'auto') return config;
+  if (config.modelBaseUrl !== null) return { ...config, provider: 'openai-chat' };
+  const withKeyIn = (kept: ModelKeys) => GUESSED.find((each) => keyFor(config, each, env, kept) !== undefined);
+  const ofEnvironment = withKeyIn({});
+  if (ofEnvironment !== undefined) return { ...config, provider: ofEnvironment };
+  return { ...config, provider: withKeyIn(keys) ?? 'auto', modelHeaders: [] };
 }
+
+const GUESSED = ['anthropic', 'openai'] as const;
 
 export interface FoundKey {
   readonly value: string;

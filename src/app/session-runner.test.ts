@@ -1,6 +1,7 @@
 import { cpSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { ExecutionContext } from '../kernel/execution-context.ts';
 import { type CliPlace, cliPlace } from '../testing/cli-place.ts';
 import { modelServer } from '../testing/model-server.ts';
 import { anthropicReply } from '../testing/wire-turn.ts';
@@ -73,6 +74,29 @@ test('a message is answered in its session, streamed and recorded, and a run lef
     for (let tries = 0; model.requests.length < 3 && tries < 200; tries++) await delay(50);
     await over(host, 's1');
     expect((await host.ledger.events('s1')).at(-1)).toMatchObject({ type: 'run.finished', data: { reason: 'done' } });
+  });
+});
+
+test('a key that is saved while the server runs is in no record from then on', async () => {
+  using place = cliPlace(process.env.PATH);
+  await withHost(place, { TOOLWRIGHT_MODE: 'auto' }, async (host) => {
+    const key = 'plain-words-as-a-key';
+    await open(host, 's1');
+    const to = { provider: 'openai-chat' as const, baseUrl: 'https://models.example.org/v1' };
+    expect(await host.runner.saveKey({ ...to, key })).toMatchObject({ ok: true });
+    const [app] = host.apps.values();
+    const context = new ExecutionContext({ workingDir: place.workspace, sessionId: 's1' });
+    const written = await app?.executor.execute('write_file', context, { path: 'a.txt', content: key });
+    expect(written).toMatchObject({ ok: true });
+    await host.ledger.note('s1', {
+      type: 'message.added',
+      callId: null,
+      at: Date.now(),
+      data: { messageId: 'm', role: 'user', text: `It is ${key}` },
+    });
+    const record = JSON.stringify([await host.ledger.events('s1'), await host.ledger.calls({})]);
+    expect(record).toContain('It is [redacted]');
+    expect(record).not.toContain(key);
   });
 });
 

@@ -40,6 +40,8 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
       return ok(undefined);
     },
     async saveKey(change) {
+      // Before anything can use it.
+      if (change.key !== null) for (const { hider } of apps.values()) hider.learn(change.key);
       const done = await chosen.saveKey(change);
       if (done.ok) agents.clear();
       return done;

@@ -59,7 +59,23 @@ export async function streamTurn(
 }
 
 function withoutKey(failure: Failure, key: string | undefined): Failure {
-  return key ? { ...failure, message: failure.message.replaceAll(key, '[key]') } : failure;
+  return key ? { ...failure, message: hideKey(failure.message, key) } : failure;
+}
+
+/** What is quoted was cut somewhere, perhaps inside the key: a beginning of it is hidden as well. */
+function hideKey(text: string, key: string): string {
+  const [beginning, more] = [key.slice(0, SHORTEST_BEGINNING), key.slice(SHORTEST_BEGINNING)];
+  const [before = '', ...after] = text.replaceAll(key, '[key]').split(beginning);
+  return [before, ...after.map((rest) => rest.slice(sameLength(rest, more)))].join('[key]');
+}
+
+/** Fewer characters are what all keys of a provider begin with. */
+const SHORTEST_BEGINNING = 8;
+
+function sameLength(a: string, b: string): number {
+  let length = 0;
+  while (length < Math.min(a.length, b.length) && a[length] === b[length]) length++;
+  return length;
 }
 
 function backoff(delayMs: number, tried: number): number {
@@ -97,13 +113,15 @@ async function once(
 
 /** The libraries throw where an event is no JSON, and where it is an error: that one they carry as it came. */
 function troubleOfSdk(who: string, error: unknown): Trouble {
-  if (error instanceof SyntaxError) return notJson(who, error.message);
+  // Its message quotes some characters from anywhere in the event, so perhaps from inside the key.
+  if (error instanceof SyntaxError) return notJson(who);
   const { error: carried } = fieldsOf(error);
   if (carried !== undefined) return troubleOfEvent(who, fieldsOf(carried).error ?? carried);
   return trouble('NETWORK_ERROR', `${who} cannot be asked: ${messageOf(error)}`);
 }
 
 /** A stream like that is asked for again. */
-function notJson(who: string, what: string): Trouble {
-  return trouble('NETWORK_ERROR', `${who} sent something that is not JSON («${what.slice(0, 60)}»)`, { retry: true });
+function notJson(who: string, what?: string): Trouble {
+  const quoted = what === undefined ? '' : ` («${what.slice(0, 60)}»)`;
+  return trouble('NETWORK_ERROR', `${who} sent something that is not JSON${quoted}`, { retry: true });
 }

@@ -17,6 +17,7 @@ test.each(['\n', '\r\n', '\r'])('events that end with %j pass, wherever they are
 test.each([
   ['one line', ['x'.repeat(MB)]],
   ['many lines', [`data: ${'x'.repeat(MB)}\n`]],
+  ['lines with ends of two kinds', [`data: ${'x'.repeat(MB)}\n\r`]],
   ['lines cut in the middle of their end', [`data: ${'x'.repeat(MB)}\r`, '\n']],
 ])('an event of %s without an end is stopped', (_, pieces) => {
   const bound = new EventBound();

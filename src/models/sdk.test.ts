@@ -53,6 +53,22 @@ test.each(wires)('%s: an event that never ends, or is no object, breaks the stre
   const heard: string[] = [];
   const model = MODELS[wire]({ ...options, baseUrl: server.url, tries: 3 });
   const turn = await model.turn(request, { onHeard: ({ text }) => void heard.push(text) });
-  expect(heard).toEqual([expect.stringContaining('is not JSON («5»)'), expect.stringContaining('is not JSON («')]);
+  expect(heard).toEqual([expect.stringContaining('is not JSON («5»)'), expect.stringContaining('is not JSON. Trying')]);
   expect(turn).toMatchObject({ ok: false, error: { message: expect.stringContaining('an event larger than 8 MB') } });
+});
+
+const KEY = `${'K'.repeat(10)}abcdefghijklmnopqrstuvwxyz0123456789`;
+const said = (message: string) => JSON.stringify({ error: { message } });
+
+test.each([
+  ['an error that is cut', { status: 400, headers: {}, chunks: [said(`${'x'.repeat(370)} ${KEY}`)] }],
+  ['a page that is cut', { headers: { 'content-type': 'text/html' }, chunks: [`${'-'.repeat(85)}${KEY}</pre>`] }],
+  ['no JSON', { chunks: [`data: {"a": "${KEY}" oops}\n\n`] }],
+  ['no object', { chunks: [`data: "${'x'.repeat(40)}${KEY}"\n\n`] }],
+  ['an error in the stream', { chunks: [`data: ${said(`${'x'.repeat(380)} ${KEY}`)}\n\n`] }],
+])('no part of the key is quoted from %s', async (_, reply) => {
+  await using server = await modelServer([reply]);
+  const turn = await openaiChatModel({ ...options, key: KEY, baseUrl: server.url, tries: 1 }).turn(request);
+  expect(turn).toMatchObject({ ok: false });
+  expect(JSON.stringify(turn)).not.toMatch(/K{8}|abcdefgh|6789/);
 });

@@ -5,7 +5,7 @@ import type { World } from '../kernel/workspace.ts';
 import { AccessLocks } from './access-locks.ts';
 import { EventBus } from './event-bus.ts';
 import { GivenUp } from './given-up.ts';
-import { createHider } from './hide-secrets.ts';
+import { createHider, type SecretHider } from './hide-secrets.ts';
 import { History } from './history.ts';
 import type { Hooks } from './hooks.ts';
 import { MemoryBlobs } from './memory-blobs.ts';
@@ -31,6 +31,8 @@ export interface RuntimeOptions {
   blobs?: BlobStore;
   /** Values that no record shows, beside what has the shape of a token or a name such as `password`. */
   secrets?: readonly string[];
+  /** In place of `secrets`: what several share, and what learns of more while they run. */
+  hider?: SecretHider;
   /** Where a call's true arguments wait while its record hides some. Default: in memory, so a restart loses them. */
   vault?: Vault;
   /** The files and the search that tools reach: `openWorkspace` gives one. Default: none. */
@@ -48,7 +50,7 @@ export function createRuntime(find: Runtime['find'], options: RuntimeOptions = {
   mustBe('approvalTimeout', approvalTimeout, (seconds) => seconds > 0, 'a number of seconds above 0');
   mustBe('historyLimit', historyLimit, (count) => Number.isInteger(count) && count > 0, 'a whole number above 0');
   const open = options.store ?? new MemoryStore({ maxCalls: historyLimit });
-  const hider = createHider(options.secrets);
+  const hider = options.hider ?? createHider(options.secrets);
   const store = sealStore(open, hider, options.vault ?? new MemoryVault());
   return {
     find,

@@ -7,6 +7,8 @@ export interface SecretHider {
   holds(value: unknown): boolean;
   /** As `hide`, and what stands under a name such as `password` as well. */
   hideArgs<T>(args: T): T;
+  /** One more value to hide from now on. */
+  learn(value: string): void;
 }
 
 const HIDDEN = '[redacted]';
@@ -33,12 +35,8 @@ const SHORTEST_VALUE = 8;
 
 /** `known` are values such as those of the environment's own tokens; short ones would hide ordinary words. */
 export function createHider(known: readonly string[] = []): SecretHider {
-  // Of two that begin alike the longer one is hidden, not its beginning.
-  const kept = known.filter((value) => value.length >= SHORTEST_VALUE).sort((a, b) => b.length - a.length);
-  const shortest = Math.min(SHORTEST_TOKEN, ...kept.map((value) => value.length));
-  const values = kept.map(escaped);
-  const source = [...values, ...TOKENS].join('|');
-  const [test, all] = [new RegExp(source), new RegExp(source, 'g')];
+  let values = known;
+  let { shortest, test, all } = patternOf(values);
 
   /** On the path of every call, so it makes nothing. */
   function holds(value: unknown, byName: boolean): boolean {
@@ -81,7 +79,21 @@ export function createHider(known: readonly string[] = []): SecretHider {
       if (shown === args && typeof args === 'object') cleanArgs = args;
       return shown;
     },
+    learn(value) {
+      if (values.includes(value)) return;
+      values = [...values, value];
+      ({ shortest, test, all } = patternOf(values));
+      clean = cleanArgs = undefined;
+    },
   };
+}
+
+function patternOf(known: readonly string[]): { shortest: number; test: RegExp; all: RegExp } {
+  // Of two that begin alike the longer one is hidden, not its beginning.
+  const kept = known.filter((value) => value.length >= SHORTEST_VALUE).sort((a, b) => b.length - a.length);
+  const shortest = Math.min(SHORTEST_TOKEN, ...kept.map((value) => value.length));
+  const source = [...kept.map(escaped), ...TOKENS].join('|');
+  return { shortest, test: new RegExp(source), all: new RegExp(source, 'g') };
 }
 
 /** Whether something was hidden in arguments that came back from a record: then the vault has what they were. */

@@ -137,6 +137,17 @@ test('a longer value is hidden whole, and a hidden name is noticed', () => {
   expect(wasHidden(hide({ env: { [TOKEN]: 'v' } }))).toBe(true);
 });
 
+test('a value that is learned later is hidden from then on, also where nothing was to hide before', () => {
+  const hider = createHider(['abcd1234']);
+  const args = { text: 'x abcd1234-new y' };
+  const other = { text: 'late-one' };
+  expect([hider.hide(other), hider.hideArgs(other)]).toEqual([other, other]);
+  for (const value of ['abcd1234-new', 'late-one', 'ab']) hider.learn(value);
+  expect(hider.hideArgs(args)).toEqual({ text: 'x [redacted] y' });
+  expect([hider.hide(other), hider.hideArgs(other)]).toEqual([{ text: '[redacted]' }, { text: '[redacted]' }]);
+  expect(hider.hide('absolute')).toBe('absolute');
+});
+
 test('values of the environment are known by the names of their variables', () => {
   const known = secretValues({
     ANTHROPIC_API_KEY: 'abcdefgh-1',

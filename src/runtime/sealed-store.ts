@@ -68,7 +68,7 @@ export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: 
   };
   const { decide, note, record } = ledger;
   if (decide !== undefined) changes.decide = (event, ...more) => decide.call(store, hiddenEvent(event), ...more);
-  if (note !== undefined) changes.note = (session, event) => note.call(store, session, hide(event));
+  if (note !== undefined) changes.note = (session, event) => note.call(store, session, hide(hiddenCalls(event)));
   if (record !== undefined) changes.record = (event) => record.call(store, hide(event));
   for (const name of ['approval', 'approvalOf'] as const) {
     const read = ledger[name];
@@ -127,7 +127,8 @@ export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: 
   }
 
   /** What a person is shown is kept before they are asked, and what they wrote before it counts. */
-  function hiddenEvent<E extends NewEvent>(event: E): E {
+  function hiddenEvent<E extends NewEvent>(given: E): E {
+    const event = hiddenCalls(given);
     const data = event.data as { args?: unknown };
     const args = hideArgs(data.args);
     if (args === data.args && !holdsBeside(data)) return event;
@@ -138,6 +139,14 @@ export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: 
     if (event.type === 'approval.decided' && event.data.args !== undefined)
       keep(event.callId, { edited: { [event.data.digest ?? '']: event.data.args } });
     return { ...event, data: { ...hide(data), ...pick({ args }) } };
+  }
+
+  /** A turn names the arguments of its calls once more. */
+  function hiddenCalls<E extends NewEvent>(event: E): E {
+    if (event.type !== 'message.added' || event.data.turn === undefined) return event;
+    const { turn } = event.data;
+    const parts = turn.parts.map((part) => (part.type === 'call' ? { ...part, args: hideArgs(part.args) } : part));
+    return { ...event, data: { ...event.data, turn: { ...turn, parts } } };
   }
 
   function holdsBeside(data: object): boolean {

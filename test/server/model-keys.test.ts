@@ -64,7 +64,8 @@ test('a key that an admin enters is kept for the user alone, used, and in no ans
 });
 
 test('a key goes only to the address it was saved for', async () => {
-  server = prepared();
+  const lines: string[] = [];
+  server = prepared(lines);
   await server.start();
   await using other = await modelServer(() => ({ status: 500, headers: {}, chunks: ['{}'] }));
   await server.send('PUT', '/v1/model/key', { provider: 'openai', key: CANARY });
@@ -87,6 +88,15 @@ test('a key goes only to the address it was saved for', async () => {
     status: 400,
     body: { detail: expect.stringContaining('use https') },
   });
+  const two = ['me:pw-in-address@one.example', 'two.example'].map((host) => {
+    const baseUrl = `https://${host}/v1?k=s3cret`;
+    return server.send('PUT', '/v1/model/key', { provider: 'openai-chat', baseUrl, key: `${CANARY}-${host}` });
+  });
+  expect((await Promise.all(two)).map(({ status }) => status)).toEqual([200, 200]);
+  const origins = ['https://api.openai.com', 'https://one.example', 'https://two.example'];
+  expect(Object.keys(JSON.parse(readFileSync(file(), 'utf8'))).sort()).toEqual(origins);
+  expect(lines.join()).toContain('The key for https://one.example was saved.');
+  expect(lines.join()).not.toMatch(/pw-in-address|s3cret/);
 });
 
 test('a file of keys that others can read, or that is none, stops the start with what to do, and is not quoted', async () => {

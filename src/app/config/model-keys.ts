@@ -29,8 +29,16 @@ export async function readModelKeys(path: string): Promise<{ keys: ModelKeys; pr
   return { keys: {}, problems: [`${path} must hold keys by the origin each is for: ${EXAMPLE}.`] };
 }
 
-/** Null takes the key away. Returns the keys as they are now. */
-export async function saveModelKey(path: string, origin: string, key: string | null): Promise<Result<ModelKeys>> {
+let lastWrite: Promise<unknown> = Promise.resolve();
+
+/** Null takes the key away. Returns the keys as they are now. One after the other: each writes the file whole. */
+export function saveModelKey(path: string, origin: string, key: string | null): Promise<Result<ModelKeys>> {
+  const write = lastWrite.then(() => writeModelKey(path, origin, key));
+  lastWrite = write.catch(() => {});
+  return write;
+}
+
+async function writeModelKey(path: string, origin: string, key: string | null): Promise<Result<ModelKeys>> {
   const { keys, problems } = await readModelKeys(path);
   if (problems.length > 0) return fail('NOT_CONFIGURED', problems.join('\n'));
   const { [origin]: _, ...others } = keys;

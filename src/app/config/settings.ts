@@ -175,7 +175,7 @@ export const SETTINGS = {
   modelHeaders: setting(
     z.array(z.string().regex(/^[\w-]+: .+$/, 'it must look like Name: value')),
     [],
-    'Headers that the model is sent besides, each as Name: value.',
+    'Headers that the model is sent besides, each as Name: value. Not to a provider that only a kept key points to.',
     neverFromWorkspace,
   ),
   modelOptions: setting(

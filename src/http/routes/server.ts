@@ -50,10 +50,9 @@ export function serverRoutes({
     async saveModelKey({ body, who }) {
       const saved = await runner.saveKey(body);
       if (!saved.ok) return failureResponse(saved.error);
-      backend.log.info(
-        { by: who.name },
-        `The key for ${body.baseUrl ?? body.provider} was ${body.key === null ? 'forgotten' : 'saved'}.`,
-      );
+      // The rest of an address may hold credentials.
+      const whose = body.baseUrl === undefined ? body.provider : new URL(body.baseUrl).origin;
+      backend.log.info({ by: who.name }, `The key for ${whose} was ${body.key === null ? 'forgotten' : 'saved'}.`);
       return json(runner.models());
     },
 
