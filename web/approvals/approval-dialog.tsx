@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import type { ApprovalDetail, Approve } from '../../src/protocol/approvals.ts';
 import { api, messageOf } from '../api/api.ts';
-import { Dialog } from '../show/dialog.tsx';
+import { Dialog, DialogBody } from '../show/dialog.tsx';
 import { Trouble } from '../show/trouble.tsx';
 import { approvals, forget } from '../state/live.ts';
 import { useStore } from '../state/store.ts';
@@ -21,20 +21,33 @@ export function ApprovalDialog({ id, onClose }: { id: string; onClose: () => voi
   const [answering, setAnswering] = useState(false);
   const asks = detail !== null && (detail.state === 'pending' || answering);
   return (
-    <Dialog wide title={say('approvalTitle', { tool: detail?.tool ?? '…' })} onClose={onClose}>
-      <Trouble text={trouble} />
-      {detail !== null && !asks && <Answered approval={detail} />}
-      {asks && <Question key={detail.digest} approval={detail} onAnswering={setAnswering} onAnswered={onClose} />}
+    <Dialog wide bare title={say('approvalTitle', { tool: detail?.tool ?? '…' })} onClose={onClose}>
+      {asks ? (
+        <Question
+          key={detail.digest}
+          approval={detail}
+          staleBecause={trouble}
+          onAnswering={setAnswering}
+          onAnswered={onClose}
+        />
+      ) : (
+        <DialogBody>
+          <Trouble text={trouble} />
+          {detail !== null && <Answered approval={detail} />}
+        </DialogBody>
+      )}
     </Dialog>
   );
 }
 
 function Question({
   approval,
+  staleBecause,
   onAnswering,
   onAnswered,
 }: {
   approval: ApprovalDetail;
+  staleBecause: string | null;
   onAnswering: (answering: boolean) => void;
   onAnswered: () => void;
 }): ReactNode {
@@ -85,22 +98,30 @@ function Question({
     return () => window.removeEventListener('keydown', onKey);
   });
   return (
-    <div className="flex flex-col gap-4">
-      <Expiry at={approval.expiresAt} />
-      {editing ? (
-        <EditArguments approval={approval} onEdited={setEdited} onBroken={setBroken} />
-      ) : (
-        <WhatRuns approval={approval} onSeen={() => setSeen(true)} />
-      )}
-      <WhyItAsks approval={approval} />
-      {always && <AlwaysRule approval={approval} disabled={!ready} onSave={(rule) => void approve({ always: rule })} />}
-      <label>
-        <span className="text-sm">{say('denyReason')}</span>
-        <textarea className="field" rows={1} value={words} onChange={({ target }) => setWords(target.value)} />
-      </label>
-      <div className="sticky bottom-[-1rem] -mx-4 -mb-4 flex flex-wrap gap-2 border-line border-t bg-panel px-4 py-3">
+    <>
+      <DialogBody>
+        <div className="flex flex-col gap-4">
+          {editing ? (
+            <>
+              <Expiry at={approval.expiresAt} />
+              <EditArguments approval={approval} onEdited={setEdited} onBroken={setBroken} />
+            </>
+          ) : (
+            <WhatRuns approval={approval} onSeen={() => setSeen(true)} />
+          )}
+          <WhyItAsks approval={approval} />
+          {always && (
+            <AlwaysRule approval={approval} disabled={!ready} onSave={(rule) => void approve({ always: rule })} />
+          )}
+          <label>
+            <span className="text-sm">{say('denyReason')}</span>
+            <textarea className="field" rows={1} value={words} onChange={({ target }) => setWords(target.value)} />
+          </label>
+        </div>
+      </DialogBody>
+      <div className="flex flex-wrap gap-2 border-line border-t px-4 py-3">
         <div className="w-full empty:hidden">
-          <Trouble text={trouble} />
+          <Trouble text={trouble ?? staleBecause} />
           {!seen && edited === null && <p className="text-sm text-warn">{say('scrollToEnd')}</p>}
         </div>
         <button type="button" className="button danger" disabled={!armed || busy} onClick={() => void deny()}>
@@ -116,7 +137,7 @@ function Question({
           {say(edited === null ? 'allow' : 'allowEdited')}
         </button>
       </div>
-    </div>
+    </>
   );
 }
 
