@@ -89,7 +89,8 @@ function Question({
   };
   const deny = () =>
     answer(() => api('deny', { at: { id: approval.id }, body: words.trim() === '' ? {} : { message: words } }));
-  const ready = armed && !busy && !broken && (edited === null ? seen : edited.digest !== null);
+  const unseen = !seen && edited === null;
+  const ready = armed && !busy && !broken && !unseen && edited?.digest !== null;
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && ready && !always) void approve();
@@ -122,7 +123,7 @@ function Question({
       <div className="flex flex-wrap gap-2 border-line border-t px-4 py-3">
         <div className="w-full empty:hidden">
           <Trouble text={trouble ?? staleBecause} />
-          {!seen && edited === null && <p className="text-sm text-warn">{say('scrollToEnd')}</p>}
+          {unseen && <p className="text-sm text-warn">{say('scrollToEnd')}</p>}
         </div>
         <button type="button" className="button danger" disabled={!armed || busy} onClick={() => void deny()}>
           {say('deny')}
@@ -130,7 +131,14 @@ function Question({
         <button type="button" className="button" aria-pressed={editing} onClick={toggleEditing}>
           {say('edit')}
         </button>
-        <button type="button" className="button" aria-pressed={always} onClick={() => setAlways(!always)}>
+        {/* It scrolls to its rules, and a person must have scrolled past what runs before. */}
+        <button
+          type="button"
+          className="button"
+          aria-pressed={always}
+          disabled={unseen}
+          onClick={() => setAlways(!always)}
+        >
           {say('always')}
         </button>
         <button type="button" className="button primary ml-auto" disabled={!ready} onClick={() => void approve()}>
