@@ -92,7 +92,7 @@ describe('approvals', () => {
     const lines = Array.from({ length: 60 }, (_, index) => `line ${index}`);
     await callTool(page, 'write_file', { path: 'a.txt', content: `${lines.join('\n')}\n` });
     const dialog = await openQuestion(page);
-    await dialog.getByText('Scroll to the end first').waitFor();
+    await dialog.getByText('Scroll to the end of what will run first').waitFor();
     await page.waitForTimeout(700);
     const allow = dialog.getByRole('button', { name: 'Allow once' });
     expect(await allow.isEnabled()).toBe(false);

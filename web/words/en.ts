@@ -98,7 +98,7 @@ export const en = {
   expiresIn: 'Expires in {time}',
   answeredElsewhere: 'Answered elsewhere by {name}: {answer}',
   answerExpired: 'Its time is over.',
-  scrollToEnd: 'Scroll to the end first: there is more than fits.',
+  scrollToEnd: 'Scroll to the end of what will run first.',
   blanks: '{count} blanks',
   checkEdit: 'Check my changes',
   invalidJson: 'This is not valid JSON: {reason}',

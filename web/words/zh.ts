@@ -98,7 +98,7 @@ export const zh: Words = {
   expiresIn: '{time} 后过期',
   answeredElsewhere: '已由 {name} 在别处答复：{answer}',
   answerExpired: '已过期。',
-  scrollToEnd: '请先滚动到末尾：内容没有全部显示。',
+  scrollToEnd: '请先滚动到将要运行的内容的末尾。',
   blanks: '{count} 个空格',
   checkEdit: '检查我的修改',
   invalidJson: '不是有效的 JSON：{reason}',
