@@ -37,11 +37,14 @@ export function openEnded([program = '', ...args]: readonly string[], depth = 0)
   if (GIVEN[name]?.includes(first))
     return `${program} ${first} does what it is given, so a rule for it would allow anything`;
   const behind = launched(name, args.map(plainWord));
-  if (behind.scripts.length > 0) return `${program} would run a script of its own`;
+  if (behind.some(({ kind }) => kind === 'script')) return `${program} would run a script of its own`;
   if (depth > DEEPEST) return `${program} starts a program that starts another, and so on`;
-  for (const words of behind.words) {
-    const inner = words.map(({ text }) => text);
-    const why = openEnded(inner, depth + 1);
+  for (const inner of behind) {
+    if (inner.kind !== 'words') continue;
+    const why = openEnded(
+      inner.words.map(({ text }) => text),
+      depth + 1,
+    );
     if (why !== undefined) return why;
   }
   return undefined;

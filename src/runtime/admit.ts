@@ -111,14 +111,15 @@ export async function confirm(rt: Runtime, call: CallScope, admitted: Admitted):
     const { digest } = await bind(rt, call, { tool, access: now.access });
     return digest === agreed ? admitted : changedSince(tool);
   }
-  // A file that was to be new and is not is refused by the write itself: nobody is asked about what cannot happen.
-  if (now.verdict.verdict === 'allow' || admitted.access.every(isExpected)) return admitted;
+  if (now.verdict.verdict === 'allow' || isBoundToFail(admitted.access, now.access)) return admitted;
   if (call.ticket !== undefined) rt.locks.release(call.ticket);
   return ask(rt, call, tool, now);
 }
 
-function isExpected(access: Access): boolean {
-  return access.kind === 'fs.write' && access.expect !== undefined;
+/** A file that was to be new and is there by now is refused by the write itself: nobody is asked about what cannot happen. */
+function isBoundToFail([before, ...more]: readonly Access[], [now]: readonly Access[]): boolean {
+  if (before?.kind !== 'fs.write' || now?.kind !== 'fs.write' || more.length > 0) return false;
+  return before.path === now.path && before.expect === 'absent' && now.expect === undefined;
 }
 
 /** Valid arguments that no hook vetoed, and what policy says of them. */

@@ -42,7 +42,7 @@ export async function executeCall(rt: Runtime, request: CallRequest): Promise<To
   } catch (thrown) {
     // Expected failures are values, so what is thrown here is an interruption or somebody's bug.
     end = explain(call, thrown);
-    if (call.isUnknown) call.recorded = false;
+    if (call.isUnknown && call.startedAt === null) call.recorded = false;
   }
   CallContext.end(call.ctx);
   if (call.ticket !== undefined) rt.locks.release(call.ticket);
@@ -87,8 +87,17 @@ function recordRequest(rt: Runtime, call: CallScope): MaybePromise<CallRecord | 
   function tellNew({ call: recorded, event }: Awaited<typeof submitted>): CallRecord | undefined {
     if (event === null) return recorded;
     rt.bus.emit(event);
-    call.request.onRecorded?.(recorded.id);
+    tellCaller(rt, call.request, recorded.id);
     return undefined;
+  }
+}
+
+/** Whose callback it is must not decide whether the call runs. */
+function tellCaller(rt: Runtime, { onRecorded }: CallRequest, id: string): void {
+  try {
+    onRecorded?.(id);
+  } catch (error) {
+    rt.log.error({ callId: id }, `Whoever asked for the call could not be told: ${messageOf(error)}`);
   }
 }
 

@@ -45,7 +45,12 @@ function subject(approve: () => ApprovalResponse | Promise<ApprovalResponse> = (
     return approve();
   };
   const toolwright = createToolwright({
-    tools: [change, runs('run', { ...background, writes: 'workspace' }), runs('start', background)],
+    tools: [
+      change,
+      runs('run', { ...background, writes: 'workspace' }),
+      runs('start', background),
+      runs('write_new', { kind: 'fs.write', path: 'a', expect: 'absent' }),
+    ],
     policy: { decide },
     approver: ask,
   });
@@ -94,4 +99,10 @@ test('where nothing was changed meanwhile it is judged once', async () => {
   await call('run');
   await call('run');
   expect(log).toEqual(['judged allow', 'ran', 'judged allow', 'ran']);
+});
+
+test('a file that is still to be new is asked about when policy thinks otherwise by then', async () => {
+  const { log, both } = subject(() => ({ approved: false }));
+  expect((await both('ask', 'write_new'))[1]?.error).toMatchObject({ code: 'APPROVAL_DENIED' });
+  expect(log).not.toContain('ran');
 });

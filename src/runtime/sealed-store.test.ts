@@ -1,11 +1,14 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { fail, ok } from '../kernel/result.ts';
 import { defineTool } from '../kernel/tool.ts';
+import { finished, requestedCall } from '../testing/sample-calls.ts';
 import { createToolwright } from './create-toolwright.ts';
 import { createHider, secretValues, wasHidden } from './hide-secrets.ts';
 import { MemoryStore } from './memory-store.ts';
 import { MemoryVault } from './memory-vault.ts';
+import { sealStore } from './sealed-store.ts';
 
 const TOKEN = `sk-test-${'A1'.repeat(12)}`;
 
@@ -157,4 +160,22 @@ test('values of the environment are known by the names of their variables', () =
   expect(hide({ a: ['x abcdefgh-1 y'], b: 'absolute' })).toEqual({ a: ['x [redacted] y'], b: 'absolute' });
   const same = { deep: [{ text: 'nothing' }] };
   expect(hide(same)).toBe(same);
+});
+
+test('a store that says late that it took a call leaves nothing in the vault of one that has ended', async () => {
+  const { store, vault } = notes();
+  const late = new Proxy(store, {
+    get(target, name) {
+      if (name === 'submit') return () => delay(5, taken);
+      const value = target[name as keyof MemoryStore];
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  const call = requestedCall({ args: { text: TOKEN } });
+  const taken = store.submit({ ...call, args: { text: '[redacted]' } });
+  const sealed = sealStore(late, createHider(), vault);
+  const submitted = sealed.submit(call);
+  await sealed.move(...finished(call, { state: 'failed' }));
+  await submitted;
+  expect(vault.list()).toEqual([]);
 });

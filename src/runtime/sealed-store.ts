@@ -30,6 +30,8 @@ export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: 
   const ledger = store as unknown as Partial<Ledger>;
   /** Of this process. */
   const kept = new Set<string>();
+  /** Calls with something to keep, of which the store has not said yet whether it took them: their end may be told first. */
+  const submitting = new Set<string>();
 
   const changes: Partial<Ledger> = {
     submit(call, sure) {
@@ -37,16 +39,21 @@ export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: 
       // The name of no tool is whatever somebody wrote.
       const tool = hide(call.tool);
       if (args === call.args && tool === call.tool) return then(store.submit(call, sure), withTrueArgs);
-      return then(store.submit({ ...call, tool, args }, sure), (submitted) => {
-        if (submitted.event !== null && args !== call.args) keepIfItCan(call.id, call.args);
-        return withTrueArgs(submitted);
-      });
+      if (args !== call.args) submitting.add(call.id);
+      return then(
+        store.submit({ ...call, tool, args }, sure),
+        (submitted) => {
+          if (submitting.delete(call.id) && submitted.event !== null) keepIfItCan(call.id, call.args);
+          return withTrueArgs(submitted);
+        },
+        () => submitting.delete(call.id),
+      );
     },
     move(callId, move, event) {
       const hidden = hiddenMove(move);
       const moved = store.move(callId, hidden, hiddenEvent(event));
       const isHidden = hidden.set?.args !== move.set?.args;
-      if (!isHidden && !(isFinal(move.to) && kept.has(callId))) return moved;
+      if (!isHidden && !(isFinal(move.to) && (kept.has(callId) || submitting.has(callId)))) return moved;
       return then(moved, (stored) => {
         // Refused: the call is somebody else's now, and so is what is kept of it.
         if (stored === null) return null;
@@ -104,6 +111,7 @@ export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: 
   }
 
   function forget(callId: string): void {
+    submitting.delete(callId);
     kept.delete(callId);
     vault.forget(callId);
   }
@@ -200,8 +208,10 @@ function passing(store: object): Record<string, unknown> {
   return fields;
 }
 
-function then<A, B>(value: MaybePromise<A>, next: (value: A) => B): MaybePromise<B> {
-  return isPromise(value) ? value.then(next) : next(value);
+function then<A, B>(value: MaybePromise<A>, next: (value: A) => B, onFailure?: () => void): MaybePromise<B> {
+  if (!isPromise(value)) return next(value);
+  if (onFailure !== undefined) value.catch(onFailure);
+  return value.then(next);
 }
 
 function pick<T extends object>(fields: T): Partial<T> {

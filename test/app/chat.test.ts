@@ -101,8 +101,41 @@ describe('approvals', () => {
     await dialog.locator('[data-diff]').getByText('+line 30').waitFor();
     await page.waitForTimeout(200);
     expect(await allow.isEnabled()).toBe(false);
+    // It would scroll down by itself.
+    expect(await dialog.getByRole('button', { name: 'Always …' }).isEnabled()).toBe(false);
     await page.mouse.wheel(0, 5000);
     await expect.poll(() => allow.isEnabled(), { timeout: 10_000 }).toBe(true);
+  });
+
+  test('[E17] a small edit is in sight as a whole, and nothing lies over it', LONG, async () => {
+    const lines = Array.from({ length: 20 }, (_, index) => `line ${index} of the file with some words`);
+    writeFileSync(join(app.server.workspace, 'a.txt'), `${lines.join('\n')}\n`);
+    const page = await openChat();
+    const edits = [{ old: lines.slice(4, 7).join('\n'), new: 'new 4\nnew 5\nnew 6' }];
+    await app.server.post('/v1/calls', { tool: 'edit_file', args: { path: 'a.txt', edits }, wait: false });
+    const dialog = await openQuestion(page);
+    const allow = dialog.getByRole('button', { name: 'Allow once' });
+    await expect.poll(() => allow.isEnabled(), { timeout: 10_000 }).toBe(true);
+    const details = await dialog.locator('.approval-details').boundingBox();
+    const answer = await allow.boundingBox();
+    expect((details?.y ?? 0) + (details?.height ?? 0)).toBeLessThan(answer?.y ?? 0);
+  });
+
+  test('[E17] a long name of an argument leaves its value in sight, and shows what is unseen in it', LONG, async () => {
+    const page = await openChat();
+    await page.route('**/v1/approvals/*', async (route) => {
+      const response = await route.fetch();
+      const args = { [`note\u202e${'x'.repeat(400)}`]: 'the value' };
+      await route.fulfill({ json: { ...(await response.json()), preview: [], args } });
+    });
+    await callTool(page, 'write_file', { path: 'a.txt', content: 'x' });
+    const dialog = await openQuestion(page);
+    const value = await dialog.getByText('the value', { exact: true }).boundingBox();
+    const frame = await dialog.boundingBox();
+    expect((value?.x ?? 0) + (value?.width ?? 0)).toBeLessThan((frame?.x ?? 0) + (frame?.width ?? 0));
+    expect(value?.width).toBeGreaterThan(100);
+    await dialog.locator('dt').getByText('U+202E').waitFor();
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
   });
 
   test('[E17] edited arguments are what runs, and the card says which were changed', LONG, async () => {

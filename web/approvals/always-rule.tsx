@@ -18,7 +18,7 @@ export function AlwaysRule({
   if (approval.always === null) return <p className="text-soft">{approval.whyNoRule ?? say('alwaysNone')}</p>;
   const edited = rule.trim() !== approval.always.rule;
   return (
-    <section ref={intoSight} aria-label={say('alwaysTitle')} className="scroll-mb-32 rounded-lg border border-warn p-3">
+    <section ref={intoSight} aria-label={say('alwaysTitle')} className="scroll-mb-4 rounded-lg border border-warn p-3">
       <label className="text-sm">
         <span className="font-semibold">{say('alwaysTitle')}</span>
         <textarea

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import type { ApprovalDetail, Approve } from '../../src/protocol/approvals.ts';
 import { api, messageOf } from '../api/api.ts';
-import { Dialog } from '../show/dialog.tsx';
+import { Dialog, DialogBody } from '../show/dialog.tsx';
 import { Trouble } from '../show/trouble.tsx';
 import { approvals, forget } from '../state/live.ts';
 import { useStore } from '../state/store.ts';
@@ -21,20 +21,33 @@ export function ApprovalDialog({ id, onClose }: { id: string; onClose: () => voi
   const [answering, setAnswering] = useState(false);
   const asks = detail !== null && (detail.state === 'pending' || answering);
   return (
-    <Dialog wide title={say('approvalTitle', { tool: detail?.tool ?? '…' })} onClose={onClose}>
-      <Trouble text={trouble} />
-      {detail !== null && !asks && <Answered approval={detail} />}
-      {asks && <Question key={detail.digest} approval={detail} onAnswering={setAnswering} onAnswered={onClose} />}
+    <Dialog wide bare title={say('approvalTitle', { tool: detail?.tool ?? '…' })} onClose={onClose}>
+      {asks ? (
+        <Question
+          key={detail.digest}
+          approval={detail}
+          staleBecause={trouble}
+          onAnswering={setAnswering}
+          onAnswered={onClose}
+        />
+      ) : (
+        <DialogBody>
+          <Trouble text={trouble} />
+          {detail !== null && <Answered approval={detail} />}
+        </DialogBody>
+      )}
     </Dialog>
   );
 }
 
 function Question({
   approval,
+  staleBecause,
   onAnswering,
   onAnswered,
 }: {
   approval: ApprovalDetail;
+  staleBecause: string | null;
   onAnswering: (answering: boolean) => void;
   onAnswered: () => void;
 }): ReactNode {
@@ -76,7 +89,8 @@ function Question({
   };
   const deny = () =>
     answer(() => api('deny', { at: { id: approval.id }, body: words.trim() === '' ? {} : { message: words } }));
-  const ready = armed && !busy && !broken && (edited === null ? seen : edited.digest !== null);
+  const unseen = !seen && edited === null;
+  const ready = armed && !busy && !broken && !unseen && edited?.digest !== null;
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && ready && !always) void approve();
@@ -85,23 +99,31 @@ function Question({
     return () => window.removeEventListener('keydown', onKey);
   });
   return (
-    <div className="flex flex-col gap-4">
-      <Expiry at={approval.expiresAt} />
-      {editing ? (
-        <EditArguments approval={approval} onEdited={setEdited} onBroken={setBroken} />
-      ) : (
-        <WhatRuns approval={approval} onSeen={() => setSeen(true)} />
-      )}
-      <WhyItAsks approval={approval} />
-      {always && <AlwaysRule approval={approval} disabled={!ready} onSave={(rule) => void approve({ always: rule })} />}
-      <label>
-        <span className="text-sm">{say('denyReason')}</span>
-        <textarea className="field" rows={1} value={words} onChange={({ target }) => setWords(target.value)} />
-      </label>
-      <div className="sticky bottom-[-1rem] -mx-4 -mb-4 flex flex-wrap gap-2 border-line border-t bg-panel px-4 py-3">
+    <>
+      <DialogBody>
+        <div className="flex flex-col gap-4">
+          {editing ? (
+            <>
+              <Expiry at={approval.expiresAt} />
+              <EditArguments approval={approval} onEdited={setEdited} onBroken={setBroken} />
+            </>
+          ) : (
+            <WhatRuns approval={approval} onSeen={() => setSeen(true)} />
+          )}
+          <WhyItAsks approval={approval} />
+          {always && (
+            <AlwaysRule approval={approval} disabled={!ready} onSave={(rule) => void approve({ always: rule })} />
+          )}
+          <label>
+            <span className="text-sm">{say('denyReason')}</span>
+            <textarea className="field" rows={1} value={words} onChange={({ target }) => setWords(target.value)} />
+          </label>
+        </div>
+      </DialogBody>
+      <div className="flex flex-wrap gap-2 border-line border-t px-4 py-3">
         <div className="w-full empty:hidden">
-          <Trouble text={trouble} />
-          {!seen && edited === null && <p className="text-sm text-warn">{say('scrollToEnd')}</p>}
+          <Trouble text={trouble ?? staleBecause} />
+          {unseen && <p className="text-sm text-warn">{say('scrollToEnd')}</p>}
         </div>
         <button type="button" className="button danger" disabled={!armed || busy} onClick={() => void deny()}>
           {say('deny')}
@@ -109,14 +131,21 @@ function Question({
         <button type="button" className="button" aria-pressed={editing} onClick={toggleEditing}>
           {say('edit')}
         </button>
-        <button type="button" className="button" aria-pressed={always} onClick={() => setAlways(!always)}>
+        {/* It scrolls to its rules, and a person must have scrolled past what runs before. */}
+        <button
+          type="button"
+          className="button"
+          aria-pressed={always}
+          disabled={unseen}
+          onClick={() => setAlways(!always)}
+        >
           {say('always')}
         </button>
         <button type="button" className="button primary ml-auto" disabled={!ready} onClick={() => void approve()}>
           {say(edited === null ? 'allow' : 'allowEdited')}
         </button>
       </div>
-    </div>
+    </>
   );
 }
 

@@ -5,6 +5,7 @@ import { Arguments } from '../show/arguments.tsx';
 import { DiffText } from '../show/diff-text.tsx';
 import { Visible } from '../show/visible.tsx';
 import { useWords } from '../words/words.ts';
+import { Expiry } from './expiry.tsx';
 
 /** Everything that would run. `onSeen` tells that its end has been in sight: until then nobody can say yes. */
 export function WhatRuns({ approval, onSeen }: { approval: ApprovalDetail; onSeen: () => void }): ReactNode {
@@ -13,20 +14,21 @@ export function WhatRuns({ approval, onSeen }: { approval: ApprovalDetail; onSee
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for what is shown
   useEffect(() => {
     if (end.current === null) return;
-    // Within the window, so within all that scrolls around it, and above the row of answers that covers the lower edge.
-    const watch = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && onSeen(), {
-      rootMargin: '0px 0px -100px 0px',
-    });
+    // Within the window, so within all that scrolls around it. Nothing may cover a part of what scrolls.
+    const watch = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && onSeen());
     watch.observe(end.current);
     return () => watch.disconnect();
   }, []);
   return (
     <section aria-label={say('whatRuns')}>
-      <h3 className="mb-1 font-semibold text-sm">{say('whatRuns')}</h3>
+      <div className="mb-1 flex flex-wrap justify-between gap-x-3 text-sm">
+        <h3 className="font-semibold">{say('whatRuns')}</h3>
+        <Expiry at={approval.expiresAt} />
+      </div>
       <div
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: from here the keys scroll the dialog
         tabIndex={0}
-        className="approval-details flex max-h-[45dvh] flex-col gap-3 overflow-y-auto rounded-lg border border-line bg-page p-3"
+        className="approval-details flex flex-col gap-3 rounded-lg border border-line bg-page p-3"
       >
         {withoutRepeats(approval.preview).map((block, index) => (
           <Preview key={index} block={block} />

@@ -7,9 +7,9 @@ import { PhaseBadge } from '../show/phase-badge.tsx';
 import { Trouble } from '../show/trouble.tsx';
 import { Visible } from '../show/visible.tsx';
 import { phaseOf } from '../state/feed.ts';
+import { follow } from '../state/follow.ts';
 import { callChanges, tools } from '../state/live.ts';
 import { useStore } from '../state/store.ts';
-import { useThrottled } from '../state/use-throttled.ts';
 import type { Words } from '../words/en.ts';
 import { language as shownLanguage, useWords } from '../words/words.ts';
 import { CallPage } from './call-page.tsx';
@@ -43,23 +43,18 @@ export function HistoryScreen({ callId }: { callId: string | null }): ReactNode 
   const [items, setItems] = useState<readonly CallView[] | null>(null);
   const [hasMore, setHasMore] = useState(false);
   const [trouble, setTrouble] = useState<string | null>(null);
-  const changes = useThrottled(callChanges, EVERY_MS);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `changes` is the reason to look again
-  useEffect(() => {
-    let current = true;
-    loadCalls(filter, wanted).then(
-      (found) => {
-        if (!current) return;
-        setItems(found.items);
-        setHasMore(found.hasMore);
-        setTrouble(null);
-      },
-      (error) => current && setTrouble(messageOf(error)),
-    );
-    return () => {
-      current = false;
-    };
-  }, [filter, wanted, changes]);
+  useEffect(
+    () =>
+      follow(callChanges, EVERY_MS, () => loadCalls(filter, wanted), {
+        onLoaded(found) {
+          setItems(found.items);
+          setHasMore(found.hasMore);
+          setTrouble(null);
+        },
+        onTrouble: (error) => setTrouble(messageOf(error)),
+      }),
+    [filter, wanted],
+  );
   if (callId !== null) return <CallPage id={callId} />;
   return (
     <div className="h-full overflow-auto p-4">

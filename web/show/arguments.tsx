@@ -8,12 +8,17 @@ export function Arguments({ args, most = Number.POSITIVE_INFINITY }: { args: unk
   const entries = Object.entries((args ?? {}) as Record<string, unknown>);
   if (entries.length === 0) return null;
   return (
-    <dl aria-label={say('arguments')} className="grid grid-cols-[auto_1fr] gap-x-3 gap-y-1 text-sm">
+    <dl
+      aria-label={say('arguments')}
+      className="grid grid-cols-[fit-content(40%)_minmax(0,1fr)] gap-x-3 gap-y-1 text-sm"
+    >
       {entries.map(([name, value]) => {
         const text = typeof value === 'string' ? value : (JSON.stringify(value, null, 1) ?? '');
         return (
           <div key={name} className="contents">
-            <dt className="font-mono text-soft">{name}</dt>
+            <dt className="font-mono text-soft [overflow-wrap:anywhere]">
+              <Visible text={name} />
+            </dt>
             <dd className="code max-h-48 overflow-y-auto">
               <Visible text={text.length > most ? text.slice(0, most) : text} />
               {text.length > most && (

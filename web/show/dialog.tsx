@@ -6,11 +6,14 @@ import { useWords } from '../words/words.ts';
 export function Dialog({
   title,
   wide = false,
+  bare = false,
   onClose,
   children,
 }: {
   title: ReactNode;
   wide?: boolean;
+  /** It brings its own `DialogBody`, and what stands below it and never scrolls. */
+  bare?: boolean;
   onClose: () => void;
   children: ReactNode;
 }): ReactNode {
@@ -42,7 +45,12 @@ export function Dialog({
           <X size={18} aria-hidden />
         </button>
       </div>
-      <div className="min-h-0 flex-1 overflow-y-auto p-4">{children}</div>
+      {bare ? children : <DialogBody>{children}</DialogBody>}
     </dialog>
   );
+}
+
+/** The part that scrolls. */
+export function DialogBody({ children }: { children: ReactNode }): ReactNode {
+  return <div className="min-h-0 flex-1 overflow-y-auto p-4">{children}</div>;
 }

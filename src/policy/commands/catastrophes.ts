@@ -67,19 +67,44 @@ export function catastrophe(
 function writtenBy(name: string, args: readonly ShellWord[]): readonly ShellWord[] {
   const operands = args.filter(({ text }) => !text.startsWith('-'));
   if (name === 'tee') return operands;
-  if (name === 'sed') return args.some(({ text }) => /^(-[a-zA-Z]*i|--in-place)/.test(text)) ? operands : [];
+  if (name === 'sed') return args.some(({ text }) => /^(-[a-zA-Z]*i|--in-place)/.test(text)) ? sedFiles(args) : [];
   if (name === 'tar' || name === 'unzip') return unpackedTo(name, args);
   return ['cp', 'ln', 'install', 'rsync'].includes(name) && operands.length > 1 ? operands.slice(-1) : [];
+}
+
+/** Its operands without its script: the first one, or what `-e` and `-f` are given, also as `-ne`. In `-ie` the e is a suffix. */
+function sedFiles(args: readonly ShellWord[]): readonly ShellWord[] {
+  const operands: ShellWord[] = [];
+  let scripted = false;
+  for (let at = 0; at < args.length; at++) {
+    const word = args[at] as ShellWord;
+    const text = word.value ?? word.text;
+    if (text === '--') {
+      operands.push(...args.slice(at + 1));
+      break;
+    }
+    if (!text.startsWith('-')) operands.push(word);
+    if (!/^(-[nErsuz]*[ef]|--(exp|fi))/.test(text)) continue;
+    scripted = true;
+    if (/^(-[nErsuz]*[ef]|--[a-z]+)$/.test(text)) at++;
+  }
+  return scripted ? operands : operands.slice(1);
 }
 
 /** `tar -xC /`, `unzip a -d /`. */
 function unpackedTo(name: string, args: readonly ShellWord[]): readonly ShellWord[] {
   const folder = name === 'tar' ? /^(-[a-zA-Z]*C|--directory)$/ : /^-[a-zA-Z]*d$/;
-  if (name === 'tar' && !args.some(({ text }) => /^(-?[a-zA-Z]*x|--extract|--get)/.test(text))) return [];
+  if (name === 'tar' && !unpacks(args)) return [];
   return args.flatMap((word, at) => {
     if (folder.test(args[at - 1]?.text ?? '')) return [word];
     return word.text.startsWith('--directory=') ? [behindEquals(word)] : [];
   });
+}
+
+/** `x` among the letters of the first word, or of one with a dash before a letter that takes the rest of it: `-fextra.tar`. */
+function unpacks([first, ...rest]: readonly ShellWord[]): boolean {
+  if (/^[a-zA-Z]*x[a-zA-Z]*$/.test(first?.text ?? '')) return true;
+  return [first, ...rest].some((word) => /^(-[^-fCTXbgIKLNVFH]*x|--ext|--ge)/.test(word?.text ?? ''));
 }
 
 export function runsRemover(args: readonly ShellWord[]): boolean {

@@ -38,4 +38,9 @@ export class Folders {
     this.#lostTrack = this.#all.length === MOST;
     return this.#lostTrack ? { fresh, why: 'It changes folders too often to be followed.' } : { fresh };
   }
+
+  /** Forgets the folders behind these: what went there ran on another machine. */
+  returnTo(folders: readonly string[]): void {
+    this.#all = folders;
+  }
 }

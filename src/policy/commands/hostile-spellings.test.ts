@@ -286,3 +286,37 @@ test('an ordinary removal is none of that', () => {
   ])
     expect([command, verdict(command, 'auto')]).toEqual([command, 'allow']);
 });
+
+describe('what only looks like a file that is overwritten', () => {
+  test.each([
+    `sed -i '/etc/d' a.txt`,
+    `sed -i '/usr/d' a.txt`,
+    `sed -i '/var/s/var/let/' src/a.js`,
+    `sed -i -e '/root/d' f`,
+    `sed -i -ne '/etc/p' -e '/usr/p' f`,
+    `sed -i --expression '/etc/d' f`,
+    `sed -i --expression='/etc/d' f`,
+    `sed -ie '/etc/d' f`,
+    'tar -cf extra.tar -C /usr/share doc',
+    'tar -fextra.tar -c -C /usr/share doc',
+    'tar cf extra.tar -C /usr/share doc',
+  ])('%s', (command) => {
+    expect(verdict(command, 'auto')).not.toBe('deny');
+  });
+
+  test.each([
+    `sed -i '/a/d' /etc`,
+    'sed -i s/a/b/ /etc/passwd',
+    'sed -i -e s/a/b/ /etc/passwd',
+    'sed -ne s/a/b/ -i /etc/passwd',
+    'sed -ie s/a/b/ /etc/passwd',
+    'sed -i --expression=s/a/b/ /etc/passwd',
+    'sed -i -- s/a/b/ -e /etc/passwd',
+    'tar xf a.tar -C /usr',
+    'tar -C /usr -xf a.tar',
+    'tar -vx -f a.tar -C /usr',
+    'tar --extract -f a.tar --directory=/usr',
+  ])('%s is one', (command) => {
+    expect(verdict(command, 'auto')).toBe('deny');
+  });
+});

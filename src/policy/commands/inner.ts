@@ -7,9 +7,15 @@ import { plainWord, type ShellWord } from './shell-words.ts';
  */
 export type Inner =
   /** `folder`: where it starts, if the wrapper changes that. */
-  | { kind: 'words'; words: readonly ShellWord[]; folder?: ShellWord; loose?: true }
-  | { kind: 'script'; source: string; loose?: true }
+  | { kind: 'words'; words: readonly ShellWord[]; folder?: ShellWord; loose?: Loose }
+  | { kind: 'script'; source: string; loose?: Loose }
   | { kind: 'unseen'; why: string };
+
+/**
+ * `elsewhere`: it runs on another machine or in a container, so its paths are none of ours. `mentioned`: a text in code that
+ * starts nothing as far as one can see.
+ */
+export type Loose = true | 'elsewhere' | 'mentioned';
 
 /** A word whose value nobody knows yet: a file that `find` finds, a line that `xargs` reads. */
 export const LATER: ShellWord = { ...plainWord('{}'), value: null };
@@ -18,8 +24,8 @@ export function unseen(why: string): Inner {
   return { kind: 'unseen', why };
 }
 
-export function loosely(source: string): Inner {
-  return { kind: 'script', source, loose: true };
+export function loosely(source: string, loose: Loose = true): Inner {
+  return { kind: 'script', source, loose };
 }
 
 /** As a shell reads it that is given the words one behind the other. */

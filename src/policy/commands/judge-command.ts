@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { catastrophe, catastrophicScript, catastrophicTarget, destroysUnknown } from './catastrophes.ts';
 import { riskyAssignment } from './environment.ts';
 import { Folders } from './folders.ts';
-import { type Inner, loosely } from './inner.ts';
+import { type Inner, type Loose, loosely } from './inner.ts';
 import { emptied, irreversible } from './irreversible.ts';
 import { isOrdinaryUse } from './ordinary-use.ts';
 import { placesOf, type Surroundings, sensitive } from './places.ts';
@@ -82,7 +82,7 @@ export function judgeCommand(
     const whole = catastrophicScript(script, where);
     if (whole !== undefined) add(text, null, 'deny', CATASTROPHE, refusal(whole));
     for (const problem of script.problems) add(text, null, 'ask', 'not understood', `It cannot be judged: ${problem}.`);
-    for (const given of depth < DEEPEST ? scriptsGiven(script) : []) judgeScript(given, depth + 1);
+    for (const given of depth < DEEPEST ? scriptsGiven(script) : []) judgeInner(text, given, depth);
     variables.learn(script.values);
     for (const command of script.commands) judgeSimple(command, depth);
   }
@@ -104,33 +104,25 @@ export function judgeCommand(
     const ruled = rules([name, ...args.map(knownWord)]);
     if (name === null) {
       for (const value of variables.textsOf(words[0]))
-        judgeGuess(text, loosely([value, ...args.map((word) => word.text)].join(' ')), depth);
+        judgeInner(text, loosely([value, ...args.map((word) => word.text)].join(' ')), depth);
       if (ruled !== undefined) add(text, null, ruled.verdict, ruled.rule, ruled.reason);
       else add(text, null, 'ask', 'not understood', 'Which program runs is known only at run time.');
       return;
     }
     const argv = argvOf(name, args);
     const danger = catastrophe(name, args, folders.all, where, variables);
-    if (danger !== undefined) {
-      add(text, argv, 'deny', CATASTROPHE, refusal(danger));
-      return;
-    }
-    if (ruled?.verdict === 'deny') {
-      add(text, argv, 'deny', ruled.rule, ruled.reason);
-      return;
-    }
+    if (danger !== undefined) add(text, argv, 'deny', CATASTROPHE, refusal(danger));
+    if (ruled?.verdict === 'deny') add(text, argv, 'deny', ruled.rule, ruled.reason);
+    if (danger !== undefined || ruled?.verdict === 'deny') return;
     const inner = innerCommands(name, args);
-    for (const one of inner) {
-      if (one.kind !== 'unseen' && one.loose) judgeGuess(text, one, depth);
-      else judgeInner(text, one, depth);
-    }
+    for (const one of inner) judgeInner(text, one, depth);
     if (inner.length === 0 || !TRANSPARENT.has(name)) judgeAlone(text, name, args, argv, ruled);
     else if (ruled?.verdict === 'ask') add(text, argv, 'ask', ruled.rule, ruled.reason);
     if (name === 'cd' || name === 'pushd') follow(text, args.find(isOperand));
   }
 
   /** Of one way among several to read a command only this counts: what no reading of it may do. */
-  function judgeGuess(text: string, inner: Inner, depth: number): void {
+  function judgeGuess(text: string, inner: Inner, loose: Loose, depth: number): void {
     if (guesses === MOST_GUESSES) return;
     if (++guesses === MOST_GUESSES) {
       add(text, null, 'ask', 'ambiguous', 'It can be read in more ways than anybody looks at.');
@@ -138,13 +130,23 @@ export function judgeCommand(
     }
     const before = parts.length;
     const onlyRead = readOnly;
-    judgeInner(text, inner, depth);
-    const held = parts.splice(before).filter(isHeldBack);
+    const here = folders.all;
+    judgeKnown(text, inner, depth);
+    if (loose === 'elsewhere') folders.returnTo(here);
+    const held = parts
+      .splice(before)
+      .filter(isHeldBack)
+      .flatMap((part) => weighed(part, loose));
     parts.push(...held);
     readOnly = onlyRead && held.length === 0;
   }
 
   function judgeInner(text: string, inner: Inner, depth: number): void {
+    if (inner.kind !== 'unseen' && inner.loose) judgeGuess(text, inner, inner.loose, depth);
+    else judgeKnown(text, inner, depth);
+  }
+
+  function judgeKnown(text: string, inner: Inner, depth: number): void {
     if (inner.kind === 'unseen') add(text, null, 'ask', 'not understood', `It cannot be judged: ${inner.why}.`);
     else if (depth >= DEEPEST) add(text, null, 'ask', 'not understood', 'It nests too deep to be judged.');
     else if (inner.kind === 'script') judgeScript(inner.source, depth + 1);
@@ -291,6 +293,16 @@ function isHeldBack({ verdict, rule }: CommandPart): boolean {
   return verdict === 'deny' || (verdict === 'ask' && !ORDINARY_QUESTIONS.includes(rule));
 }
 
+/** What is held back in a guess, by where it would happen: paths elsewhere are none of ours, and a text need not run. */
+function weighed(part: CommandPart, loose: Loose): CommandPart[] {
+  const why = part.reason.replace(REFUSED, '');
+  if (loose === 'mentioned') return [{ ...part, verdict: 'ask', reason: `If the text in it is run: ${why}` }];
+  if (loose !== 'elsewhere') return [part];
+  if (part.rule === SENSITIVE || part.rule === OUTSIDE) return [];
+  if (part.rule !== CATASTROPHE) return [part];
+  return [{ ...part, verdict: 'ask', reason: `On another machine or in a container: ${why}` }];
+}
+
 const ORDINARY_QUESTIONS = ['not read-only', 'redirection', 'environment', 'not understood'];
 
 /** System files that hold nothing of the user: commands may read them unasked. */
@@ -340,5 +352,7 @@ function outside(word: ShellWord): Objection {
 }
 
 function refusal(why: string): string {
-  return `Refused for safety: ${why}.`;
+  return `${REFUSED}${why}.`;
 }
+
+const REFUSED = 'Refused for safety: ';

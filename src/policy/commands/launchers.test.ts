@@ -45,10 +45,6 @@ const WORDS = [
   'yarn exec %',
   'bundle exec %',
   'conda run -n env %',
-  'docker run -it --rm -v a:b image %',
-  'docker compose exec web %',
-  'docker container exec box %',
-  'kubectl -n x exec pod -- %',
   'ionice -c 3 %',
   'chrt -f 1 %',
   'stdbuf -oL %',
@@ -72,7 +68,6 @@ const WORDS = [
   'git bisect run %',
   'tmux new-session -d %',
   'screen -dm %',
-  'ssh -p 22 host %',
 ];
 const SCRIPTS = [
   `watch '%'`,
@@ -86,7 +81,6 @@ const SCRIPTS = [
   `script -qc '%' log`,
   `su - root -c '%'`,
   `su -c '%'`,
-  `ssh host '%'`,
   `nix-shell -p x --run '%'`,
   `tmux send-keys '%' Enter`,
   `screen -S x -X stuff '%'`,
@@ -109,6 +103,18 @@ const SCRIPTS = [
   `eval "%" "$X"`,
 ];
 const WAYS = [...WORDS, ...SCRIPTS];
+/** The same on another machine or in a container. */
+const ELSEWHERE = [
+  'docker run -it --rm -v a:b image %',
+  'docker compose exec web %',
+  'docker container exec box %',
+  'kubectl -n x exec pod -- %',
+  'ssh -p 22 host %',
+  `ssh host '%'`,
+  `docker run --rm image bash -c '%'`,
+  'docker exec -i web bash <<E\n%\nE',
+  'adb shell %',
+];
 
 describe('what another program starts meets the floors and the rules that hold back', () => {
   test.each(WAYS)('%s', (way) => {
@@ -116,6 +122,41 @@ describe('what another program starts meets the floors and the rules that hold b
     expect(verdict(given('rm -rf /'), 'auto')).toBe('deny');
     expect(verdict(given('git push origin main'), 'auto', { deny: ['bash(git push *)'] })).toBe('deny');
     expect(verdict(given('git push origin main'), 'auto', { ask: ['bash(git push *)'] })).toBe('ask');
+  });
+});
+
+describe('what runs on another machine or in a container meets the rules that hold back; a catastrophe is asked about', () => {
+  test.each(ELSEWHERE)('%s', (way) => {
+    const given = (command: string) => way.replace('%', command);
+    expect(verdict(given('rm -rf /'), 'auto')).toBe('ask');
+    expect(verdict(given('rm -rf /'), 'auto', { deny: ['bash(rm *)'] })).toBe('deny');
+    expect(verdict(given('rm -rf /var/cache/nginx'), 'auto')).toBe('ask');
+    expect(verdict(given('ls /etc'), 'auto')).toBe('allow');
+    expect(verdict(given('git push origin main'), 'auto', { deny: ['bash(git push *)'] })).toBe('deny');
+    expect(verdict(given('git push origin main'), 'auto', { ask: ['bash(git push *)'] })).toBe('ask');
+  });
+
+  test('what an option of ssh has run is run here', () => {
+    expect(verdict(`ssh -o 'ProxyCommand=rm -rf /' host`, 'auto')).toBe('deny');
+  });
+
+  test('where it goes there is not where the next command is', () => {
+    expect(verdict('ssh host "cd /etc && ls"; rm -rf dist', 'auto')).toBe('allow');
+  });
+});
+
+describe('a text in code', () => {
+  test.each([`python3 -c "print('npm publish done')"`, `awk 'BEGIN { print "find / -delete" }'`])(
+    'that is only printed is not refused: %s',
+    (command) => {
+      expect(verdict(command, 'auto', { deny: ['bash(npm publish *)'] })).not.toBe('deny');
+    },
+  );
+
+  test('that is given to a shell is', () => {
+    const code = `python3 -c "import os; os.system('npm publish')"`;
+    expect(verdict(code, 'auto', { deny: ['bash(npm publish *)'] })).toBe('deny');
+    expect(verdict(`awk 'BEGIN { "find / -delete" | getline }'`, 'auto')).toBe('deny');
   });
 });
 
@@ -163,4 +204,11 @@ test('launchers in launchers end soon, and are asked about where nobody can foll
   expect(scriptFiles(chain).unclear).toEqual(expect.any(String));
   expect(openEnded(chain.split(' '))).toEqual(expect.any(String));
   expect(performance.now() - started).toBeLessThan(20_000);
+});
+
+test('code full of quotes that nothing closes is read once', () => {
+  const code = `"${'\\"'.repeat(4900)}`;
+  const started = performance.now();
+  verdict(`python3 ${Array(9).fill(`'${code}'`).join(' ')}`, 'auto');
+  expect(performance.now() - started).toBeLessThan(1000);
 });

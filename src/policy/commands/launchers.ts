@@ -1,4 +1,4 @@
-import { joined } from './inner.ts';
+import { type Inner, joined, loosely } from './inner.ts';
 import type { ShellWord } from './shell-words.ts';
 
 /**
@@ -18,10 +18,13 @@ interface Launcher {
   readonly scripts?: string;
   /** Its words hold code, and the strings in it may be given to a shell. */
   readonly code?: true;
+  /** It runs on another machine or in a container. */
+  readonly elsewhere?: true;
 }
 
 const ENVIRONMENT: Launcher = { after: 'run exec x' };
-const CONTAINER: Launcher = { after: 'run exec', operands: 1 };
+const IN_FOLDER: Launcher = { after: 'run exec', operands: 1 };
+const CONTAINER: Launcher = { ...IN_FOLDER, elsewhere: true };
 const SWITCH_USER: Launcher = { scripts: '-c --command --session-command' };
 const EDITOR: Launcher = { after: '', scripts: '-c --cmd +' };
 const LAUNCHER: Launcher = {};
@@ -33,16 +36,17 @@ const LAUNCHERS: Readonly<Record<string, Launcher>> = {
   ...all('valgrind rlwrap torsocks proxychains entr watchexec firejail bwrap proot dbus-run-session', LAUNCHER),
   ...all('uv pipx poetry pipenv hatch rye pdm bundle mise asdf pyenv rbenv nodenv volta nvm conda mamba', ENVIRONMENT),
   ...all('dotenvx doppler op flatpak snap', ENVIRONMENT),
-  ...all('docker podman nerdctl lxc docker-compose kubectl oc direnv aws-vault', CONTAINER),
+  ...all('docker podman nerdctl lxc docker-compose kubectl oc', CONTAINER),
+  ...all('direnv aws-vault', IN_FOLDER),
   ...all('gosu su-exec cgexec cpulimit', { operands: 1 }),
   ...all('su runuser script', SWITCH_USER),
   ...all('vi vim nvim ex', EDITOR),
   ...all('python perl ruby node nodejs php lua awk gawk mawk tclsh osascript', { after: '', code: true }),
   ...all('hyperfine concurrently', { each: true }),
-  ssh: { operands: 1, joins: true, scripts: '-o' },
+  ssh: { operands: 1, joins: true, scripts: '-o', elsewhere: true },
   expect: { after: '', scripts: '-c' },
   perf: { after: 'stat record trace' },
-  adb: { after: 'shell', joins: true },
+  adb: { after: 'shell', joins: true, elsewhere: true },
   vagrant: { after: '', scripts: '-c --command' },
   ansible: { after: '', scripts: '-a --args' },
   tmux: { after: 'new new-session neww new-window splitw split-window run run-shell send send-keys', joins: true },
@@ -63,22 +67,36 @@ const LAUNCHERS: Readonly<Record<string, Launcher>> = {
 const MOST_WAYS = 8;
 
 /** Every command line and every script that a launcher may be meant to run. */
-export function launched(name: string, args: readonly ShellWord[]): { words: ShellWord[][]; scripts: string[] } {
-  const known = name.replace(/[\d.]+$/, '');
-  const launcher = Object.hasOwn(LAUNCHERS, known) ? LAUNCHERS[known] : undefined;
-  if (launcher === undefined) return { words: [], scripts: [] };
+export function launched(name: string, args: readonly ShellWord[]): readonly Inner[] {
+  const launcher = launcherOf(name);
+  if (launcher === undefined) return [];
   const { after, operands = 0, joins, each, code, scripts = '' } = launcher;
+  if (code) return stringsIn(joined(args));
+  const loose = launcher.elsewhere ? 'elsewhere' : true;
   const start = after === undefined ? 0 : args.findIndex(({ value }) => listed(after).includes(value ?? '')) + 1;
   const behind = after !== undefined && start === 0 ? [] : args.slice(start);
   const ways = commandStarts(behind).map((at) => {
     const own = at + operands;
     return behind.slice(behind[own]?.text === '--' ? own + 1 : own);
   });
-  const given = [...optionValues(args, listed(scripts)), ...args.flatMap(aliasOf)];
-  if (code) return { words: [], scripts: args.flatMap(stringsIn) };
-  if (each) return { words: [], scripts: [...given, ...behind.map((word) => joined([word]))] };
-  if (joins) return { words: [], scripts: [...given, ...ways.map(joined)] };
-  return { words: ways.filter((words) => words.length > 0), scripts: given };
+  // What its options say runs here, wherever the rest does: the ProxyCommand of ssh.
+  const given = [...optionValues(args, listed(scripts)), ...args.flatMap(aliasOf)].map((one) => loosely(one));
+  if (each) return [...given, ...behind.map((word) => loosely(joined([word])))];
+  if (joins) return [...given, ...ways.map((words) => loosely(joined(words), loose))];
+  return [
+    ...ways.filter((words) => words.length > 0).map((words) => ({ kind: 'words', words, loose }) as const),
+    ...given,
+  ];
+}
+
+/** Whether what a program is given to read is read on another machine or in a container. */
+export function isElsewhere(name: string): boolean {
+  return launcherOf(name)?.elsewhere === true;
+}
+
+function launcherOf(name: string): Launcher | undefined {
+  const known = name.replace(/[\d.]+$/, '');
+  return Object.hasOwn(LAUNCHERS, known) ? LAUNCHERS[known] : undefined;
 }
 
 /** Where a command may begin: a word behind an option is its value or the command; a word behind a word ends the guessing. */
@@ -109,15 +127,25 @@ function optionValues(args: readonly ShellWord[], options: readonly string[]): s
   });
 }
 
-/** `system("a b")` and `run(["a", "b"])`: each string of several words, and all of them in a row. */
-function stringsIn({ value, text }: ShellWord): string[] {
-  const code = (value ?? text).slice(0, LONGEST_CODE);
-  const strings = [...code.matchAll(/(["'`])((?:\\.|(?!\1)[^\\])*)\1/gs)].map(([, , inside = '']) => inside);
+/**
+ * `system("a b")` and `run(["a", "b"])`: each string of several words, and all of them in a row. Escapes are stepped over
+ * outside strings too: with that a quote that nothing closes is tried once, and not again from every escaped one behind it.
+ */
+function stringsIn(whole: string): readonly Inner[] {
+  const code = whole.slice(0, LONGEST_CODE);
+  const strings = [...code.matchAll(/\\.|(["'`])((?:\\.|(?!\1)[^\\])*)\1/gs)].flatMap(([, , inside]) => inside ?? []);
   if (strings.length === 0) return [];
-  return [...strings.filter((one) => /\S\s+\S/.test(one)), strings.join(' ')].slice(0, MOST_WAYS);
+  const texts = [...strings.filter((one) => /\S\s+\S/.test(one)), strings.join(' ')].slice(0, MOST_WAYS);
+  const loose = STARTING.test(code) ? true : 'mentioned';
+  return texts.map((text) => loosely(text, loose));
 }
 
+/** Of all words together. */
 const LONGEST_CODE = 10_000;
+
+/** What code has in it that starts programs, in any of the languages. */
+const STARTING =
+  /system|exec|spawn|popen|process|\bos\b|\brun\b|\bcall\b|command|shell|fork|eval|import_|importlib|getline|`|\bqx\b|%x|\bopen\b|\|\s*["'&]|["']\s*\|/i;
 
 /** `alias.x=!text`, wherever git is told so. */
 function aliasOf({ value }: ShellWord): string[] {

@@ -54,7 +54,8 @@ export function operandsOf(command: string, cwd = ''): Operands {
     const script = parseScript(source);
     for (const { word } of script.values) add(word, false);
     for (const each of script.commands) readCommand(each, depth);
-    if (depth < DEEPEST) for (const given of scriptsGiven(script)) readScript(given, depth + 1);
+    if (depth < DEEPEST)
+      for (const given of scriptsGiven(script)) if (given.kind === 'script') readScript(given.source, depth + 1);
   }
 
   function readCommand({ words, redirections }: SimpleCommand, depth: number): void {

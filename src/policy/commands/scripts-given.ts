@@ -1,3 +1,5 @@
+import { type Inner, loosely } from './inner.ts';
+import { isElsewhere } from './launchers.ts';
 import { parseScript, type ShellScript, type SimpleCommand } from './shell-script.ts';
 import type { ShellWord } from './shell-words.ts';
 import { SHELLS } from './shells.ts';
@@ -9,22 +11,30 @@ const READERS = new Set(['.', 'source', 'eval', 'at', 'batch', 'crontab', 'make'
 /**
  * Text that a shell is given to read: by a heredoc, a here-string, an `echo` in front of it, or one in `<(…)` and `$(…)`.
  */
-export function scriptsGiven({ commands, pipelines }: ShellScript): string[] {
-  const readers = commands.filter(reads);
-  const given = readers.flatMap(({ input }) => input ?? []);
-  const substituted = readers.flatMap(({ words }) => words.filter(({ runs }) => runs).flatMap(printedIn));
+export function scriptsGiven({ commands, pipelines }: ShellScript): readonly Inner[] {
+  const own = commands.flatMap((command) => readBy(command, [...given(command), ...command.words.flatMap(printedIn)]));
   const piped = pipelines.flatMap((pipeline) =>
-    pipeline.slice(1).flatMap((stage, at) => (stage.some(reads) ? (pipeline[at] ?? []).flatMap(printedBy) : [])),
+    pipeline.slice(1).flatMap((stage, at) => {
+      const printed = (pipeline[at] ?? []).flatMap(printedBy);
+      return stage.flatMap((command) => readBy(command, printed));
+    }),
   );
-  return [...given, ...substituted, ...piped];
+  return [...own, ...piped];
 }
 
-function reads(command: SimpleCommand): boolean {
-  return commandNames(command).some((name) => SHELLS.has(name) || READERS.has(name));
+/** What a command makes of the texts that it is given to read. */
+function readBy(command: SimpleCommand, texts: readonly string[]): readonly Inner[] {
+  const [first = '', ...inner] = commandNames(command);
+  if (![first, ...inner].some((name) => SHELLS.has(name) || READERS.has(name))) return [];
+  return texts.map((source) => (isElsewhere(first) ? loosely(source, 'elsewhere') : { kind: 'script', source }));
 }
 
-function printedIn({ text }: ShellWord): string[] {
-  const script = /^"?(?:<\(|\$\(|`)(.*)[)`]"?$/s.exec(text)?.[1];
+function given({ input }: SimpleCommand): string[] {
+  return input === undefined ? [] : [input];
+}
+
+function printedIn({ text, runs }: ShellWord): string[] {
+  const script = runs ? /^"?(?:<\(|\$\(|`)(.*)[)`]"?$/s.exec(text)?.[1] : undefined;
   return script === undefined ? [] : parseScript(script).commands.flatMap(printedBy);
 }
 

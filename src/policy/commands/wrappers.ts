@@ -17,8 +17,7 @@ export function innerCommands(name: string, args: readonly ShellWord[]): readonl
   if (isTrickyBuiltin(name, args)) return [unseen('it runs text by the way, or changes what words mean to the shell')];
   const prefix = Object.hasOwn(PREFIXES, name) ? PREFIXES[name] : undefined;
   if (prefix !== undefined) return behind(name, args, prefix);
-  const { words, scripts } = launched(name, args);
-  return [...words.map((one) => ({ kind: 'words', words: one, loose: true }) as const), ...scripts.map(loosely)];
+  return launched(name, args);
 }
 
 const SPECIAL: Readonly<Record<string, (args: readonly ShellWord[]) => readonly Inner[]>> = {

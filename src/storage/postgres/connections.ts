@@ -30,6 +30,8 @@ export class Connections {
     this.pool = new pg.Pool({ ...this.#config, max: READERS, allowExitOnIdle: true, onConnect });
     // An idle connection that breaks is replaced by the next use; without a listener it would end the process.
     this.pool.on('error', () => {});
+    // Nor may one that is in use and waits for nothing at that moment.
+    this.pool.on('connect', (client) => client.on('error', () => {}));
   }
 
   /** A connection of its own, for writing or listening. Whoever asks for it closes it. */

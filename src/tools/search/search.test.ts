@@ -165,7 +165,8 @@ describe.each([
     expect(found).not.toContain('friend');
     const ignored = JSON.stringify(await ws.call('glob', { pattern: '**/*', includeHidden: true }));
     expect(found + ignored).not.toContain('CANARY');
-    // A guess that is ignored would be a guess that is right.
+    // A guess that is ignored would be a guess that is right. On the host nothing hides a file from ripgrep itself.
+    if (sandbox === undefined) return;
     writeFileSync(ws.file('app/function_name=CANARY'), '');
     expect(JSON.stringify(await ws.call('glob', { pattern: 'app/*', includeHidden: true }))).toContain('=CANARY');
   });
