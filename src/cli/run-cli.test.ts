@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
@@ -89,6 +91,19 @@ test('the language is that of the flag, else of the locale', async () => {
   expect((await cli(place, ['--help'], zh)).out).toContain('给 AI 智能体用的工具');
   expect((await cli(place, ['--help', '--lang', 'en'], zh)).out).toContain('Tools for AI');
   expect((await cli(place, ['frobnicate'], zh)).err).toBe('✗ 没有命令 frobnicate。 用 toolwright --help 查看用法。\n');
+});
+
+test('what stops a start is said in Chinese too', async () => {
+  using place = cliPlace(PATH);
+  const zh = { LANG: 'zh_CN.UTF-8' };
+  const noKey = await cli(place, ['run', 'Hi'], { env: { ...zh, TOOLWRIGHT_PROVIDER: 'anthropic' } });
+  expect(noKey.err).toContain('api.anthropic.com 需要密钥：请设置 ANTHROPIC_API_KEY，或');
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const taken = await cli(place, ['start', '--port', String(port)], { env: zh });
+  other.close();
+  expect(taken.err).toContain(`127.0.0.1 的端口 ${port} 已被占用。`);
 });
 
 /** In columns: a Chinese character takes two. */

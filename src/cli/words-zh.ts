@@ -129,7 +129,14 @@ export const zh: typeof en = {
       /^No model is configured\. Set (\S+) or (\S+), or modelBaseUrl and model for one of your own\./,
       '没有配置模型。请设置 $1 或 $2，或用 modelBaseUrl 和 model 指定自己的模型。',
     ],
-    [/^(\S+) needs a key: set (\S+)\.$/, '$1 需要密钥：请设置 $2。'],
+    [
+      /^(\S+) needs a key: set (\S+), or keep one in credentials\.json\.$/,
+      '$1 需要密钥：请设置 $2，或把密钥保存在 credentials.json 中。',
+    ],
+    [
+      /^Port (\d+) of (\S+) is taken\. Stop whoever listens there, or choose another with --port; --port 0 takes any that is free\.$/,
+      '$2 的端口 $1 已被占用。请停止占用它的程序，或用 --port 另选一个；--port 0 会选用任意空闲端口。',
+    ],
     [/^This provider needs (\S+), such as (\S+)\.$/, '此 provider 需要 $1，例如 $2。'],
     [/^(.+) is not a folder: give one that exists\.$/, '$1 不是目录，请给一个已存在的目录。'],
     [/^--(\S+) needs a value\.$/, '--$1 需要一个值。'],

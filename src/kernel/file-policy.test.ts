@@ -14,6 +14,7 @@ describe('the file policy', () => {
     ['certs/server.PEM', 'hidden'],
     ['.aws/credentials', 'hidden'],
     ['.git-credentials', 'hidden'],
+    ['toolwright/credentials.json.0a1b2c3d4e5f', 'hidden'],
     ['node_modules/x/test/key.pem', 'writable'],
     ['.git/hooks/pre-commit', 'read-only'],
     ['.git/config', 'read-only'],

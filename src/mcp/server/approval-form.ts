@@ -79,7 +79,8 @@ function editable(args: Record<string, unknown>): [string, unknown][] {
   });
 }
 
-function fieldFor(name: string, value: unknown): Fields[string] {
+function fieldFor(argument: string, value: unknown): Fields[string] {
+  const name = shownName(argument);
   if (typeof value === 'boolean') return { type: 'boolean', title: name, default: value };
   if (typeof value === 'number') return { type: 'number', title: name, default: value };
   if (typeof value === 'string') return { type: 'string', title: name, default: value };
@@ -108,6 +109,11 @@ function editsIn(args: Record<string, unknown>, fields: Record<string, unknown>)
   return { ok: true, args: Object.keys(edited).length === 0 ? undefined : { ...args, ...edited } };
 }
 
+/** On one line, whatever the model called it. */
+function shownName(argument: string): string {
+  return visible(argument).replace(/\s+/g, ' ');
+}
+
 const LONGEST_SHOWN = 8000;
 
 /** A form shows what runs, and what would be saved, whole or not at all: nobody says yes to the part that was cut off. */
@@ -117,7 +123,8 @@ export function fitsForm(request: ApprovalRequest, rules: readonly string[] = []
 
 /** Lines of an argument stand apart, so that none of them passes for another argument or for our own words. */
 function messageFor({ tool, summary, reason, args }: ApprovalRequest, rules: readonly string[]): string {
-  const shown = Object.entries(args).map(([name, value]) => {
+  const shown = Object.entries(args).map(([argument, value]) => {
+    const name = shownName(argument);
     const text = visible(typeof value === 'string' ? value : JSON.stringify(value));
     return text.includes('\n') ? `${name}:\n${text.replace(/^/gm, '  | ')}` : `${name}: ${text}`;
   });

@@ -10,6 +10,7 @@ import { ToolCategory } from '../../kernel/category.ts';
 import type { ApprovalRequest, ApprovalResponse, Approver } from '../../kernel/ports.ts';
 import { fail, ok } from '../../kernel/result.ts';
 import { defineTool } from '../../kernel/tool.ts';
+import { approvalForm } from './approval-form.ts';
 
 const ran: unknown[] = [];
 const stopped: string[] = [];
@@ -293,6 +294,16 @@ describe.each(['auto', 'legacy'] as const)('a client of today and of %s', (era) 
     const answer = await client.callTool({ name: 'wait', arguments: { mark: 'off' } });
     expect(answer._meta?.['toolwright/error']).toMatchObject({ code: 'TOOL_DISABLED' });
   });
+});
+
+test('the name of an argument stands on one line of a form, with nothing unseen', () => {
+  const args = { 'sql\r\n\tlimit': '10', '\u202esql': 'x' };
+  const request = { id: '1', tool: 'query', summary: 'q', reason: 'asks', args } as unknown as ApprovalRequest;
+  const { message, requestedSchema } = approvalForm(request);
+  const names = ['sql\\u000d limit', '\\u202esql'];
+  expect(message.split('\n').slice(2)).toEqual([`${names[0]}: 10`, `${names[1]}: x`]);
+  const titles = Object.values(requestedSchema.properties).map(({ title }) => title);
+  expect(titles).toEqual(['Decision', ...names, 'Reason']);
 });
 
 describe('a client of the older library', () => {
