@@ -148,9 +148,9 @@ export function stringsIn(whole: string): readonly Inner[] {
   if (strings.length === 0) return [];
   const texts = strings.filter((one) => /\S\s+\S/.test(one)).slice(0, MOST_WAYS);
   const loose = STARTING.test(code) ? true : 'mentioned';
-  const rows = strings.flatMap((one, at) => (at === 0 || isProgram(one) ? [strings.slice(at).join(' ')] : []));
-  texts.push(...(loose === true ? rows.slice(0, MOST_WAYS) : rows.slice(0, 1)));
-  return texts.map((text) => loosely(text, loose));
+  const starts = strings.flatMap((one, at) => (at === 0 || isProgram(one) ? [at] : []));
+  const rows = starts.slice(0, loose === true ? MOST_WAYS : 1).map((at) => strings.slice(at).join(' '));
+  return [...texts, ...rows].map((text) => loosely(text, loose));
 }
 
 function isProgram(text: string): boolean {
