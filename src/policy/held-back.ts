@@ -11,7 +11,10 @@ export function catches(fixed: readonly WordPattern[], open: boolean, given: rea
   const [first, ...rest] = fixed;
   const [word = '', ...args] = given;
   if (word === null || first === undefined) return 'maybe';
-  const program = word.replace(/^.*\//s, '');
+  // `pip3.11` is pip.
+  const program = word
+    .replace(/^.*\//s, '')
+    .replace(/^(pip|python)[\d.]+$/, (whole, name) => (first.matches(whole) ? whole : name));
   if (!first.matches(program) && !first.matches(word)) return 'no';
   // `git -c alias.x=push x` gives a subcommand another name.
   const renamed = args.some((arg) => /^(-c|--config-env=)?alias\./i.test(arg ?? ''));

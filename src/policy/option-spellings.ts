@@ -65,10 +65,16 @@ const LONGEST_CLUSTER = 5;
 /** Programs take the beginning of a long option for the whole. */
 const SHORTEST_BEGINNING = 3;
 
-/** `-X POST`, `-XPOST`, `--request=POST`. */
-function withValue(option: string, value: WordPattern, words: readonly KnownWord[], { same = [] }: Spellings): Found {
+/** `-X POST`, `-XPOST`, `-sXPOST`, `--request=POST`. */
+function withValue(option: string, value: WordPattern, words: readonly KnownWord[], spellings: Spellings): Found {
+  const { same = [], oneDash } = spellings;
   const names = same.find((group) => isListed(option, group))?.split(' ') ?? [option];
-  for (const [at, word] of words.entries()) {
+  const letters = oneDash ? [] : names.filter((name) => /^-[A-Za-z]$/.test(name)).map((name) => name.slice(1));
+  for (const [at, given] of words.entries()) {
+    const cluster = letters.find((letter) =>
+      new RegExp(`^-[A-Za-z]{1,${LONGEST_CLUSTER}}?${letter}`).test(given ?? ''),
+    );
+    const word = cluster === undefined || given === null ? given : `-${given.slice(given.indexOf(cluster, 1))}`;
     const name = names.find((one) => word?.startsWith(one));
     if (word === null || name === undefined) continue;
     const next = words[at + 1];

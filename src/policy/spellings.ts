@@ -21,6 +21,10 @@ const CONTAINERS: Spellings = {
   groups: 'container image',
   same: ['-v --volume', '-p --publish', '-e --env', '-u --user', '-f --force', '-a --all'],
 };
+const CLUSTERS: Spellings = {
+  takes: '-n -s -v --v --namespace --context --cluster --kubeconfig --user --token --server --as --request-timeout',
+  same: ['-n --namespace', '-f --filename', '-A --all-namespaces', '-l --selector'],
+};
 const ONE_DASH: Spellings = { oneDash: true };
 
 const PROGRAMS: Readonly<Record<string, Spellings>> = {
@@ -46,7 +50,7 @@ const PROGRAMS: Readonly<Record<string, Spellings>> = {
     abbreviates: true,
   },
   pnpm: {
-    takes: '-C -F --dir --filter --reporter --loglevel',
+    takes: '-C -F --dir --filter --filter-prod --reporter --loglevel',
     same: ['-g --global', '-D --save-dev', '-r --recursive'],
     aliases: { install: 'i', remove: 'rm uninstall un', update: 'up upgrade', run: 'run-script', test: 't' },
   },
@@ -57,10 +61,9 @@ const PROGRAMS: Readonly<Record<string, Spellings>> = {
   },
   docker: CONTAINERS,
   podman: CONTAINERS,
-  kubectl: {
-    takes: '-n -s --namespace --context --cluster --kubeconfig --user --token --server --as',
-    same: ['-n --namespace', '-f --filename', '-A --all-namespaces', '-l --selector'],
-  },
+  kubectl: CLUSTERS,
+  oc: CLUSTERS,
+  helm: { takes: '-n --namespace --kube-context --kubeconfig' },
   rm: REMOVING,
   cp: REMOVING,
   mv: REMOVING,

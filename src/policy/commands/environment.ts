@@ -19,6 +19,12 @@ export function riskyAssignment({ name, text, computed }: Assignment, prefix: bo
   return reason === undefined ? undefined : { rule: 'environment', reason };
 }
 
+/** What programs have run that a variable names: `GIT_EDITOR="git push"`. */
+export function scriptIn({ name, text }: Assignment): string | undefined {
+  if (!/(EDITOR|PAGER|VISUAL|BROWSER|ASKPASS|_COMMAND|_SSH|EXTERNAL_DIFF)$/.test(name)) return undefined;
+  return text.slice(text.indexOf('=') + 1).replace(/^(["'])(.*)\1$/s, '$2');
+}
+
 function whyRisky(name: string, text: string, computed: boolean, prefix: boolean): string | undefined {
   if (prefix && !isHarmlessVariable(name)) return `${text} may change what runs.`;
   if (isObeyedVariable(name)) return `${text} changes what later commands do.`;

@@ -47,3 +47,49 @@ test('what something brings back is left to the rule as it was', () => {
   for (const command of ['git push origin main', 'git reset HEAD~1', 'git checkout main'])
     expect([command, verdict(command, 'bash(git *)')]).toEqual([command, 'allow']);
 });
+
+test.each([
+  'git push --follow-tags',
+  'npm --prefix public run build',
+  'npm --silent --prefix publish run build',
+  'pnpm -C public build',
+  'pnpm --filter pubsub build',
+  'npm public',
+  'kubectl --context delete get pods',
+  'kubectl -v 3 -n delete get pods',
+  'npm publish --dry-run',
+  'npm --dry-run publish --tag next',
+  'cargo publish --dry-run',
+  'terraform plan -destroy',
+  'terraform -chdir=a plan -destroy',
+  `find . -path ./.git -prune -o -name '*.orig' -delete`,
+  `find . -name '*.orig' -not -name .git -delete`,
+  'find . -maxdepth 1 ! -name .git -exec rm -rf {} +',
+])('«%s» needs no question for what nothing brings back', (command) => {
+  expect(verdict(command, 'bash', 'auto')).toBe('allow');
+});
+
+test.each([
+  'git push --fo',
+  'git push --force-with-lease',
+  'npm pub',
+  'npm --access public publish',
+  'npm -w a publish',
+  'npm --silent --prefix a publish',
+  'npm publish --dry-run --no-dry-run',
+  'npm publish --dry-run=false',
+  'npm publish --dry-run false',
+  'npm publish -- --dry-run',
+  'npm publish --dry-run $X',
+  'kubectl --context x delete pod y',
+  'kubectl --odd x delete pod y',
+  'terraform apply -destroy',
+  'terraform destroy plan',
+  'find . -name .git -exec rm -rf {} +',
+  'find . -not -not -name .git -delete',
+  'find . -name .git -prune -exec rm -rf {} +',
+  'find . -mindepth 1 -not -name .git -delete',
+  'find . -name .git -prune -o -delete',
+])('«%s» does', (command) => {
+  expect(verdict(command, 'bash', 'auto')).toBe('ask');
+});

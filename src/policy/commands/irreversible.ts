@@ -6,7 +6,7 @@ import type { ShellWord } from './shell-words.ts';
 
 /** What git does that takes work away for good, or from others: by subcommand, what its arguments then look like. */
 const LOSING: Readonly<Record<string, RegExp>> = {
-  push: /^(-[a-zA-Z]*[fd][a-zA-Z]*|--f.*|--mir.*|--del.*|--pru.*|[+:].+)$/,
+  push: /^(-[a-zA-Z]*[fd][a-zA-Z]*|--fo(r.*)?|--mir.*|--del.*|--pru.*|[+:].+)$/,
   reset: /^--h(a(r(d)?)?)?$/,
   clean: /^(-[a-zA-Z]*f.*|--f.*)$/,
   branch: /^(-[a-zA-Z]*[DMC][a-zA-Z]*|--f.*)$/,
@@ -30,7 +30,9 @@ export interface Loss {
 /** Why nothing brings back what a command takes away, though it stays in the sandbox; undefined where something does. */
 export function irreversible(name: string, args: readonly ShellWord[]): Loss | undefined {
   const values = args.map(({ value }) => value ?? '');
-  const history = args.find((word) => isHistory(word, name === 'rm' && removesFolders(args)));
+  const history = args.find(
+    (word, at) => isHistory(word, name === 'rm' && removesFolders(args)) && !(name === 'find' && isSpared(args, at)),
+  );
   if (removes(name, args) && history !== undefined)
     return { word: history.value ?? history.text, why: 'It would take away the whole history.' };
   if (name !== 'git') {
@@ -88,6 +90,27 @@ function isHistory({ value, pattern }: ShellWord, deep: boolean): boolean {
   const name = parts.at(-1) ?? '';
   if (pattern && name.startsWith('.')) return globRegex(name).test('.git');
   return name === '.git' || (deep && parts.includes('.git'));
+}
+
+/**
+ * `-path ./.git -prune -o …`, `-not -name .git`. But `-delete` goes into folders that are pruned or left out, so that it must
+ * choose by something else too, or go no deeper.
+ */
+function isSpared(args: readonly ShellWord[], at: number): boolean {
+  const text = (index: number) => args[index]?.value ?? '';
+  const negated = (test: number) => isNot(text(test - 1)) && !isNot(text(test - 2));
+  if (!/^-i?(name|path|wholename)$/.test(text(at - 1))) return false;
+  const pruned = text(at + 1) === '-prune' && /^-o(r)?$/.test(text(at + 2)) && !isNot(text(at - 2));
+  if (!pruned && !negated(at - 1)) return false;
+  if (args.every(({ value }) => value !== '-delete')) return true;
+  const flat = args.some(({ value }, index) => value === '-maxdepth' && text(index + 1) === '1');
+  return flat || args.some((_, index) => index !== at - 1 && CHOOSING.test(text(index)) && !isNot(text(index - 1)));
+}
+
+const CHOOSING = /^-(i?name|i?path|i?wholename|i?regex|size|[acm](time|min)|newer|empty)/;
+
+function isNot(word: string): boolean {
+  return word === '!' || word === '-not';
 }
 
 function loss(word: string, how: string): Loss {

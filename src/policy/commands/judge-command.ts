@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { catastrophe, catastrophicScript, catastrophicTarget, destroysUnknown } from './catastrophes.ts';
-import { riskyAssignment } from './environment.ts';
+import { riskyAssignment, scriptIn } from './environment.ts';
 import { Folders } from './folders.ts';
 import { type Inner, type Loose, loosely } from './inner.ts';
 import { emptied, irreversible } from './irreversible.ts';
@@ -92,6 +92,8 @@ export function judgeCommand(
     for (const assignment of command.assignments) {
       const risk = riskyAssignment(assignment, command.words.length > 0);
       if (risk !== undefined) add(command.text, null, 'ask', risk.rule, risk.reason);
+      const script = scriptIn(assignment);
+      if (script !== undefined) judgeInner(command.text, loosely(script), depth);
     }
     if (command.words.length > 0) judgeWords(command.text, command.words, depth);
     else if (command.redirections.length === 0 && command.assignments.length > 0)

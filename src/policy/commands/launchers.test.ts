@@ -212,3 +212,35 @@ test('code full of quotes that nothing closes is read once', () => {
   verdict(`python3 ${Array(9).fill(`'${code}'`).join(' ')}`, 'auto');
   expect(performance.now() - started).toBeLessThan(1000);
 });
+
+test.each([
+  ['pip install *', 'pip3 install x'],
+  ['pip install *', 'pip3.11 install x'],
+  ['pip install *', 'python3 -m pip install x'],
+  ['pip install *', 'python3 -Im pip install x'],
+  ['pip install *', 'python3 -mpip install x'],
+  ['pip install *', 'uv pip install x'],
+  ['git push *', `node -e "require('child_process').spawnSync('git',['push'])"`],
+  ['git push *', 'python3 <<E\nimport os\nos.system("git push")\nE'],
+  ['git push *', 'node <<E\nrequire("child_process").execSync("git push")\nE'],
+  ['git push *', 'git -c core.pager="git push" log'],
+  ['git push *', 'GIT_EDITOR="git push" git commit'],
+  ['git push *', 'setarch x86_64 git push'],
+  ['git push *', 'setarch -R git push'],
+  ['git push *', '/usr/lib/git-core/git-push'],
+  ['curl -X POST *', 'curl -sXPOST u'],
+])('a rule that refuses bash(%s) is not got around by «%s»', (rule, command) => {
+  expect(verdict(command, 'auto', { deny: [`bash(${rule})`] })).toBe('deny');
+});
+
+test('what is near to what a rule refuses is left alone', () => {
+  const deny = ['bash(pip install *)', 'bash(git push *)', 'bash(curl -X POST *)'];
+  for (const command of [
+    'pip3 list',
+    'python3 -m pytest',
+    'uv run pytest',
+    'git -c core.pager=cat log',
+    'curl -sXGET u',
+  ])
+    expect([command, verdict(command, 'auto', { deny })]).toEqual([command, verdict(command, 'auto')]);
+});

@@ -1,5 +1,5 @@
 import { type Inner, joined, loosely } from './inner.ts';
-import type { ShellWord } from './shell-words.ts';
+import { plainWord, type ShellWord } from './shell-words.ts';
 
 /**
  * Programs that run another one among much else, with more options than anybody lists. So where the inner command begins is
@@ -18,6 +18,8 @@ interface Launcher {
   readonly scripts?: string;
   /** Its words hold code, and the strings in it may be given to a shell. */
   readonly code?: true;
+  /** Subcommands that are programs by themselves. */
+  readonly itself?: string;
   /** It runs on another machine or in a container. */
   readonly elsewhere?: true;
 }
@@ -34,10 +36,12 @@ const LAUNCHERS: Readonly<Record<string, Launcher>> = {
   ...all('npm pnpm yarn bun', { after: 'exec exe ex dlx x node', scripts: '-c --call' }),
   ...all('uvx dotenv cross-env env-cmd pkexec unshare nsenter setpriv systemd-run prlimit choom numactl', LAUNCHER),
   ...all('valgrind rlwrap torsocks proxychains entr watchexec firejail bwrap proot dbus-run-session', LAUNCHER),
-  ...all('uv pipx poetry pipenv hatch rye pdm bundle mise asdf pyenv rbenv nodenv volta nvm conda mamba', ENVIRONMENT),
+  ...all('pipx poetry pipenv hatch rye pdm bundle mise asdf pyenv rbenv nodenv volta nvm conda mamba', ENVIRONMENT),
+  uv: { ...ENVIRONMENT, itself: 'pip' },
   ...all('dotenvx doppler op flatpak snap', ENVIRONMENT),
   ...all('docker podman nerdctl lxc docker-compose kubectl oc', CONTAINER),
   ...all('direnv aws-vault', IN_FOLDER),
+  ...all('setarch linux32 linux64 i386 i686 x86_64 aarch64', LAUNCHER),
   ...all('gosu su-exec cgexec cpulimit', { operands: 1 }),
   ...all('su runuser script', SWITCH_USER),
   ...all('vi vim nvim ex', EDITOR),
@@ -71,14 +75,16 @@ export function launched(name: string, args: readonly ShellWord[]): readonly Inn
   const launcher = launcherOf(name);
   if (launcher === undefined) return [];
   const { after, operands = 0, joins, each, code, scripts = '' } = launcher;
-  if (code) return stringsIn(joined(args));
+  if (code) return [...moduleRun(name, args), ...stringsIn(joined(args))];
   const loose = launcher.elsewhere ? 'elsewhere' : true;
   const start = after === undefined ? 0 : args.findIndex(({ value }) => listed(after).includes(value ?? '')) + 1;
+  const itself = args.findIndex(({ value }) => value !== null && value === launcher.itself);
   const behind = after !== undefined && start === 0 ? [] : args.slice(start);
   const ways = commandStarts(behind).map((at) => {
-    const own = at + operands;
-    return behind.slice(behind[own]?.text === '--' ? own + 1 : own);
+    const from = at + operands;
+    return behind.slice(behind[from]?.text === '--' ? from + 1 : from);
   });
+  if (itself !== -1) ways.push(args.slice(itself));
   // What its options say runs here, wherever the rest does: the ProxyCommand of ssh.
   const given = [...optionValues(args, listed(scripts)), ...args.flatMap(aliasOf)].map((one) => loosely(one));
   if (each) return [...given, ...behind.map((word) => loosely(joined([word])))];
@@ -89,13 +95,18 @@ export function launched(name: string, args: readonly ShellWord[]): readonly Inn
   ];
 }
 
+/** Whether a program without operands reads code. */
+export function readsCode(name: string): boolean {
+  return launcherOf(name)?.code === true && !/awk|osascript/.test(name);
+}
+
 /** Whether what a program is given to read is read on another machine or in a container. */
 export function isElsewhere(name: string): boolean {
   return launcherOf(name)?.elsewhere === true;
 }
 
 function launcherOf(name: string): Launcher | undefined {
-  const known = name.replace(/[\d.]+$/, '');
+  const known = Object.hasOwn(LAUNCHERS, name) ? name : name.replace(/[\d.]+$/, '');
   return Object.hasOwn(LAUNCHERS, known) ? LAUNCHERS[known] : undefined;
 }
 
@@ -128,16 +139,31 @@ function optionValues(args: readonly ShellWord[], options: readonly string[]): s
 }
 
 /**
- * `system("a b")` and `run(["a", "b"])`: each string of several words, and all of them in a row. Escapes are stepped over
+ * `system("a b")` and `run(["a", "b"])`: each string of several words, and those in a row from each that may be a program. Escapes are stepped over
  * outside strings too: with that a quote that nothing closes is tried once, and not again from every escaped one behind it.
  */
-function stringsIn(whole: string): readonly Inner[] {
+export function stringsIn(whole: string): readonly Inner[] {
   const code = whole.slice(0, LONGEST_CODE);
   const strings = [...code.matchAll(/\\.|(["'`])((?:\\.|(?!\1)[^\\])*)\1/gs)].flatMap(([, , inside]) => inside ?? []);
   if (strings.length === 0) return [];
-  const texts = [...strings.filter((one) => /\S\s+\S/.test(one)), strings.join(' ')].slice(0, MOST_WAYS);
+  const texts = strings.filter((one) => /\S\s+\S/.test(one)).slice(0, MOST_WAYS);
   const loose = STARTING.test(code) ? true : 'mentioned';
-  return texts.map((text) => loosely(text, loose));
+  const starts = strings.flatMap((one, at) => (at === 0 || isProgram(one) ? [at] : []));
+  const rows = starts.slice(0, loose === true ? MOST_WAYS : 1).map((at) => strings.slice(at).join(' '));
+  return [...texts, ...rows].map((text) => loosely(text, loose));
+}
+
+function isProgram(text: string): boolean {
+  return /^[\w./][\w./+-]*$/.test(text);
+}
+
+/** `python3 -m pip install x`: the module by itself is the program. */
+function moduleRun(name: string, args: readonly ShellWord[]): readonly Inner[] {
+  if (!name.startsWith('python')) return [];
+  const at = args.findIndex(({ value }) => /^-[a-zA-Z]*m/.test(value ?? ''));
+  const glued = args[at]?.value?.replace(/^-[a-zA-Z]*?m/, '') ?? '';
+  const words = [...(glued === '' ? [] : [plainWord(glued)]), ...args.slice(at + 1)];
+  return at === -1 || words.length === 0 ? [] : [{ kind: 'words', words, loose: true }];
 }
 
 /** Of all words together. */
@@ -147,11 +173,16 @@ const LONGEST_CODE = 10_000;
 const STARTING =
   /system|exec|spawn|popen|process|\bos\b|\brun\b|\bcall\b|command|shell|fork|eval|import_|importlib|getline|`|\bqx\b|%x|\bopen\b|\|\s*["'&]|["']\s*\|/i;
 
-/** `alias.x=!text`, wherever git is told so. */
+/** `alias.x=!text` and `core.pager=text`, wherever git is told so. */
 function aliasOf({ value }: ShellWord): string[] {
   const text = /^(?:-c)?alias\.[^=]*=!(.*)$/is.exec(value ?? '')?.[1];
-  return text === undefined ? [] : [text];
+  const [, key = '', set] = /^(?:-c)?([\w-]+\.[^=]*)=!?(.*)$/s.exec(value ?? '') ?? [];
+  return text !== undefined ? [text] : set !== undefined && RUN_BY_GIT.test(key) ? [set] : [];
 }
+
+/** Settings whose value git runs. */
+const RUN_BY_GIT =
+  /^(core\.(pager|editor|sshcommand|askpass|fsmonitor)|pager\..*|sequence\.editor|diff\.external|.*\.(helper|cmd|textconv|program|clean|smudge))$/i;
 
 /** What stands in front of the script in the languages of editors and debuggers, and in settings. */
 function bare(script: string): string {

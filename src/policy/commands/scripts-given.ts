@@ -1,5 +1,5 @@
 import { type Inner, loosely } from './inner.ts';
-import { isElsewhere } from './launchers.ts';
+import { isElsewhere, readsCode, stringsIn } from './launchers.ts';
 import { parseScript, type ShellScript, type SimpleCommand } from './shell-script.ts';
 import type { ShellWord } from './shell-words.ts';
 import { SHELLS } from './shells.ts';
@@ -25,6 +25,8 @@ export function scriptsGiven({ commands, pipelines }: ShellScript): readonly Inn
 /** What a command makes of the texts that it is given to read. */
 function readBy(command: SimpleCommand, texts: readonly string[]): readonly Inner[] {
   const [first = '', ...inner] = commandNames(command);
+  if (readsCode(first) && command.words.slice(1).every(({ text }) => text.startsWith('-')))
+    return texts.flatMap(stringsIn);
   if (![first, ...inner].some((name) => SHELLS.has(name) || READERS.has(name))) return [];
   return texts.map((source) => (isElsewhere(first) ? loosely(source, 'elsewhere') : { kind: 'script', source }));
 }

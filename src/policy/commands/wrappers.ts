@@ -17,6 +17,8 @@ export function innerCommands(name: string, args: readonly ShellWord[]): readonl
   if (isTrickyBuiltin(name, args)) return [unseen('it runs text by the way, or changes what words mean to the shell')];
   const prefix = Object.hasOwn(PREFIXES, name) ? PREFIXES[name] : undefined;
   if (prefix !== undefined) return behind(name, args, prefix);
+  const part = /(?:^|\/)git-([a-z-]+)$/.exec(name)?.[1];
+  if (part !== undefined) return [{ kind: 'words', words: [plainWord('git'), plainWord(part), ...args], loose: true }];
   return launched(name, args);
 }
 
