@@ -301,7 +301,7 @@ function weighed(part: CommandPart, loose: Loose): CommandPart[] {
   if (loose === 'mentioned') return [{ ...part, verdict: 'ask', reason: `If the text in it is run: ${why}` }];
   if (loose !== 'elsewhere') return [part];
   if (part.rule === SENSITIVE || part.rule === OUTSIDE) return [];
-  if (part.rule !== CATASTROPHE) return [part];
+  if (part.rule !== CATASTROPHE || !NAMES_A_PLACE.test(why)) return [part];
   return [{ ...part, verdict: 'ask', reason: `On another machine or in a container: ${why}` }];
 }
 
@@ -358,3 +358,5 @@ function refusal(why: string): string {
 }
 
 const REFUSED = 'Refused for safety: ';
+/** Further down than a folder of the root: elsewhere that may be anybody's, while all of a machine is lost on any. */
+const NAMES_A_PLACE = /(^|\s)\/[^\s/]+\/[^\s]/;

@@ -125,10 +125,11 @@ describe('what another program starts meets the floors and the rules that hold b
   });
 });
 
-describe('what runs on another machine or in a container meets the rules that hold back; a catastrophe is asked about', () => {
+describe('what runs on another machine or in a container meets the rules that hold back; what one folder loses is asked about', () => {
   test.each(ELSEWHERE)('%s', (way) => {
     const given = (command: string) => way.replace('%', command);
-    expect(verdict(given('rm -rf /'), 'auto')).toBe('ask');
+    expect(verdict(given('rm -rf /'), 'auto')).toBe('deny');
+    expect(verdict(given('rm -rf /etc'), 'auto')).toBe('deny');
     expect(verdict(given('rm -rf /'), 'auto', { deny: ['bash(rm *)'] })).toBe('deny');
     expect(verdict(given('rm -rf /var/cache/nginx'), 'auto')).toBe('ask');
     expect(verdict(given('ls /etc'), 'auto')).toBe('allow');
