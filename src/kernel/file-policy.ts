@@ -58,7 +58,15 @@ const SENSITIVE_FILES: readonly FileRule[] = [
   ...hidden(CREDENTIALS, '.aws', '.azure', '.kube', '**/.docker/config.json', '**/.config/gcloud', '.htpasswd'),
   ...hidden(CREDENTIALS, '**/.cargo/credentials*', '**/.gem/credentials', '.composer'),
   ...hidden(CREDENTIALS, '**/.config/gh', '.terraformrc'),
-  ...hidden(CREDENTIALS, 'credentials.json*', 'service-account*.json', 'secrets.y*ml', '*.tfstate', '*.tfvars'),
+  ...hidden(
+    CREDENTIALS,
+    'credentials.json',
+    'credentials.json.*',
+    'service-account*.json',
+    'secrets.y*ml',
+    '*.tfstate',
+    '*.tfvars',
+  ),
 ];
 
 /** Files that make the host, or Toolwright, do something. */
