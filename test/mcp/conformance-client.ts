@@ -1,5 +1,5 @@
 // What the conformance suite tries our client with: connects to the URL it is given and calls every tool there.
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -13,12 +13,14 @@ const { toolCalls = [] } = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? 
   toolCalls?: { name: string; arguments: Record<string, unknown> }[];
 };
 
+const stateDir = mkdtempSync(join(tmpdir(), 'toolwright-conformance-'));
+process.on('exit', () => rmSync(stateDir, { recursive: true, force: true }));
 const { registry, executor, context } = createToolwright({ timeout: 20 });
 const remote = await openRemoteTools(
   { suite: { url, protocol: revision.startsWith('2026') ? '2026' : '2025' } },
   {
     registry,
-    stateDir: mkdtempSync(join(tmpdir(), 'toolwright-conformance-')),
+    stateDir,
     version: '0.0.0',
     log: pino({ level: 'silent' }),
     answerForm: async () => ({ action: 'accept', content: {} }),
