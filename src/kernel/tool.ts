@@ -132,13 +132,12 @@ export function defineTool<I extends z.ZodType, O extends z.ZodType = z.ZodUnkno
   });
   if (output === undefined) return tool;
   const toOutput = () => convert(name, 'output', () => zodToJson(output, 'output'));
-  const outputJson = schemasAreTested ? { get: toOutput } : { value: toOutput() };
+  const outputJson = schemasAreTested ? { get: once(toOutput) } : { value: toOutput() };
   return Object.defineProperty(tool, 'outputJson', { ...outputJson, enumerable: true });
 }
 
 function whenUsed<T>(make: () => InputSchema<T>): InputSchema<T> {
-  let made: InputSchema<T> | undefined;
-  const own = () => (made ??= make());
+  const own = once(make);
   return {
     get json() {
       return own().json;
@@ -146,6 +145,11 @@ function whenUsed<T>(make: () => InputSchema<T>): InputSchema<T> {
     check: (args) => own().check(args),
     shownAs: (names) => own().shownAs(names),
   };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
 }
 
 /** Checks what every tool must have, however it was written. */

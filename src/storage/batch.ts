@@ -6,7 +6,7 @@ import { type AnyNewEvent, EVENT_VERSIONS, type Written } from './event-rows.ts'
 import type { Payload } from './payload.ts';
 import { ask, first, type Query, type Work } from './statement.ts';
 import type { Statements } from './statements.ts';
-import type { CallTable } from './tables.ts';
+import type { KnownCall } from './tables.ts';
 import { whole } from './whole.ts';
 
 /** A recorded event whose place is filled in when its batch ends. */
@@ -48,10 +48,10 @@ export class Batch {
   /** Around each unit. */
   readonly steps: Record<'savepoint' | 'release' | 'undo', Query>;
   readonly #staged: Staged[] = [];
-  readonly #calls: { row: CallTable; requested: Staged }[] = [];
-  readonly #changed: { row: CallTable; before: CallTable }[] = [];
-  readonly #byId = new Map<string, CallTable>();
-  readonly #byKey = new Map<string, CallTable>();
+  readonly #calls: { row: KnownCall; requested: Staged }[] = [];
+  readonly #changed: { row: KnownCall; before: KnownCall }[] = [];
+  readonly #byId = new Map<string, KnownCall>();
+  readonly #byKey = new Map<string, KnownCall>();
 
   constructor(sql: Statements, node: NodeStamp) {
     this.sql = sql;
@@ -67,11 +67,13 @@ export class Batch {
     const { type, data } = event;
     const placed = { type, callId, at: whole(event.at), data, session, seq: 0, pos: 0 } as Placed;
     this.#staged.push({ event: placed, payload });
+    const ended = type === 'call.finished' && callId !== null ? this.#byId.get(callId) : undefined;
+    if (ended !== undefined) [ended.ended_data, ended.ended_blob] = [payload.data, payload.blob];
     return placed as LogEvent;
   }
 
   /** After its event was staged. */
-  stageCall(row: CallTable): void {
+  stageCall(row: KnownCall): void {
     const requested = this.#staged.at(-1);
     if (requested === undefined) throw new Error('a call is staged after the event that requests it');
     this.#calls.push({ row, requested });
@@ -80,15 +82,15 @@ export class Batch {
   }
 
   /** A call that an earlier unit of this batch submitted. */
-  stagedCall(id: string): CallTable | undefined {
+  stagedCall(id: string): KnownCall | undefined {
     return this.#byId.get(id);
   }
-  stagedKey(session: string, key: string): CallTable | undefined {
+  stagedKey(session: string, key: string): KnownCall | undefined {
     return this.#byKey.get(keyOf(session, key));
   }
 
   /** Before a staged call is changed by a unit that may still fail. */
-  rememberStaged(row: CallTable): void {
+  rememberStaged(row: KnownCall): void {
     this.#changed.push({ row, before: { ...row } });
   }
 

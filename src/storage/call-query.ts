@@ -1,7 +1,7 @@
 import type { HistoryQuery } from '../kernel/ledger.ts';
 import { nameOf } from './names.ts';
 import { define, type Statement } from './statement.ts';
-import { ANSWERED_BY } from './statements/calls.ts';
+import { ANSWERED_BY, knownCalls } from './statements/calls.ts';
 import type { Statements } from './statements.ts';
 import type { ShownCall } from './tables.ts';
 
@@ -39,20 +39,20 @@ export class CallQueries {
 
   #compile(filters: string[], states: number | undefined, newestFirst: boolean) {
     return define<Values>()((slots) => {
-      let query = this.#sql.db.selectFrom('calls').selectAll().select(ANSWERED_BY);
+      let query = knownCalls(this.#sql.db).select(ANSWERED_BY);
       const has = (name: string) => filters.includes(name);
-      if (has('session')) query = query.where('session', '=', slots.session as string);
+      if (has('session')) query = query.where('calls.session', '=', slots.session as string);
       if (has('tool')) query = query.where('tool', '=', slots.tool as string);
       if (has('agent')) query = query.where('agent', '=', slots.agent as string);
       if (has('since')) query = query.where('requested_at', '>=', slots.since as number);
       if (has('until')) query = query.where('requested_at', '<', slots.until as number);
-      if (has('after')) query = query.where('pos', newestFirst ? '<' : '>', slots.after as number);
+      if (has('after')) query = query.where('calls.pos', newestFirst ? '<' : '>', slots.after as number);
       if (states === 0) query = query.where('state', '=', 'none of them');
       else if (states !== undefined) {
         const wanted = Array.from({ length: states }, (_, index) => slots[`state${index}`] as string);
         query = query.where('state', 'in', wanted);
       }
-      return query.orderBy('pos', newestFirst ? 'desc' : 'asc').limit(slots.limit as number);
+      return query.orderBy('calls.pos', newestFirst ? 'desc' : 'asc').limit(slots.limit as number);
     });
   }
 }

@@ -4,20 +4,32 @@ import type { EventData } from '../kernel/event.ts';
 import type { RuleRecord, SessionRecord } from '../kernel/ledger.ts';
 import type { BlobStore } from '../kernel/ports.ts';
 import { isPromise, type MaybePromise } from '../kernel/result.ts';
-import { both, fromPayload } from './payload.ts';
+import { andThen, both, fromPayload } from './payload.ts';
 import type { DescribedSession } from './statements/log.ts';
-import type { ApprovalTable, CallTable, ShownCall, Tables } from './tables.ts';
+import type { ApprovalTable, KnownCall, ShownCall, Tables } from './tables.ts';
 
-export function toCallRecord(blobs: BlobStore, row: CallTable | ShownCall): MaybePromise<CallRecord> {
+export function toCallRecord(blobs: BlobStore, row: KnownCall | ShownCall): MaybePromise<CallRecord> {
   const args = fromPayload<unknown>(blobs, { data: row.args, blob: row.args_blob }, missing);
-  const outcome = fromPayload<Outcome | null>(blobs, { data: row.outcome, blob: row.outcome_blob }, lostOutcome);
+  const outcome = outcomeOf(blobs, row);
   if (isPromise(args) || isPromise(outcome)) {
     return Promise.all([args, outcome]).then(([someArgs, someOutcome]) => record(row, someArgs, someOutcome));
   }
   return record(row, args, outcome);
 }
 
-function record(row: CallTable | ShownCall, args: unknown, outcome: Outcome | null): CallRecord {
+/** From the row where it has one, otherwise from the event of its end. */
+function outcomeOf(blobs: BlobStore, row: KnownCall): MaybePromise<Outcome | null> {
+  const { outcome: data, outcome_blob: blob, ended_data = null, ended_blob = null } = row;
+  if (data !== null || blob !== null) return fromPayload<Outcome | null>(blobs, { data, blob }, lostOutcome);
+  if (row.finished_at === null) return null;
+  const lost = (handle: string) => ({ outcome: lostOutcome(handle) });
+  const ended = fromPayload<Ended | null>(blobs, { data: ended_data, blob: ended_blob }, lost);
+  return andThen(ended, (told) => told?.outcome ?? null);
+}
+
+type Ended = Pick<EventData['call.finished'], 'outcome'>;
+
+function record(row: KnownCall | ShownCall, args: unknown, outcome: Outcome | null): CallRecord {
   const call: CallRecord = {
     id: row.id,
     session: row.session,

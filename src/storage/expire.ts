@@ -28,8 +28,7 @@ function expireUnit(approval: ApprovalTable, at: number): Unit<readonly StoredEv
 
     const outcome = outcomeOf(tool);
     const move = { from: ['awaiting_approval'], to: 'expired' } as const;
-    const columns = { outcome: toJson(outcome), outcome_blob: null };
-    if ((yield* applyMove(batch, callId, { move, columns }, at)) !== undefined) {
+    if ((yield* applyMove(batch, callId, { move, columns: {} }, at)) !== undefined) {
       // Only the process that asked could have measured it, and it may be gone.
       const data = { tool, state: 'expired', outcome, durationMs: null } as const;
       events.push({ type: 'call.finished', callId, at, data });

@@ -13,7 +13,7 @@ export type Migration = (db: Kysely<Tables>, dialect: Dialect) => Compilable[];
  * Forward only, in order; the number of a schema is how many of these it has had. A migration that shipped is never
  * changed: the next one mends it. test/store/version-1 has a store as the first one left it.
  */
-export const MIGRATIONS: readonly Migration[] = [first, second, boundRules, sessionHolds];
+export const MIGRATIONS: readonly Migration[] = [first, second, boundRules, sessionHolds, endsOfCalls];
 
 /** What brings a schema that has had the first `from` of these up to the last. */
 export function migrationStatements(
@@ -116,6 +116,12 @@ function boundRules({ schema }: Kysely<Tables>): Compilable[] {
 function sessionHolds({ schema }: Kysely<Tables>, dialect: Dialect): Compilable[] {
   const columns = new Columns(schema.createTable('session_holds'), dialect);
   return [columns.text('session', 'key').text('node').int('node_epoch').done()];
+}
+
+/** A call's outcome stands in the event that tells its end, and is found there. */
+function endsOfCalls({ schema }: Kysely<Tables>): Compilable[] {
+  const ends = schema.createIndex('events_of_ends').on('events').column('call_id');
+  return [ends.where(sql.ref('type'), '=', sql.lit('call.finished'))];
 }
 
 type AnyTable = CreateTableBuilder<string, string>;

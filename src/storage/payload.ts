@@ -13,11 +13,7 @@ export interface Payload {
 
 /** The blob is durable before the payload is handed out, so no event ever refers to one that is not there. */
 export function toPayload(blobs: BlobStore, value: unknown): MaybePromise<Payload> {
-  return keptText(blobs, toJson(value));
-}
-
-/** The same for JSON that is there already. */
-export function keptText(blobs: BlobStore, data: string): MaybePromise<Payload> {
+  const data = toJson(value);
   // A UTF-16 unit takes one to three bytes: most are decided without counting.
   const small = data.length * 3 <= INLINE_BYTES || Buffer.byteLength(data) <= INLINE_BYTES;
   if (small) return { data, blob: null };

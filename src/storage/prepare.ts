@@ -1,12 +1,11 @@
 import type { CallRecord } from '../kernel/call.ts';
-import type { CallMove, EventData, NewEvent } from '../kernel/event.ts';
+import type { CallMove, NewEvent } from '../kernel/event.ts';
 import type { BlobStore } from '../kernel/ports.ts';
 import type { MaybePromise } from '../kernel/result.ts';
-import { toJson } from './json.ts';
 import { maybeName, nameOf } from './names.ts';
-import { both, keptText, type Payload, toPayload } from './payload.ts';
+import { both, type Payload, toPayload } from './payload.ts';
 import type { MovedColumns } from './statements/calls.ts';
-import type { CallTable } from './tables.ts';
+import type { KnownCall } from './tables.ts';
 import type { PreparedMove } from './units.ts';
 import { whole } from './whole.ts';
 
@@ -17,12 +16,12 @@ import { whole } from './whole.ts';
 export function preparedCall(
   blobs: BlobStore,
   call: CallRecord,
-): MaybePromise<{ row: CallTable; event: NewEvent; payload: Payload }> {
+): MaybePromise<{ row: KnownCall; event: NewEvent; payload: Payload }> {
   const { requestedAt: at, tool, args, effect, agent } = call;
   const callId = nameOf(call.id);
   const event: NewEvent = { type: 'call.requested', callId, at, data: { tool, args, effect, agent } };
   return both(toPayload(blobs, event.data), toPayload(blobs, args), (payload, kept) => {
-    const row: CallTable = {
+    const row: KnownCall = {
       id: callId,
       pos: 0,
       session: nameOf(call.session),
@@ -45,33 +44,33 @@ export function preparedCall(
       attempt: 0,
       node: null,
       node_epoch: null,
+      ended_data: null,
+      ended_blob: null,
     };
     return { row, event, payload };
   });
 }
 
-/** A move and the event that tells it, which may say the same outcome: a long one is made into JSON once. */
+/** A move and the event that tells it. An outcome that the event says is kept there alone. */
 export function preparedStep(
   blobs: BlobStore,
   move: CallMove,
   event: NewEvent,
 ): MaybePromise<{ prepared: PreparedMove; payload: Payload }> {
-  const outcome = move.set?.outcome;
-  const text = outcome == null ? undefined : toJson(outcome);
-  const said = event.type === 'call.finished' && text !== undefined && event.data.outcome === outcome;
-  const payload = said ? keptText(blobs, finishedJson(event.data, text)) : toPayload(blobs, event.data);
-  return both(preparedMove(blobs, move, text), payload, (prepared, kept) => ({ prepared, payload: kept }));
+  const isTold = event.type === 'call.finished' && event.data.outcome === move.set?.outcome;
+  const prepared = preparedMove(blobs, move, { withOutcome: !isTold });
+  return both(prepared, toPayload(blobs, event.data), (moved, payload) => ({ prepared: moved, payload }));
 }
 
-function finishedJson({ outcome: _, ...rest }: EventData['call.finished'], outcome: string): string {
-  return `${toJson(rest).slice(0, -1)},"outcome":${outcome}}`;
-}
-
-export function preparedMove(blobs: BlobStore, move: CallMove, outcomeJson?: string): MaybePromise<PreparedMove> {
+export function preparedMove(
+  blobs: BlobStore,
+  move: CallMove,
+  { withOutcome = true } = {},
+): MaybePromise<PreparedMove> {
   const { set } = move;
   if (set === undefined) return { move, columns: {} };
   const args = 'args' in set ? toPayload(blobs, set.args) : undefined;
-  const outcome = set.outcome === undefined ? undefined : keptText(blobs, outcomeJson ?? toJson(set.outcome));
+  const outcome = withOutcome && set.outcome !== undefined ? toPayload(blobs, set.outcome) : undefined;
   return both(args, outcome, (keptArgs, keptOutcome) => {
     const columns: MovedColumns = {};
     if (keptArgs !== undefined) {
@@ -85,8 +84,8 @@ export function preparedMove(blobs: BlobStore, move: CallMove, outcomeJson?: str
     if (keptOutcome !== undefined) {
       columns.outcome = keptOutcome.data;
       columns.outcome_blob = keptOutcome.blob;
-      if (set.outcome?.artifact !== undefined) columns.artifact = nameOf(set.outcome.artifact);
     }
+    if (set.outcome?.artifact !== undefined) columns.artifact = nameOf(set.outcome.artifact);
     return { move, columns };
   });
 }

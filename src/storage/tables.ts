@@ -55,8 +55,11 @@ export interface EventTable {
   hash: string;
 }
 
-/** A call with what the approvals tell of it. */
-export type ShownCall = CallTable & { readonly approved_by: string | null; readonly denied_by: string | null };
+/** A call with the payload of the event that tells its end, where there is one. */
+export type KnownCall = CallTable & { ended_data?: string | null; ended_blob?: string | null };
+
+/** A call with what the approvals tell of it, too. */
+export type ShownCall = KnownCall & { readonly approved_by: string | null; readonly denied_by: string | null };
 
 export interface CallTable {
   id: string;
@@ -72,6 +75,7 @@ export interface CallTable {
   state: string;
   args: string | null;
   args_blob: string | null;
+  /** Null where the event of its end tells it; calls of older versions have it here too. */
   outcome: string | null;
   outcome_blob: string | null;
   artifact: string | null;

@@ -9,14 +9,14 @@ import type { Payload } from './payload.ts';
 import { decidedState, hasProjection, maybeText, project } from './project.ts';
 import { ask, first, type Work } from './statement.ts';
 import { ANY_ATTEMPT, type MovedColumns } from './statements/calls.ts';
-import type { CallTable } from './tables.ts';
+import type { KnownCall } from './tables.ts';
 import { whole } from './whole.ts';
 
 /** A new call, or the one that has this id or key already. */
-export type Submitted = { known: CallTable } | { event: StoredEvent; row: CallTable };
+export type Submitted = { known: KnownCall } | { event: StoredEvent; row: KnownCall };
 
 export function submitUnit(
-  given: CallTable,
+  given: KnownCall,
   requested: NewEvent,
   payload: Payload,
   sure?: { isNew: boolean },
@@ -25,7 +25,7 @@ export function submitUnit(
   if (sure?.isNew) return (batch) => new AtOnce(stageNew(batch));
   return function* (batch) {
     const { sql } = batch;
-    let known = batch.stagedCall(id) ?? ((yield ask(sql.call, { id })) as readonly CallTable[])[0];
+    let known = batch.stagedCall(id) ?? ((yield ask(sql.call, { id })) as readonly KnownCall[])[0];
     if (known === undefined && key !== null) {
       known = batch.stagedKey(session, key) ?? (yield* first(sql.callByKey, { session, key }));
     }
@@ -112,7 +112,7 @@ export function* applyMove(batch: Batch, callId: string, prepared: PreparedMove,
 }
 
 /** The same for a call that an earlier unit of this batch submitted: its row is still ours to change. */
-function moveStaged(batch: Batch, staged: CallTable, prepared: PreparedMove, at: number): string | undefined {
+function moveStaged(batch: Batch, staged: KnownCall, prepared: PreparedMove, at: number): string | undefined {
   const { to, from, attempt } = prepared.move;
   if (!(from as readonly string[]).includes(staged.state)) return undefined;
   if (attempt !== undefined && attempt !== staged.attempt) return undefined;

@@ -50,6 +50,7 @@ test('an untouched log verifies', async () => {
 
 test.each([
   ['a changed payload', "UPDATE events SET data = replace(data, 'a0', 'a1') WHERE session = 'a' AND seq = 1"],
+  ['a changed outcome', "UPDATE events SET data = replace(data, 'hello', 'bye') WHERE session = 'a' AND seq = 3"],
   ['a changed type', "UPDATE events SET type = 'call.finished' WHERE session = 'a' AND seq = 2"],
   ['a changed time', "UPDATE events SET at = at + 1 WHERE session = 'a' AND seq = 9"],
   ['a changed hash', "UPDATE events SET hash = 'x' WHERE session = 'a' AND seq = 9"],
@@ -136,4 +137,15 @@ test('writing and pruning while it walks are no problems', async () => {
   for (let round = 0; round < 30; round++) expect((await store.verify()).problems).toEqual([]);
   stop = true;
   await writing;
+});
+
+test('the outcome of a call is kept once, in the event that tells its end', async () => {
+  const { DatabaseSync } = await sqliteDriver();
+  const db = new DatabaseSync(join(folder, 'state.db'), { readOnly: true });
+  expect(
+    db.prepare('SELECT count(*) AS n FROM calls WHERE outcome IS NOT NULL OR outcome_blob IS NOT NULL').get(),
+  ).toEqual({ n: 0 });
+  db.close();
+  const { items } = await store.calls({ session: 'a' });
+  expect(items.map(({ outcome }) => outcome?.text)).toEqual(['hello', 'hello', 'hello']);
 });

@@ -79,6 +79,16 @@ export function storeContract(open: Open): Check[] {
       assert.equal((await store.call(call.id))?.state, 'succeeded');
     },
 
+    async 'a key that is repeated while its call ends gives the call with its outcome'(store) {
+      const call = requestedCall({ key: 'k1' });
+      const steps = [store.submit(call), store.move(...started(call)), store.move(...finished(call))] as const;
+      const [, , , again] = await Promise.all([...steps, store.submit(requestedCall({ key: 'k1' }))]);
+      assert.deepEqual([again.call.id, again.event], [call.id, null]);
+      const known = await store.submit(requestedCall({ key: 'k1' }));
+      assert.deepEqual(known.call.outcome, { ok: true, text: 'hello', value: 'hello' });
+      if (again.call.state === 'succeeded') assert.deepEqual(again.call.outcome, known.call.outcome);
+    },
+
     async 'a move from another state changes nothing'(store) {
       const call = requestedCall();
       await store.submit(call);

@@ -1,4 +1,4 @@
-import type { ExpressionBuilder, Kysely } from 'kysely';
+import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import type { ApprovalState } from '../../kernel/approval.ts';
 import { UNFINISHED_STATES } from '../../kernel/ledger.ts';
 import { type Dialect, define, defineMany } from '../statement.ts';
@@ -65,12 +65,10 @@ interface MoveSlots extends Required<MovedColumns> {
 export function callStatements(db: Kysely<Tables>, dialect: Dialect) {
   return {
     insertCalls: defineMany<CallTable>(dialect, CALL_COLUMNS, (rows) => db.insertInto('calls').values(rows)),
-    call: define<{ id: string }>()(({ id }) => db.selectFrom('calls').selectAll().where('id', '=', id)),
-    shownCall: define<{ id: string }>()(({ id }) =>
-      db.selectFrom('calls').selectAll().select(ANSWERED_BY).where('id', '=', id),
-    ),
+    call: define<{ id: string }>()(({ id }) => knownCalls(db).where('calls.id', '=', id)),
+    shownCall: define<{ id: string }>()(({ id }) => knownCalls(db).select(ANSWERED_BY).where('calls.id', '=', id)),
     callByKey: define<{ session: string; key: string }>()(({ session, key }) =>
-      db.selectFrom('calls').selectAll().where('session', '=', session).where('key', '=', key),
+      knownCalls(db).where('calls.session', '=', session).where('calls.key', '=', key),
     ),
     /** The calls of a session that refer to blobs. */
     callBlobs: define<{ session: string; after: number; limit: number }>()(({ session, after, limit }) =>
@@ -94,6 +92,23 @@ export function callStatements(db: Kysely<Tables>, dialect: Dialect) {
     /** Compiled once for each set of columns that moves change: there are few. */
     moveCall: cached((columns: readonly (keyof MovedColumns)[]) => moveCall(db, columns)),
   };
+}
+
+/** Calls with the event that tells their end. The type is a literal: a partial index serves no parameter. */
+export function knownCalls(db: Kysely<Tables>) {
+  return db
+    .selectFrom('calls')
+    .leftJoin('events as ended', (join) =>
+      join.on('ended.pos', '=', (eb) =>
+        eb
+          .selectFrom('events')
+          .select((inner) => inner.fn.max('events.pos').as('pos'))
+          .whereRef('events.call_id', '=', 'calls.id')
+          .where('events.type', '=', sql.lit('call.finished')),
+      ),
+    )
+    .selectAll('calls')
+    .select(['ended.data as ended_data', 'ended.blob as ended_blob']);
 }
 
 type Calls = ExpressionBuilder<Tables, 'calls'>;

@@ -38,7 +38,6 @@ export function nodeStatements(db: Kysely<Tables>) {
       epoch: number | null;
       state: string;
       finished_at: number | null;
-      outcome: string | null;
     }>()((slots) =>
       db
         .updateTable('calls')
@@ -47,7 +46,6 @@ export function nodeStatements(db: Kysely<Tables>) {
           node: null,
           node_epoch: null,
           finished_at: slots.finished_at,
-          outcome: slots.outcome,
         })
         .where('id', '=', slots.id)
         .where('state', '=', slots.state)
