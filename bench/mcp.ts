@@ -17,18 +17,29 @@ export const benchmark: Benchmark = {
   async run() {
     const top = realpathSync(mkdtempSync(join(tmpdir(), 'bench-mcp-')));
     const workspace = makeWorkspace(top);
-    const [ours, peer] = [startOurs(top, workspace), startPeer(workspace)];
+    const [ours, peer, bare] = [startOurs(top, workspace), startPeer(workspace), startBare(top, workspace)];
     try {
-      await Promise.all([ours.open(), peer.open()]);
+      await Promise.all([ours.open(), peer.open(), bare.open()]);
       const results: Measurement[] = [];
       for (const { what, rounds, our, their } of works(workspace)) {
         results.push(await compare(what, { rounds, inFlight: IN_FLIGHT, goal: true }, [ours, our], [peer, their]));
         results.push(await compare(what, { rounds, inFlight: 1, goal: false }, [ours, our], [peer, their]));
       }
+      const [read] = works(workspace);
+      if (read === undefined) return results;
+      const { rounds, our, their } = read;
+      const asked = { rounds, inFlight: IN_FLIGHT, goal: false };
+      const [limit, mine] = [
+        `${read.what}, the least that records against the peer`,
+        `${read.what}, ours against the least`,
+      ];
+      results.push(await compare(limit, asked, [bare, our], [peer, their]));
+      results.push(await compare(mine, asked, [ours, our], [bare, our]));
       return results;
     } finally {
       ours.close();
       peer.close();
+      bare.close();
       rmSync(top, { recursive: true, force: true });
     }
   },
@@ -119,6 +130,12 @@ function startOurs(top: string, workspace: string): LineClient {
 function startPeer(workspace: string): LineClient {
   const found = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-filesystem/package.json');
   return new LineClient(spawn(process.execPath, [join(dirname(found), 'dist/index.js'), workspace]));
+}
+
+/** What one durable row a call costs at least, on the SDK that we use. */
+function startBare(top: string, workspace: string): LineClient {
+  const program = join(import.meta.dirname, 'mcp.bare.ts');
+  return new LineClient(spawn(process.execPath, ['--import', 'tsx', program, workspace, join(top, 'bare.db')]));
 }
 
 /** As little as a client can do, so that what is measured is the server. */
