@@ -37,6 +37,7 @@ export function nodeStatements(db: Kysely<Tables>) {
       node: string | null;
       epoch: number | null;
       state: string;
+      started_at: number | null;
       finished_at: number | null;
       outcome: string | null;
     }>()((slots) =>
@@ -46,6 +47,7 @@ export function nodeStatements(db: Kysely<Tables>) {
           state: slots.to,
           node: null,
           node_epoch: null,
+          started_at: slots.started_at,
           finished_at: slots.finished_at,
           outcome: slots.outcome,
         })
