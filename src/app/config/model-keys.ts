@@ -48,7 +48,8 @@ async function writeModelKey(path: string, origin: string, key: string | null): 
   const { keys, problems } = await readModelKeys(path);
   if (problems.length > 0) return fail('NOT_CONFIGURED', problems.join('\n'));
   const { [origin]: _, ...others } = keys;
-  const now = key === null ? others : { ...others, [origin]: key };
+  // A key that is replaced keeps its place.
+  const now = key === null ? others : { ...keys, [origin]: key };
   const beside = `${path}.${randomBytes(6).toString('hex')}`;
   await writeFile(beside, `${JSON.stringify(now, null, 2)}\n`, { flag: 'wx', mode: 0o600 });
   await rename(beside, path);
