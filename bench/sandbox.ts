@@ -38,7 +38,7 @@ export const benchmark: Benchmark = {
 async function commands(sandbox: Sandbox, root: string, host: { path: string; home: string }): Promise<Measurement[]> {
   const empty = folder(root, 'empty');
   const large = largeTree(root);
-  const plain = plainBubblewrap(root, host, empty);
+  const plain = await plainBubblewrap(root, host, empty);
   const peer = await startPeer(empty);
   const request = (workspace: string, mounts: RunRequest['mounts']): RunRequest => ({
     command: ['true'],
@@ -140,9 +140,9 @@ function largeTree(root: string): string {
 }
 
 /** The same namespaces, mounts and filter as ours, started by hand. */
-function plainBubblewrap(root: string, host: { path: string; home: string }, workspace: string) {
+async function plainBubblewrap(root: string, host: { path: string; home: string }, workspace: string) {
   const user = { uid: process.getuid?.() || 1000, gid: process.getgid?.() || 1000 };
-  const runtime = createRuntimeFolder(root, { ...user, seccomp: seccompFilter(process.arch) });
+  const runtime = await createRuntimeFolder(root, { ...user, seccomp: seccompFilter(process.arch) });
   const given = {
     folder: runtime,
     workspace,

@@ -85,6 +85,7 @@ const KEPT = { 'https://api.anthropic.com': 'kept-a', 'https://api.openai.com': 
 test.each([
   [{ OPENAI_API_KEY: 'k' }, KEPT, 'openai', ['x-team: blue']],
   [{}, KEPT, 'anthropic', []],
+  [{}, Object.fromEntries(Object.entries(KEPT).reverse()), 'openai', []],
   [{ TOOLWRIGHT_PROVIDER: 'openai' }, KEPT, 'openai', ['x-team: blue']],
   [{}, {}, 'auto', []],
 ])('with %j and the kept keys %j it is %s, with the headers %j', async (more, kept, provider, modelHeaders) => {
@@ -106,4 +107,19 @@ test.each([
   for (const each of ['anthropic', 'openai'] as const)
     expect(await chosen.saveKey({ provider: each, key: `key-of-${each}` })).toMatchObject({ ok: true });
   expect(chosen.view().current?.provider).toBe(provider);
+});
+
+test('the model of kept keys is of the same provider after a restart, whatever keys were added', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'keys-'));
+  onTestFinished(() => rmSync(home, { recursive: true }));
+  const start = async () => {
+    const loaded = await loadConfig({ env: {}, home });
+    if (!loaded.ok) throw new Error(loaded.error.message);
+    return createChosenModel(loaded.value, {});
+  };
+  const before = await start();
+  for (const provider of ['openai', 'anthropic', 'openai'] as const)
+    expect(await before.saveKey({ provider, key: `key-of-${provider}` })).toMatchObject({ ok: true });
+  expect(before.view().current?.provider).toBe('openai');
+  expect((await start()).view().current?.provider).toBe('openai');
 });

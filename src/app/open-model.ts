@@ -75,10 +75,14 @@ export function configFor(config: Config, provider: Provider, env: Texts, keys: 
 export function settled(config: Config, env: Texts, keys: ModelKeys): Config {
   if (config.provider !== 'auto') return config;
   if (config.modelBaseUrl !== null) return { ...config, provider: 'openai-chat' };
-  const withKeyIn = (kept: ModelKeys) => GUESSED.find((each) => keyFor(config, each, env, kept) !== undefined);
-  const ofEnvironment = withKeyIn({});
+  const ofEnvironment = GUESSED.find((each) => keyFor(config, each, env, {}) !== undefined);
   if (ofEnvironment !== undefined) return { ...config, provider: ofEnvironment };
-  return { ...config, provider: withKeyIn(keys) ?? 'auto', modelHeaders: [] };
+  // The first in the file: a key that is saved later changes nothing, now or at the next start.
+  const holderOf = (origin: string) => GUESSED.find((each) => originOf(PRESETS[each].baseUrl ?? '') === origin);
+  const ofKept = Object.keys(keys)
+    .map(holderOf)
+    .find((each) => each !== undefined);
+  return { ...config, provider: ofKept ?? 'auto', modelHeaders: [] };
 }
 
 const GUESSED = ['anthropic', 'openai'] as const;

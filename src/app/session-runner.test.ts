@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { ExecutionContext } from '../kernel/execution-context.ts';
 import { type CliPlace, cliPlace } from '../testing/cli-place.ts';
 import { modelServer } from '../testing/model-server.ts';
-import { anthropicReply } from '../testing/wire-turn.ts';
+import { anthropicEvents, anthropicReply } from '../testing/wire-turn.ts';
 import { type Host, openHost } from './open-host.ts';
 import { createSessionRunner } from './session-runner.ts';
 
@@ -74,6 +74,30 @@ test('a message is answered in its session, streamed and recorded, and a run lef
     for (let tries = 0; model.requests.length < 3 && tries < 200; tries++) await delay(50);
     await over(host, 's1');
     expect((await host.ledger.events('s1')).at(-1)).toMatchObject({ type: 'run.finished', data: { reason: 'done' } });
+  });
+});
+
+test('a secret that a model says is hidden while it is said, also in two pieces', async () => {
+  using place = cliPlace(process.env.PATH);
+  const [one, two] = ['plain-words-', 'as-a-secret'];
+  const block = { type: 'content_block_delta', index: 0 };
+  const events = anthropicEvents(
+    { type: 'message_start', message: { usage: { input_tokens: 1, output_tokens: 1 } } },
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    { ...block, delta: { type: 'text_delta', text: `It is ${one}` } },
+    { ...block, delta: { type: 'text_delta', text: `${two} and ${one}${two}, plain` } },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 5 } },
+    { type: 'message_stop' },
+  );
+  await using model = await modelServer(() => ({ chunks: events }));
+  await withHost(place, { ...toModel(model.url), SERVICE_TOKEN: `${one}${two}` }, async (host) => {
+    const heard: string[] = [];
+    host.onLive((event) => heard.push(event.type === 'message.streamed' ? event.data.text : ''));
+    await open(host, 's1');
+    expect(await host.runner.send('s1', 'Say it.', 'ana')).toMatchObject({ ok: true });
+    await over(host, 's1');
+    expect(heard.join('')).toBe('It is [redacted] and [redacted], plain');
   });
 });
 

@@ -6,6 +6,7 @@ import { fail, ok, type Result } from '../kernel/result.ts';
 import { createChosenModel } from './choose-model.ts';
 import type { Texts } from './config/texts.ts';
 import { DEMO_TASK, demoModel, isDemoWorkspace } from './demo.ts';
+import { hideWords } from './hide-words.ts';
 import { openAgent } from './open-agent.ts';
 import type { App } from './open-app.ts';
 import type { RunnerParts } from './open-host.ts';
@@ -20,6 +21,7 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
   const { apps, appOf, tell, ledger, log } = parts;
   const [first] = apps.values();
   if (first === undefined) throw new Error('a host has at least one workspace');
+  const { hider } = first;
   const chosen = createChosenModel(first.loaded, env);
   const running = new Map<string, AbortController>();
   const pause = new AbortController();
@@ -82,10 +84,11 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
       return found.ok ? fail('NOT_CONFIGURED', 'The workspace of this session is not open here.') : found;
     }
     const agent = found.value;
+    // Recorded events reach everybody through the store; what is not recorded is told here.
+    const hear = hideWords(hider, tell);
     return new Promise((answer) => {
       const onEvent = (event: StoredEvent | LiveEvent) => {
-        // Recorded events reach everybody through the store; what is not recorded is told here.
-        if (event.type === 'message.streamed') tell(event);
+        hear(event);
         answer(ok(undefined));
       };
       void work(agent, { signal: stopper.signal, pause: pause.signal, onEvent }).then((ran) => {

@@ -8,6 +8,7 @@ import type { Caller, Files, Reach, Search, World } from '../kernel/workspace.ts
 import type { EventBus } from './event-bus.ts';
 import type { SecretHider } from './hide-secrets.ts';
 import { noCommands, noWeb } from './no-world.ts';
+import { SecretStream } from './secret-stream.ts';
 
 /** What of the runtime a call needs for its context. */
 export interface ContextParts {
@@ -36,6 +37,7 @@ export class CallContext implements ToolContext {
   #abortReason: Error | undefined;
   #ended = false;
   #opened: Reach | undefined;
+  #output: SecretStream | undefined;
 
   constructor(rt: ContextParts, call: ContextOwner) {
     this.#rt = rt;
@@ -55,6 +57,8 @@ export class CallContext implements ToolContext {
 
   /** From now on its progress is ignored. */
   static end(context: CallContext): void {
+    const rest = context.#output?.rest();
+    if (rest) context.#tell({ output: rest });
     context.#ended = true;
   }
 
@@ -118,19 +122,27 @@ export class CallContext implements ToolContext {
     return this.#opened;
   }
 
-  progress({ message, percent, output }: { message?: string; percent?: number; output?: string }): void {
+  progress({ message, percent, output }: Progress): void {
     if (this.#ended || !this.#rt.bus.listening) return;
-    const { callId, session, toolName: tool } = this.#call;
-    const data = {
-      tool,
-      ...(message !== undefined && { message }),
+    this.#output ??= new SecretStream(this.#rt.hider);
+    const told = output && this.#output.add(output);
+    const isHeld = told === '' && output !== '';
+    if (isHeld && message === undefined && percent === undefined) return;
+    this.#tell({
+      ...(message !== undefined && { message: this.#rt.hider.hide(message) }),
       ...(percent !== undefined && { percent }),
-      ...(output !== undefined && { output }),
-    };
-    const hidden = this.#rt.hider.hide(data);
-    this.#rt.bus.emit({ type: 'call.progressed', session, callId, at: this.#rt.clock.now(), data: hidden });
+      ...(told !== undefined && !isHeld && { output: told }),
+    });
+  }
+
+  #tell(progress: Progress): void {
+    const { callId, session, toolName } = this.#call;
+    const data = { tool: this.#rt.hider.hide(toolName), ...progress };
+    this.#rt.bus.emit({ type: 'call.progressed', session, callId, at: this.#rt.clock.now(), data });
   }
 }
+
+type Progress = Parameters<ToolContext['progress']>[0];
 
 /** What the world is told of the call: as it is when asked, since the call goes on. */
 class WorldCaller implements Caller {

@@ -1,4 +1,5 @@
 import { isNamedSecret, isSecretKey } from './redact.ts';
+import { secretBegins, TOKENS } from './token-shapes.ts';
 
 /** What a record must not hold: texts that give themselves away by their shape, values we were told of, and named ones. */
 export interface SecretHider {
@@ -7,36 +8,24 @@ export interface SecretHider {
   holds(value: unknown): boolean;
   /** As `hide`, and what stands under a name such as `password` as well. */
   hideArgs<T>(args: T): T;
+  /** How much of a text can be hidden well before more of it comes: what follows may be the beginning of a secret. */
+  certain(text: string): number;
   /** One more value to hide from now on. */
   learn(value: string): void;
 }
 
 const HIDDEN = '[redacted]';
 
-/** Shapes of tokens. Words alone are none: `pk_user_accounts` is a name, so letters without a digit are left alone. */
-const TOKENS = [
-  // Somebody's own text that looks like a hidden one is kept in the vault as well, so that it is not taken for lost.
-  String.raw`\[redacted\]`,
-  String.raw`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`,
-  String.raw`\b(?:sk|pk|rk)[-_](?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{16,}`,
-  String.raw`\bgh[pousr]_[A-Za-z0-9]{20,}`,
-  String.raw`\bgithub_pat_[A-Za-z0-9_]{20,}`,
-  String.raw`\bglpat-[A-Za-z0-9_-]{16,}`,
-  String.raw`\bxox[abprs]-[A-Za-z0-9-]{10,}`,
-  String.raw`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`,
-  String.raw`\bAIza[A-Za-z0-9_-]{30,}`,
-  String.raw`\bnpm_[A-Za-z0-9]{30,}`,
-  String.raw`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`,
-];
-
 /** No token is shorter; nor is a value that is worth hiding. */
 const SHORTEST_TOKEN = HIDDEN.length;
 const SHORTEST_VALUE = 8;
+/** Characters that wait for what comes after them: longer than private keys are. */
+const MOST_HELD = 16 * 1024;
 
 /** `known` are values such as those of the environment's own tokens; short ones would hide ordinary words. */
 export function createHider(known: readonly string[] = []): SecretHider {
   let values = known;
-  let { shortest, test, all } = patternOf(values);
+  let { kept, shortest, test, all } = patternOf(values);
 
   /** On the path of every call, so it makes nothing. */
   function holds(value: unknown, byName: boolean): boolean {
@@ -79,21 +68,30 @@ export function createHider(known: readonly string[] = []): SecretHider {
       if (shown === args && typeof args === 'object') cleanArgs = args;
       return shown;
     },
+    certain(text) {
+      let length = secretBegins(text, kept);
+      for (const { 0: found, index } of text.matchAll(all)) {
+        const end = index + found.length;
+        const mayGoOn = end === text.length && !kept.includes(found);
+        if (end > length || mayGoOn) length = Math.min(length, index);
+      }
+      return text.length - length > MOST_HELD ? text.length : length;
+    },
     learn(value) {
       if (values.includes(value)) return;
       values = [...values, value];
-      ({ shortest, test, all } = patternOf(values));
+      ({ kept, shortest, test, all } = patternOf(values));
       clean = cleanArgs = undefined;
     },
   };
 }
 
-function patternOf(known: readonly string[]): { shortest: number; test: RegExp; all: RegExp } {
+function patternOf(known: readonly string[]): { kept: string[]; shortest: number; test: RegExp; all: RegExp } {
   // Of two that begin alike the longer one is hidden, not its beginning.
   const kept = known.filter((value) => value.length >= SHORTEST_VALUE).sort((a, b) => b.length - a.length);
   const shortest = Math.min(SHORTEST_TOKEN, ...kept.map((value) => value.length));
   const source = [...kept.map(escaped), ...TOKENS].join('|');
-  return { shortest, test: new RegExp(source), all: new RegExp(source, 'g') };
+  return { kept, shortest, test: new RegExp(source), all: new RegExp(source, 'g') };
 }
 
 /** Whether something was hidden in arguments that came back from a record: then the vault has what they were. */

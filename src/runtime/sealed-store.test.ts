@@ -108,6 +108,19 @@ test('a secret in the place of a tool is hidden in the record too', async () => 
   expect(all()).toContain('"tool":"[redacted]"');
 });
 
+test('a secret as a key is hidden in the record, and a repeat still gets the answer of the first call', async () => {
+  const { executor, ran, all } = notes();
+  const note = (key: string, text = 'a') =>
+    executor.execute('note', { workingDir: '/', sessionId: 'local' }, { text }, { key });
+  const key = `for ${TOKEN}`;
+  const [first, repeated] = [await note(key), await note(key)];
+  expect(repeated).toMatchObject({ ok: true, callId: first.callId });
+  expect(await note(key, 'b')).toMatchObject({ ok: false, error: { code: 'CONFLICT' } });
+  expect(await note(`${key}0`)).toMatchObject({ ok: true });
+  expect(ran).toHaveLength(2);
+  expect(all()).not.toContain(TOKEN);
+});
+
 test('the log and what is told live know the values that the records hide', async () => {
   const value = 'correct horse battery';
   const tool = defineTool({

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ApprovalRecord } from '../kernel/approval.ts';
 import { type CallRecord, isFinal } from '../kernel/call.ts';
 import type { CallMove, EventData, NewEvent, StoredEvent } from '../kernel/event.ts';
@@ -38,10 +39,12 @@ export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: 
       const args = hideArgs(call.args);
       // The name of no tool is whatever somebody wrote.
       const tool = hide(call.tool);
-      if (args === call.args && tool === call.tool) return then(store.submit(call, sure), withTrueArgs);
+      const key = call.key !== null && holds(call.key) ? hiddenKey(call.key) : call.key;
+      if (args === call.args && tool === call.tool && key === call.key)
+        return then(store.submit(call, sure), withTrueArgs);
       if (args !== call.args) submitting.add(call.id);
       return then(
-        store.submit({ ...call, tool, args }, sure),
+        store.submit({ ...call, tool, args, key }, sure),
         (submitted) => {
           if (submitting.delete(call.id) && submitted.event !== null) keepIfItCan(call.id, call.args);
           return withTrueArgs(submitted);
@@ -186,6 +189,11 @@ export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: 
       if (call === null || isFinal(call.state)) forget(callId);
     }
   }
+}
+
+/** Only to be found again by: who repeats the key is known by its hash. */
+function hiddenKey(key: string): string {
+  return `hidden:${createHash('sha256').update(key).digest('hex')}`;
 }
 
 /** Whoever adds to a conversation goes on with what was said; the record of it hides what records hide. */

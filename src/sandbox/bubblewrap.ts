@@ -245,7 +245,7 @@ async function setUp(
   // Root becomes an ordinary user inside; anybody else stays who they are.
   const user = { uid: process.getuid?.() || 1000, gid: process.getgid?.() || 1000 };
   endOrphans();
-  const folder = createRuntimeFolder(options.stateFolder, { ...user, seccomp });
+  const folder = await createRuntimeFolder(options.stateFolder, { ...user, seccomp });
   const isSecret = (name: string): boolean => options.filePolicy.judgeEntry('', name).access === 'hidden';
   const toolchains = findToolchains({ path: options.path, home: options.home, isSecret });
   const cgroups = options.cgroups === 'never' ? null : findCgroupHost();

@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
+import { copyFile, lstat, mkdir, readdir, readlink, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 export const INSIDE_USER = 'toolwright';
@@ -18,36 +18,40 @@ const NEEDED = [
   ...['timezone', 'vim', 'xdg'],
 ] as const;
 
-export function writeEtc(folder: string, user: { uid: number; gid: number }): void {
-  mkdirSync(folder, { mode: 0o755 });
-  copy(
-    NEEDED.filter((name) => existsSync(`/etc/${name}`)),
-    folder,
-  );
-  writeFileSync(join(folder, 'passwd'), passwd(user));
-  writeFileSync(join(folder, 'group'), `root:x:0:\n${INSIDE_USER}:x:${user.gid}:\nnogroup:x:65534:\n`);
-  writeFileSync(join(folder, 'hosts'), '127.0.0.1\tlocalhost\n::1\tlocalhost\n');
+export async function writeEtc(folder: string, user: { uid: number; gid: number }): Promise<void> {
+  await mkdir(folder, { mode: 0o755 });
+  await Promise.all(NEEDED.map((name) => copyNeeded(name, folder)));
+  await writeFile(join(folder, 'passwd'), passwd(user));
+  await writeFile(join(folder, 'group'), `root:x:0:\n${INSIDE_USER}:x:${user.gid}:\nnogroup:x:65534:\n`);
+  await writeFile(join(folder, 'hosts'), '127.0.0.1\tlocalhost\n::1\tlocalhost\n');
+}
+
+async function copyNeeded(name: string, folder: string): Promise<void> {
+  if (!existsSync(`/etc/${name}`)) return;
+  await mkdir(dirname(join(folder, name)), { recursive: true });
+  await copy(`/etc/${name}`, join(folder, name));
 }
 
 /**
- * Links stay links: they lead to /usr, which is there. By a program, since it is many small files; what this user may
- * not read is left out, as it would be inside.
+ * Links stay links: they lead to /usr, which is there. What this user may not read is left out, as it would be inside.
+ * Not by a program: it would outlive us if we are killed, and write into a folder that the next one removes.
  */
-function copy(names: readonly string[], folder: string): void {
-  const options = { cwd: '/etc', stdio: 'ignore', env: { PATH: '/usr/bin:/bin' } } as const;
-  const copied = spawnSync('cp', ['-a', '--parents', '--', ...names, folder], options);
-  if (copied.status === 0 || existsSync(join(folder, 'nsswitch.conf'))) return;
-  for (const name of names) copyOne(`/etc/${name}`, join(folder, name));
-}
-
-function copyOne(from: string, to: string): void {
-  mkdirSync(dirname(to), { recursive: true });
+async function copy(from: string, to: string): Promise<void> {
   try {
-    cpSync(from, to, { recursive: true, verbatimSymlinks: true });
-  } catch {
-    // Not readable for this user.
+    const found = await lstat(from);
+    if (found.isSymbolicLink()) return await symlink(await readlink(from), to);
+    if (found.isFile()) return await copyFile(from, to);
+    if (!found.isDirectory()) return;
+    const names = await readdir(from);
+    await mkdir(to, { mode: 0o755 });
+    // One after the other: there are hundreds, and others want to read files too.
+    for (const name of names) await copy(`${from}/${name}`, `${to}/${name}`);
+  } catch (error) {
+    if (!LEFT_OUT.has((error as NodeJS.ErrnoException).code)) throw error;
   }
 }
+
+const LEFT_OUT: ReadonlySet<string | undefined> = new Set(['EACCES', 'EPERM', 'ENOENT']);
 
 function passwd({ uid, gid }: { uid: number; gid: number }): string {
   const user = `${INSIDE_USER}:x:${uid}:${gid}::${INSIDE_HOME}:/bin/bash`;

@@ -16,10 +16,10 @@ export interface RuntimeFolder {
   remove(): void;
 }
 
-export function createRuntimeFolder(
+export async function createRuntimeFolder(
   parent: string,
   given: { uid: number; gid: number; seccomp: Uint8Array | null },
-): RuntimeFolder {
+): Promise<RuntimeFolder> {
   removeLeftovers(parent);
   const path = mkdtempSync(join(parent, `${PREFIX}${OWNER_ID}-`));
   const write = (name: string, content: string | Uint8Array): string => {
@@ -37,10 +37,10 @@ export function createRuntimeFolder(
       rmSync(path, { recursive: true, force: true });
     },
   };
-  writeEtc(folder.etc, given);
+  process.on('exit', folder.remove);
   chmodSync(folder.maskFile, 0o000);
   mkdirSync(folder.maskFolder, { mode: 0o000 });
-  process.on('exit', folder.remove);
+  await writeEtc(folder.etc, given);
   return folder;
 }
 

@@ -43,7 +43,8 @@ export function recoverUnit(engine: Engine, suspected: readonly NodeStamp[], at:
       if (next === undefined) continue;
       const outcome = next === 'interrupted' ? unknownOutcome(call) : null;
       const left = { id: call.id, node: call.node, epoch: call.node_epoch, state: call.state };
-      const change = { to: next, finished_at: outcome && at };
+      // What waits again has not started: a question it comes to ask is closed with it.
+      const change = { to: next, started_at: outcome && call.started_at, finished_at: outcome && at };
       if ((yield* first(batch.sql.releaseCall, { ...left, ...change })) === undefined) continue;
       const event = outcome === null ? requeued(call, at) : interrupted(call, outcome, at);
       const payload = { data: toJson(event.data), blob: null };

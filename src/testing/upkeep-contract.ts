@@ -70,6 +70,24 @@ export function upkeepContract(open: OpenShared): Check[] {
       assert.deepEqual((await ledger.verify()).problems, []);
     },
 
+    async 'a call that waits to run again has not started, and its question ends with it'({ ledger, another }) {
+      const gone = await another();
+      const call = requestedCall({ effect: 'pure' });
+      await gone.submit(call);
+      await gone.move(...started(call));
+      await gone.close();
+      await ledger.recover();
+      assert.equal((await ledger.call(call.id))?.startedAt, null);
+
+      const data = { tool: call.tool, attempt: 1 };
+      const taken: NewEvent = { type: 'call.resumed', callId: call.id, at: AT, data };
+      assert.notEqual(await ledger.move(call.id, { from: ['queued'], to: 'requested' }, taken), null);
+      await ledger.move(...asked(call, 'a1'));
+      await ledger.move(...finished(call, { state: 'cancelled' }));
+      assert.deepEqual(await ledger.approvals({ state: 'pending' }), []);
+      assert.deepEqual((await ledger.verify()).problems, []);
+    },
+
     async 'a call that ends its process three times is not queued again'({ ledger, another }) {
       const call = requestedCall({ effect: 'pure' });
       const [id, move, event] = started(call);

@@ -4,18 +4,20 @@ import { globPattern, roughFilter } from './glob-pattern.ts';
 import { newestFirst, newestOf } from './newest-first.ts';
 import type { Place } from './place.ts';
 import type { RipgrepRun } from './ripgrep.ts';
-import { countIgnored, type Searcher, startOf, whichFiles, withoutDot } from './search-scope.ts';
+import { countIgnored, type Searcher, startOf, whichFiles, withoutDot, withSafeIgnores } from './search-scope.ts';
 
 /**
  * ripgrep lists all files, and the pattern is applied to the list: its log then names only what ignore files left out,
  * which is how that is counted, and naming every file that does not match would take far longer than the search.
  */
-export async function globFiles({ place, rg }: Searcher, query: GlobQuery): Promise<Result<GlobAnswer>> {
-  const matches = globPattern(query.pattern);
+export async function globFiles(searcher: Searcher, asked: GlobQuery): Promise<Result<GlobAnswer>> {
+  const { place, rg } = searcher;
+  const matches = globPattern(asked.pattern);
   if (!matches.ok) return matches;
-  const start = startOf(place, query.path);
+  const start = startOf(place, asked.path);
   if (!start.ok) return start;
   const { folder, argument } = start.value;
+  const query = await withSafeIgnores(searcher, asked, argument);
   const below = folder === '' ? 0 : folder.length + 1;
   const isOpen = openFolders(place);
   const isWanted = (path: string) => path !== '' && matches.value(path.slice(below)) && isOpen(path);

@@ -8,7 +8,7 @@ import { newestFirst } from './newest-first.ts';
 import { openFile, readWhole, WHOLE_BYTES } from './open-file.ts';
 import { holdsPrivateKey } from './private-key.ts';
 import type { RipgrepRun } from './ripgrep.ts';
-import { countIgnored, type Searcher, startOf, whichFiles, withoutDot } from './search-scope.ts';
+import { countIgnored, type Searcher, startOf, whichFiles, withoutDot, withSafeIgnores } from './search-scope.ts';
 
 interface Counted {
   readonly path: string;
@@ -23,18 +23,19 @@ const HEAD_BYTES = 64 * 1024;
  * Sorting by time inside ripgrep would make it search one file after the other, so files are sorted here. Usually one
  * run gives all matches. If those are too many, they are counted first, and only the newest files' lines are read.
  */
-export async function grepFiles(searcher: Searcher, query: GrepQuery): Promise<Result<GrepAnswer>> {
+export async function grepFiles(searcher: Searcher, asked: GrepQuery): Promise<Result<GrepAnswer>> {
   const { place, rg } = searcher;
-  const start = startOf(place, query.path);
+  const start = startOf(place, asked.path);
   if (!start.ok) return start;
-  if ([query.pattern, ...query.include, ...query.exclude].some((text) => text.includes('\0'))) {
+  if ([asked.pattern, ...asked.include, ...asked.exclude].some((text) => text.includes('\0'))) {
     return fail('INVALID_INPUT', 'A pattern cannot hold the NUL character: write \\x00 to search for it.');
   }
-  const negated = query.include.find((glob) => glob.startsWith('!'));
+  const negated = asked.include.find((glob) => glob.startsWith('!'));
   if (negated !== undefined) {
     return fail('INVALID_INPUT', `Put ${negated.slice(1)} into exclude instead of ! in include.`);
   }
   const { argument } = start.value;
+  const query = await withSafeIgnores(searcher, asked, argument);
   const log = query.include.length > 0 ? [] : ['--debug'];
   const whole = [...pattern(query), ...files(query), ...log];
   const wantsLines = query.output === 'content';

@@ -22,6 +22,36 @@ export function whichFiles(query: { includeHidden: boolean; includeIgnored: bool
   ];
 }
 
+/**
+ * On the host nothing hides a file from ripgrep itself, and what it leaves out would tell what stands in a sensitive file
+ * that an ignore file leads to. Where one does, or leads outside, nothing is ignored.
+ */
+export async function withSafeIgnores<Q extends { includeHidden: boolean; includeIgnored: boolean }>(
+  searcher: Searcher,
+  query: Q,
+  argument: string,
+): Promise<Q> {
+  const { rg, place } = searcher;
+  if (rg.contained || query.includeIgnored) return query;
+  const listed = await rg.run(['--files', '--debug', ...whichFiles(query), '--', argument]);
+  if (!listed.ok || !listed.value.complete) return { ...query, includeIgnored: true };
+  const opened = [...listed.value.stderr.matchAll(/: opened gitignore file: (.+)$/gm)].map(([, path = '']) => path);
+  // Those above the workspace are nobody's who works in it.
+  const inside = opened.filter((path) => !path.startsWith('/') || path.startsWith(`${place.names.real}/`));
+  for (const path of inside) {
+    if (!(await isOrdinary(searcher, withoutDot(path)))) return { ...query, includeIgnored: true };
+  }
+  return query;
+}
+
+async function isOrdinary({ place, secrets }: Searcher, path: string): Promise<boolean> {
+  const located = place.locate(path, { last: 'follow' });
+  if (!located.ok) return false;
+  const { folder, stat } = located.value;
+  folder.close();
+  return stat !== null && (await secrets.refuses(path, stat)) === undefined;
+}
+
 /** Where to search, as ripgrep is told: never an option, never empty. */
 export function startOf(place: Place, path: string): Result<{ folder: string; argument: string }> {
   const located = place.locate(path, { last: 'follow' });

@@ -1,15 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { mkdir, open, rename, writeFile } from 'node:fs/promises';
+import { access, mkdir, open, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { fail, ok, type Result } from '../../kernel/result.ts';
+import { waitForLock } from '../../storage/sqlite/file-lock.ts';
 
 /** Keys of models, by the origin each is for: `https://api.anthropic.com`. A key goes nowhere else. */
 export type ModelKeys = Readonly<Record<string, string>>;
 
 const EXAMPLE = '{ "https://api.anthropic.com": "KEY" }';
 const LARGEST_FILE = 100_000;
+const LONGEST_WAIT_MS = 5000;
 
 const keysFile = z.record(
   z.string().refine((name) => originOf(name) === name),
@@ -29,29 +31,29 @@ export async function readModelKeys(path: string): Promise<{ keys: ModelKeys; pr
   return { keys: {}, problems: [`${path} must hold keys by the origin each is for: ${EXAMPLE}.`] };
 }
 
-let lastWrite: Promise<unknown> = Promise.resolve();
-
 /** Null takes the key away. Returns the keys as they are now. One after the other: each writes the file whole. */
-export function saveModelKey(path: string, origin: string, key: string | null): Promise<Result<ModelKeys>> {
-  const write = lastWrite.then(() => writeModelKey(path, origin, key));
-  lastWrite = write.catch(() => {});
-  return write;
+export async function saveModelKey(path: string, origin: string, key: string | null): Promise<Result<ModelKeys>> {
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await access(dirname(path), constants.W_OK | constants.X_OK);
+    const lock = await waitForLock(`${path}.lock`, LONGEST_WAIT_MS);
+    if (lock === undefined) return fail('CONFLICT', `Another process writes ${path}: try again when it is done.`);
+    return await writeModelKey(path, origin, key).finally(() => lock.close());
+  } catch (error) {
+    return fail('NOT_CONFIGURED', `${path} cannot be written (${(error as NodeJS.ErrnoException).code}).`);
+  }
 }
 
 async function writeModelKey(path: string, origin: string, key: string | null): Promise<Result<ModelKeys>> {
   const { keys, problems } = await readModelKeys(path);
   if (problems.length > 0) return fail('NOT_CONFIGURED', problems.join('\n'));
   const { [origin]: _, ...others } = keys;
-  const now = key === null ? others : { ...others, [origin]: key };
-  try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    const beside = `${path}.${randomBytes(6).toString('hex')}`;
-    await writeFile(beside, `${JSON.stringify(now, null, 2)}\n`, { flag: 'wx', mode: 0o600 });
-    await rename(beside, path);
-    return ok(now);
-  } catch (error) {
-    return fail('NOT_CONFIGURED', `${path} cannot be written (${(error as NodeJS.ErrnoException).code}).`);
-  }
+  // A key that is replaced keeps its place.
+  const now = key === null ? others : { ...keys, [origin]: key };
+  const beside = `${path}.${randomBytes(6).toString('hex')}`;
+  await writeFile(beside, `${JSON.stringify(now, null, 2)}\n`, { flag: 'wx', mode: 0o600 });
+  await rename(beside, path);
+  return ok(now);
 }
 
 export function originOf(url: string): string | undefined {

@@ -1,15 +1,13 @@
-import { chmodSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Database, sqliteDriver } from './driver.ts';
-
-type Driver = Awaited<ReturnType<typeof sqliteDriver>>;
+import type { Database } from './driver.ts';
+import { type Driver, tryLock } from './file-lock.ts';
 
 const MOST_NODES = 1000;
 
 /**
  * The processes that use one state directory. Each holds a lock on a file of its own for as long as it lives, and the
- * system drops the lock when it dies, however it dies. The lock is SQLite's own, on a file that holds nothing: Node
- * cannot lock files itself, and unlike an inherited handle it does not live on in children.
+ * system drops the lock when it dies.
  */
 export class NodeSlots {
   readonly #driver: Driver;
@@ -48,20 +46,7 @@ export class NodeSlots {
     throw new Error(`${MOST_NODES} processes use ${this.#folder} already: stop some of them.`);
   }
 
-  /** Never open such a file any other way: closing it would drop this process's lock. */
   #tryLock(id: string): Database | undefined {
-    const path = join(this.#folder, `${id}.lock`);
-    const lock = new this.#driver.DatabaseSync(path, { timeout: 0 });
-    try {
-      lock.exec('BEGIN EXCLUSIVE');
-      chmodSync(path, 0o600);
-      return lock;
-    } catch (error) {
-      lock.close();
-      if ((error as { errcode?: number }).errcode === BUSY) return undefined;
-      throw error;
-    }
+    return tryLock(this.#driver, join(this.#folder, `${id}.lock`));
   }
 }
-
-const BUSY = 5;

@@ -37,6 +37,7 @@ export function nodeStatements(db: Kysely<Tables>) {
       node: string | null;
       epoch: number | null;
       state: string;
+      started_at: number | null;
       finished_at: number | null;
     }>()((slots) =>
       db
@@ -45,6 +46,7 @@ export function nodeStatements(db: Kysely<Tables>) {
           state: slots.to,
           node: null,
           node_epoch: null,
+          started_at: slots.started_at,
           finished_at: slots.finished_at,
         })
         .where('id', '=', slots.id)

@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import iconv from 'iconv-lite';
@@ -165,10 +174,31 @@ describe.each([
     expect(found).not.toContain('friend');
     const ignored = JSON.stringify(await ws.call('glob', { pattern: '**/*', includeHidden: true }));
     expect(found + ignored).not.toContain('CANARY');
-    // A guess that is ignored would be a guess that is right. On the host nothing hides a file from ripgrep itself.
-    if (sandbox === undefined) return;
-    writeFileSync(ws.file('app/function_name=CANARY'), '');
+    // A guess that is ignored would be a guess that is right.
+    writeFileSync(ws.file('app/function_name=CANARY'), 'guessed');
     expect(JSON.stringify(await ws.call('glob', { pattern: 'app/*', includeHidden: true }))).toContain('=CANARY');
+  });
+
+  test.each([
+    ['a link to a sensitive file', '.ignore', (to: string) => symlinkSync('../.env', to)],
+    ['another name of one', '.rgignore', (to: string, ws: string) => linkSync(`${ws}/.env`, to)],
+  ])('an ignore file that is %s hides nothing, so that no guess is confirmed', async (_what, name, make) => {
+    await using ws = await prepared(sandbox);
+    make(ws.file(`app/${name}`), ws.root);
+    writeFileSync(ws.file('app/function_name=CANARY'), 'guessed');
+    for (const more of [{}, { include: ['*=*'] }, { path: 'app' }])
+      expect(await text(ws, 'grep', { pattern: 'guessed', ...more })).toContain('=CANARY');
+    expect(await text(ws, 'glob', { pattern: '**/*=*' })).toContain('=CANARY');
+  });
+
+  test('an ignore file that is a link to an ordinary one in the workspace holds', async () => {
+    await using ws = await prepared(sandbox);
+    mkdirSync(ws.file('lib'));
+    writeFileSync(ws.file('rules'), 'made.ts\n');
+    symlinkSync('../rules', ws.file('lib/.gitignore'));
+    writeFileSync(ws.file('lib/made.ts'), '');
+    expect(await text(ws, 'glob', { pattern: 'lib/*' })).not.toContain('made.ts');
+    expect(await text(ws, 'glob', { pattern: '*.log' })).toContain('No files found.');
   });
 
   test('a line is shown as the file is encoded', async () => {
