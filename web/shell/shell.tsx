@@ -1,7 +1,8 @@
-import { lazy, type ReactNode, Suspense, useEffect } from 'react';
+import { lazy, type ReactNode, useEffect } from 'react';
 import { token } from '../api/token.ts';
 import { ApprovalDock } from '../approvals/approval-dock.tsx';
 import { ChatScreen } from '../chat/chat-screen.tsx';
+import { LatePart } from '../show/late-part.tsx';
 import { currentSession, follow, openSession, sessions } from '../state/live.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
@@ -36,12 +37,12 @@ export function Shell(): ReactNode {
         <Navigation />
         <main id="content" tabIndex={-1} className="flex min-h-0 min-w-0 flex-1 flex-col outline-none">
           <div className="min-h-0 flex-1">
-            <Suspense>
+            <LatePart key={screen}>
               {screen === 'chat' && <ChatScreen />}
               {screen === 'files' && <FilesScreen path={id} />}
               {screen === 'tools' && <ToolsScreen name={id} />}
               {screen === 'history' && <HistoryScreen callId={id} />}
-            </Suspense>
+            </LatePart>
           </div>
           {screen !== 'chat' && <ApprovalDock />}
         </main>

@@ -202,6 +202,8 @@ export const en = {
   stateExpired: 'Not answered in time',
   stateInterrupted: 'Interrupted',
   disabledTool: 'switched off',
+  partMissing: 'This part of the page could not be shown. Is the server still running? Then reload the page.',
+  reload: 'Reload',
 } as const;
 
 export type Words = Record<keyof typeof en, string>;

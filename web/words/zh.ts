@@ -199,4 +199,6 @@ export const zh: Words = {
   stateExpired: '未及时答复',
   stateInterrupted: '已中断',
   disabledTool: '已停用',
+  partMissing: '页面的这一部分无法显示。请确认服务器仍在运行，然后重新加载页面。',
+  reload: '重新加载',
 };
