@@ -167,6 +167,28 @@ test('everything works in Chinese, on a phone, and by keyboard alone', LONG, asy
   expect(overflow).toBe(0);
 });
 
+test('with a token that the server does not know the page says where the right one is', LONG, async () => {
+  const page = await app.open('/', { token: 'not-one', locale: 'zh-CN' });
+  await page.getByRole('alert').getByText('服务器不认识此令牌。请打开服务器启动时打印的地址。').waitFor();
+  expect(app.errors.splice(0).every((text) => text.includes('401'))).toBe(true);
+});
+
+test('a part of the page that cannot be fetched says so, and leaves the rest alone', LONG, async () => {
+  const page = await app.open('/');
+  await page.getByText('Connected', { exact: true }).waitFor();
+  await page.route('**/assets/history-screen-*.js', (route) => route.abort());
+  const history = page.getByRole('navigation').getByText('History');
+  await history.click();
+  await page.getByRole('alert').getByText('could not be shown').waitFor();
+  await page.getByRole('navigation').getByText('Chat').click();
+  await page.getByText('What do you want to do?').waitFor();
+  await page.unroute('**/assets/history-screen-*.js');
+  await history.click();
+  await page.getByRole('button', { name: 'Reload' }).click();
+  await page.getByRole('heading', { name: 'History' }).waitFor();
+  expect(app.errors.splice(0).join('\n')).toContain('history-screen');
+});
+
 test.each(['/', '/files/a.txt', '/tools', '/history'])(
   'axe finds nothing on %s, in light and in dark',
   LONG,

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
+import { en } from '../../web/words/en.ts';
+import { zh } from '../../web/words/zh.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const run = promisify(execFile);
@@ -21,9 +23,12 @@ async function runProgram(source: string): Promise<string> {
   return stdout;
 }
 
+function read(page: string): string {
+  return readFileSync(join(root, page), 'utf8');
+}
+
 function codeBlock(page: string, language: string): string {
-  const text = readFileSync(join(root, page), 'utf8');
-  const block = new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(text);
+  const block = new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(read(page));
   if (block?.[1] === undefined) throw new Error(`${page} has no ${language} block`);
   return block[1];
 }
@@ -39,8 +44,29 @@ describe.each(['README.md', 'README.zh-CN.md'])('%s', (page) => {
 
   test('its commands are scripts', () => {
     const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-    for (const [, name] of codeBlock(page, 'sh').matchAll(/^npm (\S+)/gm)) expect(scripts).toHaveProperty(name ?? '');
+    const named = [...read(page).matchAll(/npm (?:run (?:-s )?)?(start|test|build|toolwright)\b/g)].map(
+      ([, name]) => name,
+    );
+    expect(new Set(named)).toEqual(new Set(['start', 'test', 'build', 'toolwright']));
+    for (const name of named) expect(scripts).toHaveProperty(name ?? '');
   });
+
+  test('the buttons it names are those of the page', () => {
+    const words = page === 'README.md' ? en : zh;
+    expect(read(page)).toContain(`- **${words.firstDemo}**`);
+    expect(read(page)).toContain(`- **${words.firstManual}**`);
+  });
+});
+
+test('both READMEs have the same sections, links and commands, in the same order', () => {
+  const [english, chinese] = ['README.md', 'README.zh-CN.md'].map((page) => ({
+    levels: read(page).match(/^#+ |^- \*\*|^\| \[|^```\w*/gm),
+    links: [...read(page).matchAll(/\]\(([^)]+)\)/g)]
+      .map(([, link]) => link)
+      .filter((link) => !link?.startsWith('README')),
+    commands: [...read(page).matchAll(/^npm [^#"]*[^#" ]/gm)].map(([command]) => command),
+  }));
+  expect(chinese).toEqual(english);
 });
 
 test('docs/web.md: its example runs, and reaches nothing it should not', async () => {
@@ -66,18 +92,32 @@ test('the durable example finds its earlier call when it runs again', async () =
   rmSync(directory, { recursive: true });
 });
 
-test('every link in the docs leads somewhere', () => {
+test('every link in the docs leads somewhere, to a heading that is there', () => {
   const pages = readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.md'))
     .filter((path) => !/node_modules|\.cache|demo-workspace/.test(path));
   const broken = pages.flatMap((page) => {
-    const links = readFileSync(join(root, page), 'utf8').matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g);
+    const links = read(page).matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?/g);
     return [...links]
-      .filter(([, link]) => !existsSync(join(root, dirname(page), link ?? '')))
-      .map(([, link]) => `${page} → ${link}`);
+      .filter(([, path = '', heading]) => {
+        const target = path === '' ? page : join(dirname(page), path);
+        return !existsSync(join(root, target)) || (heading !== undefined && !headingsOf(target).includes(heading));
+      })
+      .map(([link]) => `${page} → ${link}`);
   });
   expect(broken).toEqual([]);
 });
+
+/** As GitHub makes anchors of them. */
+function headingsOf(page: string): string[] {
+  const titles = [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, title]) => title ?? '');
+  return titles.map((title) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
 
 test('docs/dependencies.md names every package, and none that is gone; every version is exact', () => {
   const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

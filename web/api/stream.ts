@@ -1,7 +1,8 @@
 import type { StreamEvent } from '../../src/protocol/events.ts';
 import { token } from './token.ts';
 
-export type Connection = 'connecting' | 'open' | 'lost';
+/** Refused: the server does not know the token, and asking again would not help. */
+export type Connection = 'connecting' | 'open' | 'lost' | 'refused';
 
 interface Listeners {
   onEvent(event: StreamEvent): void;
@@ -22,32 +23,30 @@ export function followEvents({ onEvent, onState }: Listeners): () => void {
   void (async () => {
     while (!stopped.signal.aborted) {
       onState('connecting');
-      try {
-        await readOnce();
-      } catch {
-        // Lost: told below, and tried again.
-      }
+      const end = await readOnce().catch((): Connection => 'lost');
       if (stopped.signal.aborted) return;
-      onState('lost');
+      onState(end);
+      if (end === 'refused') return;
       await pause(RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)] ?? 4000);
     }
   })();
   return () => stopped.abort();
 
-  async function readOnce(): Promise<void> {
+  async function readOnce(): Promise<Connection> {
     const query = last === undefined ? '' : `?after=${last}`;
     const response = await fetch(`/v1/events${query}`, {
       headers: { authorization: `Bearer ${token()}`, accept: 'text/event-stream' },
       signal: stopped.signal,
     });
-    if (!response.ok || response.body === null) throw new Error(String(response.status));
+    if (response.status === 401) return 'refused';
+    if (!response.ok || response.body === null) return 'lost';
     onState('open');
     failures = 0;
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let pending = '';
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) return;
+      if (done) return 'lost';
       pending += value;
       const blocks = pending.split('\n\n');
       pending = blocks.pop() ?? '';

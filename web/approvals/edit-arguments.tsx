@@ -1,8 +1,9 @@
-import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
+import { lazy, type ReactNode, useEffect, useRef, useState } from 'react';
 import type { ApprovalDetail } from '../../src/protocol/approvals.ts';
 import { api, messageOf } from '../api/api.ts';
 import type { Answer } from '../api/operations.ts';
 import { JsonField } from '../show/json-field.tsx';
+import { LatePart } from '../show/late-part.tsx';
 import { type Schema, SchemaForm, type Values } from '../show/schema-form.tsx';
 import { Trouble } from '../show/trouble.tsx';
 import { useWords } from '../words/words.ts';
@@ -101,10 +102,10 @@ export function EditArguments({
         />
       )}
       {way === 'diff' && draft !== null && (
-        <Suspense>
+        <LatePart>
           <DraftEditor draft={draft} onChange={textChanges} onText={(text) => void takeText(text)} />
           <Trouble text={trouble} />
-        </Suspense>
+        </LatePart>
       )}
       <Review approval={approval} values={values} onReviewed={(digest) => onEdited({ args: values, digest })} />
     </section>

@@ -1,8 +1,9 @@
 import { Plus } from 'lucide-react';
-import { lazy, type ReactNode, Suspense, useEffect, useMemo } from 'react';
+import { lazy, type ReactNode, useEffect, useMemo } from 'react';
 import { api } from '../api/api.ts';
 import { ApprovalDock } from '../approvals/approval-dock.tsx';
 import { go } from '../shell/place.ts';
+import { LatePart } from '../show/late-part.tsx';
 import { whenIdle } from '../show/when-idle.ts';
 import { EMPTY_FEED } from '../state/feed.ts';
 import { currentSession, feeds, loadSessions, sessions } from '../state/live.ts';
@@ -61,11 +62,11 @@ const FeedList = lazy(loadFeedList);
 function Feed({ session }: { session: string | null }): ReactNode {
   const feed = useStore(feeds).get(session ?? '') ?? EMPTY_FEED;
   const rows = useMemo(() => rowsOf(feed), [feed]);
-  useEffect(() => whenIdle(() => void loadFeedList()), []);
+  useEffect(() => whenIdle(() => void loadFeedList().catch(() => undefined)), []);
   if (rows.length === 0) return <FirstRun />;
   return (
-    <Suspense fallback={<div className="flex-1" />}>
+    <LatePart meanwhile={<div className="flex-1" />}>
       <FeedList rows={rows} />
-    </Suspense>
+    </LatePart>
   );
 }

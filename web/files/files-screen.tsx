@@ -1,5 +1,6 @@
-import { lazy, type ReactNode, Suspense } from 'react';
+import { lazy, type ReactNode } from 'react';
 import { go } from '../shell/place.ts';
+import { LatePart } from '../show/late-part.tsx';
 import { useWords } from '../words/words.ts';
 import { FileTree } from './file-tree.tsx';
 
@@ -17,9 +18,9 @@ export function FilesScreen({ path }: { path: string | null }): ReactNode {
         <FileTree open={path} onOpen={(chosen) => go('files', chosen)} />
       </aside>
       <div className="min-h-0 min-w-0 flex-1">
-        <Suspense>
+        <LatePart>
           <Editor path={path} onPath={(chosen) => go('files', chosen)} />
-        </Suspense>
+        </LatePart>
       </div>
     </div>
   );

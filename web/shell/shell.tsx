@@ -1,8 +1,9 @@
-import { lazy, type ReactNode, Suspense, useEffect } from 'react';
+import { lazy, type ReactNode, useEffect } from 'react';
 import { token } from '../api/token.ts';
 import { ApprovalDock } from '../approvals/approval-dock.tsx';
 import { ChatScreen } from '../chat/chat-screen.tsx';
-import { currentSession, follow, openSession, sessions } from '../state/live.ts';
+import { LatePart } from '../show/late-part.tsx';
+import { connection, currentSession, follow, health, openSession, sessions } from '../state/live.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 import { Navigation } from './navigation.tsx';
@@ -19,13 +20,17 @@ export function Shell(): ReactNode {
   const say = useWords();
   const { screen, id } = useStore(place);
   const known = useStore(sessions);
+  const line = useStore(connection);
+  const state = useStore(health);
   useEffect(() => (token() === '' ? undefined : follow()), []);
   useEffect(() => {
     const wanted = screen === 'chat' && id !== null ? id : (currentSession.get() ?? known[0]?.id);
     if (wanted !== undefined) void openSession(wanted);
   }, [screen, id, known]);
 
-  if (token() === '') return <p className="mx-auto mt-24 max-w-md p-6 text-center">{say('noToken')}</p>;
+  if (token() === '') return <Closed text={say('noToken')} />;
+  // Once something was shown it stays: there may be unsaved text in it.
+  if (line === 'refused' && state === null) return <Closed text={say('refused')} />;
   return (
     <div className="flex h-full flex-col">
       <a href="#content" className="sr-only focus:not-sr-only">
@@ -36,16 +41,24 @@ export function Shell(): ReactNode {
         <Navigation />
         <main id="content" tabIndex={-1} className="flex min-h-0 min-w-0 flex-1 flex-col outline-none">
           <div className="min-h-0 flex-1">
-            <Suspense>
+            <LatePart key={screen}>
               {screen === 'chat' && <ChatScreen />}
               {screen === 'files' && <FilesScreen path={id} />}
               {screen === 'tools' && <ToolsScreen name={id} />}
               {screen === 'history' && <HistoryScreen callId={id} />}
-            </Suspense>
+            </LatePart>
           </div>
           {screen !== 'chat' && <ApprovalDock />}
         </main>
       </div>
     </div>
+  );
+}
+
+function Closed({ text }: { text: string }): ReactNode {
+  return (
+    <p role="alert" className="mx-auto mt-24 max-w-md p-6 text-center">
+      {text}
+    </p>
   );
 }

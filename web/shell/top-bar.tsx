@@ -75,7 +75,7 @@ function ConnectionState(): ReactNode {
     <span role="status" className="ml-auto flex shrink-0 items-center gap-1.5 text-soft" title={word}>
       <span
         aria-hidden
-        className={`size-2.5 rounded-full ${state === 'open' ? 'bg-good' : state === 'lost' ? 'bg-bad' : 'bg-warn'}`}
+        className={`size-2.5 rounded-full ${state === 'open' ? 'bg-good' : state === 'connecting' ? 'bg-warn' : 'bg-bad'}`}
       />
       <span className={state === 'open' ? 'sr-only md:not-sr-only' : 'max-w-28 truncate sm:max-w-none'}>{word}</span>
     </span>

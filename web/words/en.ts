@@ -25,7 +25,8 @@ export const en = {
   connected: 'Connected',
   connecting: 'Connecting …',
   lost: 'Connection lost, trying again …',
-  noToken: 'This page needs the address that the server printed when it started: it carries the key.',
+  noToken: 'This page needs the address that the server printed when it started: it carries the token.',
+  refused: 'The server does not know this token. Open the address that it printed when it started.',
   skipToContent: 'Skip to content',
   send: 'Send',
   stop: 'Stop',
@@ -202,6 +203,8 @@ export const en = {
   stateExpired: 'Not answered in time',
   stateInterrupted: 'Interrupted',
   disabledTool: 'switched off',
+  partMissing: 'This part of the page could not be shown. Is the server still running? Then reload the page.',
+  reload: 'Reload',
 } as const;
 
 export type Words = Record<keyof typeof en, string>;

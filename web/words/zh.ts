@@ -26,7 +26,8 @@ export const zh: Words = {
   connected: '已连接',
   connecting: '正在连接……',
   lost: '连接已断开，正在重试……',
-  noToken: '请使用服务器启动时打印的地址打开本页：密钥在地址里。',
+  noToken: '请使用服务器启动时打印的地址打开本页：令牌在地址里。',
+  refused: '服务器不认识此令牌。请打开服务器启动时打印的地址。',
   skipToContent: '跳到正文',
   send: '发送',
   stop: '停止',
@@ -199,4 +200,6 @@ export const zh: Words = {
   stateExpired: '未及时答复',
   stateInterrupted: '已中断',
   disabledTool: '已停用',
+  partMissing: '页面的这一部分无法显示。请确认服务器仍在运行，然后重新加载页面。',
+  reload: '重新加载',
 };
