@@ -20,6 +20,8 @@ function run(what, program, args) {
   console.error(`Building ${what} …`);
   const { status, stderr } = spawnSync(join(root, 'node_modules', '.bin', program), args, {
     cwd: root,
+    // A test that builds has another one, and would leave the page that React's developers want.
+    env: { ...process.env, NODE_ENV: 'production' },
     stdio: ['ignore', 'ignore', 'pipe'],
     encoding: 'utf8',
   });

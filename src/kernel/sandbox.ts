@@ -67,8 +67,10 @@ export interface NetworkUse {
   readonly reason: string;
 }
 
+export type OutputStream = 'stdout' | 'stderr';
+
 export interface OutputChunk {
-  readonly stream: 'stdout' | 'stderr';
+  readonly stream: OutputStream;
   /** Where the first byte stands in the log of both streams; bytes of the other stream may lie between the next ones. */
   readonly offset: number;
   readonly bytes: Uint8Array;
@@ -135,9 +137,9 @@ export interface OutputLog {
   readonly keptBytes: number;
   readonly totalBytes: number;
   /** Past the end: empty. With `stream`, only that stream's bytes of the window. */
-  read(offset: number, length: number, stream?: 'stdout' | 'stderr'): Uint8Array;
+  read(offset: number, length: number, stream?: OutputStream): Uint8Array;
   /** What is kept, in order, in pieces of one stream each. */
-  pieces(): { readonly stream: 'stdout' | 'stderr'; readonly bytes: Uint8Array }[];
+  pieces(): { readonly stream: OutputStream; readonly bytes: Uint8Array }[];
   dispose(): void;
 }
 

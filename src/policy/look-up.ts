@@ -1,5 +1,5 @@
 import type { Caught } from './caught.ts';
-import type { RuleLookup } from './commands/judge-command.ts';
+import type { RuleLookup } from './commands/command-judgement.ts';
 import type { Rule } from './rule.ts';
 import type { KnownWord } from './word-pattern.ts';
 

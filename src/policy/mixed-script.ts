@@ -1,4 +1,4 @@
-import { type CommandJudgement, type CommandPart, READ_ONLY } from './commands/judge-command.ts';
+import { type CommandJudgement, type CommandPart, READ_ONLY } from './commands/command-judgement.ts';
 
 /** Programs without any option that writes a file, runs another program or reaches a network. */
 const SURE = new Set(

@@ -1,4 +1,4 @@
-import { programName } from './commands/judge-command.ts';
+import { programName } from './commands/program-name.ts';
 import { parseScript } from './commands/shell-script.ts';
 
 /** The words of one simple command, or undefined where it is more than that. */

@@ -2,7 +2,7 @@ import type { Access } from '../kernel/access.ts';
 import type { VerdictPart } from '../kernel/approval.ts';
 import type { Subject } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import { READ_ONLY } from './commands/judge-command.ts';
+import { READ_ONLY } from './commands/command-judgement.ts';
 import { createPolicy, type ExplainingPolicy, type Explanation, type PolicyOptions } from './create-policy.ts';
 import { hostileVariants, otherWords } from './hostile-variants.ts';
 import { BESIDE_WRITING, isSureReader } from './mixed-script.ts';

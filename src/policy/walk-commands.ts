@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { programName } from './commands/judge-command.ts';
+import { programName } from './commands/program-name.ts';
 import { parseScript, type SimpleCommand } from './commands/shell-script.ts';
 import type { ShellWord } from './commands/shell-words.ts';
 import { innerCommands } from './commands/wrappers.ts';

@@ -1,37 +1,21 @@
 import { setMaxListeners } from 'node:events';
 import { relative } from 'node:path';
-import { messageOf } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import {
-  DEFAULT_LIMITS,
-  type FileChanges,
-  type RunRequest,
-  type RunResult,
-  type Sandbox,
-  type SandboxStatus,
-} from '../kernel/sandbox.ts';
+import { DEFAULT_LIMITS, type FileChanges, type RunRequest, type RunResult, type Sandbox } from '../kernel/sandbox.ts';
 import { type ProcessEnd, runProcess } from './bubblewrap-process.ts';
-import { type CgroupHost, findCgroupHost } from './cgroup.ts';
+import { type BubblewrapOptions, notSetUp, type Prepared, setUp, tidy } from './bubblewrap-setup.ts';
 import { findChanges, type Names } from './changes.ts';
-import { explainFailure, findBubblewrap, noFilter, notInstalled, wrongPlatform } from './detect.ts';
+import { explainFailure } from './detect.ts';
 import { endMessage } from './end-message.ts';
 import type { Found } from './found.ts';
-import { inheritedDescriptors } from './inherited.ts';
-import type { IsolationOptions } from './isolation-options.ts';
-import { createLauncherPool, entersNamespace, type LauncherPool } from './launcher.ts';
-import { countMounts, isMasked, runArguments, systemArguments } from './mounts.ts';
-import { endOrphans } from './owner.ts';
-import { createPipePool, type PipePool } from './pipes.ts';
+import { countMounts, isMasked, runArguments } from './mounts.ts';
 import { blockedNames, holdPlaceholders, isPlaceholder } from './placeholders.ts';
 import { disarmNewFiles } from './privileged-files.ts';
 import { createQueue } from './queue.ts';
 import { type CheckedRequest, checkRequest } from './request.ts';
 import { checkSize } from './request-size.ts';
-import { createRuntimeFolder, type RuntimeFolder } from './runtime-folder.ts';
-import { seccompFilter } from './seccomp.ts';
 import { CLOSED } from './supervise.ts';
 import { type Memory, remember, type Swept, sweep } from './sweep.ts';
-import { findToolchains, type Toolchains } from './toolchains.ts';
 import { createTreeScan } from './tree-scan.ts';
 
 /**
@@ -39,30 +23,7 @@ import { createTreeScan } from './tree-scan.ts';
  * mounts → put aside what it planted → list what it changed.
  */
 
-export interface BubblewrapOptions extends IsolationOptions {
-  /** How many processes wait for the next run, so that it starts at once. */
-  readonly warm?: number;
-  /** Instead of the usual places of the program. */
-  readonly programPlaces?: readonly string[];
-  /** Left out: this machine's. There has to be a filter of system calls for it. */
-  readonly processor?: string;
-  /** `never` is for machines where control groups misbehave, and for testing what happens without. */
-  readonly cgroups?: 'when-possible' | 'never';
-}
-
-/** What is set up once and used by every run. */
-interface Prepared {
-  readonly bwrap: string;
-  readonly folder: RuntimeFolder;
-  readonly pipes: PipePool;
-  readonly launchers: LauncherPool;
-  readonly toolchains: Toolchains;
-  readonly readOnlyFolders: readonly string[];
-  readonly systemArguments: readonly string[];
-  readonly status: SandboxStatus;
-}
-
-const DEFAULTS = { maxRunning: 32, warm: 2, changesCapMs: 500 };
+const DEFAULTS = { maxRunning: 32, changesCapMs: 500 };
 /** Each takes a mount, and bubblewrap looks at all mounts for each: a thousand take seconds, three thousand it refuses. */
 const MOST_MOUNTS = 1_000;
 /** A file may go away between being found and being mounted on; then everything is looked at again. */
@@ -232,49 +193,6 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
   };
 }
 
-async function setUp(
-  options: BubblewrapOptions & typeof DEFAULTS,
-  tryOut: (prepared: Prepared) => Promise<Result<unknown>>,
-): Promise<Result<Prepared>> {
-  if (process.platform !== 'linux') return wrongPlatform(process.platform);
-  const bwrap = findBubblewrap(options.programPlaces);
-  if (bwrap === null) return notInstalled();
-  const processor = options.processor ?? process.arch;
-  const seccomp = seccompFilter(processor);
-  if (seccomp === null) return noFilter(processor);
-  // Root becomes an ordinary user inside; anybody else stays who they are.
-  const user = { uid: process.getuid?.() || 1000, gid: process.getgid?.() || 1000 };
-  endOrphans();
-  const folder = await createRuntimeFolder(options.stateFolder, { ...user, seccomp });
-  const isSecret = (name: string): boolean => options.filePolicy.judgeEntry('', name).access === 'hidden';
-  const toolchains = findToolchains({ path: options.path, home: options.home, isSecret });
-  const cgroups = options.cgroups === 'never' ? null : findCgroupHost();
-  const pipes = createPipePool(folder.path);
-  const inherited = inheritedDescriptors();
-  const cgroupNamespace = cgroups !== null && entersNamespace() ? 'outside' : 'inside';
-  const settings = { folder: folder.path, pipes, cgroups, seccomp: folder.seccomp, inherited };
-  const prepared: Prepared = {
-    bwrap,
-    folder,
-    pipes,
-    toolchains,
-    readOnlyFolders: [...toolchains.folders, ...(options.readOnlyFolders ?? [])],
-    launchers: createLauncherPool(settings, options.warm),
-    systemArguments: systemArguments({ folder, ...user, cgroupNamespace }),
-    status: { kind: 'bubblewrap', isolated: true, details: details(cgroups, toolchains) },
-  };
-  const tried = await tryOut(prepared);
-  if (tried.ok) return ok(prepared);
-  await tidy(prepared);
-  return tried;
-}
-
-async function tidy(prepared: Prepared): Promise<void> {
-  await prepared.launchers.close();
-  prepared.pipes.close();
-  prepared.folder.remove();
-}
-
 const NOTHING_SWEPT: Swept = { quarantined: [], left: [] };
 
 function notesOn(given: { left: readonly string[]; exposed: readonly string[]; networkDropped: number }): string[] {
@@ -304,23 +222,6 @@ function noText(workspace: string, { path }: Found): Result<never> {
   );
 }
 
-function notSetUp(error: unknown): Result<never> {
-  const repair = 'See that the state folder exists and has room, and that its user may write there.';
-  return fail('SANDBOX_UNAVAILABLE', `The sandbox could not be set up: ${messageOf(error)}. ${repair}`, { repair });
-}
-
 function closedFailure(): Result<never> {
   return fail('SANDBOX_UNAVAILABLE', 'The sandbox was closed: Toolwright is shutting down.');
-}
-
-function details(cgroups: CgroupHost | null, { leftOut }: Toolchains): Record<string, string> {
-  const watched = process.getuid?.() === 0 ? 'watchdog' : 'rlimit and watchdog';
-  return {
-    memory: cgroups === null ? watched : `cgroup v${cgroups.version}`,
-    processes: cgroups === null ? watched : `cgroup v${cgroups.version}`,
-    seccomp: 'filter',
-    files: 'mounts',
-    network: 'own namespace',
-    ...(leftOut.length > 0 && { path: `without ${leftOut.join(', ')}: too many programs in a folder not called bin` }),
-  };
 }

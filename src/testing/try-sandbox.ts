@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import type { Dialer } from '../kernel/dialer.ts';
 import { createFilePolicy, type FileRule } from '../kernel/file-policy.ts';
 import type { RunRequest, RunResult, Sandbox } from '../kernel/sandbox.ts';
-import { type BubblewrapOptions, createBubblewrap } from '../sandbox/bubblewrap.ts';
+import { createBubblewrap } from '../sandbox/bubblewrap.ts';
+import type { BubblewrapOptions } from '../sandbox/bubblewrap-setup.ts';
 
 /** A real bubblewrap sandbox with a home, a workspace and a way to say what ran, all in one temporary folder. */
 export interface TrySandbox extends AsyncDisposable {

@@ -4,7 +4,8 @@ import type { Change } from '../kernel/workspace.ts';
 import type { Image } from './change-set.ts';
 import { copyTree, syncFolder } from './copy-tree.ts';
 import { errnoOf, refusal } from './errno.ts';
-import { type Journal, treeName } from './journal.ts';
+import type { Journal } from './journal.ts';
+import { treeName } from './kept-images.ts';
 import { notFound } from './open-file.ts';
 import { shown } from './parse-path.ts';
 import { type Prepared, tempName, type Writer } from './prepared.ts';
@@ -64,8 +65,8 @@ async function remove(
   image: Image | null,
 ): Promise<Result<void>> {
   try {
-    if (journal === undefined || image === null || !moveAway(folder.at(name), journal.images.at(image.name))) {
-      if (journal !== undefined && image !== null) copyTree(folder, name, journal.images, image.name);
+    if (journal === undefined || image === null || !moveAway(folder.at(name), journal.images.folder.at(image.name))) {
+      if (journal !== undefined && image !== null) copyTree(folder, name, journal.images.folder, image.name);
       renameSync(folder.at(name), folder.at(temp));
       removeTree(folder, temp);
     }

@@ -51,7 +51,7 @@ export async function prepareMove(writer: Writer, change: Move): Promise<Result<
     const type = typeOf(from.stat);
     const digest = type === 'file' ? contentDigest(from) : null;
     const replacedDigest = to.stat?.isFile() ? contentDigest(to) : null;
-    const replaced = to.stat === null ? null : (writer.journal?.keep(to, null, replacedDigest) ?? null);
+    const replaced = to.stat === null ? null : (writer.journal?.images.keep(to, null, replacedDigest) ?? null);
     const temp = tempName();
     return ok({
       change,

@@ -51,7 +51,7 @@ export async function prepareWrite(writer: Writer, change: Write): Promise<Resul
     const { bytes, note, before, after } = content.value;
     const fresh = new FileContent(bytes);
     const temp = tempName();
-    const image = now === null ? null : (writer.journal?.keep(spot, now.bytes, now.digest) ?? null);
+    const image = now === null ? null : (writer.journal?.images.keep(spot, now.bytes, now.digest) ?? null);
     const applied: Applied = {
       kind: 'write',
       path: spot.path,
@@ -92,7 +92,7 @@ export async function prepareWrite(writer: Writer, change: Write): Promise<Resul
 }
 
 function linkOf({ journal }: Writer, image: Image | null): string | null {
-  return journal === undefined || image?.by !== 'link' ? null : journal.images.at(image.name);
+  return journal === undefined || image?.by !== 'link' ? null : journal.images.folder.at(image.name);
 }
 
 function imaginedWrite(writer: Writer, change: Write, located: Result<unknown>): Result<Prepared> {

@@ -1,26 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  linkSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  type Stats,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, lstatSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fail, ok, type Result } from '../kernel/result.ts';
 import type { ChangeSet, Image, Recorded } from './change-set.ts';
 import { writeAll } from './copy-tree.ts';
 import { errnoOf } from './errno.ts';
-import { Folder } from './folder.ts';
+import { forgetOldest } from './forget-oldest.ts';
+import { KeptImages } from './kept-images.ts';
 import { isAlive, startOf } from './process-start.ts';
-import { digestOf } from './version.ts';
-import type { Spot } from './walk.ts';
 
 export interface JournalOptions {
   /** Made if missing, readable by its owner only. On the workspace's file system, old files are kept without a copy. */
@@ -31,8 +17,6 @@ export interface JournalOptions {
   readonly lasts?: boolean;
 }
 
-/** Largest file that is copied when it cannot be kept by a link. */
-const MAX_COPY_BYTES = 64 * 1024 * 1024;
 const DEFAULT_MAX_BYTES = 1024 * 1024 * 1024;
 /** Of the logs that nobody writes to any more. */
 const MAX_LOG_BYTES = 16 * 1024 * 1024;
@@ -47,8 +31,8 @@ let count = 0;
  * own: after a power cut a file is whole, but its undo may be gone.
  */
 export class Journal {
-  readonly images: Folder;
-  readonly #folder: string;
+  readonly images: KeptImages;
+  readonly #logs: string;
   readonly #maxBytes: number;
   readonly #owner = { pid: process.pid, started: startOf(process.pid) ?? '' };
   readonly lasts: boolean;
@@ -64,9 +48,9 @@ export class Journal {
   constructor({ folder, maxBytes = DEFAULT_MAX_BYTES, lasts = true }: JournalOptions) {
     this.lasts = lasts;
     for (const name of ['logs', 'images']) mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
-    this.#folder = folder;
+    this.#logs = join(folder, 'logs');
     this.#maxBytes = maxBytes;
-    this.images = Folder.open(join(folder, 'images'));
+    this.images = new KeptImages(join(folder, 'images'));
   }
 
   newSet(given: Pick<ChangeSet, 'callId' | 'session' | 'root' | 'changes' | 'making'>): ChangeSet {
@@ -116,52 +100,20 @@ export class Journal {
       const sets = parseLog(text).flatMap((entry) => (entry.begun === undefined ? [] : [entry.begun]));
       if (sets.some(({ id, owner }) => isAlive(owner) || states.get(id) === 'begun')) continue;
       if (sets.length > 0)
-        renameSync(
-          join(this.#folder, 'logs', name),
-          join(this.#folder, 'logs', `${name.slice(0, -OPEN.length)}${SETTLED}`),
-        );
+        renameSync(join(this.#logs, name), join(this.#logs, `${name.slice(0, -OPEN.length)}${SETTLED}`));
     }
-  }
-
-  /** Keeps a file that is about to be replaced: by another name where that works, else by its bytes if they are known. */
-  keep({ folder, name, stat }: Spot, bytes: Buffer | null, digest: string | null): Image | null {
-    if (stat === null) return null;
-    const about = { digest, size: stat.size, mode: stat.mode };
-    if (stat.isSymbolicLink()) return { by: 'target', name: folder.readLink(name), ...about };
-    const image = digest ?? `${stat.dev}-${stat.ino}-${Math.round(stat.mtimeMs)}`;
-    try {
-      linkSync(folder.at(name), this.images.at(image));
-      return { by: 'link', name: image, ...about };
-    } catch (thrown) {
-      if (errnoOf(thrown) === 'EEXIST' && this.images.stat(image)?.size === stat.size) {
-        return { by: 'link', name: image, ...about };
-      }
-      if (errnoOf(thrown) === undefined) throw thrown;
-    }
-    if (bytes === null || bytes.length > MAX_COPY_BYTES) return null;
-    const copy = `${image}.copy`;
-    writeFileSync(this.images.at(`${copy}.new`), bytes, { mode: 0o600 });
-    renameSync(this.images.at(`${copy}.new`), this.images.at(copy));
-    return { by: 'copy', name: copy, ...about };
-  }
-
-  /** The bytes of a kept file, if they are still what they were: whoever had it open could write to it. */
-  bytesOf(image: Image): Result<Buffer> {
-    const kept = this.#readImage(image.name);
-    if (!kept.ok || image.digest === null || digestOf(kept.value) === image.digest) return kept;
-    return fail('CONFLICT', 'What stood there before was changed since it was kept, so it cannot be restored.');
   }
 
   /** Forgets what was kept longest, while it is more than it may be. */
   prune(): void {
     this.#newBytes = 0;
-    const images = readdirSync(this.images.at('')).map((name) => ({ name, stat: this.images.stat(name) }));
-    forgetOldest(images, this.#maxBytes, (name) =>
-      rmSync(join(this.#folder, 'images', name), { recursive: true, force: true }),
-    );
-    const logs = readdirSync(join(this.#folder, 'logs')).filter((name) => name.endsWith(SETTLED));
-    const settled = logs.map((name) => ({ name, stat: statOrNull(join(this.#folder, 'logs', name)) }));
-    forgetOldest(settled, MAX_LOG_BYTES, (name) => rmSync(join(this.#folder, 'logs', name), { force: true }));
+    this.images.prune(this.#maxBytes);
+    const logs = readdirSync(this.#logs).filter((name) => name.endsWith(SETTLED));
+    const settled = logs.map((name) => {
+      const stat = lstatSync(join(this.#logs, name), { throwIfNoEntry: false });
+      return { name, bytes: stat?.size ?? 0, atMs: stat?.ctimeMs ?? 0 };
+    });
+    forgetOldest(settled, MAX_LOG_BYTES, (name) => rmSync(join(this.#logs, name), { force: true }));
   }
 
   close(): void {
@@ -182,7 +134,7 @@ export class Journal {
   /** Opened when first needed, so that looking at a journal leaves no file. */
   #append(entry: LogEntry): void {
     if (this.#log !== undefined && this.#logBytes > LONG_LOG_BYTES) this.#closeLog();
-    this.#log ??= openSync(join(this.#folder, 'logs', `${PROCESS}${count++}${OPEN}`), 'a', 0o600);
+    this.#log ??= openSync(join(this.#logs, `${PROCESS}${count++}${OPEN}`), 'a', 0o600);
     const lines = [...this.#owed, entry].map((each) => `${JSON.stringify(each)}\n`).join('');
     const bytes = Buffer.from(this.#isTorn ? `\n${lines}` : lines);
     this.#isTorn = true;
@@ -197,19 +149,6 @@ export class Journal {
     this.#log = undefined;
     this.#logBytes = 0;
     this.#isTorn = false;
-  }
-
-  #readImage(name: string): Result<Buffer> {
-    try {
-      const stat = this.images.stat(name);
-      if (stat === null || !stat.isFile()) return fail('FILE_NOT_FOUND', 'What stood there before is no longer kept.');
-      if (stat.size > MAX_COPY_BYTES) {
-        return fail('TOO_LARGE', 'What stood there before is too large to be copied back.');
-      }
-      return ok(readFileSync(this.images.at(name)));
-    } catch {
-      return fail('FILE_NOT_FOUND', 'What stood there before is no longer kept.');
-    }
   }
 
   #setsOf(callId: string): Known[] {
@@ -234,10 +173,9 @@ export class Journal {
   }
 
   #texts(ending: string): [name: string, text: string][] {
-    const logs = join(this.#folder, 'logs');
-    return readdirSync(logs)
+    return readdirSync(this.#logs)
       .filter((name) => name.endsWith(ending))
-      .map((name) => [name, readFileSync(join(logs, name), 'utf8')]);
+      .map((name) => [name, readFileSync(join(this.#logs, name), 'utf8')]);
   }
 }
 
@@ -267,36 +205,9 @@ function parseLog(text: string): LogEntry[] {
   });
 }
 
-/** A deleted tree is named by what it takes, so that nobody need look through it again to know. */
-export function treeName(temp: string, bytes: number): string {
-  return `${temp}.${bytes}.tree`;
-}
-
-function forgetOldest(
-  kept: readonly { name: string; stat: Stats | null }[],
-  maxBytes: number,
-  forget: (name: string) => void,
-): void {
-  const sized = kept.map(({ name, stat }) => ({
-    name,
-    bytes: Number(/\.(\d+)\.tree$/.exec(name)?.[1] ?? stat?.size ?? 0),
-    at: stat?.ctimeMs ?? 0,
-  }));
-  let total = sized.reduce((sum, { bytes }) => sum + bytes, 0);
-  for (const { name, bytes } of sized.sort((a, b) => a.at - b.at)) {
-    if (total <= maxBytes) return;
-    forget(name);
-    total -= bytes;
-  }
-}
-
 function imageOf(change: Recorded): Image | null {
   if (change.kind === 'write') return change.before;
   return change.kind === 'delete' ? change.image : change.replaced;
-}
-
-function statOrNull(path: string): Stats | null {
-  return lstatSync(path, { throwIfNoEntry: false }) ?? null;
 }
 
 function numberOf(id: string): number {

@@ -43,7 +43,7 @@ function settle(place: Place, journal: Journal, change: Recorded): boolean {
   if (change.kind === 'delete') {
     const gone = stateOf(place, change.path).type === 'nothing';
     removeBeside(place, change.path, change.temp);
-    if (!gone && change.image !== null) removeTree(journal.images, change.image.name);
+    if (!gone && change.image !== null) removeTree(journal.images.folder, change.image.name);
     return gone;
   }
   removeBeside(place, change.to, change.temp);

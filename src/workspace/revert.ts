@@ -53,9 +53,9 @@ function revertDelete(
   change: Extract<Recorded, { kind: 'delete' }>,
 ): Promise<Result<void>> {
   const { image } = change;
-  if (image === null || journal.images.stat(image.name) === null) return Promise.resolve(lost(change.path));
+  if (image === null || journal.images.folder.stat(image.name) === null) return Promise.resolve(lost(change.path));
   return at(place, change.path, async ({ folder, name }) => {
-    moveName(journal.images, image.name, folder, { name, temp: tempName(), replace: false });
+    moveName(journal.images.folder, image.name, folder, { name, temp: tempName(), replace: false });
     syncFolder(folder);
     return ok(undefined);
   });
@@ -81,7 +81,7 @@ function revertMove(
 /** A copy with the old mode, put in place by rename. What is too large for that comes back itself. */
 async function restore(journal: Journal, image: Image, { folder, name }: Spot): Promise<Result<void>> {
   const temp = tempName();
-  const bytes = image.by === 'target' ? ok(null) : journal.bytesOf(image);
+  const bytes = image.by === 'target' ? ok(null) : journal.images.bytesOf(image);
   if (bytes.ok && bytes.value === null) symlinkSync(image.name, folder.at(temp));
   else if (bytes.ok && bytes.value !== null) {
     const fd = openSync(folder.at(temp), CREATE, 0o600);
@@ -93,7 +93,7 @@ async function restore(journal: Journal, image: Image, { folder, name }: Spot): 
       closeSync(fd);
     }
   } else if (!bytes.ok && bytes.error.code === 'TOO_LARGE') {
-    linkSync(journal.images.at(image.name), folder.at(temp));
+    linkSync(journal.images.folder.at(image.name), folder.at(temp));
   } else return bytes.ok ? ok(undefined) : bytes;
   renameSync(folder.at(temp), folder.at(name));
   syncFolder(folder);

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { createFilePolicy } from '../../src/kernel/file-policy.ts';
-import { judgeCommand, programName } from '../../src/policy/commands/judge-command.ts';
+import { judgeCommand } from '../../src/policy/commands/judge-command.ts';
+import { programName } from '../../src/policy/commands/program-name.ts';
 import { parseScript } from '../../src/policy/commands/shell-script.ts';
 import { generateCommands } from './generate-commands.ts';
 import type { Touched } from './parse-trace.ts';

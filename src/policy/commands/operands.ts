@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { runnerOf } from '../script-runners.ts';
-import { programName } from './judge-command.ts';
+import { programName } from './program-name.ts';
 import { scriptsGiven } from './scripts-given.ts';
 import { parseScript, type SimpleCommand } from './shell-script.ts';
 import type { ShellWord } from './shell-words.ts';
