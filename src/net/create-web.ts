@@ -3,10 +3,9 @@ import { fail, type Result } from '../kernel/result.ts';
 import type { UrlJudge, Web, WebRequest, WebResponse } from '../kernel/web.ts';
 import type { Caller, World } from '../kernel/workspace.ts';
 import { createDialer, type DialerOptions } from './dialer.ts';
-import { type FetchAccess, type FetchParts, fetchPage } from './fetch-page.ts';
+import type { FetchAccess, FetchParts } from './fetch-page.ts';
 import { isAllowedHost } from './hosts.ts';
 import { PageCache } from './page-cache.ts';
-import { pdfText } from './pdf-text.ts';
 import { createSearch } from './search/create-search.ts';
 import type { SearchSettings } from './search/settings.ts';
 import { createUrlGuard, portOf, type UrlGuardOptions } from './url-guard.ts';
@@ -27,7 +26,10 @@ export interface WebAccess {
   open(caller: Caller): Web;
 }
 
-/** The way to the web that all calls share: one guard, one cache. Throws when a list of hosts makes no sense. */
+/**
+ * The way to the web that all calls share: one guard, one cache. Throws when a list of hosts makes no sense. What goes
+ * that way is loaded when something first does: HTTP and TLS take a noticeable part of the time of a short command.
+ */
 export function createWeb(options: WebOptions = {}): WebAccess {
   const { allowedHosts = [] } = options;
   const guard = createUrlGuard(options);
@@ -53,12 +55,16 @@ export function createWeb(options: WebOptions = {}): WebAccess {
       async fetch(request) {
         const access = admitted(request, caller);
         if (!access.ok) return access;
+        const { fetchPage } = await import('./fetch-page.ts');
         return within(request.timeoutMs, caller.signal, request.url, (signal) =>
           fetchPage({ ...parts, owner: caller.session }, request, access.value, signal),
         );
       },
       search: (query) => search(query, caller.signal),
-      pdfText: (bytes) => pdfText(bytes, caller.signal),
+      async pdfText(bytes) {
+        const { pdfText } = await import('./pdf-text.ts');
+        return pdfText(bytes, caller.signal);
+      },
     }),
   };
 }

@@ -67,10 +67,12 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
   const files: string[] = [];
   let launcher: Launcher | null = null;
   let input: LiveInput | null = null;
+  let network: SandboxNetwork | null = null;
   try {
     launcher = plan.launchers.take(plan.request.network === undefined ? 'plain' : 'with-channel');
     input = plan.request.stdin === LIVE_INPUT ? createLiveInput(plan.pipes) : null;
     load(launcher, plan, files, input);
+    network = await openWay(launcher, plan);
   } catch (error) {
     if (launcher !== null) plan.onRemoval(launcher.discard());
     input?.end();
@@ -78,7 +80,6 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
     return fail('SANDBOX_UNAVAILABLE', `The run could not be set up: ${messageOf(error)}. ${REPAIR}`);
   }
   const { started, cgroup, status, said } = launcher;
-  const network = openWay(launcher, plan);
   try {
     const exposure = watchExposure(plan);
     const writable = plan.request.mounts === 'live' ? plan.workspace : null;
@@ -127,7 +128,7 @@ function load(launcher: Launcher, plan: ProcessPlan, files: string[], input: Liv
   });
 }
 
-function openWay(launcher: Launcher, { request, dialer }: ProcessPlan): SandboxNetwork | null {
+async function openWay(launcher: Launcher, { request, dialer }: ProcessPlan): Promise<SandboxNetwork | null> {
   if (request.network === undefined || dialer === undefined) return null;
   return openNetwork(launcher.started.child, request, dialer);
 }

@@ -2,7 +2,6 @@ import type { ChildProcess } from 'node:child_process';
 import { Server } from 'node:net';
 import type { Dialer } from '../kernel/dialer.ts';
 import type { NetworkUse, RunRequest } from '../kernel/sandbox.ts';
-import { createProxy } from './proxy.ts';
 
 /**
  * A run has a network namespace with nothing in it. Where hosts are allowed, a small program of ours runs inside before
@@ -37,7 +36,9 @@ const server = require('node:net').createServer();
 server.listen(${PROXY_PORT}, '127.0.0.1', () => process.send('door', server, () => process.exit(0)));
 `;
 
-export function openNetwork(child: ChildProcess, request: RunRequest, dialer: Dialer): SandboxNetwork {
+/** Loads the proxy first: most runs have no network, and need no HTTP. */
+export async function openNetwork(child: ChildProcess, request: RunRequest, dialer: Dialer): Promise<SandboxNetwork> {
+  const { createProxy } = await import('./proxy.ts');
   const proxy = createProxy({
     dialer,
     access: request.network ?? { hosts: [] },

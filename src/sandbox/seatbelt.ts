@@ -10,7 +10,7 @@ import { createHostSandbox, type HostPlan } from './host-sandbox.ts';
 import type { IsolationOptions } from './isolation-options.ts';
 import { proxyEnvironment } from './network.ts';
 import { blockedNames } from './placeholders.ts';
-import { createProxy } from './proxy.ts';
+import type { Proxy as RunProxy } from './proxy.ts';
 import type { CheckedRequest } from './request.ts';
 import { withinHardLimit } from './request-size.ts';
 import { seatbeltProfile } from './seatbelt-profile.ts';
@@ -113,8 +113,6 @@ export function createSeatbelt(options: SeatbeltOptions): Sandbox {
   });
 }
 
-type RunProxy = ReturnType<typeof createProxy>;
-
 interface Door {
   readonly port: number;
   readonly proxy: RunProxy;
@@ -129,6 +127,7 @@ async function openDoor(request: RunRequest, dialer: Dialer | undefined): Promis
   }
   const access = dialer.check?.(request.network);
   if (access?.ok === false) return access;
+  const { createProxy } = await import('./proxy.ts');
   const { tag, network } = request;
   const proxy = createProxy({ dialer, access: network, tag, onUse: request.onNetwork?.bind(request) });
   const server = createServer((socket) => proxy.accept(socket));

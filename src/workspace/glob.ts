@@ -1,7 +1,7 @@
 import { ok, type Result } from '../kernel/result.ts';
 import type { GlobAnswer, GlobQuery } from '../kernel/workspace.ts';
 import { globPattern, roughFilter } from './glob-pattern.ts';
-import { newestFirst, newestOf } from './newest-first.ts';
+import { type Dated, newestFirst, newestOf } from './newest-first.ts';
 import type { Place } from './place.ts';
 import type { RipgrepRun } from './ripgrep.ts';
 import { countIgnored, type Searcher, startOf, whichFiles, withoutDot, withSafeIgnores } from './search-scope.ts';
@@ -26,8 +26,8 @@ export async function globFiles(searcher: Searcher, asked: GlobQuery): Promise<R
   const dated = await rg.listDated?.(list, roughFilter(query.pattern, folder));
   if (dated?.ok === false) return dated;
   if (dated !== undefined && !isUnknownHere(dated.value)) {
-    const { newest, total } = newestOf(parseDated(dated.value.stdout, isWanted), query.limit);
-    return answer(dated.value, newest, total);
+    const files = parseDated(dated.value.stdout, isWanted);
+    return answer(dated.value, newestOf(files, query.limit), files.times.length);
   }
   const ran = await rg.run(list);
   if (!ran.ok) return ran;
@@ -51,12 +51,18 @@ export async function globFiles(searcher: Searcher, asked: GlobQuery): Promise<R
   }
 }
 
-/** The name of a sensitive file may be known, but a sensitive folder is not looked into. Judged once for all in a folder. */
+/**
+ * The name of a sensitive file may be known, but a sensitive folder is not looked into. Judged once for all in a folder,
+ * which mostly come one after another.
+ */
 function openFolders({ policy }: Place): (path: string) => boolean {
   const known = new Map<string, boolean>();
+  let [folder, isOpen] = ['', true];
   return (path) => {
-    const folder = path.slice(0, Math.max(0, path.lastIndexOf('/')));
-    const isOpen = known.get(folder) ?? policy.judge(folder).access !== 'hidden';
+    const end = path.lastIndexOf('/') + 1;
+    if (end === folder.length && path.startsWith(folder)) return isOpen;
+    folder = path.slice(0, end);
+    isOpen = known.get(folder) ?? policy.judge(folder).access !== 'hidden';
     known.set(folder, isOpen);
     return isOpen;
   };
@@ -67,21 +73,31 @@ function isUnknownHere({ stdout, stderr }: RipgrepRun): boolean {
   return stdout.length === 0 && /(?:stat|xargs): .*(?:not found|unrecognized|invalid option)/.test(stderr);
 }
 
-function parseDated(
-  stdout: Buffer,
-  isWanted: (path: string) => boolean,
-): { readonly path: string; readonly modified: number }[] {
-  const found: { path: string; modified: number }[] = [];
-  for (const line of stdout.toString('utf8').split('\0')) {
-    const tab = line.indexOf('\t');
-    const path = withoutDot(line.slice(tab + 1));
-    if (tab > 0 && isWanted(path)) found.push({ path, modified: microseconds(line.slice(0, tab)) });
+/** Keeps numbers only: tens of thousands of paths, of which a few are shown, would keep the collector busy. */
+function parseDated(stdout: Buffer, isWanted: (path: string) => boolean): Dated {
+  const text = stdout.toString('utf8');
+  const times: number[] = [];
+  const paths: [starts: number[], ends: number[]] = [[], []];
+  for (let at = 0, end = text.indexOf('\0'); end >= 0; at = end + 1, end = text.indexOf('\0', at)) {
+    const tab = text.indexOf('\t', at);
+    const start = text.startsWith('./', tab + 1) ? tab + 3 : tab + 1;
+    if (!isWanted(text.slice(start, end))) continue;
+    times.push(microseconds(text, at));
+    paths[0].push(start);
+    paths[1].push(end);
   }
-  return found;
+  return { times, pathOf: (index) => text.slice(paths[0][index], paths[1][index]) };
 }
 
-/** In two halves: a number of so many digits takes the engine ten times as long to read. */
-function microseconds(seconds: string): number {
-  const point = seconds.length - 7;
-  return Number(seconds.slice(0, point)) * 1e6 + Number(seconds.slice(point + 1));
+/** The number that begins there: a sign perhaps, seconds, a point, and six digits or more. */
+function microseconds(text: string, start: number): number {
+  const end = text.indexOf('.', start) + 7;
+  let value = 0;
+  for (let at = start; at < end; at++) {
+    const digit = text.charCodeAt(at) - ZERO;
+    if (digit >= 0) value = value * 10 + digit;
+  }
+  return text.charCodeAt(start) === MINUS ? -value : value;
 }
+
+const [ZERO, MINUS] = [48, 45];

@@ -21,17 +21,19 @@ export async function newestFirst<T extends { readonly path: string }>(
   return dated.map(({ each }) => each);
 }
 
+export interface Dated {
+  /** When each was changed, in microseconds. */
+  readonly times: readonly number[];
+  pathOf(index: number): string;
+}
+
 /** The newest of files whose times are known. Few of many are wanted, so only those are put in order. */
-export function newestOf(
-  dated: readonly { readonly path: string; readonly modified: number }[],
-  limit: number,
-): { newest: string[]; total: number } {
-  const times = Float64Array.from(dated, ({ modified }) => modified).sort();
-  const oldest = times[Math.max(0, times.length - limit)] ?? 0;
-  const newest = dated
-    .filter(({ modified }) => modified >= oldest)
-    .sort((a, b) => b.modified - a.modified || (a.path < b.path ? -1 : 1))
-    .slice(0, limit)
-    .map(({ path }) => path);
-  return { newest, total: dated.length };
+export function newestOf({ times, pathOf }: Dated, limit: number): string[] {
+  const oldest = new Float64Array(times).sort()[Math.max(0, times.length - limit)] ?? 0;
+  const newest: { path: string; modified: number }[] = [];
+  for (const [index, modified] of times.entries()) {
+    if (modified >= oldest) newest.push({ path: pathOf(index), modified });
+  }
+  newest.sort((a, b) => b.modified - a.modified || (a.path < b.path ? -1 : 1));
+  return newest.slice(0, limit).map(({ path }) => path);
 }

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Sandbox } from '../kernel/sandbox.ts';
@@ -18,16 +19,21 @@ export interface Ripgrep {
   readonly contained: boolean;
   run(args: readonly string[], maxBytes?: number): Promise<Result<RipgrepRun>>;
   /**
-   * Lists the files whose path matches `filter`, each as `seconds.micros<TAB>path<NUL>`, in one pipeline: looking at the
+   * Lists the files whose path matches `filter`, each as `seconds.micros…<TAB>path<NUL>`, in one pipeline: looking at the
    * time of thousands of files takes us far longer than it takes a program made for it. Undefined where there is none.
    * Only names come out, of sensitive files too, also of what is in sensitive folders.
    */
   listDated?(args: readonly string[], filter: string): Promise<Result<RipgrepRun>>;
 }
 
+/** An older `find` does not know the option, and leaves its input to what comes after it. */
 const DATED =
   '[ -x "$1" ] || exit 127; rg="$1"; filter="$2"; shift 2; "$rg" "$@" | ' +
-  '"$rg" --no-config --null-data --color=never -e "$filter" - | xargs -0 -r stat --printf "%.6Y\\t%n\\0" --';
+  '"$rg" --no-config --null-data --color=never -e "$filter" - | ' +
+  '{ find -files0-from - -maxdepth 0 -printf "%T@\\t%p\\0" || xargs -0 -r stat --printf "%.6Y\\t%n\\0" --; } || exit 1';
+
+/** One processor less than there are: looking at times takes as long as the listing, and goes on beside it. */
+const LISTING_THREADS = `--threads=${Math.max(1, availableParallelism() - 1)}`;
 
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 /** Of the call's time, left for what comes after the search. */
@@ -57,7 +63,10 @@ export function ripgrepFor(caller: Caller, root: string, sandbox: Sandbox | unde
     run: (args, maxBytes = MAX_OUTPUT_BYTES) => start(maxBytes, (rg) => [rg, '--no-config', ...args]),
     ...(sandbox?.kind === 'bubblewrap' && {
       listDated: (args: readonly string[], filter: string) =>
-        start(MAX_OUTPUT_BYTES, (rg) => ['bash', '-c', DATED, 'glob', rg, filter, '--no-config', ...args]),
+        start(MAX_OUTPUT_BYTES, (rg) => {
+          const list = [rg, filter, '--no-config', LISTING_THREADS, ...args];
+          return ['bash', '-c', DATED, 'glob', ...list];
+        }),
     }),
   };
 }

@@ -2,7 +2,7 @@ import { messageOf } from '../../kernel/error.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { Web, WebSearchAnswer, WebSearchHit } from '../../kernel/web.ts';
 import type { HostDialer } from '../dialer.ts';
-import { type Exchanged, exchange } from '../exchange.ts';
+import type { Exchanged } from '../exchange.ts';
 import { normalHost } from '../hosts.ts';
 import { LOOPBACK, ownAddresses, portOf } from '../url-guard.ts';
 import { brave } from './brave.ts';
@@ -24,6 +24,7 @@ export function createSearch(settings: SearchSettings, dialer: HostDialer) {
   return async function search(query: Query, cancelled: AbortSignal): Promise<Result<WebSearchAnswer>> {
     const provider = choose(settings, query);
     if (provider === undefined) return notConfigured();
+    const { exchange } = await import('../exchange.ts');
     const deadline = AbortSignal.timeout(TIMEOUT_MS);
     try {
       const signal = AbortSignal.any([deadline, cancelled]);

@@ -254,6 +254,30 @@ test('when the time is over, the results until then are given and said to be par
   expect(found.text).toContain('The time was over');
 });
 
+test.each([
+  ['an older find', 'find() { echo "find: unknown predicate" >&2; return 1; }; export -f find'],
+  [
+    'neither find nor xargs',
+    'find() { return 127; }; xargs() { echo "xargs: not found" >&2; return 127; }; export -f find xargs',
+  ],
+])('glob says the newest first also where there is %s', async (_what, without) => {
+  const older: Sandbox = {
+    kind: bubblewrap.kind,
+    status: () => bubblewrap.status(),
+    close: async () => {},
+    run: (request) =>
+      bubblewrap.run({
+        ...request,
+        command: ['bash', '-c', `${without}; "$@"`, 'older', ...(request.command as string[])],
+      }),
+  };
+  await using ws = await prepared(older);
+  expect((await ws.call('glob', { pattern: 'app/*' })).value).toMatchObject({
+    paths: ['app/util.py', 'app/main.ts', 'app/main.py'],
+    total: 3,
+  });
+});
+
 test('where the sandbox does not work, search does all the same, and commands say what is missing', async () => {
   const missing = createBubblewrap({
     ...{ filePolicy: createFilePolicy(), path: '/usr/bin:/bin', home: '/root', stateFolder },
