@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './install.mjs';
+import { said } from './said.mjs';
 
 export function build() {
   const shared = Math.max(...['package.json', 'tsconfig.json'].map((file) => modified(join(root, file))));
@@ -17,7 +18,7 @@ export function build() {
 }
 
 function run(what, program, args) {
-  console.error(`Building ${what} …`);
+  console.error(said(`Building ${what} …`, `正在构建 ${what} ……`));
   const { status, stderr } = spawnSync(join(root, 'node_modules', '.bin', program), args, {
     cwd: root,
     // A test that builds has another one, and would leave the page that React's developers want.

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { said } from './said.mjs';
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const stamp = join(root, 'node_modules', '.installed-lock');
@@ -20,7 +21,7 @@ export async function install() {
   await acquire();
   try {
     if (installed() === wanted) return;
-    console.error('Installing packages (npm ci) …');
+    console.error(said('Installing packages (npm ci) …', '正在安装软件包（npm ci）……'));
     // Development packages too, also under NODE_ENV=production: they build and test this repository.
     const args = ['ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
     const { status } = spawnSync('npm', args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
@@ -31,7 +32,8 @@ export async function install() {
   } finally {
     rmSync(lock, { recursive: true, force: true });
   }
-  console.error('npm ci failed. Check that the package registry can be reached, then run the same command again.');
+  const next = 'Check that the package registry can be reached, then run the same command again.';
+  console.error(said(`npm ci failed. ${next}`, 'npm ci 失败。请检查能否访问软件包仓库，然后重新运行同一条命令。'));
   process.exit(1);
 }
 
@@ -50,7 +52,8 @@ async function acquire() {
       if (error.code !== 'EEXIST') throw error;
       if (abandoned()) rmSync(lock, { recursive: true, force: true });
       else {
-        if (!told) console.error('Waiting for another install in this checkout …');
+        if (!told)
+          console.error(said('Waiting for another install in this checkout …', '正在等待此目录中的另一次安装……'));
         await new Promise((done) => setTimeout(done, 200));
       }
     }
@@ -68,7 +71,13 @@ function abandoned() {
 function refuseOldNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major > 20 || (major === 20 && minor >= 19)) return;
-  console.error(`Toolwright needs Node 20.19 or newer; this is ${process.version}.`);
+  const { version } = process;
+  console.error(
+    said(
+      `Toolwright needs Node 20.19 or newer; this is ${version}.`,
+      `Toolwright 需要 Node 20.19 或更新版本；当前是 ${version}。`,
+    ),
+  );
   process.exit(1);
 }
 

@@ -6,6 +6,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { build } from './build.mjs';
 import { root } from './install.mjs';
+import { said } from './said.mjs';
 
 build();
 const options = process.argv.slice(2);
@@ -29,7 +30,9 @@ function demoCopy() {
     return copy;
   } catch (error) {
     const next = 'Set XDG_DATA_HOME to one that can, or work in a folder of yours: npm start -- --workspace PATH';
-    console.error(`The demo workspace cannot be copied to ${data} (${error.code}). ${next}`);
+    const english = `The demo workspace cannot be copied to ${data} (${error.code}). ${next}`;
+    const instead = '请把 XDG_DATA_HOME 设为可写的目录，或打开你自己的目录：npm start -- --workspace 目录';
+    console.error(said(english, `无法把演示工作区复制到 ${data}（${error.code}）。${instead}`));
     process.exit(1);
   }
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -106,6 +107,22 @@ test('what stops a start is said in Chinese too', async () => {
   expect(taken.err).toContain(`127.0.0.1 的端口 ${port} 已被占用。`);
 });
 
+test('a key that the model refuses is told with what to check', async () => {
+  using place = cliPlace(PATH);
+  const refusing = createHttpServer((_, response) =>
+    response.writeHead(401).end('{"error":{"message":"invalid key"}}'),
+  );
+  await once(refusing.listen(0, '127.0.0.1'), 'listening');
+  const { port } = refusing.address() as AddressInfo;
+  const settings = ['--provider', 'anthropic', '--model-base-url', `http://127.0.0.1:${port}`];
+  const wrong = { ANTHROPIC_API_KEY: 'wrong' };
+  const english = await cli(place, ['run', 'Hi', ...settings], { env: wrong });
+  const chinese = await cli(place, ['run', 'Hi', ...settings], { env: { ...wrong, LANG: 'zh_CN.UTF-8' } });
+  refusing.close();
+  expect(english).toMatchObject({ code: 5, out: expect.stringContaining('401: invalid key. Check the key') });
+  expect(chinese).toMatchObject({ code: 5, out: expect.stringContaining('401: invalid key。请检查密钥是否正确') });
+});
+
 /** In columns: a Chinese character takes two. */
 function widthOf(line: string): number {
   return [...line].reduce((sum, char) => sum + (/[\p{Script=Han}\u3000-\u303f\uff00-\uff60]/u.test(char) ? 2 : 1), 0);
@@ -124,7 +141,7 @@ test.each([
   [['call', 'nope'], 2, 'There is no tool nope'],
   [['call', 'readfile', '--path', 'x'], 2, 'Did you mean read_file?'],
   [['call', 'read_file'], 2, 'parameter: path. toolwright call read_file --help'],
-  [['explain', 'bahs', 'ls'], 2, 'There is no tool bahs; «tools» lists them. Did you mean bash?'],
+  [['explain', 'bahs', 'ls'], 2, 'There is no tool bahs; toolwright tools lists them. Did you mean bash?'],
   [['explain', 'read_file', '--path'], 2, '--path needs a value'],
   [
     ['tools', 'enabel', 'bash'],
@@ -238,8 +255,9 @@ test('without a key, chat is a place to call tools by hand, with approval and ed
     'leave it',
     '/undo',
     'hello',
-    '/nope',
-    '/quit',
+    '/read_fil a.txt',
+    '/read_file ../of-somebody-else/in/a-folder-with-a-long-name.txt',
+    '/exit',
   ].join('\n');
   const { code, out } = await cli(place, ['chat'], { input });
   expect(code).toBe(0);
@@ -248,7 +266,8 @@ test('without a key, chat is a place to call tools by hand, with approval and ed
   expect(out).toContain('The person who approved this changed content');
   expect(out).toContain('A person refused to run write_file: leave it');
   expect(out).toContain('As before again: a.txt');
-  expect(out).toContain('There is no tool nope');
+  expect(out).toContain('There is no tool read_fil; /tools lists them. Did you mean read_file?');
+  expect(out).toContain('is outside the workspace. Use a path relative to the workspace root.\n');
   expect(readFileSync(join(place.workspace, 'a.txt'), 'utf8')).toBe('alpha');
 });
 

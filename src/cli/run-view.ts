@@ -1,6 +1,6 @@
 import type { Outcome } from '../kernel/call.ts';
 import type { Event, EventData } from '../kernel/event.ts';
-import type { Cli } from './cli.ts';
+import { type Cli, inLanguage } from './cli.ts';
 import { harmless } from './style.ts';
 
 const MOST_LINES = 8;
@@ -69,7 +69,9 @@ export class RunView {
     const how = state === 'succeeded' ? '' : ` ${state}`;
     this.#cli.print(`  ${mark} ${tool}${how} ${style.dim(durationMs === null ? '' : `${Math.round(durationMs)} ms`)}`);
     const lines = outcome.text.split('\n');
-    for (const line of lines.slice(0, MOST_LINES)) this.#cli.print(style.dim(`    ${style.line(line, 4)}`));
+    // What went wrong is never cut: the next step stands at its end.
+    const fitted = (line: string) => (outcome.ok ? style.line(line, 4) : harmless(line));
+    for (const line of lines.slice(0, MOST_LINES)) this.#cli.print(style.dim(`    ${fitted(line)}`));
     if (lines.length > MOST_LINES) this.#cli.print(style.dim(`    ${words.moreLines(lines.length - MOST_LINES)}`));
   }
 
@@ -79,7 +81,7 @@ export class RunView {
     const tokens = usage.input + usage.output + usage.cacheRead + usage.cacheWrite;
     const mark = reason === 'done' ? style.green('✓') : style.red('✗');
     this.#cli.print(
-      `${mark} ${words.ends[reason]} ${style.dim(`(${words.used(turns, tokens, '')})`)} ${harmless(message)}`.trimEnd(),
+      `${mark} ${words.ends[reason]} ${style.dim(`(${words.used(turns, tokens, '')})`)} ${harmless(inLanguage(words, message))}`.trimEnd(),
     );
   }
 

@@ -15,7 +15,8 @@ export function styleFor({ stdout, env }: Io): Style {
   const wanted = env.FORCE_COLOR ? env.FORCE_COLOR !== '0' : stdout.isTTY === true && env.TERM !== 'dumb';
   const on = wanted && !env.NO_COLOR;
   const paint = (start: number, end: number) => (text: string) => (on ? `\x1b[${start}m${text}\x1b[${end}m` : text);
-  const columns = stdout.columns ?? 80;
+  // A terminal that does not know its width says 0.
+  const columns = stdout.columns || 80;
   return {
     bold: paint(1, 22),
     dim: paint(2, 22),

@@ -165,6 +165,11 @@ test('everything works in Chinese, on a phone, and by keyboard alone', LONG, asy
   await callCard(page, 'read_file').getByText('完成').waitFor();
   const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
   expect(overflow).toBe(0);
+  await callTool(page, 'read_file', { path: '../b.txt' });
+  await page.getByText('拒绝访问：../b.txt 在工作区之外。').waitFor();
+  await callTool(page, 'bash', { command: 'rm a.txt' });
+  await page.getByRole('region', { name: '审批' }).getByRole('button', { name: '打开' }).click();
+  await page.getByRole('dialog').getByText('不能确定 rm 只读取而不改动。').first().waitFor();
 });
 
 test('with a token that the server does not know the page says where the right one is', LONG, async () => {

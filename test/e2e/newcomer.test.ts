@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 
 /** What a machine may lack or refuse on the first day: each is met with what to do next, by the built command line. */
-const cli = join(import.meta.dirname, '..', '..', 'dist', 'cli.js');
+const root = join(import.meta.dirname, '..', '..');
+const CHINESE = { LANG: 'zh_CN.UTF-8' };
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'newcomer-')));
 const home = join(base, 'home');
 const workspace = join(base, 'my work 工作');
@@ -20,9 +21,13 @@ interface Ran {
   err: string;
 }
 
-/** Runs one command line where `change` was done to the file system, as only this process sees it. */
 function toolwright(argv: readonly string[], change: readonly string[] = [], env: object = {}): Promise<Ran> {
-  const program = ['--die-with-parent', '--dev-bind', '/', '/', ...change, '--', process.execPath, cli, ...argv];
+  return run([join(root, 'dist', 'cli.js'), ...argv], change, env);
+}
+
+/** Runs one script where `change` was done to the file system, as only this process sees it. */
+function run(script: readonly string[], change: readonly string[], env: object): Promise<Ran> {
+  const program = ['--die-with-parent', '--dev-bind', '/', '/', ...change, '--', process.execPath, ...script];
   const child = spawn('bwrap', program, {
     cwd: workspace,
     env: { PATH: process.env.PATH, HOME: home, LANG: 'C.UTF-8', ...env },
@@ -67,6 +72,10 @@ describe('without bubblewrap', () => {
     const { out, err } = await toolwright(['start', '--set', 'port=0'], gone);
     expect(out).toContain('http://127.0.0.1:');
     expect(err).toContain('Install it: `apt-get install bubblewrap`');
+    const chinese = await toolwright(['start', '--set', 'port=0'], gone, CHINESE);
+    expect(chinese.err).toContain(
+      '没有安装 bubblewrap，命令无法隔离，因此不会运行。请安装：`apt-get install bubblewrap`',
+    );
   });
 });
 
@@ -84,6 +93,21 @@ describe('where the home cannot be written', () => {
     expect({ code, out }).toEqual({ code: 4, out: '' });
     expect(err).toContain(`cannot write its record in ${home}/.local/state/toolwright (EROFS)`);
     expect(err).toContain('TOOLWRIGHT_STATE_DIR=/folder');
+  });
+
+  test('in Chinese too', async () => {
+    const { err } = await toolwright(['doctor'], readOnly, CHINESE);
+    expect(err).toContain(`Toolwright 无法在 ${home}/.local/state/toolwright 写入记录（EROFS）。`);
+  });
+
+  test.each([
+    [{}, 'The demo workspace cannot be copied to', 'Set XDG_DATA_HOME to one that can'],
+    [CHINESE, '无法把演示工作区复制到', '请把 XDG_DATA_HOME 设为可写的目录'],
+  ])('npm start says where the demo can go instead %j', async (env, what, next) => {
+    const { code, err } = await run([join(root, 'scripts', 'start.mjs')], readOnly, env);
+    expect(code).toBe(1);
+    expect(err).toContain(`${what} ${home}/.local/share`);
+    expect(err).toContain(next);
   });
 
   test('with that folder it works', async () => {

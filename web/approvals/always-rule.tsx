@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import type { ApprovalDetail } from '../../src/protocol/approvals.ts';
 import { Visible } from '../show/visible.tsx';
-import { useWords } from '../words/words.ts';
+import { useServerWords, useWords } from '../words/words.ts';
 
 /** The rules that would be saved, before they are: one a line, to be read or changed; the server judges them again. */
 export function AlwaysRule({
@@ -14,8 +14,9 @@ export function AlwaysRule({
   onSave: (rule: string) => void;
 }): ReactNode {
   const say = useWords();
+  const told = useServerWords();
   const [rule, setRule] = useState(approval.always?.rule ?? '');
-  if (approval.always === null) return <p className="text-soft">{approval.whyNoRule ?? say('alwaysNone')}</p>;
+  if (approval.always === null) return <p className="text-soft">{told(approval.whyNoRule ?? say('alwaysNone'))}</p>;
   const edited = rule.trim() !== approval.always.rule;
   return (
     <section ref={intoSight} aria-label={say('alwaysTitle')} className="scroll-mb-4 rounded-lg border border-warn p-3">

@@ -1,7 +1,7 @@
 import { memo, type ReactNode } from 'react';
 import { Markdown } from '../show/markdown.tsx';
 import type { MessageItem } from '../state/feed.ts';
-import { useWords } from '../words/words.ts';
+import { useServerWords, useWords } from '../words/words.ts';
 import { CallCard } from './call-card.tsx';
 import type { ChatRow } from './rows-of.ts';
 
@@ -38,6 +38,7 @@ const RUN_WORDS = {
 
 const Message = memo(({ message }: { message: MessageItem }): ReactNode => {
   const say = useWords();
+  const told = useServerWords();
   const { role, text } = message;
   if (role === 'user') {
     return (
@@ -51,7 +52,7 @@ const Message = memo(({ message }: { message: MessageItem }): ReactNode => {
     <div data-role={role} className={role === 'notice' ? 'text-soft text-sm italic' : 'py-1 [overflow-wrap:anywhere]'}>
       <span className="sr-only">{say(role === 'notice' ? 'notice' : 'agent')}: </span>
       {message.run !== undefined && <strong>{say(RUN_WORDS[message.run.kind])} </strong>}
-      <Markdown text={text} />
+      <Markdown text={message.run === undefined ? text : told(text)} />
     </div>
   );
 });

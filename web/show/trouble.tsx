@@ -1,13 +1,14 @@
 import type { ReactNode } from 'react';
-import { useWords } from '../words/words.ts';
+import { useServerWords, useWords } from '../words/words.ts';
 
-/** What went wrong, where it happened, in the server's words. */
+/** What went wrong, where it happened. */
 export function Trouble({ text }: { text: string | null }): ReactNode {
   const say = useWords();
+  const told = useServerWords();
   if (text === null) return null;
   return (
     <p role="alert" className="rounded-lg border border-bad px-3 py-2 text-bad [overflow-wrap:anywhere]">
-      {say('somethingWrong', { reason: text })}
+      {say('somethingWrong', { reason: told(text) })}
     </p>
   );
 }

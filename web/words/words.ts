@@ -1,5 +1,6 @@
 import { createStore, useStore } from '../state/store.ts';
 import { en, type Words } from './en.ts';
+import { inChinese } from './server-sentences.ts';
 import { zh } from './zh.ts';
 
 export type Language = 'en' | 'zh';
@@ -21,6 +22,11 @@ export type Say = (key: keyof Words, values?: Record<string, string | number>) =
 export function useWords(): Say {
   const dictionary = DICTIONARIES[useStore(language)];
   return (key, values = {}) => dictionary[key].replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ''));
+}
+
+/** What the server said, in the language of the page where there are words for it. */
+export function useServerWords(): (text: string) => string {
+  return useStore(language) === 'zh' ? inChinese : (text) => text;
 }
 
 function firstLanguage(): Language {

@@ -16,6 +16,7 @@ import { RunView } from '../run-view.ts';
 import { newSessionId } from '../session-id.ts';
 import { harmless } from '../style.ts';
 import { readToolLine } from '../tool-line.ts';
+import { unknownTool } from '../unknown-tool.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 
 interface ChatOptions extends CommonOptions {
@@ -60,7 +61,7 @@ class Chat {
     this.#cli.print(
       model.ok ? words.withModel(model.value.name) : `${inLanguage(words, model.error.message)}\n${words.manual}`,
     );
-    await openSession(app, this.#session, words.commands.chat);
+    await openSession(app, this.#session, words.chatTitle);
     const play = { app, session: this.#session, json: false, approver: this.approver };
     if (agent !== undefined && (await this.#isOpen(app))) {
       this.#cli.print(words.resuming(this.#session));
@@ -69,7 +70,7 @@ class Chat {
     for (;;) {
       const line = (await this.prompter.ask(style.bold(words.prompt)))?.trim();
       this.#leaving = false;
-      if (line === undefined || line === '/quit') break;
+      if (line === undefined || line === '/quit' || line === '/exit') break;
       if (line === '') continue;
       await this.#stoppable(async (signal) => {
         if (line.startsWith('/')) await this.#do(app, line.slice(1), signal);
@@ -92,7 +93,7 @@ class Chat {
     }
     if (name === 'undo') return this.#undo(app, rest[0]);
     const tool = app.executor.offered().find((offered) => offered.name === name);
-    if (tool === undefined) return print(words.noSuchTool(harmless(name)));
+    if (tool === undefined) return print(unknownTool(this.#cli, app.registry, name, '/tools').message);
     const view = new RunView(this.#cli);
     const stop = app.executor.on((event) => (event.session === this.#session ? view.show(event) : undefined));
     const context = new ExecutionContext({ ...app.context, sessionId: this.#session });

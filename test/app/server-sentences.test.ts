@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { inChinese } from '../../web/words/server-sentences.ts';
+import { TestServer } from '../server/test-server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await TestServer.start({ flags: { deny: 'bash(git push *)', ask: 'bash(git fetch *)' } });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const LATIN_WORD = /[a-z]{2,}/;
+/** What may stay in Latin letters: names, paths, commands and modes. */
+const without = (text: string, names: readonly string[]) =>
+  names.reduce((rest, name) => rest.replaceAll(name, ''), text);
+
+describe('why a person is asked is said in Chinese', () => {
+  test.each<[string, Record<string, string>, string[]]>([
+    ['write_file', { path: 'a.txt', content: 'two' }, ['a.txt']],
+    ['delete_file', { path: 'a.txt' }, ['a.txt']],
+    ['write_file', { path: '.claude/x', content: 'x' }, ['.claude/x']],
+    ['bash', { command: 'touch x' }, ['touch']],
+    ['bash', { command: 'git fetch origin' }, ['bash(git fetch *)']],
+    ['bash', { command: 'sed -i s/a/b/ a.txt' }, ['sed']],
+    ['bash', { command: 'echo a > b' }, ['echo']],
+    ['bash', { command: 'cat /etc/hostname' }, ['cat', '/etc/hostname']],
+    ['bash', { command: 'FOO=1 ls' }, ['FOO', 'ls']],
+    ['web_fetch', { url: 'https://example.com' }, ['example.com']],
+  ])('%s %j', async (tool, args, names) => {
+    const { approval } = await server.ask(args, tool);
+    const { body } = await server.get(`/v1/approvals/${approval.id}`);
+    const reasons: string[] = [body.reason, ...body.verdicts.map(({ reason }: { reason: string }) => reason)];
+    expect(reasons.map((reason) => without(inChinese(reason), names))).not.toContainEqual(
+      expect.stringMatching(LATIN_WORD),
+    );
+  });
+});
+
+describe('why a call was refused or failed is said in Chinese', () => {
+  test.each<[string, Record<string, string>, string]>([
+    ['read_file', { path: '../x' }, '拒绝访问：../x 在工作区之外。请使用相对于工作区根目录的路径。'],
+    ['read_file', { path: '.env' }, '不能使用 .env：环境变量文件中有机密。用户可以在配置中放开。'],
+    ['read_file', { path: 'none' }, '没有文件 none。可用 list_directory 或 glob 查看，或用 write_file 创建它。'],
+    ['read_file', {}, '缺少必需的参数：path'],
+    ['bash', { command: 'git push origin' }, '规则 bash(git push *) 拒绝它。'],
+    ['bash', { command: 'rm -rf /' }, '为安全起见已拒绝：它会删除 / 及其中的一切。'],
+  ])('%s %j', async (tool, args, words) => {
+    const { body } = await server.post('/v1/calls', { tool, args });
+    expect(inChinese(body.outcome.text.replace(/^Error: /, ''))).toBe(words);
+  });
+});
+
+test('what has no words in Chinese stays as it was said, and names stay as they are', () => {
+  expect(inChinese('Something new happened.')).toBe('Something new happened.');
+  expect(inChinese('It would change It creates a new file..')).toBe('它会修改 It creates a new file.。');
+});

@@ -1,0 +1,94 @@
+/**
+ * What the server says is in English, as the record keeps it. These are the sentences that people meet most often, in
+ * Chinese: `$1` stays as it was said, `$rest` is a sentence again. What is not here is shown as the server said it.
+ */
+const SENTENCES: readonly (readonly [RegExp, string])[] = [
+  // Why a call is asked about, or refused.
+  [/^Mode plan only reads\. (?<rest>.+)$/s, 'plan 模式只允许读取。$rest'],
+  [/^Mode strict allows only what is on its list\. (?<rest>.+)$/s, 'strict 模式只允许清单内的操作。$rest'],
+  [/^(.+) is not known to only read\.$/s, '不能确定 $1 只读取而不改动。'],
+  [/^(.+) only reads\.$/s, '$1 只读取。'],
+  [/^Reading inside the workspace is allowed\.$/, '允许读取工作区内的文件。'],
+  [/^It creates a new file\.$/, '它会新建一个文件。'],
+  [/^It would change (.+)\.$/s, '它会修改 $1。'],
+  [/^It changes (.+), which exists\.$/s, '它会修改已存在的 $1。'],
+  [/^It (?:would delete|deletes) (.+)\.$/s, '它会删除 $1。'],
+  [/^It writes (.+)\.$/s, '它会写入 $1。'],
+  [/^It reads (.+), which is outside the workspace\.$/s, '它会读取工作区之外的 $1。'],
+  [
+    /^It would write to (.+), which is outside the workspace\. Write inside it\.$/s,
+    '它会写入工作区之外的 $1。请写在工作区内。',
+  ],
+  [
+    /^It runs what (.+?) says, and this text has not run in this session yet: (.*)$/s,
+    '它会运行 $1 的内容，而这段内容在本会话中还没有运行过：$2',
+  ],
+  [/^(?:The variable )?(.+) may change what runs\.$/s, '$1 可能改变实际运行的内容。'],
+  [/^The sandbox contains it\.$/, '它在沙箱内运行。'],
+  [/^There is no sandbox to contain it\.$/, '没有沙箱可以隔离它。'],
+  [/^The rule (.+) says so\.$/s, '规则 $1 如此规定。'],
+  [/^The rule (.+) refuses it\.$/s, '规则 $1 拒绝它。'],
+  [/^The rule (.+) asks about it\.$/s, '规则 $1 要求询问。'],
+  [/^The rule (.+) allows it\.$/s, '规则 $1 允许它。'],
+  [/^(.+) is not on the list of allowed hosts\.$/s, '$1 不在允许的主机清单中。'],
+  [/^(.+) is not on the list of allowed commands\.$/s, '$1 不在允许的命令清单中。'],
+  [/^(.+) is protected: (?<rest>.+)\.$/s, '$1 受保护：$rest。'],
+  [
+    /^(.+) cannot be (?:used|read): (?<rest>.+)\. A user can lift that in the configuration\.$/s,
+    '不能使用 $1：$rest。用户可以在配置中放开。',
+  ],
+  [/^environment files hold secrets$/, '环境变量文件中有机密'],
+  [/^it holds credentials$/, '其中有凭据'],
+  [/^it looks like a private key$/, '它看起来是私钥'],
+  [/^git on the host runs what stands here$/, '主机上的 git 会执行其中的内容'],
+  [/^editors and tools on the host run what stands here$/, '主机上的编辑器和工具会执行其中的内容'],
+  [/^it is Toolwright's own$/, '它属于 Toolwright 自身'],
+  [/^Refused for safety: (?<rest>.+)$/s, '为安全起见已拒绝：$rest'],
+  [/^it would delete (.+) and everything in it\.$/s, '它会删除 $1 及其中的一切。'],
+  [
+    /^This cannot be allowed for good: (?<rest>.+)\. Allow it once instead\.$/s,
+    '不能永久允许：$rest。请改为允许一次。',
+  ],
+  [/^(.+) can run anything, so a rule for it would allow anything$/s, '$1 能运行任何东西，为它设规则等于允许一切'],
+  // How a call ended.
+  [/^A person refused to run (.+)\. Do not try it again unchanged\.$/s, '用户拒绝运行 $1。请不要原样重试。'],
+  [
+    /^Access denied: (.+) is outside the workspace\. Use a path relative to the workspace root\.$/s,
+    '拒绝访问：$1 在工作区之外。请使用相对于工作区根目录的路径。',
+  ],
+  [
+    /^File not found: (.+)\. Look around with list_directory or glob, or create it with write_file\.$/s,
+    '没有文件 $1。可用 list_directory 或 glob 查看，或用 write_file 创建它。',
+  ],
+  [/^Missing required parameter: (.+)$/s, '缺少必需的参数：$1'],
+  [
+    /^bubblewrap is not installed, so commands cannot be isolated and do not run\. Install it: (.+)$/s,
+    '没有安装 bubblewrap，命令无法隔离，因此不会运行。请安装：$1',
+  ],
+  // What the server cannot do for the page.
+  [/^The server does not answer\. Is it still running\?$/, '服务器没有响应。它还在运行吗？'],
+  [/^(.+)\. Check the key and that it may use this model\.$/s, '$1。请检查密钥是否正确，以及它是否可以使用此模型。'],
+  [/^(.+)\. Check the model's name and modelBaseUrl\.$/s, '$1。请检查模型名称和地址（modelBaseUrl）。'],
+  [
+    /^The demo works on the demo workspace: open examples\/demo-workspace, or a copy of it\.$/,
+    '演示只能在演示工作区中进行：请打开 examples/demo-workspace 或它的副本。',
+  ],
+  [
+    /^Your role is (\S+); this needs (\S+)\. Ask an administrator for another token\.$/,
+    '你的角色是 $1，此操作需要 $2。请向管理员申请另一个令牌。',
+  ],
+];
+
+/** A sentence is short; what is longer is some tool's output. */
+const LONGEST = 4000;
+
+export function inChinese(text: string): string {
+  if (text.length > LONGEST) return text;
+  for (const [pattern, words] of SENTENCES) {
+    const found = pattern.exec(text);
+    if (found === null) continue;
+    const rest = inChinese(found.groups?.rest ?? '');
+    return words.replace(/\$(rest|\d)/g, (_, part: string) => (part === 'rest' ? rest : (found[Number(part)] ?? '')));
+  }
+  return text;
+}
