@@ -1,4 +1,5 @@
-import { type Answers, createAnswers, type ReviewedEdit } from '../approval/answers.ts';
+import { createAnswers } from '../approval/answers.ts';
+import type { Answers, ReviewedEdit } from '../kernel/answers.ts';
 import type { ApprovalRecord } from '../kernel/approval.ts';
 import { ExecutionContext } from '../kernel/execution-context.ts';
 import type { Ledger } from '../kernel/ledger.ts';

@@ -1,4 +1,4 @@
-import type { RuleProposal } from '../approval/answers.ts';
+import type { RuleProposal } from '../kernel/answers.ts';
 import { ExecutionContext } from '../kernel/execution-context.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { App } from './open-app.ts';
