@@ -46,7 +46,5 @@ async function review(
       `The workspace of call ${callId} is not open here: answer where it is, or without edits.`,
     );
   }
-  const { workingDir, timeout, maxOutputSize } = app.context;
-  const context = new ExecutionContext({ workingDir, timeout, maxOutputSize, sessionId: session });
-  return app.executor.review(tool, context, args);
+  return app.executor.review(tool, new ExecutionContext({ ...app.context, sessionId: session }), args);
 }

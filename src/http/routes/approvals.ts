@@ -26,8 +26,7 @@ export function approvalRoutes(backend: Backend): ApprovalHandlers {
   async function draftOf({ tool, args, session }: ApprovalRecord, who: Credential): Promise<Draft | undefined> {
     const workspace = await places.find(session, who);
     if (workspace === undefined) return undefined;
-    const { workingDir, timeout, maxOutputSize } = workspace.context;
-    const context = new ExecutionContext({ workingDir, timeout, maxOutputSize, sessionId: session });
+    const context = new ExecutionContext({ ...workspace.context, sessionId: session });
     return workspace.executor.draft(tool, context, args);
   }
 
