@@ -1,4 +1,4 @@
-import type { Answers, RuleProposal } from '../approval/answers.ts';
+import type { Answers, RuleProposal } from '../kernel/answers.ts';
 import type { ApprovalRequest, ApprovalResponse } from '../kernel/ports.ts';
 import type { Result } from '../kernel/result.ts';
 import type { Always } from '../mcp/server/approver.ts';

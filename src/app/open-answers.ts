@@ -1,4 +1,5 @@
-import { type Answers, createAnswers, type ReviewedEdit } from '../approval/answers.ts';
+import { createAnswers } from '../approval/answers.ts';
+import type { Answers, ReviewedEdit } from '../kernel/answers.ts';
 import type { ApprovalRecord } from '../kernel/approval.ts';
 import { ExecutionContext } from '../kernel/execution-context.ts';
 import type { Ledger } from '../kernel/ledger.ts';
@@ -45,7 +46,5 @@ async function review(
       `The workspace of call ${callId} is not open here: answer where it is, or without edits.`,
     );
   }
-  const { workingDir, timeout, maxOutputSize } = app.context;
-  const context = new ExecutionContext({ workingDir, timeout, maxOutputSize, sessionId: session });
-  return app.executor.review(tool, context, args);
+  return app.executor.review(tool, new ExecutionContext({ ...app.context, sessionId: session }), args);
 }

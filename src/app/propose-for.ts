@@ -1,4 +1,4 @@
-import type { RuleProposal } from '../approval/answers.ts';
+import type { RuleProposal } from '../kernel/answers.ts';
 import { ExecutionContext } from '../kernel/execution-context.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { App } from './open-app.ts';
@@ -23,8 +23,7 @@ export async function proposeFor(
       'The workspace of this call is not open here: answer where it is, or without «always».',
     );
   }
-  const { workingDir, timeout } = app.context;
-  const context = new ExecutionContext({ workingDir, timeout, sessionId: session });
+  const context = new ExecutionContext({ ...app.context, sessionId: session });
   const reviewed = await app.executor.review(tool, context, args);
   if (!reviewed.ok) return reviewed;
   const proposed = app.rules.propose(reviewed.value.subject, written);

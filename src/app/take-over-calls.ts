@@ -41,6 +41,5 @@ async function contextFor(
 ): Promise<ExecutionContext | undefined> {
   const session = await ledger.session(call.session);
   if (session?.workspace !== workspace) return undefined;
-  const { workingDir, timeout, maxOutputSize } = context;
-  return new ExecutionContext({ workingDir, timeout, maxOutputSize, sessionId: call.session, agentId: call.agent });
+  return new ExecutionContext({ ...context, sessionId: call.session, agentId: call.agent });
 }

@@ -1,27 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import type { Answered, Answers, EditReview, ReviewedEdit, RuleProposal, Yes } from '../kernel/answers.ts';
 import type { ApprovalRecord, Shown } from '../kernel/approval.ts';
 import type { Failure } from '../kernel/error.ts';
 import type { EventData } from '../kernel/event.ts';
 import type { Ledger } from '../kernel/ledger.ts';
 import type { MaybePromise, Result } from '../kernel/result.ts';
 import { changedFields } from './changed-fields.ts';
-
-/** The narrowest rules that cover a call, one for each part of it, what they let through, and what they would not. */
-export interface RuleProposal {
-  readonly rules: readonly string[];
-  readonly covers: readonly string[];
-  readonly refuses: readonly string[];
-  /** The only one they would hold in. */
-  readonly workspace: string;
-}
-
-/** Edited arguments after validation, hooks and policy. */
-export interface ReviewedEdit {
-  readonly args: Record<string, unknown>;
-  readonly shown: Shown;
-  readonly digest: string;
-  readonly verdict: { readonly verdict: 'allow' | 'ask' | 'deny'; readonly reason: string; readonly rule: string };
-}
 
 export interface AnswerParts {
   readonly ledger: Ledger;
@@ -32,33 +16,6 @@ export interface AnswerParts {
   /** Called when an answer saved a rule, before the answer is given. */
   readonly ruleSaved?: () => MaybePromise<void>;
   readonly now?: () => number;
-}
-
-export interface Yes {
-  readonly modifiedArgs?: Record<string, unknown> | undefined;
-  /** The rules to save, one a line, as they were shown or as the person edited them; true for those that are proposed. */
-  readonly always?: true | string | undefined;
-  /** The digest that was shown; of edited arguments, that of their review. */
-  readonly digest?: string | undefined;
-}
-
-export type Answered =
-  | { readonly kind: 'answered'; readonly approval: ApprovalRecord }
-  | { readonly kind: 'unknown' }
-  /** Somebody answered before, its time is over, or its call has ended. */
-  | { readonly kind: 'over'; readonly approval: ApprovalRecord }
-  /** Nothing was decided: it can still be answered otherwise. */
-  | { readonly kind: 'refused'; readonly error: Failure };
-
-export type EditReview =
-  | { readonly kind: 'reviewed'; readonly edit: ReviewedEdit; readonly changed: readonly string[] }
-  | Exclude<Answered, { kind: 'answered' }>;
-
-export interface Answers {
-  approve(id: string, by: string, yes?: Yes): Promise<Answered>;
-  deny(id: string, by: string, message?: string): Promise<Answered>;
-  review(id: string, args: Record<string, unknown>): Promise<EditReview>;
-  proposal(approval: ApprovalRecord): Promise<Result<RuleProposal>>;
 }
 
 /** Takes answers for any call of any process. The first one counts; the store decides which that is. */

@@ -29,7 +29,8 @@ export function toolArguments(words: readonly string[], schema: Schema): Result<
   return ok(args);
 }
 
-function readValue(text: string, type: string | readonly string[] | undefined): unknown {
+/** A text stays a text; what is declared as something else is read as JSON. */
+export function readValue(text: string, type: unknown): unknown {
   if (type === 'string') return text;
   try {
     return JSON.parse(text);

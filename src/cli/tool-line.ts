@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../kernel/input-schema.ts';
+import { readValue } from './tool-arguments.ts';
 
 /**
  * The arguments of a tool as a person types them behind its name: JSON, or `key=value`, or plain values for the
@@ -20,7 +21,7 @@ export function readToolLine(text: string, schema: JsonSchema): Record<string, u
     const [, key = '', value = ''] = /^([\w-]+)=([\s\S]*)$/.exec(word) ?? [];
     const named = key in properties;
     const name = named ? key : names.find((one) => !(one in args));
-    if (name !== undefined) args[name] = fitting(named ? value : word, properties[name]?.type);
+    if (name !== undefined) args[name] = readValue(named ? value : word, properties[name]?.type);
   }
   return args;
 }
@@ -34,14 +35,4 @@ function wordsOf(line: string): string[] {
 
 function unescaped(text: string): string {
   return text.replace(/\\(["\\])/g, '$1');
-}
-
-/** A text stays a text; what is declared as something else is read as JSON. */
-function fitting(text: string, type: unknown): unknown {
-  if (type === 'string') return text;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

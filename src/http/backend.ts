@@ -1,6 +1,5 @@
-import type { ApprovalRecord, Shown } from '../kernel/approval.ts';
+import type { Answers } from '../kernel/answers.ts';
 import type { CallRecord } from '../kernel/call.ts';
-import type { Failure } from '../kernel/error.ts';
 import type { ExecutionContext } from '../kernel/execution-context.ts';
 import type { Ledger, RuleRecord } from '../kernel/ledger.ts';
 import type { BlobStore, Logger } from '../kernel/ports.ts';
@@ -28,46 +27,6 @@ export interface WorkspaceBackend {
   undo(callId: string): Promise<Result<{ readonly restored: readonly string[] }>>;
   /** How the files stand to git; null where nobody can tell. */
   gitStatus(): Promise<Result<GitStatusView | null>>;
-}
-
-export type Answered =
-  | { readonly kind: 'answered'; readonly approval: ApprovalRecord }
-  | { readonly kind: 'unknown' }
-  | { readonly kind: 'over'; readonly approval: ApprovalRecord }
-  | { readonly kind: 'refused'; readonly error: Failure };
-
-/** Where people's answers go. */
-export interface Answers {
-  approve(
-    id: string,
-    by: string,
-    yes: {
-      modifiedArgs?: Record<string, unknown> | undefined;
-      always?: true | string | undefined;
-      digest?: string | undefined;
-    },
-  ): Promise<Answered>;
-  deny(id: string, by: string, message?: string): Promise<Answered>;
-  review(
-    id: string,
-    args: Record<string, unknown>,
-  ): Promise<
-    | {
-        readonly kind: 'reviewed';
-        readonly edit: { readonly args: Record<string, unknown>; readonly shown: Shown; readonly digest: string };
-        readonly changed: readonly string[];
-      }
-    | Exclude<Answered, { kind: 'answered' }>
-  >;
-  /** The rules that «always» would save, or why there are none. */
-  proposal(approval: ApprovalRecord): Promise<
-    Result<{
-      readonly rules: readonly string[];
-      readonly covers: readonly string[];
-      readonly refuses: readonly string[];
-      readonly workspace: string;
-    }>
-  >;
 }
 
 /** What drives an agent on a session. NOT_CONFIGURED where there is no model. */

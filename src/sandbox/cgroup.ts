@@ -1,5 +1,6 @@
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import type { Limits } from '../kernel/sandbox.ts';
+import { namesIn, readText } from './files.ts';
 import { isOwnerGone, OWNED_NAME, OWNER_ID } from './owner.ts';
 
 /** One run's control group. Its limits bind everything that enters, root included. */
@@ -34,7 +35,7 @@ export interface CgroupTexts {
 
 /** Where this machine lets us make control groups for memory and processes; null when nowhere. */
 export function findCgroupHost(
-  texts: CgroupTexts = { groups: readText('/proc/self/cgroup'), mounts: readText('/proc/self/mounts') },
+  texts: CgroupTexts = { groups: readText('/proc/self/cgroup') ?? '', mounts: readText('/proc/self/mounts') ?? '' },
 ): CgroupHost | null {
   const own = ownGroups(texts.groups);
   const mounts = cgroupMounts(texts.mounts);
@@ -137,14 +138,14 @@ function nextName(): string {
 
 /** Groups of processes that were killed before they could tidy up. One that is in use cannot be removed. */
 function removeLeftovers(parent: string): void {
-  for (const name of readFolder(parent)) {
+  for (const name of namesIn(parent)) {
     const owner = name.startsWith(PREFIX) ? OWNED_NAME.exec(name.slice(PREFIX.length))?.[1] : undefined;
     if (owner !== undefined && isOwnerGone(owner)) tryRemove(join(parent, name));
   }
 }
 
 function handsDown(folder: string): boolean {
-  const controllers = readText(`${folder}/cgroup.subtree_control`).trim().split(' ');
+  const controllers = (readText(`${folder}/cgroup.subtree_control`) ?? '').trim().split(' ');
   return controllers.includes('memory') && controllers.includes('pids');
 }
 
@@ -196,29 +197,13 @@ function scaled(value: number | null, factor: number): number | null {
 }
 
 function readField(path: string, field: string): number {
-  const found = new RegExp(`^${field} (\\d+)$`, 'm').exec(readText(path))?.[1];
+  const found = new RegExp(`^${field} (\\d+)$`, 'm').exec(readText(path) ?? '')?.[1];
   return Number(found ?? 0);
 }
 
 function readNumber(path: string): number | null {
-  const text = readText(path).trim();
+  const text = (readText(path) ?? '').trim();
   return /^\d+$/.test(text) ? Number(text) : null;
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    return '';
-  }
-}
-
-function readFolder(path: string): string[] {
-  try {
-    return readdirSync(path);
-  } catch {
-    return [];
-  }
 }
 
 function write(path: string, value: number): void {

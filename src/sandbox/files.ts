@@ -1,4 +1,14 @@
-import { accessSync, closeSync, constants, openSync, statSync, unlinkSync, writeSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 let counter = 0;
@@ -31,5 +41,23 @@ export function isExecutable(path: string): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** None when the folder cannot be read. */
+export function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** What the kernel says in a file of its own; null when it cannot be read. */
+export function readText(path: string): string | null {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return null;
   }
 }

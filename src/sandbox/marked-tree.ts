@@ -2,6 +2,7 @@ import type { RunEnd } from '../kernel/sandbox.ts';
 import { allPids, isGone, memoryOf, pidsWithEnvironment, samplesOf, sharedMemoryOfMachine } from './proc.ts';
 import type { MeasuredTree, Used } from './supervise.ts';
 import { createTally } from './tally.ts';
+import { tryKill } from './try-kill.ts';
 
 /** A process has no environment for a moment when it becomes another program: only a lasting silence is an end. */
 const QUIET_MS = 20;
@@ -41,13 +42,4 @@ export function markedTree(pid: number, mark: string): MeasuredTree {
       return quietSince !== undefined && performance.now() - quietSince >= QUIET_MS;
     },
   };
-}
-
-function tryKill(pid: number, signal: NodeJS.Signals): void {
-  if (pid === 0) return;
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // It has ended by itself.
-  }
 }

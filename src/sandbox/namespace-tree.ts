@@ -14,6 +14,7 @@ import {
 } from './proc.ts';
 import type { Tree } from './supervise.ts';
 import { createTally, type Tally } from './tally.ts';
+import { tryKill } from './try-kill.ts';
 
 /** What bubblewrap tells about a run, in lines of JSON that it writes into a file. */
 export interface BubblewrapStatus {
@@ -79,15 +80,6 @@ export function namespaceTree(given: {
     return first;
   }
 
-  function send(pid: number, signal: NodeJS.Signals): void {
-    if (pid === 0) return;
-    try {
-      process.kill(pid, signal);
-    } catch {
-      // It has ended by itself.
-    }
-  }
-
   return {
     ...(quick !== null && { pauseMs: QUICK_MS }),
     check(limits) {
@@ -116,13 +108,13 @@ export function namespaceTree(given: {
     },
     signal(name) {
       const root = firstPid();
-      if (root === null) return send(-monitorPid, 'SIGKILL');
-      for (const pid of descendants(root)) send(pid, name);
+      if (root === null) return tryKill(-monitorPid, 'SIGKILL');
+      for (const pid of descendants(root)) tryKill(pid, name);
     },
     kill() {
       const root = firstPid();
-      send(root ?? -monitorPid, 'SIGKILL');
-      if (root !== null && isGone(root)) send(monitorPid, 'SIGKILL');
+      tryKill(root ?? -monitorPid, 'SIGKILL');
+      if (root !== null && isGone(root)) tryKill(monitorPid, 'SIGKILL');
     },
     isGone() {
       const root = firstPid();

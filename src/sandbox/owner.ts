@@ -1,5 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { isGone, pidsByVariable, startTimeOf } from './proc.ts';
+import { tryKill } from './try-kill.ts';
 
 /**
  * Who something on this machine belongs to: a process by its number and the time it began, in a PID namespace, since
@@ -30,7 +31,7 @@ export function isOwnerGone(id: string): boolean {
  */
 export function endOrphans(): void {
   for (const [pid, owner] of pidsByVariable(NAME)) {
-    if (pid !== process.pid && isOwnerGone(owner)) tryKill(pid);
+    if (pid !== process.pid && isOwnerGone(owner)) tryKill(pid, 'SIGKILL');
   }
 }
 
@@ -47,13 +48,5 @@ function bootId(): string {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').slice(0, 8);
   } catch {
     return '0';
-  }
-}
-
-function tryKill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It has ended by itself, or belongs to somebody else.
   }
 }

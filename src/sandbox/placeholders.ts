@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileRule } from '../kernel/file-policy.ts';
-import { freshName } from './files.ts';
+import { freshName, namesIn } from './files.ts';
 import { statOf } from './inside.ts';
 import { isOwnerGone, OWNED_NAME, OWNER_ID } from './owner.ts';
 
@@ -105,14 +105,6 @@ function recordedPath(record: string): string | null {
     return typeof path === 'string' ? path : null;
   } catch {
     return null;
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }
 

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, readlinkSync, type Stats, statfsSync, statSync } from 'node:fs';
+import { readdirSync, readlinkSync, type Stats, statfsSync, statSync } from 'node:fs';
+import { namesIn, readText } from './files.ts';
 
 /** What one process uses now. `cpuMs` and `writtenBytes` include the children it has waited for. */
 export interface ProcessSample {
@@ -65,7 +66,7 @@ function dividedSum(samples: readonly ProcessSample[]): number {
 export function unnamedFiles(pids: readonly number[]): { dev: number; bytes: number; inMemory: boolean }[] {
   const found = new Map<string, { dev: number; bytes: number; inMemory: boolean }>();
   for (const pid of pids) {
-    for (const fd of readFolder(`/proc/${pid}/fd`)) {
+    for (const fd of namesIn(`/proc/${pid}/fd`)) {
       const target = readTarget(`/proc/${pid}/fd/${fd}`);
       if (target?.endsWith(' (deleted)') !== true) continue;
       const stat = statOf(`/proc/${pid}/fd/${fd}`);
@@ -175,7 +176,7 @@ function childrenOf(pid: number): number[] {
   if (listed === null) return hasChildrenFiles() ? [] : childrenByScan(pid);
   let text = listed;
   // A thread's children are listed under the thread that started them.
-  for (const task of readFolder(`/proc/${pid}/task`)) {
+  for (const task of namesIn(`/proc/${pid}/task`)) {
     if (task !== String(pid)) text += ` ${readText(`/proc/${pid}/task/${task}/children`) ?? ''}`;
   }
   return text.split(' ').filter(Boolean).map(Number);
@@ -194,7 +195,7 @@ function childrenByScan(pid: number): number[] {
 }
 
 export function allPids(): number[] {
-  return readFolder('/proc').filter(isNumber).map(Number);
+  return namesIn('/proc').filter(isNumber).map(Number);
 }
 
 /** Processes of ours whose environment holds `entry`, such as `TOOLWRIGHT_CALL=…`. */
@@ -218,14 +219,6 @@ function isNumber(name: string): boolean {
   return /^\d+$/.test(name);
 }
 
-function readText(path: string): string | null {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    return null;
-  }
-}
-
 function readTarget(path: string): string | null {
   try {
     return readlinkSync(path);
@@ -240,13 +233,5 @@ function statOf(path: string): Stats | null {
     return statSync(path);
   } catch {
     return null;
-  }
-}
-
-function readFolder(path: string): string[] {
-  try {
-    return readdirSync(path);
-  } catch {
-    return [];
   }
 }

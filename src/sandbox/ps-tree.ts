@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import type { RunEnd } from '../kernel/sandbox.ts';
 import type { MeasuredTree } from './supervise.ts';
+import { tryKill } from './try-kill.ts';
 
 /** One process as `ps` tells it. `began` tells it from an earlier one of the same number. */
 export interface PsRow {
@@ -117,13 +118,4 @@ function milliseconds(time: string): number {
   const [days, clock] = time.includes('-') ? time.split('-') : ['0', time];
   const seconds = (clock ?? '').split(':').reduce((sum, part) => sum * 60 + Number(part), 0);
   return 1000 * (Number(days) * 86_400 + seconds);
-}
-
-function tryKill(pid: number, signal: NodeJS.Signals): void {
-  if (pid === 0 || pid === -1) return;
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // It has ended by itself.
-  }
 }

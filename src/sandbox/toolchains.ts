@@ -1,6 +1,6 @@
-import { accessSync, constants, existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { isExecutable } from './files.ts';
+import { isExecutable, namesIn } from './files.ts';
 import { statOf } from './inside.ts';
 
 /** The system as a run sees it, read-only. Everything else of the host is not there. */
@@ -147,14 +147,6 @@ function isFile(path: string): boolean {
     return statSync(path).isFile();
   } catch {
     return false;
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import {
   DEFAULT_LIMITS,
   LIVE_INPUT,
@@ -8,6 +8,7 @@ import {
   type RunResult,
   type Sandbox,
 } from '../kernel/sandbox.ts';
+import { readText } from '../sandbox/files.ts';
 
 /** What every adapter of the Sandbox port promises. Framework-free: each check throws when it does not hold. */
 export interface SandboxCheck {
@@ -293,15 +294,7 @@ export function processesTagged(tag: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
-    .filter((pid) => readText(`/proc/${pid}/environ`).split('\0').includes(`TOOLWRIGHT_CALL=${tag}`));
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    return '';
-  }
+    .filter((pid) => (readText(`/proc/${pid}/environ`) ?? '').split('\0').includes(`TOOLWRIGHT_CALL=${tag}`));
 }
 
 async function until(holds: () => boolean): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { answersIn } from '../../app/open-answers.ts';
 import type { App } from '../../app/open-app.ts';
+import type { Answered } from '../../kernel/answers.ts';
 import type { ApprovalRecord, Shown } from '../../kernel/approval.ts';
 import { type Cli, failWith } from '../cli.ts';
 import { previewLines } from '../preview.ts';
@@ -13,8 +14,6 @@ interface AnswerOptions extends CommonOptions {
   readonly input?: string;
   readonly always?: string;
 }
-
-type Answered = Awaited<ReturnType<ReturnType<typeof answersIn>['deny']>>;
 
 export function define(command: Command, cli: Cli): void {
   const { words } = cli;

@@ -66,9 +66,8 @@ async function call(cli: Cli, tool: string, words: readonly string[], options: C
     const data = { workspace: workspaceId, title: `call ${tool}`, agent: null, by: 'cli' };
     await host.ledger.note(session, { type: 'session.created', callId: null, at: Date.now(), data });
     if (!headless) stopAsking.push(askHere(cli, host, session, stop));
-    const { workingDir, timeout, maxOutputSize } = context;
-    const where = { workingDir, timeout, maxOutputSize, sessionId: session, dryRun: options.dryRun ?? false };
-    const result = await executor.execute(tool, new ExecutionContext(where), args.value, { signal: stop.signal });
+    const own = new ExecutionContext({ ...context, sessionId: session, dryRun: options.dryRun ?? false });
+    const result = await executor.execute(tool, own, args.value, { signal: stop.signal });
     const { ok, callId, text } = result;
     const said = io.stdout.isTTY ? harmless(text) : text;
     if (!ok) cli.exitCode = exitCodeOf(result.error);
@@ -112,7 +111,7 @@ function askHere(cli: Cli, host: Host, session: string, stop: AbortController): 
     const answered = await prompter.ask(words.runIt, { signal: stop.signal });
     if (stop.signal.aborted) return;
     const said = (answered ?? '').trim().toLowerCase();
-    if (['y', 'yes', '是'].includes(said)) await host.answers.approve(id, 'cli', {});
+    if (['y', 'yes', '是'].includes(said)) await host.answers.approve(id, 'cli');
     else await host.answers.deny(id, 'cli', ['', 'n', 'no', '否'].includes(said) ? undefined : said);
   }
 }

@@ -1,8 +1,9 @@
+import type { Answered } from '../../kernel/answers.ts';
 import type { ApprovalRecord } from '../../kernel/approval.ts';
 import { ExecutionContext } from '../../kernel/execution-context.ts';
 import type { Draft } from '../../kernel/view.ts';
 import type { ApprovalDetail } from '../../protocol/approvals.ts';
-import type { Answered, Backend } from '../backend.ts';
+import type { Backend } from '../backend.ts';
 import { type Credential, maySee } from '../credentials.ts';
 import { type Answer, type Handlers, json } from '../handler.ts';
 import { failureResponse, refuse } from '../problem.ts';
@@ -25,8 +26,7 @@ export function approvalRoutes(backend: Backend): ApprovalHandlers {
   async function draftOf({ tool, args, session }: ApprovalRecord, who: Credential): Promise<Draft | undefined> {
     const workspace = await places.find(session, who);
     if (workspace === undefined) return undefined;
-    const { workingDir, timeout, maxOutputSize } = workspace.context;
-    const context = new ExecutionContext({ workingDir, timeout, maxOutputSize, sessionId: session });
+    const context = new ExecutionContext({ ...workspace.context, sessionId: session });
     return workspace.executor.draft(tool, context, args);
   }
 
