@@ -43,7 +43,7 @@ export async function findChanges(given: {
       if (!isWalked(path)) unlooked = true;
       if (old.delete(name) === false) created.push(path);
       else if (changedSince(`${workspace}/${path}`, given.startedAtMs - TICK_MS)) modified.push(path);
-      if (performance.now() > end || created.length + modified.length > MOST_PATHS) {
+      if (performance.now() >= end || created.length + modified.length > MOST_PATHS) {
         complete = false;
         break;
       }
