@@ -1,6 +1,15 @@
-import { existsSync } from 'node:fs';
-import { copyFile, lstat, mkdir, readdir, readlink, symlink, writeFile } from 'node:fs/promises';
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export const INSIDE_USER = 'toolwright';
 export const INSIDE_HOME = '/home/toolwright';
@@ -19,38 +28,50 @@ const NEEDED = [
 ] as const;
 
 export async function writeEtc(folder: string, user: { uid: number; gid: number }): Promise<void> {
-  await mkdir(folder, { mode: 0o755 });
-  await Promise.all(NEEDED.map((name) => copyNeeded(name, folder)));
-  await writeFile(join(folder, 'passwd'), passwd(user));
-  await writeFile(join(folder, 'group'), `root:x:0:\n${INSIDE_USER}:x:${user.gid}:\nnogroup:x:65534:\n`);
-  await writeFile(join(folder, 'hosts'), '127.0.0.1\tlocalhost\n::1\tlocalhost\n');
-}
-
-async function copyNeeded(name: string, folder: string): Promise<void> {
-  if (!existsSync(`/etc/${name}`)) return;
-  await mkdir(dirname(join(folder, name)), { recursive: true });
-  await copy(`/etc/${name}`, join(folder, name));
+  mkdirSync(folder, { mode: 0o755 });
+  const pause = pauses();
+  for (const name of NEEDED) {
+    if (!existsSync(`/etc/${name}`)) continue;
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    await copy(`/etc/${name}`, join(folder, name), pause);
+  }
+  writeFileSync(join(folder, 'passwd'), passwd(user));
+  writeFileSync(join(folder, 'group'), `root:x:0:\n${INSIDE_USER}:x:${user.gid}:\nnogroup:x:65534:\n`);
+  writeFileSync(join(folder, 'hosts'), '127.0.0.1\tlocalhost\n::1\tlocalhost\n');
 }
 
 /**
  * Links stay links: they lead to /usr, which is there. What this user may not read is left out, as it would be inside.
- * Not by a program: it would outlive us if we are killed, and write into a folder that the next one removes.
+ * Not by a program: it would outlive us if we are killed, and write into a folder that the next one removes. There are
+ * hundreds of small files, which are quicker copied at once than each in its turn; now and then others get theirs.
  */
-async function copy(from: string, to: string): Promise<void> {
+async function copy(from: string, to: string, pause: () => Promise<void> | undefined): Promise<void> {
+  await pause();
   try {
-    const found = await lstat(from);
-    if (found.isSymbolicLink()) return await symlink(await readlink(from), to);
-    if (found.isFile()) return await copyFile(from, to);
+    const found = lstatSync(from);
+    if (found.isSymbolicLink()) return symlinkSync(readlinkSync(from), to);
+    if (found.isFile()) return copyFileSync(from, to);
     if (!found.isDirectory()) return;
-    const names = await readdir(from);
-    await mkdir(to, { mode: 0o755 });
-    // One after the other: there are hundreds, and others want to read files too.
-    for (const name of names) await copy(`${from}/${name}`, `${to}/${name}`);
+    const names = readdirSync(from);
+    mkdirSync(to, { mode: 0o755 });
+    for (const name of names) await copy(`${from}/${name}`, `${to}/${name}`, pause);
   } catch (error) {
     if (!LEFT_OUT.has((error as NodeJS.ErrnoException).code)) throw error;
   }
 }
 
+/** Lets the loop turn when this has gone on for as long as somebody may be kept waiting. */
+function pauses(): () => Promise<void> | undefined {
+  let since = performance.now();
+  return () => {
+    if (performance.now() - since < SLICE_MS) return undefined;
+    return nextTurn().then(() => {
+      since = performance.now();
+    });
+  };
+}
+
+const SLICE_MS = 5;
 const LEFT_OUT: ReadonlySet<string | undefined> = new Set(['EACCES', 'EPERM', 'ENOENT']);
 
 function passwd({ uid, gid }: { uid: number; gid: number }): string {
