@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import {
-  type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
   type ClientCapabilities,
@@ -20,7 +19,7 @@ import type { McpApprover } from './approver.ts';
 import type { Connection } from './connection.ts';
 import type { Resources } from './resources.ts';
 import { ANSWER_SECONDS, Run } from './run.ts';
-import { toolAnswer } from './tool-answer.ts';
+import type { Ended } from './run-call.ts';
 
 export interface DoorOptions {
   readonly executor: ToolExecutor;
@@ -84,7 +83,7 @@ export class Door {
     const capabilities = capabilitiesOf(connection, ctx);
     const client = clientOf(connection, ctx)?.name ?? 'unknown';
     const callId = newCallId();
-    const canAsk = hasForms(capabilities) && mayApprove(ctx);
+    const canAsk = hasForms(capabilities) && mayApprove(ctx) && takesForms(connection, ctx);
     const run = new Run({ callId, name, args, canAsk, client, owner });
     this.#tellSession(connection.session, client);
     const caller: McpCaller = { capabilities, ask: run.ask.bind(run), request: ctx.mcpReq };
@@ -120,11 +119,9 @@ export class Door {
     return run?.isOf(name, args) ? run : undefined;
   }
 
-  finish({ server }: Connection, run: Run, name: string, result: ToolResult): CallToolResult {
+  finish(run: Run, result: ToolResult): Ended {
     this.#runs.delete(run.callId);
-    const tool = this.options.executor.offered().find((each) => each.name === name);
-    const answer = toolAnswer(tool, result, { access: run.access, root: this.options.context.workingDir });
-    return server.projectCallToolResult(answer, tool?.outputJson);
+    return { run, result };
   }
 
   drop(callId: string): void {
@@ -150,6 +147,11 @@ export const MAY_APPROVE = 'approve';
 
 function mayApprove({ http }: ServerContext): boolean {
   return http?.authInfo === undefined || http.authInfo.scopes.includes(MAY_APPROVE);
+}
+
+/** In the 2026 revision a form is the answer to a request, and a list is never answered with one. */
+function takesForms({ era }: Connection, { mcpReq }: ServerContext): boolean {
+  return era === 'legacy' || mcpReq.method !== 'resources/list';
 }
 
 /** Whoever was given a state is who may come back with it. */
