@@ -84,7 +84,8 @@ export class Door {
     const client = clientOf(connection, ctx)?.name ?? 'unknown';
     const callId = newCallId();
     const canAsk = hasForms(capabilities) && mayApprove(ctx) && takesForms(connection, ctx);
-    const run = new Run({ callId, name, args, canAsk, client, owner });
+    const review: Run['review'] = (edited) => executor.review(name, own, edited);
+    const run = new Run({ callId, name, args, canAsk, client, owner, review });
     this.#tellSession(connection.session, client);
     const caller: McpCaller = { capabilities, ask: run.ask.bind(run), request: ctx.mcpReq };
     const own = new ExecutionContext({
