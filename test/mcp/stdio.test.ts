@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { openHost } from '../../src/app/open-host.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -126,6 +127,45 @@ test('ends when its client goes', async () => {
   const ended = new Promise((resolve) => child.once('exit', resolve));
   child.stdin.end();
   expect(await ended).toBe(0);
+});
+
+test.each([
+  ['SIGTERM', ['bash', 'read_file']],
+  ['SIGINT', ['read_file']],
+  ['the end of its input', ['read_file']],
+] as const)('leaves no call open after %s: %j', async (how, tools) => {
+  writeFileSync(join(workspace, 'asked.txt'), 'before\n');
+  const settings = ['--set', 'allow=["bash"]', '--set', 'ask=["read_file(asked.txt)"]'];
+  const args = ['--import', 'tsx', join(root, 'src/cli/main.ts'), 'mcp', '-w', workspace, ...settings];
+  const child = spawn(process.execPath, args, { env: environment(), cwd: root });
+  closing.push(() => child.kill('SIGKILL'));
+  const messages: Record<string, unknown>[] = [];
+  createInterface(child.stdout).on('line', (line) => messages.push(JSON.parse(line)));
+  const send = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const call = (id: string, name: string, args: object) =>
+    send({ id, method: 'tools/call', params: { name, arguments: args, _meta: { progressToken: id } } });
+  send(INITIALIZE);
+  await vi.waitUntil(() => messages.length === 1, 60_000);
+  send({ method: 'notifications/initialized' });
+  const calls = {
+    bash: { args: { command: 'echo started; sleep 60' }, end: 'interrupted' },
+    read_file: { args: { path: 'asked.txt' }, end: 'cancelled' },
+  };
+  for (const tool of tools) call(tool, tool, calls[tool].args);
+  const told = () => new Set(messages.map(({ params }) => (params as { progressToken?: string })?.progressToken));
+  await vi.waitUntil(() => tools.every((tool) => told().has(tool)), 60_000);
+
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  if (how === 'the end of its input') child.stdin.end();
+  else child.kill(how);
+  expect(await ended).toBe(0);
+  const host = await openHost({ workspaces: [workspace], env: environment(), home: folder, takeOver: false });
+  if (!host.ok) throw new Error(host.error.message);
+  closing.push(() => host.value.close());
+  const { items } = await host.value.ledger.history({});
+  const states = Object.fromEntries(items.map(({ tool, state }) => [tool, state]));
+  expect(states).toEqual(Object.fromEntries(tools.map((tool) => [tool, calls[tool].end])));
+  expect(await host.value.ledger.approvals({ state: 'pending' })).toEqual([]);
 });
 
 function residentMegabytes(pid: number): number {

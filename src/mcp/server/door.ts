@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
@@ -53,6 +54,7 @@ export interface RunState {
 const MOST_RUNS = 1000;
 /** Of one credential over HTTP, so that the others find a place. */
 const MOST_OF_ONE = 250;
+const LAST_MS = 3000;
 const BUSY = 'Too many calls are under way. Wait for some of them, or answer their questions.';
 
 /** Everything the servers of one process share: the executor, and the calls that are under way. */
@@ -60,6 +62,7 @@ export class Door {
   readonly options: DoorOptions;
   readonly states: RequestStateCodec<RunState>;
   readonly #runs: Map<string, Run>;
+  readonly #underWay = new Set<Promise<unknown>>();
   readonly #sessions = new Set<string>();
   readonly #stop: () => void;
 
@@ -98,7 +101,11 @@ export class Door {
     connection.calls.add(callId);
     const result = executor.execute(name, own, args, { signal: run.signal, id: callId });
     run.start(result);
-    void result.finally(() => connection.calls.delete(callId));
+    const ending = result.finally(() => {
+      connection.calls.delete(callId);
+      this.#underWay.delete(ending);
+    });
+    this.#underWay.add(ending);
     return run;
   }
 
@@ -136,10 +143,15 @@ export class Door {
     this.#sessions.delete(session);
   }
 
-  close(): void {
+  /** Ends what is under way. Resolves when that is recorded, so that the store can be closed, or takes too long. */
+  async close(): Promise<void> {
     this.#stop();
     for (const run of this.#runs.values()) run.cancel();
     this.#runs.clear();
+    const patience = new AbortController();
+    const late = delay(LAST_MS, undefined, { signal: patience.signal }).catch(() => {});
+    await Promise.race([Promise.all(this.#underWay), late]);
+    patience.abort();
   }
 }
 

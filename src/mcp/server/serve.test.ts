@@ -261,7 +261,7 @@ describe.each(['auto', 'legacy'] as const)('a client of today and of %s', (era) 
     const send = defineTool({
       name: 'send',
       description: 'Send something',
-      input: z.object({ method: z.enum(['GET', 'POST', 'PUT']), to: z.string() }),
+      input: z.object({ method: z.enum(['GET', 'POST']), to: z.string() }),
       access: ({ method, to }) => [{ kind: 'net.fetch', url: `http://${to}/`, method }],
       approval: () => 'It leaves the house.',
       run: (input) => ok(ran.push(input)),
