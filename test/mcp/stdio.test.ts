@@ -7,6 +7,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openHost } from '../../src/app/open-host.ts';
+import { INITIALIZE } from './served.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -54,13 +55,6 @@ function start(): { child: ChildProcessWithoutNullStreams; next(): Promise<Recor
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
   return { child, next: async () => JSON.parse((await lines.next()).value as string) };
 }
-
-const INITIALIZE = {
-  jsonrpc: '2.0',
-  id: 'init',
-  method: 'initialize',
-  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
-};
 
 describe.each(['legacy', 'auto'] as const)('a client over pipes, %s', (mode) => {
   test('[E20] works in the workspace: reads, is refused with codes, asks, writes, and finds resources', async () => {

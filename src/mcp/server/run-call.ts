@@ -30,7 +30,8 @@ export async function runCall(
   const run = state === undefined ? door.start(connection, name, args, ctx) : door.waiting(state.callId, name, args);
   if (run === undefined) throw gone();
   const cancel = () => run.cancel();
-  run.follow(progressSink(ctx));
+  const progress = progressSink(ctx);
+  run.follow(progress.tell);
   ctx.mcpReq.signal.addEventListener('abort', cancel, { once: true });
   if (ctx.mcpReq.signal.aborted) cancel();
   try {
@@ -43,6 +44,7 @@ export async function runCall(
       requestState: await door.states.mint({ callId: run.callId, round: run.round }, ctx),
     });
   } finally {
+    progress.end();
     // After the answer the signal may still abort, and then means nothing.
     ctx.mcpReq.signal.removeEventListener('abort', cancel);
   }
