@@ -88,6 +88,23 @@ describe.each(['legacy', 'auto'] as const)('a client over pipes, %s', (mode) => 
   });
 });
 
+test('what a command printed and changed is linked, and can be read', async () => {
+  const client = await connect('legacy');
+  client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { decision: 'allow' } }));
+  const linksOf = async (command: string, timeout = 30) => {
+    const { content } = await client.callTool({ name: 'bash', arguments: { command, timeout } });
+    return content.flatMap((block) => (block.type === 'resource_link' ? [block.uri] : []));
+  };
+  const links = await linksOf('mkdir -p made/deep; echo new > made/deep/file; echo more >> "src/a b.ts"; seq 1 200000');
+  expect(links.slice(0, 2)).toEqual(['workspace:///made/deep/file', 'workspace:///src/a%20b.ts']);
+  expect(links).toHaveLength(3);
+  const { contents } = await client.readResource({ uri: links[2] ?? '' });
+  expect(contents).toMatchObject([
+    { uri: expect.stringMatching(/^output:/), text: expect.stringMatching(/\n200000\n$/) },
+  ]);
+  expect(await linksOf('seq 1 200000; sleep 60', 2)).toEqual([expect.stringMatching(/^output:/)]);
+});
+
 test('what the workspace proposes is not started', async () => {
   mkdirSync(join(workspace, '.toolwright'));
   const mcpServers = { theirs: { command: '/bin/sh', args: ['-c', `touch ${join(folder, 'STARTED')}`] } };
