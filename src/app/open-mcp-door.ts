@@ -20,7 +20,7 @@ function openMcpDoor(host: Host, workspace: string, app: App): Door {
     approver: host.mcpApprover,
     version: host.version,
     instructions: INSTRUCTIONS,
-    resources: workspaceResources({ executor, context, blobs: host.blobs, ...fileNotices(app, host.log) }),
+    resources: workspaceResources({ blobs: host.blobs, ...fileNotices(app, host.log) }),
     onSession(session, client) {
       const data = { workspace, title: `MCP: ${client}`, agent: client, by: 'mcp' };
       const event = { type: 'session.created', callId: null, at: Date.now(), data } as const;

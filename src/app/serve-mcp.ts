@@ -16,18 +16,20 @@ export interface ServeMcpOptions {
   readonly output: Writable;
   /** Where everything goes that is no message of the protocol. */
   readonly errors: Writable;
+  /** Stops it as if the client had gone. */
+  readonly signal: AbortSignal;
 }
 
-/** `toolwright mcp`: serves one client over its pipes until it goes, and leaves nothing of its calls running. */
+/** `toolwright mcp`: serves one client over its pipes until it goes or is told to stop, and leaves nothing of its calls running. */
 export async function serveMcp(options: ServeMcpOptions): Promise<Result<void>> {
-  const { workspace, input, output, errors, ...rest } = options;
+  const { workspace, input, output, errors, signal, ...rest } = options;
   const logger = pino({ level: rest.flags?.['logLevel'] ?? rest.env['TOOLWRIGHT_LOG_LEVEL'] ?? 'warn' }, errors);
   const opened = await openHost({ ...rest, workspaces: [workspace], logger, takeOver: false });
   if (!opened.ok) return opened;
   const [door] = openMcpDoors(opened.value).values();
   if (door === undefined) throw new Error('a host has a workspace');
-  await serveStdio(door, { input, output, log: logger });
-  door.close();
+  await serveStdio(door, { input, output, log: logger, signal });
+  await door.close();
   await opened.value.close();
   return ok(undefined);
 }

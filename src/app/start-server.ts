@@ -72,8 +72,7 @@ function serveMcpOf(host: Host) {
       return found?.http.handle(request, who);
     },
     async close() {
-      for (const { door } of doors) door.close();
-      await Promise.all(doors.map(({ http }) => http.close()));
+      await Promise.all(doors.flatMap(({ door, http }) => [door.close(), http.close()]));
     },
   };
 }

@@ -1,15 +1,11 @@
-import type { ExecutionContext } from '../kernel/execution-context.ts';
 import type { BlobStore } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import { FILE_TEMPLATE, fileUri, OUTPUT_TEMPLATE, readUri } from '../mcp/server/resource-uri.ts';
 import type { ResourceContent, Resources } from '../mcp/server/resources.ts';
-import type { ToolExecutor } from '../runtime/executor.ts';
 import { readFile } from '../tools/fs/read-file.ts';
 import { glob } from '../tools/search/glob.ts';
 
 export interface ResourceParts {
-  readonly executor: ToolExecutor;
-  readonly context: ExecutionContext;
   readonly blobs: BlobStore;
   /** Tells the paths that changed, relative to the workspace. */
   watch?(listener: (path: string) => void): () => void;
@@ -19,37 +15,49 @@ export interface ResourceParts {
 const MOST_LISTED = 500;
 
 /** The workspace's files and what truncation kept, for MCP clients. A file is read by the tool that reads files. */
-export function workspaceResources({ executor, context, blobs, watch, observe }: ResourceParts): Resources {
+export function workspaceResources({ blobs, watch, observe }: ResourceParts): Resources {
   return {
     templates: [
       { uriTemplate: FILE_TEMPLATE, name: 'workspace file', description: 'A file of the workspace, by its path' },
       { uriTemplate: OUTPUT_TEMPLATE, name: 'whole output', description: 'An output that was too long to show whole' },
     ],
-    async list(session) {
-      const found = await executor.execute(glob.name, inSession(session), { pattern: '**', limit: MOST_LISTED });
-      if (!found.ok) return { ok: false, error: found.error };
-      const { paths } = found.value as { paths: string[] };
-      return ok(paths.map((path) => ({ uri: fileUri(path), name: path })));
-    },
-    async read(uri, session) {
+    list: () => ({
+      tool: glob.name,
+      args: { pattern: '**', limit: MOST_LISTED },
+      toAnswer: (found) => (found as { paths: string[] }).paths.map((path) => ({ uri: fileUri(path), name: path })),
+    }),
+    read(uri) {
       const named = readUri(uri);
-      if (named === undefined) return fail('FILE_NOT_FOUND', `${uri} is no resource here. Files are ${FILE_TEMPLATE}.`);
-      const bytes = named.kind === 'file' ? await bytesOf(named.path, session) : await blobs.get(named.handle);
-      return bytes.ok ? ok([contentOf(uri, bytes.value)]) : bytes;
+      if (named === undefined) return unknown(uri);
+      if (named.kind === 'output') return output(uri, named.handle);
+      return {
+        tool: readFile.name,
+        args: { path: named.path, encoding: 'base64' },
+        toAnswer: (file) => [contentOf(uri, bytesOf(file as Encoded))],
+      };
     },
     ...(observe !== undefined && { observe }),
     ...(watch !== undefined && { watch: (listener) => watch((path) => listener(fileUri(path))) }),
   };
 
-  async function bytesOf(path: string, session: string): Promise<Result<Uint8Array>> {
-    const read = await executor.execute(readFile.name, inSession(session), { path, encoding: 'base64' });
-    if (!read.ok) return { ok: false, error: read.error };
-    return ok(Buffer.from((read.value as { content: string }).content, 'base64'));
+  async function output(uri: string, handle: string): Promise<Result<ResourceContent[]>> {
+    const bytes = await blobs.get(handle);
+    return bytes.ok ? ok([contentOf(uri, bytes.value)]) : bytes;
   }
+}
 
-  function inSession(sessionId: string) {
-    return { ...context, sessionId };
-  }
+async function unknown(uri: string): Promise<Result<never>> {
+  return fail('FILE_NOT_FOUND', `${uri} is no resource here. Files are ${FILE_TEMPLATE}.`);
+}
+
+interface Encoded {
+  readonly content: string;
+  readonly encoding: string;
+}
+
+/** Whoever approves the call may have edited how it is read. */
+function bytesOf({ content, encoding }: Encoded): Uint8Array {
+  return Buffer.from(content, encoding === 'base64' ? 'base64' : 'utf8');
 }
 
 function contentOf(uri: string, bytes: Uint8Array): ResourceContent {

@@ -74,7 +74,7 @@ export interface Tool<I = unknown, O = unknown> {
   attachments?(value: O, metadata: Metadata): readonly Attachment[];
 }
 
-/** `data` is base64. A resource has a text or data, or is only named. */
+/** `data` is base64. A resource has a text or data, or is only named. A file is one of the workspace that a call left. */
 export type Attachment =
   | { readonly kind: 'image' | 'audio'; readonly mimeType: string; readonly data: string }
   | {
@@ -83,7 +83,8 @@ export type Attachment =
       readonly mimeType?: string;
       readonly text?: string;
       readonly data?: string;
-    };
+    }
+  | { readonly kind: 'file'; readonly path: string };
 
 export type OwnReason = string | { readonly reason: string; readonly always: true };
 

@@ -1,11 +1,14 @@
 import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { pino } from 'pino';
 import type { Approver } from '../../src/kernel/ports.ts';
 import { type ApprovalWay, createMcpApprover, type McpApprover } from '../../src/mcp/server/approver.ts';
 import { Door, type DoorOptions } from '../../src/mcp/server/door.ts';
 import { type Principal, serveHttp } from '../../src/mcp/server/serve-http.ts';
+import { serveStdio } from '../../src/mcp/server/serve-stdio.ts';
 import { createToolwright, type Toolwright, type ToolwrightOptions } from '../../src/runtime/create-toolwright.ts';
 
 type NodeRequest = Parameters<ReturnType<typeof toNodeHandler>>[0];
@@ -56,3 +59,28 @@ export async function overHttp(
     },
   };
 }
+
+export type Message = Readonly<Record<string, unknown>> & { readonly params?: Readonly<Record<string, unknown>> };
+
+/** The door at the other end of a pipe, for lines as they are; `received` grows with every message it sends. */
+export function overPipe(door: Door): { send(line: unknown): void; received: Message[]; close(): Promise<void> } {
+  const [input, output, stop] = [new PassThrough(), new PassThrough(), new AbortController()];
+  const served = serveStdio(door, { input, output, log, signal: stop.signal });
+  const received: Message[] = [];
+  createInterface(output).on('line', (line) => received.push(JSON.parse(line)));
+  return {
+    send: (line) => void input.write(`${JSON.stringify(line)}\n`),
+    received,
+    async close() {
+      stop.abort();
+      await served;
+    },
+  };
+}
+
+export const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 'init',
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+};

@@ -6,6 +6,8 @@ import { createInterface } from 'node:readline';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { openHost } from '../../src/app/open-host.ts';
+import { INITIALIZE } from './served.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -54,13 +56,6 @@ function start(): { child: ChildProcessWithoutNullStreams; next(): Promise<Recor
   return { child, next: async () => JSON.parse((await lines.next()).value as string) };
 }
 
-const INITIALIZE = {
-  jsonrpc: '2.0',
-  id: 'init',
-  method: 'initialize',
-  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
-};
-
 describe.each(['legacy', 'auto'] as const)('a client over pipes, %s', (mode) => {
   test('[E20] works in the workspace: reads, is refused with codes, asks, writes, and finds resources', async () => {
     const client = await connect(mode);
@@ -91,6 +86,23 @@ describe.each(['legacy', 'auto'] as const)('a client over pipes, %s', (mode) => 
     await expect(client.readResource({ uri: 'workspace:///%2e%2e/x' })).rejects.toMatchObject({ code: -32602 });
     await expect(client.readResource({ uri: 'file:///etc/passwd' })).rejects.toMatchObject({ code: -32602 });
   });
+});
+
+test('what a command printed and changed is linked, and can be read', async () => {
+  const client = await connect('legacy');
+  client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { decision: 'allow' } }));
+  const linksOf = async (command: string, timeout = 30) => {
+    const { content } = await client.callTool({ name: 'bash', arguments: { command, timeout } });
+    return content.flatMap((block) => (block.type === 'resource_link' ? [block.uri] : []));
+  };
+  const links = await linksOf('mkdir -p made/deep; echo new > made/deep/file; echo more >> "src/a b.ts"; seq 1 200000');
+  expect(links.slice(0, 2)).toEqual(['workspace:///made/deep/file', 'workspace:///src/a%20b.ts']);
+  expect(links).toHaveLength(3);
+  const { contents } = await client.readResource({ uri: links[2] ?? '' });
+  expect(contents).toMatchObject([
+    { uri: expect.stringMatching(/^output:/), text: expect.stringMatching(/\n200000\n$/) },
+  ]);
+  expect(await linksOf('seq 1 200000; sleep 60', 2)).toEqual([expect.stringMatching(/^output:/)]);
 });
 
 test('what the workspace proposes is not started', async () => {
@@ -126,6 +138,45 @@ test('ends when its client goes', async () => {
   const ended = new Promise((resolve) => child.once('exit', resolve));
   child.stdin.end();
   expect(await ended).toBe(0);
+});
+
+test.each([
+  ['SIGTERM', ['bash', 'read_file']],
+  ['SIGINT', ['read_file']],
+  ['the end of its input', ['read_file']],
+] as const)('leaves no call open after %s: %j', async (how, tools) => {
+  writeFileSync(join(workspace, 'asked.txt'), 'before\n');
+  const settings = ['--set', 'allow=["bash"]', '--set', 'ask=["read_file(asked.txt)"]'];
+  const args = ['--import', 'tsx', join(root, 'src/cli/main.ts'), 'mcp', '-w', workspace, ...settings];
+  const child = spawn(process.execPath, args, { env: environment(), cwd: root });
+  closing.push(() => child.kill('SIGKILL'));
+  const messages: Record<string, unknown>[] = [];
+  createInterface(child.stdout).on('line', (line) => messages.push(JSON.parse(line)));
+  const send = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const call = (id: string, name: string, args: object) =>
+    send({ id, method: 'tools/call', params: { name, arguments: args, _meta: { progressToken: id } } });
+  send(INITIALIZE);
+  await vi.waitUntil(() => messages.length === 1, 60_000);
+  send({ method: 'notifications/initialized' });
+  const calls = {
+    bash: { args: { command: 'echo started; sleep 60' }, end: 'interrupted' },
+    read_file: { args: { path: 'asked.txt' }, end: 'cancelled' },
+  };
+  for (const tool of tools) call(tool, tool, calls[tool].args);
+  const told = () => new Set(messages.map(({ params }) => (params as { progressToken?: string })?.progressToken));
+  await vi.waitUntil(() => tools.every((tool) => told().has(tool)), 60_000);
+
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  if (how === 'the end of its input') child.stdin.end();
+  else child.kill(how);
+  expect(await ended).toBe(0);
+  const host = await openHost({ workspaces: [workspace], env: environment(), home: folder, takeOver: false });
+  if (!host.ok) throw new Error(host.error.message);
+  closing.push(() => host.value.close());
+  const { items } = await host.value.ledger.history({});
+  const states = Object.fromEntries(items.map(({ tool, state }) => [tool, state]));
+  expect(states).toEqual(Object.fromEntries(tools.map((tool) => [tool, calls[tool].end])));
+  expect(await host.value.ledger.approvals({ state: 'pending' })).toEqual([]);
 });
 
 function residentMegabytes(pid: number): number {

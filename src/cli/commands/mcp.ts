@@ -3,6 +3,7 @@ import { serveMcp } from '../../app/serve-mcp.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT, exitCodeOf } from '../exit-codes.ts';
 import { collect, settingsFrom } from '../flags.ts';
+import { stopSignal } from '../stop-signal.ts';
 import { addSettings, settingsOf } from '../with-app.ts';
 
 interface McpOptions {
@@ -26,7 +27,10 @@ async function mcp({ io }: Cli, options: McpOptions): Promise<void> {
   const { stdin: input, stderr: errors } = process;
   const flags = { ...settingsFrom(set), ...settingsOf(options) };
   const output = stdoutForMessages();
-  const served = await serveMcp({ workspace, env: io.env, flags, headless, input, output, errors });
+  const stop = new AbortController();
+  void stopSignal(() => process.exit(EXIT.interrupted)).then(() => stop.abort());
+  const { signal } = stop;
+  const served = await serveMcp({ workspace, env: io.env, flags, headless, input, output, errors, signal });
   if (!served.ok) console.error(served.error.message);
   process.exit(served.ok ? EXIT.ok : exitCodeOf(served.error));
 }

@@ -7,6 +7,7 @@ import { startServer } from '../../app/start-server.ts';
 import { type Cli, failWith, inLanguage } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
 import { collect, settingsFrom } from '../flags.ts';
+import { stopSignal } from '../stop-signal.ts';
 import { addSettings, settingsOf } from '../with-app.ts';
 import { working } from '../working.ts';
 
@@ -62,20 +63,6 @@ async function start(cli: Cli, options: StartOptions): Promise<void> {
 function tellSandbox({ note, style, words }: Cli, app: App): void {
   const trouble = sandboxTrouble(app);
   if (trouble !== undefined) note(`${style.yellow('!')} ${inLanguage(words, trouble)}`);
-}
-
-/** Resolves with the first signal to stop; the next one is impatience. */
-function stopSignal(again: () => void): Promise<void> {
-  return new Promise((resolve) => {
-    let stopping = false;
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.on(signal, () => {
-        if (stopping) again();
-        stopping = true;
-        resolve();
-      });
-    }
-  });
 }
 
 /** Beside the bundle, where the web app was built. */

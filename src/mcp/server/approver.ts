@@ -55,7 +55,7 @@ export function createMcpApprover(options: () => McpApproverOptions): McpApprove
     const either = AbortSignal.any([signal, over.signal]);
     const asked: Promise<ApprovalResponse>[] = [];
     if (run?.canAsk && trustsClient(way, request.access) && fitsForm(request)) {
-      asked.push(askClient(run, { request, always, signal: either }));
+      asked.push(askClient(run, { request, way, always, signal: either }));
     }
     const asksInbox = inbox !== undefined && (run === undefined || TRUSTS_INBOX.has(way));
     if (asksInbox) asked.push(Promise.resolve(inbox.ask(request, either)));
@@ -99,18 +99,38 @@ function isDestructive(access: readonly Access[]): boolean {
   );
 }
 
-async function askClient(
-  run: Run,
-  { request, always, signal }: { request: ApprovalRequest; always: Always | undefined; signal: AbortSignal },
-): Promise<ApprovalResponse> {
+interface ClientQuestion {
+  readonly request: ApprovalRequest;
+  readonly way: ApprovalWay;
+  readonly always: Always | undefined;
+  readonly signal: AbortSignal;
+}
+
+async function askClient(run: Run, { request, way, always, signal }: ClientQuestion): Promise<ApprovalResponse> {
   const proposed = (await always?.propose(request)) ?? [];
   const rules = fitsForm(request, proposed) ? proposed : [];
   const form = { method: 'elicitation/create' as const, params: approvalForm(request, rules) };
   const { approval } = await run.ask({ approval: form }, signal);
   const by = `mcp:${run.client}`;
   const { always: saved, ...answer } = approvalAnswer(request, { answer: approval, by, rules });
+  if (answer.modifiedArgs !== undefined) return edited(run, way, answer);
   return saved === undefined || always === undefined ? answer : always.approve(request, by, saved);
 }
+
+/** An edit makes another call of it, about which the client's word may not count. The digest keeps it to what was looked at. */
+async function edited(run: Run, way: ApprovalWay, answer: ApprovalResponse): Promise<ApprovalResponse> {
+  const { by, modifiedArgs } = answer;
+  if (way !== 'destructive-inbox') return answer;
+  const review = await run.review(modifiedArgs);
+  const refusal = { approved: false, ...(by !== undefined && { by }) };
+  if (!review.ok) return { ...refusal, message: `the edited arguments do not fit: ${review.error.message}` };
+  const { subject, digest } = review.value;
+  return trustsClient(way, subject.access) ? { ...answer, digest } : { ...refusal, message: NOT_BY_EDITING };
+}
+
+const NOT_BY_EDITING =
+  'as it was edited it cannot be undone, and that is not answered in a form here. Call it with the edited arguments, ' +
+  'and answer in the web app or with toolwright approvals.';
 
 /** A client's form that cuts what runs is not asked, and here nobody else can be. */
 function tooLong({ tool }: ApprovalRequest): ApprovalResponse {

@@ -2,18 +2,15 @@ import {
   type CallToolRequest,
   type CallToolResult,
   type InputRequiredResult,
-  inputRequired,
-  ProtocolError,
-  ProtocolErrorCode,
+  isInputRequiredResult,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import type { ToolResult } from '../../kernel/tool-result.ts';
 import type { Connection } from './connection.ts';
-import type { Door, RunState } from './door.ts';
-import { progressSink } from './progress.ts';
-import { isQuestion, type Question, type Run } from './run.ts';
+import type { Door } from './door.ts';
+import { runCall } from './run-call.ts';
+import { toolAnswer } from './tool-answer.ts';
 
-/** `tools/call`: starts a call, or goes on with one whose question the client has answered. */
+/** `tools/call`. */
 export async function callTool(
   door: Door,
   connection: Connection,
@@ -21,53 +18,10 @@ export async function callTool(
   ctx: ServerContext,
 ): Promise<CallToolResult | InputRequiredResult> {
   const { name, arguments: args = {} } = params;
-  const state = ctx.mcpReq.requestState<RunState>();
-  const run = state === undefined ? door.start(connection, name, args, ctx) : door.waiting(state.callId, name, args);
-  if (run === undefined) throw gone();
-  const cancel = () => run.cancel();
-  run.follow(progressSink(ctx));
-  ctx.mcpReq.signal.addEventListener('abort', cancel, { once: true });
-  if (ctx.mcpReq.signal.aborted) cancel();
-  try {
-    if (state !== undefined) run.answer(ctx.mcpReq.inputResponses ?? {}, state.round);
-    const next = connection.era === 'legacy' ? await afterPushing(run, ctx) : await run.next();
-    if (!isQuestion(next)) return door.finish(connection, run, name, next);
-    run.leave(() => door.drop(run.callId));
-    return inputRequired({
-      inputRequests: next.requests,
-      requestState: await door.states.mint({ callId: run.callId, round: run.round }, ctx),
-    });
-  } finally {
-    // After the answer the signal may still abort, and then means nothing.
-    ctx.mcpReq.signal.removeEventListener('abort', cancel);
-  }
-}
-
-/** The 2025 revision: questions are requests of ours, while the client's own request waits. */
-async function afterPushing(run: Run, ctx: ServerContext): Promise<ToolResult> {
-  for (;;) {
-    const next = await run.next();
-    if (!isQuestion(next)) return next;
-    await push(next, ctx);
-  }
-}
-
-const A_DAY_MS = 24 * 60 * 60 * 1000;
-
-async function push(question: Question, ctx: ServerContext): Promise<void> {
-  const options = { signal: question.signal, timeout: A_DAY_MS };
-  try {
-    const answers: [string, unknown][] = [];
-    for (const [key, { method, params }] of Object.entries(question.requests)) {
-      answers.push([key, await ctx.mcpReq.send({ method, ...(params && { params }) }, options)]);
-    }
-    question.answer(Object.fromEntries(answers));
-  } catch (error) {
-    question.fail(error);
-  }
-}
-
-function gone(): ProtocolError {
-  const message = 'This call is no longer waiting for an answer. Call the tool again.';
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+  const ended = await runCall(door, connection, { name, args }, ctx);
+  if (isInputRequiredResult(ended)) return ended;
+  const { executor, context } = door.options;
+  const tool = executor.offered().find((each) => each.name === name);
+  const answer = toolAnswer(tool, ended.result, { access: ended.run.access, root: context.workingDir });
+  return connection.server.projectCallToolResult(answer, tool?.outputJson);
 }

@@ -23,7 +23,7 @@ export function connect(door: Door, era: Connection['era'], session: string): Co
   const connection: Connection = { era, session, server, calls: new Set(), subscribed: new Set() };
   server.setRequestHandler('tools/list', () => ({ tools: executor.offered().map(describeTool) }));
   server.setRequestHandler('tools/call', (request, ctx) => callTool(door, connection, request, ctx));
-  if (resources !== undefined) serveResources(connection, resources);
+  if (resources !== undefined) serveResources(door, connection, resources);
   extend?.(server);
   return connection;
 }

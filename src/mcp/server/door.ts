@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
-  type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
   type ClientCapabilities,
@@ -20,7 +20,7 @@ import type { McpApprover } from './approver.ts';
 import type { Connection } from './connection.ts';
 import type { Resources } from './resources.ts';
 import { ANSWER_SECONDS, Run } from './run.ts';
-import { toolAnswer } from './tool-answer.ts';
+import type { Ended } from './run-call.ts';
 
 export interface DoorOptions {
   readonly executor: ToolExecutor;
@@ -54,6 +54,7 @@ export interface RunState {
 const MOST_RUNS = 1000;
 /** Of one credential over HTTP, so that the others find a place. */
 const MOST_OF_ONE = 250;
+const LAST_MS = 3000;
 const BUSY = 'Too many calls are under way. Wait for some of them, or answer their questions.';
 
 /** Everything the servers of one process share: the executor, and the calls that are under way. */
@@ -61,6 +62,7 @@ export class Door {
   readonly options: DoorOptions;
   readonly states: RequestStateCodec<RunState>;
   readonly #runs: Map<string, Run>;
+  readonly #underWay = new Set<Promise<unknown>>();
   readonly #sessions = new Set<string>();
   readonly #stop: () => void;
 
@@ -84,8 +86,9 @@ export class Door {
     const capabilities = capabilitiesOf(connection, ctx);
     const client = clientOf(connection, ctx)?.name ?? 'unknown';
     const callId = newCallId();
-    const canAsk = hasForms(capabilities) && mayApprove(ctx);
-    const run = new Run({ callId, name, args, canAsk, client, owner });
+    const canAsk = hasForms(capabilities) && mayApprove(ctx) && takesForms(connection, ctx);
+    const review: Run['review'] = (edited) => executor.review(name, own, edited);
+    const run = new Run({ callId, name, args, canAsk, client, owner, review });
     this.#tellSession(connection.session, client);
     const caller: McpCaller = { capabilities, ask: run.ask.bind(run), request: ctx.mcpReq };
     const own = new ExecutionContext({
@@ -98,7 +101,11 @@ export class Door {
     connection.calls.add(callId);
     const result = executor.execute(name, own, args, { signal: run.signal, id: callId });
     run.start(result);
-    void result.finally(() => connection.calls.delete(callId));
+    const ending = result.finally(() => {
+      connection.calls.delete(callId);
+      this.#underWay.delete(ending);
+    });
+    this.#underWay.add(ending);
     return run;
   }
 
@@ -120,11 +127,9 @@ export class Door {
     return run?.isOf(name, args) ? run : undefined;
   }
 
-  finish({ server }: Connection, run: Run, name: string, result: ToolResult): CallToolResult {
+  finish(run: Run, result: ToolResult): Ended {
     this.#runs.delete(run.callId);
-    const tool = this.options.executor.offered().find((each) => each.name === name);
-    const answer = toolAnswer(tool, result, { access: run.access, root: this.options.context.workingDir });
-    return server.projectCallToolResult(answer, tool?.outputJson);
+    return { run, result };
   }
 
   drop(callId: string): void {
@@ -138,10 +143,15 @@ export class Door {
     this.#sessions.delete(session);
   }
 
-  close(): void {
+  /** Ends what is under way. Resolves when that is recorded, so that the store can be closed, or takes too long. */
+  async close(): Promise<void> {
     this.#stop();
     for (const run of this.#runs.values()) run.cancel();
     this.#runs.clear();
+    const patience = new AbortController();
+    const late = delay(LAST_MS, undefined, { signal: patience.signal }).catch(() => {});
+    await Promise.race([Promise.all(this.#underWay), late]);
+    patience.abort();
   }
 }
 
@@ -150,6 +160,11 @@ export const MAY_APPROVE = 'approve';
 
 function mayApprove({ http }: ServerContext): boolean {
   return http?.authInfo === undefined || http.authInfo.scopes.includes(MAY_APPROVE);
+}
+
+/** In the 2026 revision a form is the answer to a request, and a list is never answered with one. */
+function takesForms({ era }: Connection, { mcpReq }: ServerContext): boolean {
+  return era === 'legacy' || mcpReq.method !== 'resources/list';
 }
 
 /** Whoever was given a state is who may come back with it. */

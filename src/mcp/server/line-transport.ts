@@ -102,14 +102,22 @@ export class LineTransport implements Transport {
     }
     const message = parsed(given.value, parseJSONRPCMessage);
     if (message.ok) this.onmessage?.(message.value);
-    else this.#refuse(ProtocolErrorCode.InvalidRequest, 'This line is no JSON-RPC 2.0 message.');
+    else this.#refuse(ProtocolErrorCode.InvalidRequest, 'This line is no JSON-RPC 2.0 message.', idOf(given.value));
   }
 
-  #refuse(code: number, message: string): void {
+  #refuse(code: number, message: string, id: string | number | null = null): void {
     this.onerror?.(new Error(message));
-    if (!this.#closed)
-      this.#output.write(`${JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } })}\n`);
+    if (!this.#closed) this.#output.write(`${JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } })}\n`);
   }
+}
+
+/**
+ * Of something that was meant as a request, so that whoever waits for its answer gets this one. The id of an answer is
+ * ours, and may be that of another request of theirs.
+ */
+function idOf(given: unknown): string | number | null {
+  if (typeof given !== 'object' || given === null || !('method' in given) || !('id' in given)) return null;
+  return typeof given.id === 'string' || typeof given.id === 'number' ? given.id : null;
 }
 
 function parsed<T, R>(given: T, parse: (given: T) => R): { ok: true; value: R } | { ok: false } {

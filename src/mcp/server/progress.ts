@@ -4,19 +4,33 @@ import type { Progress } from './run.ts';
 const OUTPUT_EVERY_MS = 100;
 const LONGEST_LINE = 200;
 
+export interface ProgressSink {
+  tell(progress: Progress): void;
+  /** The request is answered: nothing is told after that. */
+  end(): void;
+}
+
 /** Tells the client how far a call is, if it wants to know: live output by its last line, and not at every byte. */
-export function progressSink({ mcpReq }: ServerContext): (progress: Progress) => void {
+export function progressSink({ mcpReq }: ServerContext): ProgressSink {
   const progressToken = mcpReq._meta?.progressToken;
-  if (progressToken === undefined) return () => {};
-  let last = -1;
+  if (progressToken === undefined) return SILENT;
+  let last = -STEP;
+  let ended = false;
   let nextOutputAt = 0;
   let pending: NodeJS.Timeout | undefined;
   let line = '';
+  return { tell, end };
 
-  return ({ message, percent, output }) => {
+  function tell({ message, percent, output }: Progress): void {
+    if (ended) return;
     if (output !== undefined) later(output);
     if (message !== undefined || percent !== undefined) send(message, percent);
-  };
+  }
+
+  function end(): void {
+    ended = true;
+    clearTimeout(pending);
+  }
 
   function later(output: string): void {
     line = lastLine(output) || line;
@@ -35,10 +49,10 @@ export function progressSink({ mcpReq }: ServerContext): (progress: Progress) =>
   /** What is told must grow, whatever the tool says. */
   function send(message: string | undefined, percent?: number): void {
     const grows = percent !== undefined && percent > last;
-    last = grows ? percent : last + (last < 100 ? 0.001 : 1);
+    last = grows ? percent : last + (last < 100 ? STEP : 1);
     const params = {
       progressToken,
-      progress: Math.max(0, last),
+      progress: last,
       ...(grows && { total: 100 }),
       ...(message !== undefined && { message }),
     };
@@ -47,6 +61,11 @@ export function progressSink({ mcpReq }: ServerContext): (progress: Progress) =>
     });
   }
 }
+
+/** Where the tool names no share: small, so that the next share it names is larger still. */
+const STEP = 0.001;
+
+const SILENT: ProgressSink = { tell() {}, end() {} };
 
 function lastLine(output: string): string {
   const line =

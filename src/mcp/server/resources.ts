@@ -1,36 +1,53 @@
 import {
+  type InputRequiredResult,
+  isInputRequiredResult,
   type ReadResourceResult,
   type Resource,
   ResourceNotFoundError,
   type ResourceTemplateType,
   type Server,
+  type ServerContext,
 } from '@modelcontextprotocol/server';
-import type { Result } from '../../kernel/result.ts';
+import { ok, type Result } from '../../kernel/result.ts';
 import type { Connection } from './connection.ts';
+import type { Door } from './door.ts';
+import { runCall } from './run-call.ts';
 
 export type ResourceContent = ReadResourceResult['contents'][number];
 
 /** What a client can read beside calling tools. Reading is a call like any other: judged, asked about and recorded. */
 export interface Resources {
   readonly templates: readonly ResourceTemplateType[];
-  list(session: string): Promise<Result<readonly Resource[]>>;
-  read(uri: string, session: string): Promise<Result<readonly ResourceContent[]>>;
+  list(): Reading<readonly Resource[]>;
+  read(uri: string): Reading<readonly ResourceContent[]>;
   /** Tells the uri of what changed. Returns how to stop. */
   watch?(listener: (uri: string) => void): () => void;
   /** Somebody wants to hear of changes: from now on also of those that no call of ours made. */
   observe?(): void;
 }
 
-export function serveResources(connection: Connection, resources: Resources): void {
-  const { server, session, subscribed } = connection;
-  server.setRequestHandler('resources/list', async () => {
-    const listed = await resources.list(session);
+/** What is there already, or the call that gets it: the door runs that, as it knows the client and its request. */
+export type Reading<T> = Promise<Result<T>> | ReadingCall<T>;
+
+export interface ReadingCall<T> {
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** What the client gets of the value the tool gave. */
+  toAnswer(value: unknown): T;
+}
+
+export function serveResources(door: Door, connection: Connection, resources: Resources): void {
+  const { server, subscribed } = connection;
+  server.setRequestHandler('resources/list', async (_request, ctx) => {
+    const listed = await get(door, connection, resources.list(), ctx);
+    if (isInputRequiredResult(listed)) throw new Error('A list is not answered with a question.');
     if (!listed.ok) throw new Error(listed.error.message);
     return { resources: [...listed.value] };
   });
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [...resources.templates] }));
-  server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
-    const read = await resources.read(uri, session);
+  server.setRequestHandler('resources/read', async ({ params: { uri } }, ctx) => {
+    const read = await get(door, connection, resources.read(uri), ctx);
+    if (isInputRequiredResult(read)) return read;
     if (!read.ok) throw new ResourceNotFoundError(uri, read.error.message);
     return { contents: [...read.value] };
   });
@@ -45,6 +62,19 @@ export function serveResources(connection: Connection, resources: Resources): vo
     subscribed.delete(uri);
     return {};
   });
+}
+
+async function get<T>(
+  door: Door,
+  connection: Connection,
+  reading: Reading<T>,
+  ctx: ServerContext,
+): Promise<Result<T> | InputRequiredResult> {
+  if (!('tool' in reading)) return reading;
+  const ended = await runCall(door, connection, { name: reading.tool, args: reading.args }, ctx);
+  if (isInputRequiredResult(ended)) return ended;
+  const { result } = ended;
+  return result.ok ? ok(reading.toAnswer(result.value)) : { ok: false, error: result.error };
 }
 
 const MOST_SUBSCRIPTIONS = 1000;

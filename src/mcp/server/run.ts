@@ -1,6 +1,8 @@
 import type { InputRequests } from '@modelcontextprotocol/server';
 import type { Access } from '../../kernel/access.ts';
+import type { Result } from '../../kernel/result.ts';
 import type { ToolResult } from '../../kernel/tool-result.ts';
+import type { Review } from '../../runtime/review.ts';
 
 /** How long a question that was handed to a client may wait for it to come back. */
 export const ANSWER_SECONDS = 600;
@@ -35,6 +37,8 @@ export class Run {
   readonly client: string;
   /** The credential it came with; undefined over a pipe. */
   readonly owner: string | undefined;
+  /** What would happen to the call with other arguments. */
+  readonly review: (args: unknown) => Promise<Result<Review>>;
   /** What the call touches, once it has started. */
   access: readonly Access[] = [];
   readonly #abort = new AbortController();
@@ -52,12 +56,14 @@ export class Run {
     canAsk: boolean;
     client: string;
     owner?: string | undefined;
+    review: Run['review'];
   }) {
     this.callId = init.callId;
     this.#asked = [init.name, init.args];
     this.canAsk = init.canAsk;
     this.client = init.client;
     this.owner = init.owner;
+    this.review = init.review;
   }
 
   get signal(): AbortSignal {

@@ -10,10 +10,12 @@ export interface StdioOptions {
   readonly input: Readable;
   readonly output: Writable;
   readonly log: Logger;
+  /** Ends the connection as if the client had gone. */
+  readonly signal: AbortSignal;
 }
 
 /** Serves the client at the other end of a pipe. Resolves when it has gone, and everything it had asked for ended. */
-export function serveStdio(door: Door, { input, output, log }: StdioOptions): Promise<void> {
+export function serveStdio(door: Door, { input, output, log, signal }: StdioOptions): Promise<void> {
   return new Promise((resolve) => {
     const transport = new LineTransport(input, output);
     const session = `mcp-${randomBytes(12).toString('hex')}`;
@@ -37,5 +39,8 @@ export function serveStdio(door: Door, { input, output, log }: StdioOptions): Pr
       closed?.();
       resolve();
     };
+    const stop = () => void transport.close();
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
   });
 }

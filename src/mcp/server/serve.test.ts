@@ -257,6 +257,34 @@ describe.each(['auto', 'legacy'] as const)('a client of today and of %s', (era) 
     expect([asked, ran]).toEqual([['remove'], []]);
   });
 
+  test('an edit in a form does not make of a call what only the inbox may answer', async () => {
+    const send = defineTool({
+      name: 'send',
+      description: 'Send something',
+      input: z.object({ method: z.enum(['GET', 'POST']), to: z.string() }),
+      access: ({ method, to }) => [{ kind: 'net.fetch', url: `http://${to}/`, method }],
+      approval: () => 'It leaves the house.',
+      run: (input) => ok(ran.push(input)),
+    });
+    ran.length = 0;
+    const inbox = inboxThat(() => new Promise(() => {}));
+    const { url } = await serve({ tools: [send], inbox, way: 'destructive-inbox' });
+    const client = await connect(url, era, FORMS);
+    let content: Record<string, string> = {};
+    client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content }));
+    const call = () => client.callTool({ name: 'send', arguments: { method: 'GET', to: 'example.org' } });
+    content = { decision: 'allow', argument_method: 'POST' };
+    const refused = await call();
+    expect(refused).toMatchObject({ isError: true, _meta: { 'toolwright/error': { code: 'APPROVAL_DENIED' } } });
+    expect(JSON.stringify(refused.content)).toContain('cannot be undone');
+    content = { decision: 'allow', argument_method: 'DANCE' };
+    expect(await call()).toMatchObject({ isError: true });
+    expect(ran).toEqual([]);
+    content = { decision: 'allow', argument_to: 'example.com' };
+    expect((await call()).isError).toBeUndefined();
+    expect(ran).toEqual([{ method: 'GET', to: 'example.com' }]);
+  });
+
   test('tells progress with the last line of output, and a cancelled call is stopped', async () => {
     stopped.length = 0;
     const { url, executor } = await serve({ tools: [wait] });

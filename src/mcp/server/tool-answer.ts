@@ -61,9 +61,12 @@ function failureAnswer(result: Extract<ToolResult, { ok: false }>): CallToolResu
 function changedFiles(access: readonly Access[], root: string): ContentBlock[] {
   return access.flatMap((each) => {
     if (each.kind !== 'fs.write') return [];
-    const path = each.path.startsWith(`${root}/`) ? each.path.slice(root.length + 1) : each.path;
-    return [{ type: 'resource_link' as const, uri: fileUri(path), name: path, description: 'The changed file' }];
+    return [changedFile(each.path.startsWith(`${root}/`) ? each.path.slice(root.length + 1) : each.path)];
   });
+}
+
+function changedFile(path: string): ContentBlock {
+  return { type: 'resource_link', uri: fileUri(path), name: path, description: 'The changed file' };
 }
 
 function wholeOutput({ metadata }: ToolResult): ContentBlock[] {
@@ -76,6 +79,7 @@ function wholeOutput({ metadata }: ToolResult): ContentBlock[] {
 }
 
 function toBlock(attachment: Attachment): ContentBlock {
+  if (attachment.kind === 'file') return changedFile(attachment.path);
   if (attachment.kind !== 'resource') {
     return { type: attachment.kind, mimeType: attachment.mimeType, data: attachment.data };
   }

@@ -3,7 +3,7 @@ import { ToolCategory } from '../../kernel/category.ts';
 import type { CommandRequest } from '../../kernel/commands.ts';
 import { defineTool } from '../../kernel/tool.ts';
 import { callSeconds, cwd, environment, timeout } from '../shell/command-parameters.ts';
-import { renderReport, report, runReport } from '../shell/run-report.ts';
+import { leftFiles, renderReport, report, runReport } from '../shell/run-report.ts';
 import { plainText } from '../shell/terminal-text.ts';
 
 const DEFAULT_SECONDS = 60;
@@ -63,6 +63,7 @@ export const runCode = defineTool({
   },
 
   render: renderReport,
+  attachments: leftFiles,
 });
 
 function commandOf({ language, code, args }: Input): CommandRequest['command'] {

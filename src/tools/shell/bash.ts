@@ -14,7 +14,7 @@ import {
 } from './command-parameters.ts';
 import { firstLook, processShape, renderProcess } from './process-text.ts';
 import { rememberScripts, runsScripts, unfamiliarScript } from './project-scripts.ts';
-import { renderReport, report, runReport } from './run-report.ts';
+import { leftFiles, renderReport, report, runReport } from './run-report.ts';
 import { plainText } from './terminal-text.ts';
 
 // Strict: a model that believes it has switched the sandbox off with a made-up parameter must be told.
@@ -80,6 +80,7 @@ export const bash = defineTool({
 
   render: ({ process, ...value }) =>
     process === undefined ? renderReport(value) : renderProcess(process, value.output),
+  attachments: leftFiles,
 });
 
 function requestOf({ command, cwd, env, timeout }: Input, ctx: ToolContext): CommandRequest {

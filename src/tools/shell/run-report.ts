@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ErrorCode } from '../../kernel/error.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { Captured, RunResult } from '../../kernel/sandbox.ts';
-import type { ToolContext } from '../../kernel/tool.ts';
+import type { Attachment, ToolContext } from '../../kernel/tool.ts';
 import { truncate } from '../../kernel/truncate.ts';
 import { lastQuestion, plainText } from './terminal-text.ts';
 
@@ -40,14 +40,15 @@ export type RunReport = z.output<typeof runReport>;
 /** A run as a result. One that was stopped is a failure that carries its output; one that failed by itself is not. */
 export async function report(run: RunResult, ctx: ToolContext): Promise<Result<RunReport>> {
   const value = await reportOf(run, ctx);
-  if (run.endedBy === null || run.endMessage === null) return ok(value, { sandbox: run.sandbox });
+  const kept = value.artifact !== undefined && { artifact: value.artifact };
+  if (run.endedBy === null || run.endMessage === null) return ok(value, { sandbox: run.sandbox, ...kept });
   const code = CODE_OF[run.endedBy] ?? 'EXECUTION_ERROR';
   const { stdout, stderr, exitCode, signal, duration } = value;
   const question = code === 'TIMEOUT' ? lastQuestion(value.output) : undefined;
   const hint = question === undefined ? '' : `\n${askedFor(question)}`;
   const shown = value.output === '' ? 'It printed nothing.' : `Its output until then:\n${value.output}`;
   const details = { endedBy: run.endedBy, exitCode, signal, duration, stdout: end(stdout), stderr: end(stderr) };
-  return fail(code, `${run.endMessage}${hint}\n${shown}`, details);
+  return { ...fail(code, `${run.endMessage}${hint}\n${shown}`, details), ...(kept && { metadata: kept }) };
 }
 
 const CODE_OF: Partial<Record<string, ErrorCode>> = { time: 'TIMEOUT', cancel: 'CANCELLED', closed: 'CANCELLED' };
@@ -89,6 +90,13 @@ export function renderReport({ output, exitCode, signal, duration, changed, note
   const lines = [`[${end}, ${took}]`, ...changedLine(changed), ...notes.map((note) => `[${note}]`)];
   const border = output === '' || output.endsWith('\n') ? '' : '\n';
   return `${output}${border}${lines.join('\n')}`;
+}
+
+/** The files it left, for doors that can link to them. */
+export function leftFiles({ changed }: RunReport): Attachment[] {
+  const paths = [...(changed?.created ?? []), ...(changed?.modified ?? [])];
+  const files = paths.filter((path) => !paths.some((other) => other.startsWith(`${path}/`)));
+  return files.slice(0, MOST_PATHS).map((path) => ({ kind: 'file', path }));
 }
 
 function changedLine(changed: RunReport['changed']): string[] {
