@@ -9,6 +9,7 @@ import type { ServerConfig } from '../mcp/client/server-config.ts';
 import { fingerprintOf, openToolPins } from '../mcp/client/tool-pins.ts';
 import type { ToolRegistry } from '../runtime/registry.ts';
 import { foreignInput } from '../schema/foreign-input.ts';
+import { inTime } from '../schema/in-time.ts';
 
 export interface RemoteTools {
   readonly servers: readonly RemoteServer[];
@@ -37,6 +38,7 @@ export async function openRemoteTools(
     const server: RemoteServer = new RemoteServer(name, config, {
       version,
       log,
+      inTime,
       onTools: (listed) => update(server, listed),
       ...(answerForm !== undefined && { answerForm }),
     });

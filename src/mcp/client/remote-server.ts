@@ -1,5 +1,7 @@
 import {
   Client,
+  type JsonSchemaType,
+  type JsonSchemaValidator,
   type Tool as ListedTool,
   SdkError,
   SdkErrorCode,
@@ -9,6 +11,7 @@ import {
   type VersionNegotiationOptions,
 } from '@modelcontextprotocol/client';
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/ajv';
 import { messageOf } from '../../kernel/error.ts';
 import type { Logger } from '../../kernel/ports.ts';
 import { fail, type Result } from '../../kernel/result.ts';
@@ -27,6 +30,8 @@ export interface RemoteServerParts {
   readonly log: Logger;
   /** Told what the server offers, whenever that may have changed. */
   onTools(tools: readonly ListedTool[]): void;
+  /** What `work` returns, or undefined when it took too long: a server's schema may hold a pattern that never ends. */
+  inTime<T>(work: () => T): T | undefined;
   /** Left out: servers are told that nobody fills in forms here. */
   readonly answerForm?: AnswerForm;
   /** The waits before the next try, the last one for all further. */
@@ -127,6 +132,7 @@ export class RemoteServer {
       {
         versionNegotiation: { mode: modeOf(this.#config) },
         capabilities: answerForm === undefined ? {} : { elicitation: { form: { applyDefaults: true } } },
+        jsonSchemaValidator: { getValidator: (schema) => this.#validator(schema) },
         listChanged: { tools: { autoRefresh: false, onChanged: () => void this.#list(client) } },
       },
     );
@@ -138,6 +144,15 @@ export class RemoteServer {
       });
     }
     return client;
+  }
+
+  /** The library's own check of what a tool returns, with an end. */
+  #validator<T>(schema: JsonSchemaType): JsonSchemaValidator<T> {
+    const { inTime } = this.#parts;
+    const validate = inTime(() => new AjvJsonSchemaValidator().getValidator<T>(schema));
+    if (validate === undefined) throw new TypeError('it takes too long to read');
+    const late = { valid: false, data: undefined, errorMessage: 'the check takes too long' } as const;
+    return (value) => inTime(() => validate(value)) ?? late;
   }
 
   #newTransport(): Transport {
