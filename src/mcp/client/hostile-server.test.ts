@@ -1,11 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openServers, type RemoteOptions, rawServer, type WithServers } from '../../../test/mcp/remote.ts';
 import type { ApprovalRequest } from '../../kernel/ports.ts';
+import { inTime } from '../../schema/in-time.ts';
 import { approvalForm } from '../server/approval-form.ts';
+import { RemoteServer } from './remote-server.ts';
 
+const log = pino({ level: 'silent' });
 let folder: string;
 const closing: (() => unknown)[] = [];
 beforeEach(() => {
@@ -78,3 +82,33 @@ test('further lines of a summary and of a reason stand apart in a form', () => {
   const { message } = approvalForm(request as unknown as ApprovalRequest);
   expect(message.split('\n')).toEqual(['Allow t? s', '  | x: 1', 'why', '  | ', '  | x: 2', 'x: 3']);
 });
+
+describe('a process that answers nothing', () => {
+  const deaf = () => {
+    const program = join(folder, 'deaf.mjs');
+    const pid = join(folder, 'pid');
+    writeFileSync(
+      program,
+      `import { writeFileSync } from 'node:fs';\nwriteFileSync(${JSON.stringify(pid)}, String(process.pid));\nsetInterval(() => {}, 1000);`,
+    );
+    return { server: { command: process.execPath, args: [program] }, pid: () => Number(readFileSync(pid, 'utf8')) };
+  };
+
+  test('is ended when it is closed while it is being started', async () => {
+    const { server, pid } = deaf();
+    const remote = new RemoteServer('deaf', server, { version: '0', log, inTime, onTools: () => {} });
+    const opening = remote.open();
+    await vi.waitUntil(() => existsSync(join(folder, 'pid')), 10_000);
+    await remote.close();
+    expect(isAlive(pid())).toBe(false);
+    await opening;
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

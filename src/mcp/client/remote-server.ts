@@ -10,7 +10,6 @@ import {
   type Transport,
   type VersionNegotiationOptions,
 } from '@modelcontextprotocol/client';
-import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/ajv';
 import { messageOf } from '../../kernel/error.ts';
 import type { Logger } from '../../kernel/ports.ts';
@@ -18,6 +17,7 @@ import { fail, type Result } from '../../kernel/result.ts';
 import type { ToolContext } from '../../kernel/tool.ts';
 import { remoteAnswer } from './remote-answer.ts';
 import type { ServerConfig } from './server-config.ts';
+import { serverProcess } from './server-process.ts';
 
 /** Answers a form that a server asks our user to fill in. */
 export type AnswerForm = (request: { message: string; schema: unknown }) => Promise<{
@@ -55,6 +55,8 @@ export class RemoteServer {
   #failures = 0;
   #upSince = 0;
   #again: NodeJS.Timeout | undefined;
+  #trying: Promise<void> = Promise.resolve();
+  readonly #stop = new AbortController();
 
   constructor(name: string, config: ServerConfig, parts: RemoteServerParts) {
     this.name = name;
@@ -72,10 +74,16 @@ export class RemoteServer {
   }
 
   /** Resolves after the first try, however it went: a server that is down does not keep the others waiting. */
-  async open(): Promise<void> {
+  open(): Promise<void> {
+    this.#trying = this.#try();
+    return this.#trying;
+  }
+
+  async #try(): Promise<void> {
     const client = this.#newClient();
+    const transport = this.#newTransport();
     try {
-      await client.connect(this.#newTransport(), { timeout: CONNECT_MS });
+      await client.connect(transport, { timeout: CONNECT_MS, signal: this.#stop.signal });
       if (this.#isClosed()) return await client.close();
       client.onclose = () => this.#ended(client, 'it ended');
       this.#client = client;
@@ -83,7 +91,7 @@ export class RemoteServer {
       this.#upSince = performance.now();
       await this.#list(client);
     } catch (error) {
-      await client.close().catch(() => {});
+      await transport.close().catch(() => {});
       this.#ended(client, messageOf(error));
     }
   }
@@ -114,11 +122,14 @@ export class RemoteServer {
     }
   }
 
+  /** Resolves when its process is told to end in a way that it cannot ignore, also one that is still being started. */
   async close(): Promise<void> {
     this.#state = 'closed';
     clearTimeout(this.#again);
+    this.#stop.abort();
     await this.#client?.close().catch(() => {});
     this.#client = undefined;
+    await this.#trying;
   }
 
   #isClosed(): boolean {
@@ -162,13 +173,7 @@ export class RemoteServer {
         requestInit: { headers: { ...config.headers } },
       });
     }
-    const transport = new StdioClientTransport({
-      command: config.command,
-      args: [...(config.args ?? [])],
-      env: { ...getDefaultEnvironment(), ...config.env },
-      stderr: 'pipe',
-      ...(config.cwd !== undefined && { cwd: config.cwd }),
-    });
+    const transport = serverProcess(config);
     transport.stderr?.on('data', (chunk: Buffer) => {
       const text = chunk.toString('utf8').trimEnd();
       this.#parts.log.debug({ server: this.name }, `MCP server ${this.name} says: ${text}`);
@@ -178,7 +183,7 @@ export class RemoteServer {
 
   async #list(client: Client): Promise<void> {
     try {
-      const { tools } = await client.listTools(undefined, { timeout: CONNECT_MS });
+      const { tools } = await client.listTools(undefined, { timeout: CONNECT_MS, signal: this.#stop.signal });
       if (client === this.#client) this.#parts.onTools(tools);
     } catch (error) {
       this.#parts.log.warn({ server: this.name }, `MCP server ${this.name} lists no tools: ${messageOf(error)}`);
