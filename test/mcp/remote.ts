@@ -15,6 +15,7 @@ export interface RemoteOptions {
   /** What the person says to every question. */
   readonly answer?: boolean;
   readonly log?: Logger;
+  readonly patienceMs?: number;
 }
 
 export type WithServers = Toolwright & { remote: RemoteTools; asked: ApprovalRequest[] };
@@ -22,7 +23,7 @@ export type WithServers = Toolwright & { remote: RemoteTools; asked: ApprovalReq
 /** A toolwright with the tools of these servers; whoever opened it closes `remote`. */
 export async function openServers(
   servers: Record<string, ServerConfig>,
-  { stateDir, allow = [], answer = false, log = pino({ level: 'silent' }) }: RemoteOptions,
+  { stateDir, allow = [], answer = false, log = pino({ level: 'silent' }), patienceMs = 20_000 }: RemoteOptions,
 ): Promise<WithServers> {
   const rules = parseRules({ allow });
   if (!rules.ok) throw new Error(rules.error.message);
@@ -37,7 +38,7 @@ export async function openServers(
     maxOutputSize: 2000,
   });
   const { registry } = toolwright;
-  const remote = await openRemoteTools(servers, { registry, stateDir, version: '0.0.0', log });
+  const remote = await openRemoteTools(servers, { registry, stateDir, version: '0.0.0', log, patienceMs });
   return { ...toolwright, remote, asked };
 }
 

@@ -11,7 +11,7 @@ import { ToolCategory } from '../../kernel/category.ts';
 import { ok } from '../../kernel/result.ts';
 import { defineTool } from '../../kernel/tool.ts';
 import type { ServerConfig } from './server-config.ts';
-import { toolName } from './tool-name.ts';
+import { mayBeToolOf, toolName } from './tool-name.ts';
 
 const here = createRequire(import.meta.url);
 const everything = {
@@ -177,7 +177,7 @@ serveStdio(() => {
     expect((await call('odd__do')).ok).toBe(true);
     expect(remote.servers.map(({ state }) => state)).toEqual(['up', 'down']);
     expect(registry.listNames()).toEqual(['odd__do']);
-    expect([remote.mayBeNamed('none__x'), remote.mayBeNamed('other__x')]).toEqual([true, false]);
+    expect([mayBeToolOf('none', 'none__x'), mayBeToolOf('none', 'other__x')]).toEqual([true, false]);
   });
 });
 
