@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openServers, type RemoteOptions, rawServer, type WithServers } from '../../../test/mcp/remote.ts';
-import type { ApprovalRequest } from '../../kernel/ports.ts';
+import type { ApprovalRequest, Logger } from '../../kernel/ports.ts';
 import { inTime } from '../../schema/in-time.ts';
 import { approvalForm } from '../server/approval-form.ts';
 import { RemoteServer } from './remote-server.ts';
@@ -103,6 +103,20 @@ describe('a process that answers nothing', () => {
     expect(isAlive(pid())).toBe(false);
     await opening;
   });
+});
+
+/** What was logged from the level of warnings on. */
+function warnings(): { log: Logger; said: string[] } {
+  const said: string[] = [];
+  return { log: pino({ level: 'warn' }, { write: (line) => void said.push(JSON.parse(line).msg) }), said };
+}
+
+test('a crash during a call counts once: the next try is after the first wait', async () => {
+  const { log, said } = warnings();
+  const tools = [{ name: 't', inputSchema: { type: 'object' } }];
+  const { call } = await withServer({ tools, result: 'process.exit(1)' }, { allow: ['evil__t'], log });
+  expect((await call('evil__t')).error?.message).toContain('was lost during t');
+  expect(said).toEqual(['MCP server evil: it ended. The next try is in 500 ms.']);
 });
 
 function isAlive(pid: number): boolean {

@@ -218,7 +218,8 @@ export class RemoteServer {
       return fail('TIMEOUT', `The MCP server ${this.name} did not answer within ${ctx.timeout} s.`);
     }
     if (!isLost(error)) return fail('EXECUTION_ERROR', `The MCP server ${this.name} answered: ${why}`);
-    this.#ended(client, why);
+    // A process that ended has told so already, and must not count twice.
+    if (client === this.#client) this.#ended(client, why);
     const unknown = 'What it did until then is not known.';
     return fail('EXECUTION_ERROR', `The MCP server ${this.name} was lost during ${tool}: ${why}. ${unknown}`);
   }
