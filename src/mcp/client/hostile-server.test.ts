@@ -119,6 +119,17 @@ test('a crash during a call counts once: the next try is after the first wait', 
   expect(said).toEqual(['MCP server evil: it ended. The next try is in 500 ms.']);
 });
 
+test('a result of 12 MB is taken, and of one beyond all bounds the bound is told', async () => {
+  const { log, said } = warnings();
+  const tools = [{ name: 't', inputSchema: { type: 'object' } }];
+  const result = "({ content: [{ type: 'text', text: 'x'.repeat(params.arguments.mb * 1024 * 1024) }] })";
+  const { call } = await withServer({ tools, result }, { allow: ['evil__t'], log });
+  expect((await call('evil__t', { mb: 12 })).metadata).toMatchObject({ truncated: true });
+  const why = 'it sent more than 16 MB in one message';
+  expect((await call('evil__t', { mb: 17 })).error?.message).toContain(`was lost during t: ${why}.`);
+  expect(said).toEqual([`MCP server evil: ${why}. The next try is in 500 ms.`]);
+});
+
 function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);

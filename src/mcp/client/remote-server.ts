@@ -17,7 +17,7 @@ import { fail, type Result } from '../../kernel/result.ts';
 import type { ToolContext } from '../../kernel/tool.ts';
 import { remoteAnswer } from './remote-answer.ts';
 import type { ServerConfig } from './server-config.ts';
-import { serverProcess } from './server-process.ts';
+import { LONGEST_MESSAGE_MB, serverProcess } from './server-process.ts';
 
 /** Answers a form that a server asks our user to fill in. */
 export type AnswerForm = (request: { message: string; schema: unknown }) => Promise<{
@@ -57,6 +57,8 @@ export class RemoteServer {
   #again: NodeJS.Timeout | undefined;
   #trying: Promise<void> = Promise.resolve();
   readonly #stop = new AbortController();
+  /** Those that sent a message beyond all bounds: the library closes the connection, and says so here alone. */
+  readonly #flooded = new WeakSet<Client>();
 
   constructor(name: string, config: ServerConfig, parts: RemoteServerParts) {
     this.name = name;
@@ -85,7 +87,7 @@ export class RemoteServer {
     try {
       await client.connect(transport, { timeout: CONNECT_MS, signal: this.#stop.signal });
       if (this.#isClosed()) return await client.close();
-      client.onclose = () => this.#ended(client, 'it ended');
+      client.onclose = () => this.#ended(client, this.#whyLost(client) ?? 'it ended');
       this.#client = client;
       this.#state = 'up';
       this.#upSince = performance.now();
@@ -147,7 +149,10 @@ export class RemoteServer {
         listChanged: { tools: { autoRefresh: false, onChanged: () => void this.#list(client) } },
       },
     );
-    client.onerror = (error) => log.debug({ server: this.name }, `MCP server ${this.name}: ${error.message}`);
+    client.onerror = (error) => {
+      if (error.message.startsWith('ReadBuffer exceeded')) this.#flooded.add(client);
+      log.debug({ server: this.name }, `MCP server ${this.name}: ${error.message}`);
+    };
     if (answerForm !== undefined) {
       client.setRequestHandler('elicitation/create', async ({ params }) => {
         if (params.mode === 'url') return { action: 'decline' };
@@ -206,13 +211,17 @@ export class RemoteServer {
     this.#again.unref();
   }
 
+  #whyLost(client: Client): string | undefined {
+    return this.#flooded.has(client) ? `it sent more than ${LONGEST_MESSAGE_MB} MB in one message` : undefined;
+  }
+
   #notUp(): Result<never> {
     const why = this.#state === 'starting' ? 'is starting' : `is not running (${this.#trouble}) and is started again`;
     return fail('EXECUTION_ERROR', `The MCP server ${this.name} ${why}. Nothing ran; try again in a moment.`);
   }
 
   #explain(client: Client, tool: string, ctx: ToolContext, error: unknown): Result<never> {
-    const why = messageOf(error);
+    const why = this.#whyLost(client) ?? messageOf(error);
     if (ctx.signal.aborted) return fail('CANCELLED', `${tool} was told to stop.`);
     if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) {
       return fail('TIMEOUT', `The MCP server ${this.name} did not answer within ${ctx.timeout} s.`);
