@@ -9,6 +9,7 @@ import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Sandbox } from '../kernel/sandbox.ts';
 import { silentLogger } from '../kernel/silent-logger.ts';
 import type { RemoteServer } from '../mcp/client/remote-server.ts';
+import { mayBeToolOf } from '../mcp/client/tool-name.ts';
 import { createWeb, withWeb } from '../net/create-web.ts';
 import type { ExplainingPolicy } from '../policy/create-policy.ts';
 import { gitContents } from '../policy/git-contents.ts';
@@ -53,6 +54,8 @@ export interface AppOptions {
   readonly live?: LiveCalls;
   /** Beside the built-in ones. */
   readonly tools?: readonly AnyTool[];
+  /** The only tool that will be called: no MCP server is started and waited for but the one it is of. */
+  readonly onlyTool?: string;
 }
 
 /** Everything that works together on one workspace. */
@@ -112,9 +115,10 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
 
   const closing: (() => unknown)[] = options.store === undefined ? [() => store.close()] : [];
   const log = options.logger ?? silentLogger;
-  const remote = await remoteTools(config.mcpServers, { registry, stateDir, version: VERSION, log });
+  const remote = await remoteTools(config.mcpServers, { registry, stateDir, version: VERSION, log }, options.onlyTool);
   closing.push(() => remote.close());
-  const known = knownTools([registry], (name) => remote.mayBeNamed(name));
+  const serverNames = Object.keys(config.mcpServers);
+  const known = knownTools([registry], (tool) => serverNames.some((server) => mayBeToolOf(server, tool)));
   const web = createWeb({
     allowedHosts: config.allowedHosts,
     privateHosts: [...config.privateHosts, ...hostsOfRules(config.allow)],
@@ -191,11 +195,21 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   });
 }
 
+/** Longer than a server may take to answer. */
+const WHOLE_START_MS = 60_000;
+
 /** Most have no such servers, and what speaks to them is large: it is loaded when there is one. */
-async function remoteTools(configs: Config['mcpServers'], parts: RemoteToolsParts): Promise<RemoteTools> {
-  if (Object.keys(configs).length === 0) return { servers: [], mayBeNamed: () => false, close: async () => {} };
+async function remoteTools(
+  configs: Config['mcpServers'],
+  parts: RemoteToolsParts,
+  onlyTool: string | undefined,
+): Promise<RemoteTools> {
+  const isNeeded = (server: string) => onlyTool === undefined || mayBeToolOf(server, onlyTool);
+  const needed = Object.entries(configs).filter(([server]) => isNeeded(server));
+  if (needed.length === 0) return { servers: [], close: async () => {} };
   const { openRemoteTools } = await import('./remote-tools.ts');
-  return openRemoteTools(configs, parts);
+  const patience = onlyTool === undefined ? {} : { patienceMs: WHOLE_START_MS };
+  return openRemoteTools(Object.fromEntries(needed), { ...parts, ...patience });
 }
 
 /** In the opposite order of opening, each of them even if one before it failed. */

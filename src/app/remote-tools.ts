@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Tool as ListedTool } from '@modelcontextprotocol/client';
 import { messageOf } from '../kernel/error.ts';
 import type { Logger } from '../kernel/ports.ts';
@@ -9,11 +10,10 @@ import type { ServerConfig } from '../mcp/client/server-config.ts';
 import { fingerprintOf, openToolPins } from '../mcp/client/tool-pins.ts';
 import type { ToolRegistry } from '../runtime/registry.ts';
 import { foreignInput } from '../schema/foreign-input.ts';
+import { inTime } from '../schema/in-time.ts';
 
 export interface RemoteTools {
   readonly servers: readonly RemoteServer[];
-  /** Whether a name can be that of a server's tool, also while that server is down: so that a rule may speak of it. */
-  mayBeNamed(tool: string): boolean;
   close(): Promise<void>;
 }
 
@@ -22,14 +22,18 @@ export interface RemoteToolsParts {
   readonly stateDir: string;
   readonly version: string;
   readonly log: Logger;
+  /** How long to wait for servers at the start; what comes later is registered when it comes. */
+  readonly patienceMs?: number;
   /** Left out: servers are told that nobody fills in forms here. */
   readonly answerForm?: AnswerForm;
 }
 
+const PATIENCE_MS = 2000;
+
 /** Connects the configured servers and keeps their tools in the registry as they come, change and go. */
 export async function openRemoteTools(
   configs: Readonly<Record<string, ServerConfig>>,
-  { registry, stateDir, version, log, answerForm }: RemoteToolsParts,
+  { registry, stateDir, version, log, answerForm, patienceMs = PATIENCE_MS }: RemoteToolsParts,
 ): Promise<RemoteTools> {
   const pins = openToolPins(join(stateDir, 'mcp-tools.json'));
   const registered = new Map<string, Set<string>>();
@@ -37,15 +41,22 @@ export async function openRemoteTools(
     const server: RemoteServer = new RemoteServer(name, config, {
       version,
       log,
+      inTime,
       onTools: (listed) => update(server, listed),
       ...(answerForm !== undefined && { answerForm }),
     });
     return server;
   });
-  await Promise.all(servers.map((server) => server.open()));
+  await Promise.race([
+    Promise.all(servers.map((server) => server.open())),
+    delay(patienceMs, undefined, { ref: false }),
+  ]);
+  for (const { name, state } of servers) {
+    if (state === 'starting')
+      log.warn({ server: name }, `MCP server ${name} does not answer yet: its tools come later.`);
+  }
   return {
     servers,
-    mayBeNamed: (tool) => servers.some(({ name }) => tool.startsWith(`${name}__`)),
     close: async () => void (await Promise.all(servers.map((server) => server.close()))),
   };
 

@@ -139,6 +139,8 @@ export const en = {
     `Toolwright works in ${name}.\n\n  ${address}\n\nThe API is described at ${docs}. Ctrl-C stops it.`,
   takenPort: (port: number) =>
     `Port ${port} is taken, perhaps by another Toolwright of yours, so this one uses the next free one.`,
+  notUp: (server: string, why: string) =>
+    `The MCP server ${server} is not up${why && ` (${why})`}, so its tools are not in this list.`,
   draining: 'Stopping: running calls get a moment to end.',
   notAnObject: (option: string) => `${option} must be a JSON object, such as '{"path":"README.md"}'.`,
   waitingElsewhere: (id: string) =>

@@ -185,6 +185,7 @@ export const zh: typeof en = {
   works: (name, address, docs) =>
     `Toolwright 正在 ${name} 中工作。\n\n  ${address}\n\nAPI 说明见 ${docs}。按 Ctrl-C 停止。`,
   takenPort: (port) => `端口 ${port} 已被占用（可能是另一个正在运行的 Toolwright），因此改用下一个空闲端口。`,
+  notUp: (server, why) => `MCP 服务器 ${server} 未就绪${why && `（${why}）`}，因此此列表中没有它的工具。`,
   draining: '正在停止：运行中的调用还有片刻可以结束。',
   notAnObject: (option) => `${option} 必须是 JSON 对象，例如 '{"path":"README.md"}'。`,
   waitingElsewhere: (id) => `等待回答：toolwright approvals approve ${id}，或在网页应用中。按 Ctrl-C 放弃。`,

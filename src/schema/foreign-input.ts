@@ -1,8 +1,9 @@
 import { createRequire } from 'node:module';
-import type { ErrorObject } from 'ajv/dist/2020.js';
+import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import { type Finding, inputSchema, isPlainObject, sentences } from '../kernel/check-arguments.ts';
 import type { InputSchema, JsonSchema } from '../kernel/input-schema.ts';
 import { plainCopy } from '../kernel/plain-copy.ts';
+import { inTime } from './in-time.ts';
 
 /**
  * A JSON Schema that somebody else wrote (an MCP server, a plain tool object) as an input schema, with the same
@@ -12,20 +13,34 @@ export function foreignInput(json: JsonSchema): InputSchema<Record<string, unkno
   if (json.type !== 'object') throw new TypeError('its input schema must have type object.');
   if (mentions(json, '$async'))
     throw new TypeError('its input schema is asynchronous ($async): validation must answer at once.');
-  const ajv = newAjv();
   const { $schema: _, ...schema } = json;
-  const accepts = ajv.compile(schema);
+  const accepts = compiled(schema);
   return inputSchema(schema, validate);
 
   function validate(args: Record<string, unknown>) {
     // Ajv fills defaults into what it is given, and that belongs to the caller.
     const value = plainCopy(args) as Record<string, unknown>;
-    if (accepts(value) === true) return { value };
+    const accepted = inTime(() => accepts(value));
+    if (accepted === true) return { value };
+    if (accepted === undefined) return { findings: [TOO_LONG] };
     return {
       findings: (accepts.errors ?? []).filter(({ keyword }) => keyword !== 'if').map((error) => toFinding(error, args)),
     };
   }
 }
+
+function compiled(schema: JsonSchema): ValidateFunction {
+  const ajv = newAjv();
+  const accepts = inTime(() => ajv.compile(schema));
+  if (accepts === undefined) throw new TypeError('its input schema takes too long to read.');
+  return accepts;
+}
+
+const TOO_LONG: Finding = {
+  path: [],
+  missing: false,
+  say: (name) => sentences.invalid(name, "checking them against the tool's schema takes too long; try shorter texts."),
+};
 
 const require = createRequire(import.meta.url);
 

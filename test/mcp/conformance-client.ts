@@ -23,6 +23,7 @@ const remote = await openRemoteTools(
     stateDir,
     version: '0.0.0',
     log: pino({ level: 'silent' }),
+    patienceMs: 20_000,
     answerForm: async () => ({ action: 'accept', content: {} }),
   },
 );

@@ -44,7 +44,8 @@ async function call(cli: Cli, tool: string, words: readonly string[], options: C
   const { io } = cli;
   const { workspace = io.cwd, headless = false, json } = options;
   const flags = settingsFrom(options.set);
-  const opened = await openHost({ workspaces: [workspace], env: io.env, flags, headless, takeOver: false });
+  const place = { workspaces: [workspace], env: io.env, flags };
+  const opened = await openHost({ ...place, headless, takeOver: false, onlyTool: tool });
   if (!opened.ok) return failWith(cli, opened.error);
   const host = opened.value;
   const stop = new AbortController();

@@ -1,3 +1,4 @@
+import { PassThrough, type Readable } from 'node:stream';
 import type { Command } from 'commander';
 import { serveMcp } from '../../app/serve-mcp.ts';
 import type { Cli } from '../cli.ts';
@@ -24,7 +25,8 @@ export function define(command: Command, cli: Cli): void {
 /** Speaks MCP over stdin and stdout. Whatever else would be printed goes to stderr: a client reads every line. */
 async function mcp({ io }: Cli, options: McpOptions): Promise<void> {
   const { workspace = io.cwd, headless = false, set } = options;
-  const { stdin: input, stderr: errors } = process;
+  const { stderr: errors } = process;
+  const input = untilToldToStop(process.stdin);
   const flags = { ...settingsFrom(set), ...settingsOf(options) };
   const output = stdoutForMessages();
   const stop = new AbortController();
@@ -33,6 +35,19 @@ async function mcp({ io }: Cli, options: McpOptions): Promise<void> {
   const served = await serveMcp({ workspace, env: io.env, flags, headless, input, output, errors, signal });
   if (!served.ok) console.error(served.error.message);
   process.exit(served.ok ? EXIT.ok : exitCodeOf(served.error));
+}
+
+/** A signal to stop counts as the client's going, also during the start: so what was started is ended. The next kills. */
+function untilToldToStop(stdin: Readable): Readable {
+  const input = stdin.pipe(new PassThrough());
+  stdin.on('error', () => input.end());
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      stdin.unpipe(input);
+      input.end();
+    });
+  }
+  return input;
 }
 
 /** The real stdout; what others write to it from now on goes to stderr. */

@@ -35,6 +35,8 @@ async function start(cli: Cli, options: StartOptions): Promise<void> {
   const { workspace = [io.cwd], headless = false, set, json } = options;
   const { env } = io;
   const flags = { ...settingsFrom(set), ...settingsOf(options) };
+  // Before anything is started, so that it is ended again.
+  const stopped = stopSignal(() => process.exit(EXIT.interrupted));
   const opening = startServer({
     workspaces: workspace,
     env,
@@ -53,7 +55,7 @@ async function start(cli: Cli, options: StartOptions): Promise<void> {
   else cli.print(words.works(first?.name ?? '', address, `${url}/docs`));
   for (const app of server.apps.values()) tellSandbox(cli, app);
   if (takenPort !== null) cli.note(words.takenPort(takenPort));
-  await stopSignal(() => process.exit(EXIT.interrupted));
+  await stopped;
   if (!json) cli.print(words.draining);
   await close();
   process.exit(EXIT.ok);

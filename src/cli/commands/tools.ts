@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { App } from '../../app/open-app.ts';
 import { type Cli, failWith } from '../cli.ts';
+import { harmless } from '../style.ts';
 import { unknownTool } from '../unknown-tool.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 
@@ -38,7 +39,7 @@ export function define(command: Command, cli: Cli): void {
 }
 
 /** All of them, also those that are off. */
-function list(cli: Cli, { registry }: App, json = false): void {
+function list(cli: Cli, { registry, servers }: App, json = false): void {
   const { style } = cli;
   for (const { name, description } of registry.listAll()) {
     const enabled = registry.isEnabled(name);
@@ -47,6 +48,9 @@ function list(cli: Cli, { registry }: App, json = false): void {
       cli.print(
         `${enabled ? style.green('●') : style.dim('○')} ${style.bold(name)} ${style.line(description, name.length + 3)}`,
       );
+  }
+  for (const { name, state, trouble } of servers) {
+    if (state !== 'up') cli.note(harmless(cli.words.notUp(name, trouble)));
   }
 }
 

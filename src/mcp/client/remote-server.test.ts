@@ -3,23 +3,16 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { openServers, type RemoteOptions, type WithServers } from '../../../test/mcp/remote.ts';
 import { openDoor, overHttp } from '../../../test/mcp/served.ts';
-import { openRemoteTools, type RemoteTools } from '../../app/remote-tools.ts';
 import { ToolCategory } from '../../kernel/category.ts';
-import { createFilePolicy } from '../../kernel/file-policy.ts';
-import type { ApprovalRequest } from '../../kernel/ports.ts';
 import { ok } from '../../kernel/result.ts';
 import { defineTool } from '../../kernel/tool.ts';
-import { createPolicy } from '../../policy/create-policy.ts';
-import { parseRules } from '../../policy/rules.ts';
-import { createToolwright, type Toolwright } from '../../runtime/create-toolwright.ts';
 import type { ServerConfig } from './server-config.ts';
-import { toolName } from './tool-name.ts';
+import { mayBeToolOf, toolName } from './tool-name.ts';
 
-const log = pino({ level: 'silent' });
 const here = createRequire(import.meta.url);
 const everything = {
   command: process.execPath,
@@ -36,28 +29,13 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-type Asked = ApprovalRequest[];
-
 async function withServers(
   servers: Record<string, ServerConfig>,
-  { allow = [] as string[], answer = false } = {},
-): Promise<Toolwright & { remote: RemoteTools; asked: Asked }> {
-  const rules = parseRules({ allow });
-  if (!rules.ok) throw new Error(rules.error.message);
-  const asked: Asked = [];
-  const toolwright = createToolwright({
-    policy: createPolicy({ mode: 'ask', rules: rules.value, files: createFilePolicy(), home: '/nonexistent' }),
-    approver: (request) => {
-      asked.push(request);
-      return { approved: answer };
-    },
-    timeout: 20,
-    maxOutputSize: 2000,
-  });
-  const { registry } = toolwright;
-  const remote = await openRemoteTools(servers, { registry, stateDir: folder, version: '0.0.0', log });
-  closing.push(() => remote.close());
-  return { ...toolwright, remote, asked };
+  options: Omit<RemoteOptions, 'stateDir'> = {},
+): Promise<WithServers> {
+  const opened = await openServers(servers, { stateDir: folder, ...options });
+  closing.push(() => opened.remote.close());
+  return opened;
 }
 
 describe('the everything server', () => {
@@ -199,7 +177,7 @@ serveStdio(() => {
     expect((await call('odd__do')).ok).toBe(true);
     expect(remote.servers.map(({ state }) => state)).toEqual(['up', 'down']);
     expect(registry.listNames()).toEqual(['odd__do']);
-    expect([remote.mayBeNamed('none__x'), remote.mayBeNamed('other__x')]).toEqual([true, false]);
+    expect([mayBeToolOf('none', 'none__x'), mayBeToolOf('none', 'other__x')]).toEqual([true, false]);
   });
 });
 

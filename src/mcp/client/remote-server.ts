@@ -1,5 +1,7 @@
 import {
   Client,
+  type JsonSchemaType,
+  type JsonSchemaValidator,
   type Tool as ListedTool,
   SdkError,
   SdkErrorCode,
@@ -8,13 +10,14 @@ import {
   type Transport,
   type VersionNegotiationOptions,
 } from '@modelcontextprotocol/client';
-import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/ajv';
 import { messageOf } from '../../kernel/error.ts';
 import type { Logger } from '../../kernel/ports.ts';
 import { fail, type Result } from '../../kernel/result.ts';
 import type { ToolContext } from '../../kernel/tool.ts';
 import { remoteAnswer } from './remote-answer.ts';
 import type { ServerConfig } from './server-config.ts';
+import { LONGEST_MESSAGE_MB, serverProcess } from './server-process.ts';
 
 /** Answers a form that a server asks our user to fill in. */
 export type AnswerForm = (request: { message: string; schema: unknown }) => Promise<{
@@ -27,6 +30,8 @@ export interface RemoteServerParts {
   readonly log: Logger;
   /** Told what the server offers, whenever that may have changed. */
   onTools(tools: readonly ListedTool[]): void;
+  /** What `work` returns, or undefined when it took too long: a server's schema may hold a pattern that never ends. */
+  inTime<T>(work: () => T): T | undefined;
   /** Left out: servers are told that nobody fills in forms here. */
   readonly answerForm?: AnswerForm;
   /** The waits before the next try, the last one for all further. */
@@ -50,6 +55,10 @@ export class RemoteServer {
   #failures = 0;
   #upSince = 0;
   #again: NodeJS.Timeout | undefined;
+  #trying: Promise<void> = Promise.resolve();
+  readonly #stop = new AbortController();
+  /** Those that sent a message beyond all bounds: the library closes the connection, and says so here alone. */
+  readonly #flooded = new WeakSet<Client>();
 
   constructor(name: string, config: ServerConfig, parts: RemoteServerParts) {
     this.name = name;
@@ -67,18 +76,24 @@ export class RemoteServer {
   }
 
   /** Resolves after the first try, however it went: a server that is down does not keep the others waiting. */
-  async open(): Promise<void> {
+  open(): Promise<void> {
+    this.#trying = this.#try();
+    return this.#trying;
+  }
+
+  async #try(): Promise<void> {
     const client = this.#newClient();
+    const transport = this.#newTransport();
     try {
-      await client.connect(this.#newTransport(), { timeout: CONNECT_MS });
+      await client.connect(transport, { timeout: CONNECT_MS, signal: this.#stop.signal });
       if (this.#isClosed()) return await client.close();
-      client.onclose = () => this.#ended(client, 'it ended');
+      client.onclose = () => this.#ended(client, this.#whyLost(client) ?? 'it ended');
       this.#client = client;
       this.#state = 'up';
       this.#upSince = performance.now();
       await this.#list(client);
     } catch (error) {
-      await client.close().catch(() => {});
+      await transport.close().catch(() => {});
       this.#ended(client, messageOf(error));
     }
   }
@@ -109,11 +124,14 @@ export class RemoteServer {
     }
   }
 
+  /** Resolves when its process is told to end in a way that it cannot ignore, also one that is still being started. */
   async close(): Promise<void> {
     this.#state = 'closed';
     clearTimeout(this.#again);
+    this.#stop.abort();
     await this.#client?.close().catch(() => {});
     this.#client = undefined;
+    await this.#trying;
   }
 
   #isClosed(): boolean {
@@ -127,10 +145,14 @@ export class RemoteServer {
       {
         versionNegotiation: { mode: modeOf(this.#config) },
         capabilities: answerForm === undefined ? {} : { elicitation: { form: { applyDefaults: true } } },
+        jsonSchemaValidator: { getValidator: (schema) => this.#validator(schema) },
         listChanged: { tools: { autoRefresh: false, onChanged: () => void this.#list(client) } },
       },
     );
-    client.onerror = (error) => log.debug({ server: this.name }, `MCP server ${this.name}: ${error.message}`);
+    client.onerror = (error) => {
+      if (error.message.startsWith('ReadBuffer exceeded')) this.#flooded.add(client);
+      log.debug({ server: this.name }, `MCP server ${this.name}: ${error.message}`);
+    };
     if (answerForm !== undefined) {
       client.setRequestHandler('elicitation/create', async ({ params }) => {
         if (params.mode === 'url') return { action: 'decline' };
@@ -140,6 +162,15 @@ export class RemoteServer {
     return client;
   }
 
+  /** The library's own check of what a tool returns, with an end. */
+  #validator<T>(schema: JsonSchemaType): JsonSchemaValidator<T> {
+    const { inTime } = this.#parts;
+    const validate = inTime(() => new AjvJsonSchemaValidator().getValidator<T>(schema));
+    if (validate === undefined) throw new TypeError('it takes too long to read');
+    const late = { valid: false, data: undefined, errorMessage: 'the check takes too long' } as const;
+    return (value) => inTime(() => validate(value)) ?? late;
+  }
+
   #newTransport(): Transport {
     const config = this.#config;
     if ('url' in config) {
@@ -147,13 +178,7 @@ export class RemoteServer {
         requestInit: { headers: { ...config.headers } },
       });
     }
-    const transport = new StdioClientTransport({
-      command: config.command,
-      args: [...(config.args ?? [])],
-      env: { ...getDefaultEnvironment(), ...config.env },
-      stderr: 'pipe',
-      ...(config.cwd !== undefined && { cwd: config.cwd }),
-    });
+    const transport = serverProcess(config);
     transport.stderr?.on('data', (chunk: Buffer) => {
       const text = chunk.toString('utf8').trimEnd();
       this.#parts.log.debug({ server: this.name }, `MCP server ${this.name} says: ${text}`);
@@ -163,7 +188,7 @@ export class RemoteServer {
 
   async #list(client: Client): Promise<void> {
     try {
-      const { tools } = await client.listTools(undefined, { timeout: CONNECT_MS });
+      const { tools } = await client.listTools(undefined, { timeout: CONNECT_MS, signal: this.#stop.signal });
       if (client === this.#client) this.#parts.onTools(tools);
     } catch (error) {
       this.#parts.log.warn({ server: this.name }, `MCP server ${this.name} lists no tools: ${messageOf(error)}`);
@@ -186,19 +211,24 @@ export class RemoteServer {
     this.#again.unref();
   }
 
+  #whyLost(client: Client): string | undefined {
+    return this.#flooded.has(client) ? `it sent more than ${LONGEST_MESSAGE_MB} MB in one message` : undefined;
+  }
+
   #notUp(): Result<never> {
     const why = this.#state === 'starting' ? 'is starting' : `is not running (${this.#trouble}) and is started again`;
     return fail('EXECUTION_ERROR', `The MCP server ${this.name} ${why}. Nothing ran; try again in a moment.`);
   }
 
   #explain(client: Client, tool: string, ctx: ToolContext, error: unknown): Result<never> {
-    const why = messageOf(error);
+    const why = this.#whyLost(client) ?? messageOf(error);
     if (ctx.signal.aborted) return fail('CANCELLED', `${tool} was told to stop.`);
     if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) {
       return fail('TIMEOUT', `The MCP server ${this.name} did not answer within ${ctx.timeout} s.`);
     }
     if (!isLost(error)) return fail('EXECUTION_ERROR', `The MCP server ${this.name} answered: ${why}`);
-    this.#ended(client, why);
+    // A process that ended has told so already, and must not count twice.
+    if (client === this.#client) this.#ended(client, why);
     const unknown = 'What it did until then is not known.';
     return fail('EXECUTION_ERROR', `The MCP server ${this.name} was lost during ${tool}: ${why}. ${unknown}`);
   }

@@ -20,6 +20,7 @@ export interface RemoteToolParts {
  */
 export function remoteTool(listed: ListedTool, { server, pins, toInput }: RemoteToolParts): Tool {
   const name = toolName(server.name, listed.name);
+  const shownName = onOneLine(listed.name).slice(0, LONGEST_NAME);
   const fingerprint = fingerprintOf(listed);
   const structured = listed.outputSchema?.['type'] === 'object';
   return {
@@ -29,7 +30,7 @@ export function remoteTool(listed: ListedTool, { server, pins, toInput }: Remote
     effect: 'once',
     input: toInput(withVisibleWords(listed.inputSchema) as JsonSchema),
     ...(structured && { outputJson: listed.outputSchema as JsonSchema }),
-    summary: () => `${listed.name} of the MCP server ${server.name}`,
+    summary: () => `${shownName} of the MCP server ${server.name}`,
     approval: () => changeSince(pins.known(server.name)?.get(listed.name)),
     async run(input, ctx) {
       // Whoever let it run has seen it as it is now.
@@ -45,19 +46,29 @@ export function remoteTool(listed: ListedTool, { server, pins, toInput }: Remote
   function changeSince(pinned: string | undefined): OwnReason | undefined {
     if (pinned === fingerprint) return undefined;
     const what = pinned === undefined ? 'is new on' : 'was changed by';
+    const said = onOneLine(wordsOf(listed)).slice(0, 500).replaceAll('"', "'");
     const reason =
-      `${listed.name} ${what} the MCP server ${server.name} since you agreed to its tools. ` +
-      `It now says of itself: ${describe(server.name, listed).slice(0, 500)}`;
+      `${shownName} ${what} the MCP server ${server.name} since you agreed to its tools. ` +
+      `It now says of itself: "${said}"`;
     return { reason, always: true };
   }
 }
 
 const LONGEST_DESCRIPTION = 4000;
+const LONGEST_NAME = 100;
+
+/** A server's words among ours: a line of its own would pass for one of ours. */
+function onOneLine(text: string): string {
+  return visible(text).replace(/\s+/g, ' ');
+}
 
 /** A model reads it as said by a server, and nothing in it that a person would not see. */
-function describe(server: string, { description, title }: ListedTool): string {
-  const text = visible(description ?? title ?? 'It does not say what it does.').slice(0, LONGEST_DESCRIPTION);
-  return `(MCP server ${server}) ${text}`;
+function describe(server: string, listed: ListedTool): string {
+  return `(MCP server ${server}) ${visible(wordsOf(listed)).slice(0, LONGEST_DESCRIPTION)}`;
+}
+
+function wordsOf({ description, title }: ListedTool): string {
+  return description ?? title ?? 'It does not say what it does.';
 }
 
 /** What the schema says of its fields is read by the model as well. */

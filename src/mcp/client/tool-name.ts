@@ -10,3 +10,8 @@ export function toolName(server: string, tool: string): string {
   const hash = createHash('sha256').update(whole).digest('hex').slice(0, 8);
   return `${clean.slice(0, LONGEST - hash.length - 1)}_${hash}`;
 }
+
+/** Whether a name can be that of a server's tool, also while that server is down: so that a rule may speak of it. */
+export function mayBeToolOf(server: string, name: string): boolean {
+  return name.startsWith(`${server}__`);
+}

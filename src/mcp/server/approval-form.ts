@@ -121,7 +121,7 @@ export function fitsForm(request: ApprovalRequest, rules: readonly string[] = []
   return messageFor(request, rules).length <= LONGEST_SHOWN;
 }
 
-/** Lines of an argument stand apart, so that none of them passes for another argument or for our own words. */
+/** Lines of an argument, of a summary or of a reason stand apart, so that none of them passes for another argument or for our own words. */
 function messageFor({ tool, summary, reason, args }: ApprovalRequest, rules: readonly string[]): string {
   const shown = Object.entries(args).map(([argument, value]) => {
     const name = shownName(argument);
@@ -130,5 +130,6 @@ function messageFor({ tool, summary, reason, args }: ApprovalRequest, rules: rea
   });
   const saved = rules.map((rule) => `  | ${visible(rule)}`);
   const always = rules.length === 0 ? [] : ['«always» would save, for this workspace:', ...saved];
-  return [`Allow ${tool}? ${visible(summary)}`, visible(reason), ...shown, ...always].join('\n');
+  const [what, why] = [summary, reason].map((text) => visible(text).replaceAll('\n', '\n  | '));
+  return [`Allow ${tool}? ${what}`, why, ...shown, ...always].join('\n');
 }
