@@ -47,7 +47,10 @@ export class TestApp implements AsyncDisposable {
   /** The page as the printed address opens it. */
   async open(path = '/', options: BrowserContextOptions & { token?: string } = {}): Promise<Page> {
     const { token = this.server.tokens.own, ...rest } = options;
-    browser ??= chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
+    browser ??= chromium.launch({
+      executablePath: join(import.meta.dirname, 'chromium.sh'),
+      args: ['--no-sandbox', '--disable-gpu'],
+    });
     const viewport = { width: 1280, height: 800 };
     const context = await (await browser).newContext({ viewport, locale: 'en-GB', ...rest });
     const page = await context.newPage();
