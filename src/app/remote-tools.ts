@@ -35,7 +35,7 @@ export async function openRemoteTools(
   configs: Readonly<Record<string, ServerConfig>>,
   { registry, stateDir, version, log, answerForm, patienceMs = PATIENCE_MS }: RemoteToolsParts,
 ): Promise<RemoteTools> {
-  const pins = openToolPins(join(stateDir, 'mcp-tools.json'));
+  const pins = openToolPins(join(stateDir, 'mcp-tools.json'), log);
   const registered = new Map<string, Set<string>>();
   const servers = Object.entries(configs).map(([name, config]) => {
     const server: RemoteServer = new RemoteServer(name, config, {

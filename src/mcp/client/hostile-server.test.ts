@@ -130,6 +130,25 @@ test('a result of 12 MB is taken, and of one beyond all bounds the bound is told
   expect(said).toEqual([`MCP server evil: ${why}. The next try is in 500 ms.`]);
 });
 
+test.each(['{corrupt', '{"evil":null}', '[]', '{"evil":{"t":1}}'])(
+  'a damaged memory of what was agreed to (%s) is put aside, and everything is asked about',
+  async (damaged) => {
+    const { log, said } = warnings();
+    const path = join(folder, 'mcp-tools.json');
+    const tools = [{ name: 't', inputSchema: { type: 'object' } }];
+    writeFileSync(path, damaged);
+    const first = await withServer({ tools }, { allow: ['evil__t'], log });
+    expect((await first.call('evil__t')).error?.code).toBe('APPROVAL_DENIED');
+    expect(said).toEqual([expect.stringContaining(`was put aside as ${path}.damaged`)]);
+    expect(readFileSync(`${path}.damaged`, 'utf8')).toBe(damaged);
+    const agreed = await withServer({ tools }, { allow: ['evil__t'], answer: true });
+    expect((await agreed.call('evil__t')).ok).toBe(true);
+    const { call, asked } = await withServer({ tools });
+    expect((await call('evil__t')).ok).toBe(true);
+    expect([agreed.asked.length, asked.length]).toEqual([1, 0]);
+  },
+);
+
 function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);

@@ -3,7 +3,7 @@ import { callTool } from './call-tool.ts';
 import type { Connection } from './connection.ts';
 import { describeTool } from './describe-tool.ts';
 import type { Door } from './door.ts';
-import { serveResources, tellChange } from './resources.ts';
+import { serveResources, tellChange } from './serve-resources.ts';
 
 /** A server for one client, of either revision, from the one definition: what the executor offers. */
 export function connect(door: Door, era: Connection['era'], session: string): Connection {

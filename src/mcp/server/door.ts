@@ -19,8 +19,7 @@ import type { ToolExecutor } from '../../runtime/executor.ts';
 import type { McpApprover } from './approver.ts';
 import type { Connection } from './connection.ts';
 import type { Resources } from './resources.ts';
-import { ANSWER_SECONDS, Run } from './run.ts';
-import type { Ended } from './run-call.ts';
+import { ANSWER_SECONDS, type Ended, Run } from './run.ts';
 
 export interface DoorOptions {
   readonly executor: ToolExecutor;

@@ -1,17 +1,5 @@
-import {
-  type InputRequiredResult,
-  isInputRequiredResult,
-  type ReadResourceResult,
-  type Resource,
-  ResourceNotFoundError,
-  type ResourceTemplateType,
-  type Server,
-  type ServerContext,
-} from '@modelcontextprotocol/server';
-import { ok, type Result } from '../../kernel/result.ts';
-import type { Connection } from './connection.ts';
-import type { Door } from './door.ts';
-import { runCall } from './run-call.ts';
+import type { ReadResourceResult, Resource, ResourceTemplateType } from '@modelcontextprotocol/server';
+import type { Result } from '../../kernel/result.ts';
 
 export type ResourceContent = ReadResourceResult['contents'][number];
 
@@ -34,55 +22,4 @@ export interface ReadingCall<T> {
   readonly args: Readonly<Record<string, unknown>>;
   /** What the client gets of the value the tool gave. */
   toAnswer(value: unknown): T;
-}
-
-export function serveResources(door: Door, connection: Connection, resources: Resources): void {
-  const { server, subscribed } = connection;
-  server.setRequestHandler('resources/list', async (_request, ctx) => {
-    const listed = await get(door, connection, resources.list(), ctx);
-    if (isInputRequiredResult(listed)) throw new Error('A list is not answered with a question.');
-    if (!listed.ok) throw new Error(listed.error.message);
-    return { resources: [...listed.value] };
-  });
-  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [...resources.templates] }));
-  server.setRequestHandler('resources/read', async ({ params: { uri } }, ctx) => {
-    const read = await get(door, connection, resources.read(uri), ctx);
-    if (isInputRequiredResult(read)) return read;
-    if (!read.ok) throw new ResourceNotFoundError(uri, read.error.message);
-    return { contents: [...read.value] };
-  });
-  // The 2026 revision has `subscriptions/listen` instead, which the SDK serves.
-  if (connection.era === 'modern') return;
-  server.setRequestHandler('resources/subscribe', ({ params: { uri } }) => {
-    if (subscribed.size < MOST_SUBSCRIPTIONS) subscribed.add(uri);
-    resources.observe?.();
-    return {};
-  });
-  server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => {
-    subscribed.delete(uri);
-    return {};
-  });
-}
-
-async function get<T>(
-  door: Door,
-  connection: Connection,
-  reading: Reading<T>,
-  ctx: ServerContext,
-): Promise<Result<T> | InputRequiredResult> {
-  if (!('tool' in reading)) return reading;
-  const ended = await runCall(door, connection, { name: reading.tool, args: reading.args }, ctx);
-  if (isInputRequiredResult(ended)) return ended;
-  const { result } = ended;
-  return result.ok ? ok(reading.toAnswer(result.value)) : { ok: false, error: result.error };
-}
-
-const MOST_SUBSCRIPTIONS = 1000;
-
-/** In the 2026 revision every change is sent, and the SDK keeps to what was subscribed. */
-export function tellChange({ era, subscribed }: Connection, server: Server, uri: string): void {
-  if (era === 'legacy' && !subscribed.has(uri)) return;
-  server.sendResourceUpdated({ uri }).catch(() => {
-    // The client is gone.
-  });
 }

@@ -9,12 +9,7 @@ import type { ToolResult } from '../../kernel/tool-result.ts';
 import type { Connection } from './connection.ts';
 import type { Door, RunState } from './door.ts';
 import { progressSink } from './progress.ts';
-import { isQuestion, type Question, type Run } from './run.ts';
-
-export interface Ended {
-  readonly run: Run;
-  readonly result: ToolResult;
-}
+import { type Ended, isQuestion, type Question, type Run } from './run.ts';
 
 /**
  * The call that a request needs: starts it, or goes on with one whose question the client has answered. It ends with the

@@ -156,6 +156,12 @@ export class Run {
   }
 }
 
+/** A run with its result. */
+export interface Ended {
+  readonly run: Run;
+  readonly result: ToolResult;
+}
+
 export function isQuestion(next: Question | ToolResult): next is Question {
   return 'requests' in next;
 }
