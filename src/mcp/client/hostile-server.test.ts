@@ -57,6 +57,20 @@ describe('a pattern that never ends', () => {
   });
 });
 
+test.each([
+  ['a name that nobody sees all of', { properties: { 'k\u202ey': {} } }],
+  ['a value that nobody sees all of', { properties: { k: { enum: ['a\u{e0041}'] } } }],
+  ['no end', { properties: Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`property_number_${n}`, {}])) }],
+])('a tool whose schema has %s is left out, the others stay', async (_, schema) => {
+  const odd = { name: 'odd', inputSchema: { type: 'object', ...schema } };
+  const answering = { name: 'odd2', inputSchema: { type: 'object' }, outputSchema: { type: 'object', ...schema } };
+  const words = { type: 'object', properties: { 城市: { enum: ['北京\u3000市'], description: 'a\u202eb' } } };
+  const { executor } = await withServer({ tools: [odd, answering, { name: 't', inputSchema: words }] });
+  const foreign = executor.offered().filter(({ name }) => name.startsWith('evil__'));
+  expect(foreign.map(({ name }) => name)).toEqual(['evil__t']);
+  expect(JSON.stringify(foreign[0]?.input.json)).toContain('a\\\\u202eb');
+});
+
 test('what a changed tool says of itself stands on one line, in quotes, in the question', async () => {
   const inputSchema = { type: 'object', properties: { x: { type: 'string' } } };
   const first = await withServer({ tools: [{ name: 't', description: 'v1', inputSchema }] });

@@ -16,9 +16,10 @@ export interface RemoteToolParts {
 
 /**
  * A server's tool as one of ours. What it touches nobody knows, and what it says of itself nobody has checked: so it
- * asks, runs alone and never twice, unless a rule of the user says otherwise.
+ * asks, runs alone and never twice, unless a rule of the user says otherwise. Throws for a schema that cannot be shown.
  */
 export function remoteTool(listed: ListedTool, { server, pins, toInput }: RemoteToolParts): Tool {
+  const inputJson = schemaToShow(listed.inputSchema);
   const name = toolName(server.name, listed.name);
   const shownName = onOneLine(listed.name).slice(0, LONGEST_NAME);
   const fingerprint = fingerprintOf(listed);
@@ -28,8 +29,8 @@ export function remoteTool(listed: ListedTool, { server, pins, toInput }: Remote
     description: describe(server.name, listed),
     category: ToolCategory.MCP,
     effect: 'once',
-    input: toInput(withVisibleWords(listed.inputSchema) as JsonSchema),
-    ...(structured && { outputJson: listed.outputSchema as JsonSchema }),
+    input: toInput(inputJson),
+    ...(structured && { outputJson: schemaToShow(listed.outputSchema) }),
     summary: () => `${shownName} of the MCP server ${server.name}`,
     approval: () => changeSince(pins.known(server.name)?.get(listed.name)),
     async run(input, ctx) {
@@ -71,7 +72,21 @@ function wordsOf({ description, title }: ListedTool): string {
   return description ?? title ?? 'It does not say what it does.';
 }
 
-/** What the schema says of its fields is read by the model as well. */
+/**
+ * The model reads all of a schema. Words in it are made visible; the names and values that it allows cannot be changed
+ * without changing what it means.
+ */
+function schemaToShow(schema: unknown): JsonSchema {
+  const shown = withVisibleWords(schema);
+  const json = JSON.stringify(shown);
+  if (json.length > LONGEST_SCHEMA) throw new Error(`its schema has more than ${LONGEST_SCHEMA} characters`);
+  if (HIDDEN.test(json)) throw new Error('its schema has names or values with characters that nobody sees');
+  return shown as JsonSchema;
+}
+
+const LONGEST_SCHEMA = 100_000;
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
 function withVisibleWords(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withVisibleWords);
   if (typeof schema !== 'object' || schema === null) return schema;
