@@ -11,6 +11,7 @@ import { EventStreams } from './event-streams.ts';
 import { type Doorway, turnAway } from './guard.ts';
 import { OpenAnswers } from './open-answers.ts';
 import { toProblem } from './problem.ts';
+import { endSlowRequests } from './slow-requests.ts';
 
 export interface ServeOptions {
   /** Default 127.0.0.1. */
@@ -63,6 +64,11 @@ export async function serve(
     keepAliveTimeout: 30_000,
   };
   const server = tls === undefined ? createServer(limits, handle) : createSecureServer({ ...limits, ...tls }, handle);
+  endSlowRequests(server, tls === undefined ? 'connection' : 'secureConnection', {
+    headMs: limits.headersTimeout,
+    requestMs: limits.requestTimeout,
+    idleMs: limits.keepAliveTimeout,
+  });
 
   const listening = await listen(server, host, { port, tries: orNext && port !== 0 ? PORTS_TRIED : 1 });
   if (!listening.ok) {
