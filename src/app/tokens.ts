@@ -16,8 +16,10 @@ import { z } from 'zod';
 import { type Credential, type Credentials, hashToken } from '../http/credentials.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import { role } from '../protocol/health.ts';
+import { waitForLock } from '../storage/sqlite/file-lock.ts';
 
 const LOOK_MS = 250;
+const LONGEST_WAIT_MS = 10_000;
 /** A look at two files for every request would be a good part of answering it. */
 const TRUSTED_MS = 50;
 const OWNER: Credential = { name: 'owner', role: 'admin', sessions: null };
@@ -33,7 +35,8 @@ const userToken = z.strictObject({
   sessions: z.array(z.string()).nullable().default(null),
 });
 const userTokens = z.array(userToken);
-export type UserToken = z.output<typeof userToken>;
+type UserToken = z.output<typeof userToken>;
+type NewToken = Pick<UserToken, 'name' | 'role' | 'sessions'>;
 
 export interface Tokens extends Credentials {
   /** The server's own token, for whoever started it. */
@@ -121,11 +124,21 @@ export function openTokens(stateDir: string): Result<Tokens> {
 }
 
 /** Makes a token for somebody and keeps its hash. The token itself is in the answer and nowhere else. */
-export function addToken(stateDir: string, user: Pick<UserToken, 'name' | 'role' | 'sessions'>): Result<string> {
+export async function addToken(stateDir: string, user: NewToken): Promise<Result<string>> {
   const path = join(stateDir, 'tokens.json');
+  const lock = await waitForLock(`${path}.lock`, LONGEST_WAIT_MS);
+  if (lock === undefined) return fail('CONFLICT', `Another process writes ${path}: try again when it is done.`);
+  try {
+    return writeToken(path, user);
+  } finally {
+    lock.close();
+  }
+}
+
+function writeToken(path: string, user: NewToken): Result<string> {
   const read = readUsers(path);
   if (!read.ok) return read;
-  const known = [...read.value.list];
+  const known = read.value.list;
   if (known.some(({ name }) => name === user.name))
     return fail('CONFLICT', `There is a token for ${user.name} already.`);
   const token = newToken();

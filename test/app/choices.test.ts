@@ -122,7 +122,7 @@ test(
   async () => {
     const page = await app.open();
     const other = await app.open('/tools');
-    const viewer = await app.open('/', { token: app.server.tokenFor('vera', 'viewer') });
+    const viewer = await app.open('/', { token: await app.server.tokenFor('vera', 'viewer') });
     const mode = page.getByRole('combobox', { name: 'Mode' });
     await mode.selectOption('auto');
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();

@@ -112,7 +112,7 @@ describe('tools', () => {
   });
 
   test('[C19] only an admin can switch', LONG, async () => {
-    const page = await app.open('/tools', { token: app.server.tokenFor('vera', 'viewer') });
+    const page = await app.open('/tools', { token: await app.server.tokenFor('vera', 'viewer') });
     const control = page.getByRole('switch', { name: 'Switch read_file off' });
     await control.waitFor();
     expect(await control.isDisabled()).toBe(true);
@@ -140,7 +140,7 @@ test('history has filters, who answered, and an address for each call, and follo
   const { approval } = await app.server.ask({ command: 'rm a.txt' }, 'bash');
   const asked = page.getByRole('row', { name: 'rm a.txt' });
   await asked.getByText('Waiting for you').waitFor();
-  await app.server.post(`/v1/approvals/${approval.id}/deny`, {}, app.server.tokenFor('ana', 'approver'));
+  await app.server.post(`/v1/approvals/${approval.id}/deny`, {}, await app.server.tokenFor('ana', 'approver'));
   await asked.getByText('Denied').waitFor();
   await asked.getByText('ana', { exact: true }).waitFor();
   await page.getByRole('combobox', { name: 'Outcome' }).selectOption('failed');

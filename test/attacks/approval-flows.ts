@@ -80,7 +80,7 @@ export const FLOWS: Readonly<Record<string, Flow>> = {
 
   async 'apr.cross-session'(server) {
     await server.post('/v1/sessions', { id: 'session-a' });
-    const token = server.tokenFor('of-a', 'approver', ['session-a']);
+    const token = await server.tokenFor('of-a', 'approver', ['session-a']);
     const { approval } = await server.ask(WRITE);
     const { status } = await server.post(`/v1/approvals/${approval.id}/approve`, {}, token);
     return { outcome: status >= 400 ? 'reject' : 'allow', statuses: [status] };

@@ -22,7 +22,7 @@ beforeAll(async () => {
   mkdirSync(second);
   mkdirSync(stateDir, { mode: 0o700 });
   writeFileSync(join(workspace, 'a.txt'), 'first\n');
-  const made = addToken(stateDir, { name: 'robot', role: 'agent', sessions: null });
+  const made = await addToken(stateDir, { name: 'robot', role: 'agent', sessions: null });
   if (!made.ok) throw new Error(made.error.message);
   agentToken = made.value;
   const started = await startServer({

@@ -13,7 +13,7 @@ describe('the mode', () => {
   test('is switched by an admin for the next call, recorded with who did it, and is the configured one after a restart', async () => {
     server = await TestServer.start();
     const write = async () => (await server.post('/v1/calls', { tool: 'write_file', args: CHANGE })).body;
-    const forbidden = await server.send('PUT', '/v1/mode', { mode: 'auto' }, server.tokenFor('ana', 'approver'));
+    const forbidden = await server.send('PUT', '/v1/mode', { mode: 'auto' }, await server.tokenFor('ana', 'approver'));
     expect(forbidden.status).toBe(403);
     expect(await server.send('PUT', '/v1/mode', { mode: 'plan' })).toMatchObject({ body: { mode: 'plan' } });
     expect(await write()).toMatchObject({ state: 'denied', outcome: { error: { code: 'PERMISSION_DENIED' } } });
@@ -74,7 +74,7 @@ describe('the model', () => {
       { provider: 'openai', model: 'gpt-x', by: 'owner' },
       { provider: 'manual', model: null, by: 'owner' },
     ]);
-    const viewer = server.tokenFor('vera', 'approver');
+    const viewer = await server.tokenFor('vera', 'approver');
     expect((await server.send('PUT', '/v1/model', { provider: 'openai' }, viewer)).status).toBe(403);
   });
 

@@ -77,7 +77,7 @@ describe('workspaces of one server', () => {
   });
 
   test('a token that is limited to a session saves no rule, which would hold in all of them', async () => {
-    const token = server.tokenFor('guest', 'approver', ['first']);
+    const token = await server.tokenFor('guest', 'approver', ['first']);
     const body = { tool: 'bash', args: { command: 'touch made.txt' }, session: 'first', wait: false };
     const { id } = (await server.post('/v1/calls', body)).body;
     await until(async () => (await server.host.ledger.approvalOf(id)) !== null);
@@ -93,7 +93,7 @@ describe('workspaces of one server', () => {
   });
 
   test('a token that is limited to a session is told of its workspace alone, and opens none elsewhere', async () => {
-    const token = server.tokenFor('limited', 'approver', ['second', 'third']);
+    const token = await server.tokenFor('limited', 'approver', ['second', 'third']);
     await server.ask();
     const { body } = await server.get('/v1/health', token);
     expect(body.workspaces.map(({ id }: Json) => id)).toEqual([there]);
@@ -102,13 +102,13 @@ describe('workspaces of one server', () => {
       await server.post('/v1/rules', { rule: 'bash(make)', verdict: 'deny', workspace });
     const rules = (await server.get('/v1/rules', token)).body.items;
     expect(rules.map(({ workspace }: Json) => workspace)).toEqual([there, null]);
-    const own = server.tokenFor('fresh', 'agent', ['fourth']);
+    const own = await server.tokenFor('fresh', 'agent', ['fourth']);
     expect((await server.post('/v1/sessions', { id: 'fourth', workspace: there }, own)).status).toBe(404);
     expect((await server.post('/v1/sessions', { id: 'third', workspace: there }, token)).status).toBe(201);
   });
 
   test('what a person saves and takes back is in the history with their name, in each workspace', async () => {
-    const token = server.tokenFor('ann', 'approver');
+    const token = await server.tokenFor('ann', 'approver');
     const save = await server.fetch(`/v1/files/content?path=n.txt&workspace=${there}`, {
       method: 'PUT',
       token,
@@ -135,7 +135,7 @@ describe('workspaces of one server', () => {
 
 describe('a token', () => {
   test('that is taken back while its stream is being opened gets none', async () => {
-    const token = server.tokenFor('hasty', 'viewer', ['first']);
+    const token = await server.tokenFor('hasty', 'viewer', ['first']);
     const { ledger } = server.host;
     const { session } = ledger;
     const revoked = new Promise<void>((resolve) => server.tokens.onRevoked(() => resolve()));
@@ -152,7 +152,9 @@ describe('a token', () => {
   });
 
   test('that is taken back or narrowed ends its streams at once, and nobody else’s', async () => {
-    const [gone, less, kept] = ['gone', 'less', 'kept'].map((name) => server.tokenFor(name, 'viewer'));
+    const [gone, less, kept] = await Promise.all(
+      ['gone', 'less', 'kept'].map((name) => server.tokenFor(name, 'viewer')),
+    );
     const streams = [gone, less, kept].map((token) => listen('/v1/events', token));
     await until(() => streams.every(({ text }) => text.includes('retry:')));
     const path = join(server.host.stateDir, 'tokens.json');
@@ -166,13 +168,15 @@ describe('a token', () => {
     expect((await server.fetch('/v1/events', { token: less ?? '' })).status).toBe(403);
   });
 
-  test('cannot be named owner: answers are recorded under that name', () => {
+  test('cannot be named owner: answers are recorded under that name', async () => {
     for (const name of ['owner', 'Owner'])
-      expect(addToken(server.host.stateDir, { name, role: 'agent', sessions: null })).toMatchObject({ ok: false });
+      expect(await addToken(server.host.stateDir, { name, role: 'agent', sessions: null })).toMatchObject({
+        ok: false,
+      });
   });
 
   test('gets its share of the places for calls, and others find theirs', async () => {
-    const [greedy, modest] = [server.tokenFor('greedy', 'agent'), server.tokenFor('modest', 'agent')];
+    const [greedy, modest] = [await server.tokenFor('greedy', 'agent'), await server.tokenFor('modest', 'agent')];
     const told: number[] = [];
     const calls = Array.from({ length: 253 }, async () => {
       const { status } = await server.post('/v1/calls', { tool: 'hold' }, greedy);
@@ -201,7 +205,7 @@ test('a call is cancelled by its id, whichever door it came through', async () =
 });
 
 test('questions come in pages, and a token that may see few of them gets full pages of those', async () => {
-  const token = server.tokenFor('one', 'viewer', ['second']);
+  const token = await server.tokenFor('one', 'viewer', ['second']);
   for (const session of ['first', 'second', 'first', 'second', 'second'])
     await server.post('/v1/calls', {
       tool: 'write_file',

@@ -30,7 +30,7 @@ test('a key that an admin enters is kept for the user alone, used, and in no ans
   const save = (key: string | null, token?: string) =>
     server.send('PUT', '/v1/model/key', { provider: 'anthropic', baseUrl: model.url, key }, token);
 
-  expect((await save(CANARY, server.tokenFor('ana', 'approver'))).status).toBe(403);
+  expect((await save(CANARY, await server.tokenFor('ana', 'approver'))).status).toBe(403);
   const saved = await save(CANARY);
   expect(saved.status).toBe(200);
   expect(statSync(file()).mode & 0o777).toBe(0o600);

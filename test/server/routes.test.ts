@@ -58,7 +58,7 @@ describe('every route', () => {
 
   test('needs the role it says, and no other', async () => {
     for (const role of ROLES.slice(0, -1)) {
-      const token = server.tokenFor(`a-${role}`, role);
+      const token = await server.tokenFor(`a-${role}`, role);
       for (const [name, route] of routes) {
         if (name === 'streamEvents') continue;
         const status = await raw(route.method, pathOf(route), { Authorization: `Bearer ${token}` });
@@ -98,7 +98,7 @@ describe('every route', () => {
 
 describe('the agent', () => {
   test("'s own credential can neither approve nor change settings", async () => {
-    const agent = server.tokenFor('bot', 'agent');
+    const agent = await server.tokenFor('bot', 'agent');
     const { approval } = await server.ask();
     expect((await server.post(`/v1/approvals/${approval.id}/approve`, {}, agent)).status).toBe(403);
     expect((await server.send('PATCH', '/v1/tools/grep', { enabled: false }, agent)).status).toBe(403);
@@ -109,7 +109,7 @@ describe('the agent', () => {
   test('sees only its own sessions when its token says so', async () => {
     await server.post('/v1/sessions', { id: 's1' });
     await server.post('/v1/sessions', { id: 's2' });
-    const token = server.tokenFor('limited', 'approver', ['s1']);
+    const token = await server.tokenFor('limited', 'approver', ['s1']);
     const { approval } = await server.ask();
     expect((await server.get('/v1/approvals', token)).body.items).toEqual([]);
     expect((await server.post(`/v1/approvals/${approval.id}/approve`, {}, token)).status).toBe(404);
@@ -184,7 +184,7 @@ describe('tools', () => {
   });
 
   test('who waits for a call is told what its record says', async () => {
-    const agent = server.tokenFor('bot', 'agent');
+    const agent = await server.tokenFor('bot', 'agent');
     const attempts = [
       { tool: 'list_directory', args: {}, key: 'one' },
       { tool: 'list_directory', args: {}, key: 'one' },
@@ -349,7 +349,7 @@ test('a token that is limited to sessions reaches their workspace, no other, and
   await using two = await TestServer.start({ workspaces: [server.workspace, elsewhere] });
   const [here, there] = (await two.get('/v1/health')).body.workspaces as { id: string }[];
   await two.post('/v1/sessions', { id: 'theirs', workspace: here?.id });
-  const token = two.tokenFor('ann', 'admin', ['theirs']);
+  const token = await two.tokenFor('ann', 'admin', ['theirs']);
   expect((await two.get('/v1/files/content?path=a.txt', token)).status).toBe(200);
   expect((await two.get(`/v1/files/content?path=secret.txt&workspace=${there?.id}`, token)).status).toBe(404);
   expect((await two.send('PATCH', '/v1/tools/bash', { enabled: false }, token)).status).toBe(403);

@@ -69,8 +69,8 @@ export class TestServer {
     return [...this.host.workspaces.values()][0]?.context.workingDir ?? '';
   }
 
-  tokenFor(name: string, role: Role, sessions: string[] | null = null): string {
-    return unwrap(addToken(this.host.stateDir, { name, role, sessions }));
+  async tokenFor(name: string, role: Role, sessions: string[] | null = null): Promise<string> {
+    return unwrap(await addToken(this.host.stateDir, { name, role, sessions }));
   }
 
   fetch(path: string, init: RequestInit & { token?: string | null } = {}): Promise<Response> {

@@ -31,7 +31,7 @@ async function token(cli: Cli, name: string, { role, session, set }: TokenOption
   const loaded = await loadConfig({ env: cli.io.env, flags: settingsFrom(set) });
   if (!loaded.ok) return failWith(cli, loaded.error);
   const folder = makeStateFolder(loaded.value.stateDir);
-  const made = folder.ok ? addToken(loaded.value.stateDir, { name, role, sessions: session ?? null }) : folder;
+  const made = folder.ok ? await addToken(loaded.value.stateDir, { name, role, sessions: session ?? null }) : folder;
   if (!made.ok) return failWith(cli, made.error);
   cli.print(made.value);
 }

@@ -79,18 +79,13 @@ function prepareDatabase(db: Database, path: string, migrations: readonly Migrat
   const newest = migrations.length;
   checkOwner(db, path, newest);
   if (schemaVersion(db) === newest) return;
-  db.exec('BEGIN IMMEDIATE');
-  try {
+  inOneCommit(db, () => {
     checkOwner(db, path, newest);
     const from = schemaVersion(db);
     for (const sql of migrationStatements(migrations, createStatements('sqlite'), from)) db.exec(sql);
     db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
     db.exec(`PRAGMA user_version = ${newest}`);
-    db.exec('COMMIT');
-  } catch (error) {
-    db.exec('ROLLBACK');
-    throw error;
-  }
+  });
 }
 
 function schemaVersion(db: Database): number {
@@ -99,10 +94,13 @@ function schemaVersion(db: Database): number {
 
 function start(path: string, db: Database, slots: NodeSlots, options: SqliteOptions): OpenStore {
   const sql = createStatements('sqlite');
-  const run = runOn(db);
-  const now = clockOf(run, sql, options);
   const wall = () => (options.clock ?? Date).now();
-  const node = { id: slots.id, epoch: startNode(run, sql, slots.id, now()) };
+  const run = runOn(db);
+  const { now, epoch } = inOneCommit(db, () => {
+    const now = clockOf(run, sql, options);
+    return { now, epoch: startNode(run, sql, slots.id, now()) };
+  });
+  const node = { id: slots.id, epoch };
   const blobs = new FileBlobs(join(path, '..', 'blobs'), now);
   const engine = new SqliteEngine({ db, sql, blobs, node, slots, now, wall, groupSize: options.groupSize });
   open.set(path, (open.get(path) ?? 0) + 1);
@@ -133,6 +131,14 @@ function clockOf(run: Run, sql: Statements, { clock, machine }: SqliteOptions): 
     const row = driveNow(first(sql.storeClock, { boot }), run);
     return row === undefined ? { wall, uptime } : { wall: row.wall_ms, uptime: row.uptime_ms };
   }
+}
+
+/** Where it fails, opening fails: that closes the database, and so undoes what was not committed. */
+function inOneCommit<T>(db: Database, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE');
+  const done = work();
+  db.exec('COMMIT');
+  return done;
 }
 
 type Run = (query: Query) => readonly Row[];
