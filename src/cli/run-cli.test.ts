@@ -143,6 +143,8 @@ test.each([
   [['call', 'read_file'], 2, 'parameter: path. toolwright call read_file --help'],
   [['explain', 'bahs', 'ls'], 2, 'There is no tool bahs; toolwright tools lists them. Did you mean bash?'],
   [['explain', 'read_file', '--path'], 2, '--path needs a value'],
+  [['explain', 'read_file', '../x'], 1, '../x is outside the workspace'],
+  [['explain', 'grep', 'word', '/etc'], 1, '/etc is outside the workspace'],
   [
     ['tools', 'enabel', 'bash'],
     2,

@@ -1,3 +1,4 @@
+import type { Access } from '../kernel/access.ts';
 import type { Shown } from '../kernel/approval.ts';
 import { frozenCopy } from '../kernel/plain-copy.ts';
 import type { Subject, Verdict } from '../kernel/ports.ts';
@@ -32,10 +33,22 @@ export async function reviewCall(rt: Runtime, request: CallRequest): Promise<Res
   try {
     const proposal = await propose(rt, call, tool, frozenCopy(request.args));
     if (proposal.kind === 'ending') return proposal.result as Extract<Result<never>, { ok: false }>;
-    const { input, verdict, subject } = proposal;
-    const { shown, digest } = await show(rt, call, { tool, input, access: proposal.access, verdict });
+    const { input, verdict, subject, access } = proposal;
+    const unusable = verdict.verdict === 'deny' ? undefined : unusablePath(call, access);
+    if (unusable !== undefined) return unusable;
+    const { shown, digest } = await show(rt, call, { tool, input, access, verdict });
     return ok({ tool: tool.name, args: call.args as Record<string, unknown>, verdict, subject, shown, digest });
   } finally {
     CallContext.end(call.ctx);
   }
+}
+
+/** Policy knows names alone: that a path leads out of the workspace, or is none, is for the workspace to say. */
+function unusablePath(call: CallScope, access: readonly Access[]): Result<never> | undefined {
+  for (const each of access) {
+    if (!('path' in each)) continue;
+    const found = call.ctx.files.inspect(each.path);
+    if (!found.ok && found.error.code === 'INVALID_PATH') return found;
+  }
+  return undefined;
 }
