@@ -57,6 +57,14 @@ describe('a pattern that never ends', () => {
   });
 });
 
+test('a tool that is malformed does not take the others with it', async () => {
+  const malformed = [{ name: 'u', inputSchema: { properties: {} } }, { inputSchema: { type: 'object' } }, null, 7];
+  const tools = [...malformed, { name: 't', inputSchema: { type: 'object' } }];
+  const { call, registry } = await withServer({ tools });
+  expect((await call('evil__t')).text).toBe('done');
+  expect(registry.exists('evil__u')).toBe(false);
+});
+
 test.each([
   ['a name that nobody sees all of', { properties: { 'k\u202ey': {} } }],
   ['a value that nobody sees all of', { properties: { k: { enum: ['a\u{e0041}'] } } }],

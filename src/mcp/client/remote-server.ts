@@ -15,6 +15,8 @@ import { messageOf } from '../../kernel/error.ts';
 import type { Logger } from '../../kernel/ports.ts';
 import { fail, type Result } from '../../kernel/result.ts';
 import type { ToolContext } from '../../kernel/tool.ts';
+import { visible } from '../../kernel/visible.ts';
+import { leaveOutMalformedTools } from './malformed-tools.ts';
 import { remoteAnswer } from './remote-answer.ts';
 import type { ServerConfig } from './server-config.ts';
 import { LONGEST_MESSAGE_MB, serverProcess } from './server-process.ts';
@@ -87,6 +89,7 @@ export class RemoteServer {
     try {
       await client.connect(transport, { timeout: CONNECT_MS, signal: this.#stop.signal });
       if (this.#isClosed()) return await client.close();
+      leaveOutMalformedTools(transport, (tool) => this.#tellMalformed(tool));
       client.onclose = () => this.#ended(client, this.#whyLost(client) ?? 'it ended');
       this.#client = client;
       this.#state = 'up';
@@ -193,6 +196,14 @@ export class RemoteServer {
     } catch (error) {
       this.#parts.log.warn({ server: this.name }, `MCP server ${this.name} lists no tools: ${messageOf(error)}`);
     }
+  }
+
+  #tellMalformed(tool: string): void {
+    const shown = visible(tool).slice(0, 100);
+    this.#parts.log.warn(
+      { server: this.name },
+      `MCP server ${this.name}: its tool ${shown} is malformed and left out.`,
+    );
   }
 
   #ended(client: Client, why: string): void {
