@@ -32,7 +32,7 @@ async function askOne(
   const { words, style } = cli;
   if (signal.aborted) return { approved: false, by: 'terminal' };
   cli.print(`\n${style.yellow('?')} ${style.bold(words.ask(request.tool))} ${style.line(request.summary, 30)}`);
-  cli.print(`  ${harmless(request.reason)}`);
+  cli.print(`  ${harmless(words.said(request.reason))}`);
   for (const line of previewLines(request.shown.preview, words, MOST_LINES)) cli.print(style.dim(`  ${line}`));
   prompter.forgetTyped();
   for (;;) {

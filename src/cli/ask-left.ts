@@ -27,7 +27,7 @@ export async function askLeft(cli: Cli, approver: Approver, { app, session, sign
         ? await answers.approve(approval.id, 'terminal', { modifiedArgs, digest })
         : await answers.deny(approval.id, 'terminal', message);
       open = answered.kind === 'refused';
-      if (answered.kind === 'refused') cli.note(`  ${answered.error.message}`);
+      if (answered.kind === 'refused') cli.note(`  ${cli.words.said(answered.error.message)}`);
       else if (answered.kind !== 'answered') cli.note(`  ${cli.words.tooLate(approval.id)}`);
     }
   }

@@ -25,11 +25,6 @@ export interface CommandModule {
 
 /** One sentence on the error stream, and the exit code that belongs to it. */
 export function failWith(cli: Cli, failure: Failure): void {
-  cli.note(`${cli.style.red('✗')} ${inLanguage(cli.words, failure.message)}`);
+  cli.note(`${cli.style.red('✗')} ${cli.words.said(failure.message)}`);
   cli.exitCode = exitCodeOf(failure);
-}
-
-/** What the runtime says is in English; what people meet most often is told in their language. */
-export function inLanguage({ failures }: Words, message: string): string {
-  return failures.reduce((text, [pattern, words]) => text.replace(pattern, words), message);
 }

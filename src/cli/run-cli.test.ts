@@ -107,6 +107,14 @@ test('what stops a start is said in Chinese too', async () => {
   expect(taken.err).toContain(`127.0.0.1 的端口 ${port} 已被占用。`);
 });
 
+test('why a call is asked about or fails is said in Chinese too', async () => {
+  using place = cliPlace(PATH, { 'a.txt': 'x' });
+  const zh = { env: { LANG: 'zh_CN.UTF-8' } };
+  expect((await cli(place, ['explain', 'write_file', 'a.txt', 'y'], zh)).out).toContain('它会修改 a.txt。');
+  expect((await cli(place, ['call', 'read_file', '--path', 'none'], zh)).err).toContain('错误：没有文件 none。');
+  expect((await cli(place, ['call', 'read_file', '--path', '.env'], zh)).err).toContain('环境变量文件中有机密');
+});
+
 test('a key that the model refuses is told with what to check', async () => {
   using place = cliPlace(PATH);
   const refusing = createHttpServer((_, response) =>

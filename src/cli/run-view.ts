@@ -1,6 +1,6 @@
 import type { Outcome } from '../kernel/call.ts';
 import type { Event, EventData } from '../kernel/event.ts';
-import { type Cli, inLanguage } from './cli.ts';
+import type { Cli } from './cli.ts';
 import { harmless } from './style.ts';
 
 const MOST_LINES = 8;
@@ -81,7 +81,7 @@ export class RunView {
     const tokens = usage.input + usage.output + usage.cacheRead + usage.cacheWrite;
     const mark = reason === 'done' ? style.green('✓') : style.red('✗');
     this.#cli.print(
-      `${mark} ${words.ends[reason]} ${style.dim(`(${words.used(turns, tokens, '')})`)} ${harmless(inLanguage(words, message))}`.trimEnd(),
+      `${mark} ${words.ends[reason]} ${style.dim(`(${words.used(turns, tokens, '')})`)} ${harmless(words.said(message))}`.trimEnd(),
     );
   }
 

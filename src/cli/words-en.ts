@@ -133,8 +133,8 @@ export const en = {
   verdicts: { allow: 'runs unasked', ask: 'a person is asked', deny: 'is refused' },
   noSession: (session: string) => `There is no session ${session}. toolwright history --sessions lists them.`,
   replaying: 'Replay of what was recorded. Nothing is executed.',
-  /** Messages from below, and how they read here. */
-  failures: [] as readonly (readonly [RegExp, string])[],
+  /** A sentence from below, such as why a call is asked about or failed. */
+  said: (sentence: string) => sentence,
   works: (name: string, address: string, docs: string) =>
     `Toolwright works in ${name}.\n\n  ${address}\n\nThe API is described at ${docs}. Ctrl-C stops it.`,
   takenPort: (port: number) =>

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { inChinese } from '../../web/words/server-sentences.ts';
+import { inChinese } from '../../src/protocol/in-chinese.ts';
 import { TestServer } from '../server/test-server.ts';
 
 let server: TestServer;

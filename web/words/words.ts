@@ -1,6 +1,6 @@
+import { inChinese } from '../../src/protocol/in-chinese.ts';
 import { createStore, useStore } from '../state/store.ts';
 import { en, type Words } from './en.ts';
-import { inChinese } from './server-sentences.ts';
 import { zh } from './zh.ts';
 
 export type Language = 'en' | 'zh';

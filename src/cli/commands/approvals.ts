@@ -47,7 +47,7 @@ async function list(cli: Cli, { store }: App, { json }: CommonOptions): Promise<
     else {
       const { id, tool, reason, args } = approval;
       cli.print(
-        `${id} ${cli.style.bold(tool)} ${harmless(reason)}\n  ${cli.style.dim(cli.style.line(JSON.stringify(args) ?? '', 2))}`,
+        `${id} ${cli.style.bold(tool)} ${harmless(cli.words.said(reason))}\n  ${cli.style.dim(cli.style.line(JSON.stringify(args) ?? '', 2))}`,
       );
     }
   }
@@ -63,7 +63,7 @@ async function show(cli: Cli, app: App, id: string, options: AnswerOptions): Pro
     return;
   }
   if (json) return cli.print(JSON.stringify(approval));
-  cli.print(`${cli.style.bold(approval.tool)} ${harmless(approval.reason)}`);
+  cli.print(`${cli.style.bold(approval.tool)} ${harmless(cli.words.said(approval.reason))}`);
   shown(cli, approval.args, approval.shown);
   const always = await answersIn(app).proposal(approval);
   if (always.ok) cli.print(cli.words.wouldSave(always.value.rules.join(', ')));

@@ -70,16 +70,16 @@ async function call(cli: Cli, tool: string, words: readonly string[], options: C
     const own = new ExecutionContext({ ...context, sessionId: session, dryRun: options.dryRun ?? false });
     const result = await executor.execute(tool, own, args.value, { signal: stop.signal });
     const { ok, callId, text } = result;
-    const said = io.stdout.isTTY ? harmless(text) : text;
+    const said = (words: string) => (io.stdout.isTTY ? harmless(words) : words);
     if (!ok) cli.exitCode = exitCodeOf(result.error);
     if (json) {
       const what = ok ? { value: result.value } : { error: result.error };
       cli.print(JSON.stringify({ ok, callId, ...what }));
-    } else if (ok) cli.print(said);
+    } else if (ok) cli.print(said(text));
     else if (described === undefined) failWith(cli, unknownTool(cli, registry, tool));
     else {
       const next = result.error.code === 'INVALID_INPUT' ? cli.words.nextHelp(`toolwright call ${tool}`) : '';
-      cli.note(`${said}${next && `. ${next}`}`);
+      cli.note(`${said(cli.words.said(text))}${next && `. ${next}`}`);
     }
   } finally {
     for (const each of stopAsking) each();
@@ -98,7 +98,7 @@ function askHere(cli: Cli, host: Host, session: string, stop: AbortController): 
   const unfollow = host.ledger.follow((event) => {
     if (event.type !== 'approval.requested' || event.session !== session) return;
     const { approvalId, reason, shown } = event.data;
-    note(harmless(`${shown?.summary ?? event.data.tool}: ${reason}`));
+    note(harmless(`${shown?.summary ?? event.data.tool}: ${words.said(reason)}`));
     for (const line of previewLines(shown?.preview ?? [], words)) note(`  ${line}`);
     if (prompter === undefined) note(words.waitingElsewhere(approvalId));
     else void answer(prompter, approvalId);

@@ -8,7 +8,7 @@ import { ExecutionContext } from '../../kernel/execution-context.ts';
 import type { Approver } from '../../kernel/ports.ts';
 import { askInPlace } from '../ask-in-place.ts';
 import { askLeft } from '../ask-left.ts';
-import { type Cli, inLanguage } from '../cli.ts';
+import type { Cli } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
 import { playRun } from '../play-run.ts';
 import { Prompter } from '../prompter.ts';
@@ -59,7 +59,7 @@ class Chat {
     const agent = model.ok ? openAgent(app, model.value) : undefined;
     this.#cli.print(style.dim(words.session(this.#session)));
     this.#cli.print(
-      model.ok ? words.withModel(model.value.name) : `${inLanguage(words, model.error.message)}\n${words.manual}`,
+      model.ok ? words.withModel(model.value.name) : `${words.said(model.error.message)}\n${words.manual}`,
     );
     await openSession(app, this.#session, words.chatTitle);
     const play = { app, session: this.#session, json: false, approver: this.approver };
@@ -126,7 +126,7 @@ class Chat {
       const undone = await undoCall(app, id, 'terminal');
       if (undone.ok) return print(words.undone(undone.value.restored.join(', ')));
       const isNone = undone.error.code === 'FILE_NOT_FOUND' || undone.error.message.includes('already');
-      if (callId !== undefined || !isNone) return note(undone.error.message);
+      if (callId !== undefined || !isNone) return note(words.said(undone.error.message));
     }
     print(words.nothing);
   }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { diagnose, type Finding } from '../../app/diagnose.ts';
-import { type Cli, inLanguage } from '../cli.ts';
+import type { Cli } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 import { working } from '../working.ts';
@@ -21,6 +21,6 @@ export function define(command: Command, cli: Cli): void {
 
 function show({ print, style, words }: Cli, { what, state, detail, repair }: Finding): void {
   const marks = { fine: style.green('✓'), limited: style.yellow('!'), broken: style.red('✗') };
-  print(`${marks[state]} ${style.bold(what)} ${inLanguage(words, detail)}`);
-  if (repair !== undefined) print(`  ${words.repair}: ${inLanguage(words, repair)}`);
+  print(`${marks[state]} ${style.bold(what)} ${words.said(detail)}`);
+  if (repair !== undefined) print(`  ${words.repair}: ${words.said(repair)}`);
 }

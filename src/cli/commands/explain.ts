@@ -28,11 +28,11 @@ export function define(command: Command, cli: Cli): void {
         const { verdict, rule, reason, mode, parts, shown } = explained.value;
         if (verdict === 'deny') cli.exitCode = EXIT.denied;
         if (options.json) return cli.print(JSON.stringify({ tool: name, verdict, rule, reason, mode, parts, shown }));
-        cli.print(`${name}: ${cli.style.bold(cli.words.verdicts[verdict])}. ${reason}`);
+        cli.print(`${name}: ${cli.style.bold(cli.words.verdicts[verdict])}. ${cli.words.said(reason)}`);
         cli.print(cli.style.dim(`${rule} · ${mode}`));
         for (const part of parts)
           cli.print(
-            `  ${cli.style.line(`${part.what}: ${cli.words.verdicts[part.verdict]} (${part.rule}) ${part.reason}`, 2)}`,
+            `  ${cli.style.line(`${part.what}: ${cli.words.verdicts[part.verdict]} (${part.rule}) ${cli.words.said(part.reason)}`, 2)}`,
           );
         if (verdict !== 'ask') return;
         cli.print(cli.words.wouldBeShown);

@@ -4,7 +4,7 @@ import { sandboxTrouble } from '../../app/diagnose.ts';
 import type { App } from '../../app/open-app.ts';
 import { createSessionRunner } from '../../app/session-runner.ts';
 import { startServer } from '../../app/start-server.ts';
-import { type Cli, failWith, inLanguage } from '../cli.ts';
+import { type Cli, failWith } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
 import { collect, settingsFrom } from '../flags.ts';
 import { stopSignal } from '../stop-signal.ts';
@@ -64,7 +64,7 @@ async function start(cli: Cli, options: StartOptions): Promise<void> {
 /** Without one the server is of use, but no command runs: better told now than by the first that is refused. */
 function tellSandbox({ note, style, words }: Cli, app: App): void {
   const trouble = sandboxTrouble(app);
-  if (trouble !== undefined) note(`${style.yellow('!')} ${inLanguage(words, trouble)}`);
+  if (trouble !== undefined) note(`${style.yellow('!')} ${words.said(trouble)}`);
 }
 
 /** Beside the bundle, where the web app was built. */

@@ -1,6 +1,6 @@
 /**
- * What the server says is in English, as the record keeps it. These are the sentences that people meet most often, in
- * Chinese: `$1` stays as it was said, `$rest` is a sentence again. What is not here is shown as the server said it.
+ * What the runtime says is in English, as the record keeps it. These are the sentences that people meet most often, in
+ * Chinese: `$1` stays as it was said, `$rest` is a sentence again. What is not here is shown as it was said.
  */
 const SENTENCES: readonly (readonly [RegExp, string])[] = [
   // Why a call is asked about, or refused.
@@ -51,6 +51,7 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   ],
   [/^(.+) can run anything, so a rule for it would allow anything$/s, '$1 能运行任何东西，为它设规则等于允许一切'],
   // How a call ended.
+  [/^Error: (?<rest>.+)$/s, '错误：$rest'],
   [/^A person refused to run (.+)\. Do not try it again unchanged\.$/s, '用户拒绝运行 $1。请不要原样重试。'],
   [
     /^Access denied: (.+) is outside the workspace\. Use a path relative to the workspace root\.$/s,
@@ -62,10 +63,10 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   ],
   [/^Missing required parameter: (.+)$/s, '缺少必需的参数：$1'],
   [
-    /^bubblewrap is not installed, so commands cannot be isolated and do not run\. Install it: (.+)$/s,
-    '没有安装 bubblewrap，命令无法隔离，因此不会运行。请安装：$1',
+    /^bubblewrap is not installed, so commands cannot be isolated and do not run\.\s*(?<rest>.*)$/s,
+    '没有安装 bubblewrap，命令无法隔离，因此不会运行。$rest',
   ],
-  // What the server cannot do for the page.
+  // What the server cannot do.
   [/^The server does not answer\. Is it still running\?$/, '服务器没有响应。它还在运行吗？'],
   [/^(.+)\. Check the key and that it may use this model\.$/s, '$1。请检查密钥是否正确，以及它是否可以使用此模型。'],
   [/^(.+)\. Check the model's name and modelBaseUrl\.$/s, '$1。请检查模型名称和地址（modelBaseUrl）。'],
@@ -77,6 +78,55 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
     /^Your role is (\S+); this needs (\S+)\. Ask an administrator for another token\.$/,
     '你的角色是 $1，此操作需要 $2。请向管理员申请另一个令牌。',
   ],
+  // What the terminal shows.
+  [
+    /^No model is configured\. Set (\S+) or (\S+), or modelBaseUrl and model for one of your own\.$/,
+    '没有配置模型。请设置 $1 或 $2，或用 modelBaseUrl 和 model 指定自己的模型。',
+  ],
+  [
+    /^(\S+) needs a key: set (\S+), or keep one in credentials\.json\.$/,
+    '$1 需要密钥：请设置 $2，或把密钥保存在 credentials.json 中。',
+  ],
+  [
+    /^Port (\d+) of (\S+) is taken\. Stop whoever listens there, or choose another with --port; --port 0 takes any that is free\.$/,
+    '$2 的端口 $1 已被占用。请停止占用它的程序，或用 --port 另选一个；--port 0 会选用任意空闲端口。',
+  ],
+  [/^This provider needs (\S+), such as (\S+)\.$/, '此 provider 需要 $1，例如 $2。'],
+  [/^(.+) is not a folder: give one that exists\.$/, '$1 不是目录，请给一个已存在的目录。'],
+  [/^--(\S+) needs a value\.$/, '--$1 需要一个值。'],
+  [/^'(.*)' is not understood: give parameters as --name value\.$/s, '不明白 “$1”：参数要写成 --名字 值。'],
+  [
+    /^Session (\S+) has a run under way in (.+): wait for its end, or stop it there\.$/,
+    '会话 $1 正由 $2 运行：请等它结束，或在那里停止它。',
+  ],
+  [
+    /^Without one, `toolwright chat` is in manual mode and `toolwright demo` plays a script\.$/,
+    '没有模型时，`toolwright chat` 为手动模式，`toolwright demo` 播放脚本。',
+  ],
+  [/^Install Node 20\.19 or newer\.$/, '请安装 Node 20.19 或更新版本。'],
+  [/^Run `npm ci` again in the installation\.$/, '请在安装目录重新运行 `npm ci`。'],
+  [/^Run `toolwright verify` for all of it\.$/, '运行 `toolwright verify` 查看全部问题。'],
+  [/^search works$/, '搜索正常'],
+  [
+    /^Toolwright cannot write its record in (.+) \((\w+)\)\. Make it writable, or name another folder: (.+), or (.+)\.$/,
+    'Toolwright 无法在 $1 写入记录（$2）。请让它可写，或指定别的目录：$3，或 $4。',
+  ],
+  [/^Install it: (.+)$/s, '请安装：$1'],
+  [/^commands run unprotected$/, '命令在没有保护的情况下运行'],
+  [/^Remove «sandbox: none» \((.+)\) to run commands isolated\.$/, '去掉 “sandbox: none”（$1）即可隔离运行命令。'],
+  [
+    /^There is no saved rule (.+)\. Those of the configuration are removed there\.$/,
+    '没有保存的规则 $1。配置文件里的规则请在那里删除。',
+  ],
+  [
+    /^The journal knows no changes of call (\S+) in this workspace\.$/,
+    '此工作区没有调用 $1 的修改记录。用 toolwright history 查看调用。',
+  ],
+  [
+    /^(.+) cannot be written \((\w+)\)\. Make its folder writable, or set (\w+) to another one\.$/,
+    '无法写入 $1（$2）。请让它所在的目录可写，或把 $3 设为别的目录。',
+  ],
+  [/^(\d+) events in (.+)$/, '$2 中有 $1 个事件'],
 ];
 
 /** A sentence is short; what is longer is some tool's output. */
