@@ -55,4 +55,6 @@ export interface ChangeSet {
   readonly changes: readonly Recorded[];
   /** Only of a set without changes: a folder that is about to be made for one that is not known yet. */
   readonly making?: string;
+  /** An undo of it was begun, so some of it may be taken back already. Not written with the set. */
+  readonly undoing?: boolean;
 }

@@ -72,6 +72,11 @@ export class Journal {
     this.#mark({ dropped: id });
   }
 
+  /** Before anything of it is taken back. Throws what the system throws; then nothing may be. */
+  beginUndo({ id }: ChangeSet): void {
+    this.#append({ undoing: id });
+  }
+
   setUndone({ id }: ChangeSet): void {
     this.#mark({ undone: id });
   }
@@ -161,8 +166,13 @@ export class Journal {
   /** Marks may stand in another log than the set: whoever recovers or undoes it writes into its own. */
   #sets(texts: readonly (readonly [string, string])[]): Known[] {
     const known = new Map<string, Known>();
-    const entries = texts.flatMap(([, text]) => parseLog(text));
-    for (const { begun } of entries) if (begun !== undefined) known.set(begun.id, { set: begun, state: 'begun' });
+    const entries = [...texts.flatMap(([, text]) => parseLog(text)), ...this.#owed];
+    const undoing = new Set(entries.map((entry) => entry.undoing));
+    for (const { begun } of entries) {
+      if (begun === undefined) continue;
+      const set = undoing.has(begun.id) ? { ...begun, undoing: true } : begun;
+      known.set(begun.id, { set, state: 'begun' });
+    }
     for (const state of ['done', 'dropped', 'undone'] as const) {
       for (const { [state]: id } of entries) {
         const set = id === undefined ? undefined : known.get(id)?.set;
@@ -183,6 +193,7 @@ interface LogEntry {
   readonly begun?: ChangeSet;
   readonly done?: string;
   readonly dropped?: string;
+  readonly undoing?: string;
   readonly undone?: string;
 }
 

@@ -51,6 +51,11 @@ export class KeptImages {
     return fail('CONFLICT', 'What stood there before was changed since it was kept, so it cannot be restored.');
   }
 
+  /** Whether this is the kept thing itself, under its old name again. */
+  isItself(image: Image, inode: number): boolean {
+    return image.by !== 'target' && this.folder.stat(image.name)?.ino === inode;
+  }
+
   /** Forgets what was kept longest, while it is more than it may be. */
   prune(maxBytes: number): void {
     const kept = readdirSync(this.folder.at('')).map((name) => {

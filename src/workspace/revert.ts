@@ -6,9 +6,11 @@ import {
   linkSync,
   openSync,
   renameSync,
+  rmSync,
   symlinkSync,
   unlinkSync,
 } from 'node:fs';
+import { failpoint } from '../kernel/failpoint.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import { moveName } from './change-move.ts';
 import type { Image, Recorded } from './change-set.ts';
@@ -32,6 +34,21 @@ export function revert(place: Place, journal: Journal, change: Recorded): Promis
   });
 }
 
+/** Whether all that `revert` needs is still kept. */
+export function canRevert(journal: Journal, change: Recorded): Result<void> {
+  if (change.kind === 'delete') return isKept(journal, change) ? ok(undefined) : lost(change.path);
+  if (change.kind === 'write' && !change.undoable) return lost(change.path);
+  const [path, image] = change.kind === 'write' ? [change.path, change.before] : [change.to, change.replaced];
+  if (image === null || image.by === 'target') return ok(undefined);
+  const bytes = journal.images.bytesOf(image);
+  if (bytes.ok || bytes.error.code === 'TOO_LARGE') return ok(undefined);
+  return bytes.error.code === 'FILE_NOT_FOUND' ? lost(path) : bytes;
+}
+
+function isKept(journal: Journal, { image }: Extract<Recorded, { kind: 'delete' }>): boolean {
+  return image !== null && journal.images.folder.stat(image.name) !== null;
+}
+
 function revertWrite(
   place: Place,
   journal: Journal,
@@ -53,7 +70,7 @@ function revertDelete(
   change: Extract<Recorded, { kind: 'delete' }>,
 ): Promise<Result<void>> {
   const { image } = change;
-  if (image === null || journal.images.folder.stat(image.name) === null) return Promise.resolve(lost(change.path));
+  if (image === null || !isKept(journal, change)) return Promise.resolve(lost(change.path));
   return at(place, change.path, async ({ folder, name }) => {
     moveName(journal.images.folder, image.name, folder, { name, temp: tempName(), replace: false });
     syncFolder(folder);
@@ -68,7 +85,9 @@ function revertMove(
 ): Promise<Result<void>> {
   return at(place, change.to, (to) =>
     at(place, change.from, async (from) => {
-      moveName(to.folder, to.name, from.folder, { name: from.name, temp: tempName(), replace: false });
+      // An undo that stopped in between has moved it already.
+      const isBack = to.stat === null && from.stat !== null;
+      if (!isBack) moveName(to.folder, to.name, from.folder, { name: from.name, temp: tempName(), replace: false });
       syncFolder(from.folder);
       syncFolder(to.folder);
       const restored = change.replaced === null ? ok(undefined) : await restore(journal, change.replaced, to);
@@ -82,22 +101,30 @@ function revertMove(
 async function restore(journal: Journal, image: Image, { folder, name }: Spot): Promise<Result<void>> {
   const temp = tempName();
   const bytes = image.by === 'target' ? ok(null) : journal.images.bytesOf(image);
-  if (bytes.ok && bytes.value === null) symlinkSync(image.name, folder.at(temp));
-  else if (bytes.ok && bytes.value !== null) {
-    const fd = openSync(folder.at(temp), CREATE, 0o600);
-    try {
-      writeAll(fd, bytes.value);
-      fchmodSync(fd, image.mode & 0o7777);
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
-  } else if (!bytes.ok && bytes.error.code === 'TOO_LARGE') {
-    linkSync(journal.images.folder.at(image.name), folder.at(temp));
-  } else return bytes.ok ? ok(undefined) : bytes;
-  renameSync(folder.at(temp), folder.at(name));
+  if (!bytes.ok && bytes.error.code !== 'TOO_LARGE') return bytes;
+  try {
+    if (!bytes.ok) linkSync(journal.images.folder.at(image.name), folder.at(temp));
+    else if (bytes.value === null) symlinkSync(image.name, folder.at(temp));
+    else writeCopy(folder.at(temp), bytes.value, image.mode);
+    failpoint('workspace.restoring');
+    renameSync(folder.at(temp), folder.at(name));
+  } catch (thrown) {
+    rmSync(folder.at(temp), { force: true });
+    throw thrown;
+  }
   syncFolder(folder);
   return ok(undefined);
+}
+
+function writeCopy(path: string, bytes: Buffer, mode: number): void {
+  const fd = openSync(path, CREATE, 0o600);
+  try {
+    writeAll(fd, bytes);
+    fchmodSync(fd, mode & 0o7777);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
 }
 
 async function at(place: Place, path: string, work: (spot: Spot) => Promise<Result<void>>): Promise<Result<void>> {

@@ -230,3 +230,105 @@ test.each([true, false])(
     expect(readdirSync(ws.root)).toEqual(['a.txt']);
   },
 );
+
+const THREE = `*** Begin Patch
+*** Update File: a.txt
+@@
+-one
++1
+*** Delete File: b.txt
+*** Update File: c.txt
+@@
+-three
++3
+*** End Patch
+`;
+const threeFiles = { 'a.txt': 'one\n', 'b.txt': 'two\n', 'c.txt': 'three\n' };
+const noSpace = Object.assign(new Error('no space'), { code: 'ENOSPC' });
+
+/** What stands where the patch changed something; null for what is not there. */
+function contentsOf(ws: { file(path: string): string }): (string | null)[] {
+  return Object.keys(threeFiles).map((path) =>
+    existsSync(ws.file(path)) ? readFileSync(ws.file(path), 'utf8') : null,
+  );
+}
+
+test('an undo that lacks the old content of one file touches none', async () => {
+  await using ws = await tempWorkspace({ files: threeFiles });
+  const patched = await ws.call('apply_patch', { patch: THREE });
+  const [kept] = readdirSync(`${ws.journal}/images`).filter(
+    (name) => !name.endsWith('.tree') && readFileSync(`${ws.journal}/images/${name}`, 'utf8') === 'one\n',
+  );
+  rmSync(`${ws.journal}/images/${kept}`);
+  for (let again = 0; again < 2; again++) {
+    expect(await ws.workspace.undo(id(patched))).toMatchObject({
+      ok: false,
+      error: { code: 'FILE_NOT_FOUND', message: expect.stringContaining('a.txt') },
+    });
+    expect(contentsOf(ws)).toEqual(['1\n', null, '3\n']);
+  }
+});
+
+test('an undo that a full disk stops says how far it came, leaves nothing lying about, and goes on when asked again', async () => {
+  await using ws = await tempWorkspace({ files: threeFiles });
+  const patched = await ws.call('apply_patch', { patch: THREE });
+  let restored = 0;
+  const disarm = armFailpoints((name) => {
+    if (name === 'workspace.restoring' && ++restored === 2) throw noSpace;
+  });
+  const stopped = await ws.workspace.undo(id(patched));
+  disarm();
+  expect(stopped).toMatchObject({
+    ok: false,
+    error: { message: expect.stringContaining('Undo the call again'), details: { restored: ['c.txt', 'b.txt'] } },
+  });
+  expect(contentsOf(ws)).toEqual(['1\n', 'two\n', 'three\n']);
+  expect(readdirSync(ws.root).sort()).toEqual(['a.txt', 'b.txt', 'c.txt']);
+  expect(await ws.workspace.undo(id(patched))).toMatchObject({ ok: true });
+  expect(contentsOf(ws)).toEqual(['one\n', 'two\n', 'three\n']);
+  expect(ws.workspace.canUndo(id(patched))).toBe(false);
+});
+
+test('an undo that stopped half way loses nothing that was written since', async () => {
+  await using ws = await tempWorkspace({ files: threeFiles });
+  const patched = await ws.call('apply_patch', { patch: THREE });
+  const disarm = armFailpoints(stopAfter(1));
+  await expect(ws.workspace.undo(id(patched))).rejects.toThrow('ended here');
+  disarm();
+  writeFileSync(ws.file('b.txt'), 'theirs\n');
+  expect(await ws.workspace.undo(id(patched))).toMatchObject({ ok: false, error: { code: 'CONFLICT' } });
+  expect(contentsOf(ws)).toEqual(['1\n', 'theirs\n', 'three\n']);
+});
+
+test.each([1, 2, 3])(
+  'an undo whose process ends after %s of three changes is finished by the next',
+  async (changes) => {
+    await using ws = await tempWorkspace({ files: threeFiles });
+    const patched = await ws.call('apply_patch', { patch: THREE });
+    const disarm = armFailpoints(stopAfter(changes));
+    await expect(ws.workspace.undo(id(patched))).rejects.toThrow('ended here');
+    disarm();
+    expect(await ws.workspace.undo(id(patched))).toMatchObject({ ok: true });
+    expect(contentsOf(ws)).toEqual(['one\n', 'two\n', 'three\n']);
+  },
+);
+
+test('a move that is back without what it replaced gets that too', async () => {
+  await using ws = await tempWorkspace({ files: { 'a.txt': 'A', 'b.txt': 'B' } });
+  const moved = await ws.call('move_file', { from: 'a.txt', to: 'b.txt', overwrite: true });
+  const disarm = armFailpoints((name) => {
+    if (name === 'workspace.restoring') throw noSpace;
+  });
+  expect(await ws.workspace.undo(id(moved))).toMatchObject({ ok: false });
+  disarm();
+  expect(readdirSync(ws.root)).toEqual(['a.txt']);
+  expect(await ws.workspace.undo(id(moved))).toMatchObject({ ok: true });
+  expect([readFileSync(ws.file('a.txt'), 'utf8'), readFileSync(ws.file('b.txt'), 'utf8')]).toEqual(['A', 'B']);
+});
+
+function stopAfter(changes: number): (name: string) => void {
+  let left = changes;
+  return (name) => {
+    if (name === 'workspace.reverted' && --left === 0) throw new Error('ended here');
+  };
+}

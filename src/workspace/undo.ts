@@ -1,10 +1,11 @@
+import { failpoint } from '../kernel/failpoint.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import type { Recorded } from './change-set.ts';
-import { stateOf } from './current-state.ts';
+import type { ChangeSet, Recorded } from './change-set.ts';
+import { guarded } from './errno.ts';
+import { howFarBack, isAsLeft } from './how-it-stands.ts';
 import type { Journal } from './journal.ts';
-import { shown } from './parse-path.ts';
 import type { Place } from './place.ts';
-import { revert } from './revert.ts';
+import { canRevert, revert } from './revert.ts';
 
 export interface Undone {
   /** The paths that are as they were before, latest change first. */
@@ -12,8 +13,9 @@ export interface Undone {
 }
 
 /**
- * Takes back everything a call changed: first looks whether each place still is as the call left it, then restores
- * them, latest first. CONFLICT when later changes overlap; nothing is touched then.
+ * Takes back everything a call changed: first looks whether each place still is as the call left it and what it was
+ * before is still kept, then restores them, latest first. When one cannot be, nothing is touched; what stops it after
+ * that leaves the rest for another undo, which goes on from there.
  */
 export async function undoCall(place: Place, journal: Journal, callId: string): Promise<Result<Undone>> {
   const sets = setsOf(place, journal, callId).reverse();
@@ -22,19 +24,17 @@ export async function undoCall(place: Place, journal: Journal, callId: string): 
       ? fail('CONFLICT', `The changes of call ${callId} were undone already.`)
       : fail('FILE_NOT_FOUND', `The journal knows no changes of call ${callId} in this workspace.`);
   }
-  const changes = sets.flatMap((set) => [...set.changes].reverse());
-  // A path that the call changed twice is judged by its last change only: the earlier ones come right on the way.
-  const judged = new Set<string>();
-  for (const change of changes) {
-    const overlap = overlapWith(place, change, judged);
-    if (overlap !== undefined) return overlap;
-    for (const path of pathsOf(change)) judged.add(path);
-  }
+  const judged = judge(place, journal, sets);
+  if (!judged.ok) return judged;
+  const isBack = judged.value;
   const restored: string[] = [];
   for (const set of sets) {
+    const begun = guarded('The journal', () => ok(journal.beginUndo(set)));
+    if (!begun.ok) return stopped(begun, restored);
     for (const change of [...set.changes].reverse()) {
-      const back = await revert(place, journal, change);
-      if (!back.ok) return { ...back, error: { ...back.error, details: { ...back.error.details, restored } } };
+      const back = isBack.has(change) ? ok(undefined) : await revert(place, journal, change);
+      if (!back.ok) return stopped(back, restored);
+      failpoint('workspace.reverted');
       restored.push(...pathsOf(change));
     }
     journal.setUndone(set);
@@ -51,26 +51,35 @@ function setsOf(place: Place, journal: Journal, callId: string) {
   return journal.done(callId).filter((set) => set.root === place.names.real);
 }
 
-function overlapWith(place: Place, change: Recorded, judged: ReadonlySet<string>): Result<never> | undefined {
-  if (pathsOf(change).some((path) => judged.has(path))) return undefined;
-  if (change.kind === 'write') {
-    const { digest } = stateOf(place, change.path);
-    return digest === change.after ? undefined : changed(change.path, digest === null ? 'is gone' : 'was changed');
+/** The changes that an undo before this one has taken back, or why the rest cannot be. */
+function judge(place: Place, journal: Journal, sets: readonly ChangeSet[]): Result<ReadonlySet<Recorded>> {
+  const isBack = new Set<Recorded>();
+  // A path that the call changed twice is judged by its last change only: the earlier ones come right on the way.
+  const judged = new Set<string>();
+  for (const set of sets) {
+    for (const change of [...set.changes].reverse()) {
+      const seen = pathsOf(change).some((path) => judged.has(path));
+      for (const path of pathsOf(change)) judged.add(path);
+      const far = set.undoing === true && !seen ? howFarBack(place, journal, change) : 'none';
+      if (far === 'all') {
+        isBack.add(change);
+        continue;
+      }
+      const asLeft = seen || far === 'half' ? ok(undefined) : isAsLeft(place, change);
+      if (!asLeft.ok) return asLeft;
+      const kept = canRevert(journal, change);
+      if (!kept.ok) return kept;
+    }
   }
-  if (change.kind === 'delete') {
-    return stateOf(place, change.path).type === 'nothing' ? undefined : changed(change.path, 'was made anew');
-  }
-  const [from, to] = [stateOf(place, change.from), stateOf(place, change.to)];
-  if (from.type !== 'nothing') return changed(change.from, 'was made anew');
-  const same = to.inode === change.inode || (change.digest !== null && to.digest === change.digest);
-  const copiedFolder = change.type !== 'file' && change.copied === true;
-  if (to.type !== change.type || !(same || copiedFolder)) return changed(change.to, 'was changed');
-  return change.digest === null || to.digest === change.digest ? undefined : changed(change.to, 'was changed');
+  return ok(isBack);
 }
 
-function changed(path: string, how: string): Result<never> {
-  const message = `${shown(path)} ${how} after that call, so undoing it would lose later work. Undo the later change first.`;
-  return fail('CONFLICT', message, { path });
+function stopped(failure: Result<never>, restored: readonly string[]): Result<never> {
+  if (failure.ok) return failure;
+  const { code, message, details } = failure.error;
+  if (restored.length === 0) return failure;
+  const text = `${message} Taken back by then: ${restored.join(', ')}. Undo the call again to go on with the rest.`;
+  return fail(code, text, { ...details, restored });
 }
 
 function pathsOf(change: Recorded): string[] {
