@@ -1,7 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { join } from 'node:path';
 import { type RunningServer, serve } from '../http/serve.ts';
 import { messageOf } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
@@ -10,6 +8,7 @@ import type { Config } from './config/settings.ts';
 import { drain } from './drain.ts';
 import { type Host, type HostOptions, openHost } from './open-host.ts';
 import { openMcpDoors } from './open-mcp-door.ts';
+import { noteServer } from './server-notes.ts';
 import { openTokens, type Tokens } from './tokens.ts';
 
 export interface ServerOptions extends HostOptions {
@@ -41,8 +40,7 @@ export async function startServer({ pages, graceMs, ...options }: ServerOptions)
     return started;
   }
   const { running, tokens } = started.value;
-  const note = join(host.stateDir, 'server.json');
-  writeNote(note, { url: running.url, pid: process.pid, startedAt: Date.now() });
+  const unnote = noteServer(host.stateDir, running.url);
   const { port } = host.config;
   return ok({
     url: running.url,
@@ -50,7 +48,7 @@ export async function startServer({ pages, graceMs, ...options }: ServerOptions)
     token: tokens.own,
     host,
     async close() {
-      rmSync(note, { force: true });
+      unnote();
       host.runner.pause();
       const drained = drain(host, graceMs);
       await Promise.all([mcp.close(), drained, running.close(drained)]);
@@ -127,11 +125,4 @@ function certificate({ tlsCert, tlsKey }: Config): Result<{ cert: string; key: s
   } catch (error) {
     return fail('NOT_CONFIGURED', `The certificate cannot be read: ${messageOf(error)}`);
   }
-}
-
-/** Where others of this user find the server. It holds no secret. */
-function writeNote(path: string, note: object): void {
-  const beside = `${path}.${randomBytes(6).toString('hex')}`;
-  writeFileSync(beside, `${JSON.stringify(note)}\n`, { mode: 0o600, flag: 'wx' });
-  renameSync(beside, path);
 }
