@@ -30,6 +30,8 @@ describe('the file policy', () => {
     ['environment.ts', 'writable'],
     ['packages/a/node_modules/x/.env', 'writable'],
     ['.git/refs/heads/server.pem', 'writable'],
+    ['NODE_MODULES/x/.env', 'hidden'],
+    ['.GIT/Objects/x/.env', 'hidden'],
     ['', 'writable'],
   ])('says that %s is %s', (path, access) => {
     expect(policy.judge(path).access).toBe(access);

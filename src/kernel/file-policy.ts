@@ -124,16 +124,17 @@ function filePolicy(rules: readonly FileRule[]): FilePolicy {
 
 /**
  * False for folders in which nothing is judged: what a package registry published is no secret and git's objects are
- * no files of anybody, but both are most of the entries of a workspace.
+ * no files of anybody, but both are most of the entries of a workspace. Letter case counts here: elsewhere such a name
+ * is anybody's folder, and where it is the same one it is looked at for nothing.
  */
 export function isWalked(folder: string): boolean {
   return !(IN_GIT.test(folder) ? GIT_DATA : PACKAGES).test(folder);
 }
 
 const IN_GIT = /(?:^|\/)\.git\//i;
-const PACKAGES = /(?:^|\/)node_modules$/i;
+const PACKAGES = /(?:^|\/)node_modules$/;
 /** Directly in `.git` only: further down a submodule may have such a name, and its hooks with it. */
-const GIT_DATA = /^(?:(?!\.git\/)[^/]+\/)*\.git\/(?:objects|refs|logs|lfs|rr-cache)$/i;
+const GIT_DATA = /^(?:(?!\.git\/)[^/]+\/)*\.git\/(?:objects|refs|logs|lfs|rr-cache)$/;
 
 const WRITABLE: FileVerdict = { access: 'writable', rule: null };
 const NONE: readonly CompiledRule[] = [];
