@@ -76,9 +76,9 @@ const PROTECTED_FILES: readonly FileRule[] = [
   ...readOnly('sweep', GIT, '.husky', '.gitmodules'),
   ...readOnly('sweep', EDITOR, '**/.vscode/tasks.json', '**/.vscode/settings.json', '**/.vscode/launch.json'),
   ...readOnly('sweep', EDITOR, '**/.vscode/mcp.json', '.idea', '.devcontainer', '*.code-workspace'),
-  ...readOnly('sweep', EDITOR, '.claude', '.cursor', '.gitconfig', '.bashrc', '.bash_profile', '.profile'),
-  ...readOnly('sweep', EDITOR, '.zshrc', '.zshenv', '.zprofile'),
-  ...readOnly('sweep', EDITOR, '.mcp.json'),
+  ...readOnly('sweep', EDITOR, '.claude', '.codex', '.cursor', '.gemini', '.zed', '.mcp.json'),
+  ...readOnly('sweep', EDITOR, '.gitconfig', '.profile', '.bashrc', '.bash_profile', '.bash_login', '.bash_logout'),
+  ...readOnly('sweep', EDITOR, '.zshrc', '.zshenv', '.zprofile', '.zlogin', '.zlogout'),
 ];
 
 /** No user rule lifts these. */
