@@ -57,6 +57,19 @@ describe('the file policy', () => {
     expect(own.judge('.toolwright/config.json').access).toBe('read-only');
   });
 
+  test.each([
+    ['.vscode', true],
+    ['pkg/.VSCode', true],
+    ['.git/modules', true],
+    ['docs', true],
+    ['.vscode/tasks.json', false],
+    ['src', false],
+    ['', false],
+  ])('knows whether protected files would be looked for in %s: %s', (path, expected) => {
+    const own = createFilePolicy([{ pattern: 'docs/**', access: 'read-only', reason: 'mine' }]);
+    expect(own.holdsProtected(path)).toBe(expected);
+  });
+
   test('a hidden folder hides what a later rule would show inside it', () => {
     const own = createFilePolicy([{ pattern: '.ssh/known_hosts', access: 'writable', reason: 'please' }]);
     expect(own.judge('.ssh/known_hosts').access).toBe('hidden');

@@ -31,6 +31,8 @@ export interface FilePolicy {
   judge(path: string): FileVerdict;
   /** One name in a folder that is itself not hidden: what the walk over the tree asks. */
   judgeEntry(folder: string, name: string): FileVerdict;
+  /** Whether a rule protects something in a folder of this path. A link there would give it a path that no rule knows. */
+  holdsProtected(path: string): boolean;
 }
 
 const KEYS = 'it looks like a private key';
@@ -94,6 +96,7 @@ const STRICTNESS: Record<FileAccess, number> = { writable: 0, 'read-only': 1, hi
 function filePolicy(rules: readonly FileRule[]): FilePolicy {
   const compiled = rules.map(compile).reverse();
   const mayMatch = byLastName(compiled);
+  const protectedIn = foldersNamed(rules.filter(({ access }) => access === 'read-only'));
 
   function judgeEntry(folder: string, name: string): FileVerdict {
     const lower = name.toLowerCase();
@@ -119,7 +122,7 @@ function filePolicy(rules: readonly FileRule[]): FilePolicy {
     return strictest;
   }
 
-  return { rules, judge, judgeEntry };
+  return { rules, judge, judgeEntry, holdsProtected: (path) => protectedIn.test(path.toLowerCase()) };
 }
 
 /**
@@ -148,10 +151,23 @@ interface CompiledRule {
 }
 
 function compile(rule: FileRule): CompiledRule {
-  const pattern = rule.pattern.toLowerCase().replace(/^\/+|\/+$/g, '');
+  const pattern = patternOf(rule);
   const last = pattern.slice(pattern.lastIndexOf('/') + 1);
   const nameOnly = !rule.pattern.replace(/\/+$/, '').includes('/');
   return { rule, nameOnly, last: globSource(last), whole: new RegExp(`^${globSource(pattern)}$`, 's') };
+}
+
+function patternOf(rule: FileRule): string {
+  return rule.pattern.toLowerCase().replace(/^\/+|\/+$/g, '');
+}
+
+/** The folders that patterns name on the way to what they match; none for `**`, which is any. */
+function foldersNamed(rules: readonly FileRule[]): RegExp {
+  const folders = rules.flatMap((rule) => {
+    const names = patternOf(rule).split('/');
+    return names.slice(0, -1).flatMap((name, i) => (name === '**' ? [] : [names.slice(0, i + 1).join('/')]));
+  });
+  return new RegExp(`^(?:${[...new Set(folders)].map(globSource).join('|') || '(?!)'})$`, 's');
 }
 
 /**

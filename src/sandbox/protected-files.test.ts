@@ -241,6 +241,23 @@ describe('the sweep after a live run', () => {
     ]);
   });
 
+  test('moves a link aside that stands where protected files are looked for', async () => {
+    const script =
+      "git init -q r; mv r/.git/info r/i; ln -s ../i r/.git/info; mkdir vs pkg; echo '{}' > vs/tasks.json; ln -s ../vs pkg/.vscode; ln -s vs plain";
+    const { quarantined } = await at.sh(script);
+    expect(quarantined.map((each) => each.path).sort()).toEqual(['pkg/.vscode', 'r/.git/info']);
+    expect(existsSync(join(at.workspace, 'plain/tasks.json'))).toBe(true);
+  });
+
+  test('leaves a link alone that the user made, and what it leads to is read-only', async () => {
+    at.write('vs/tasks.json', '{}');
+    symlinkSync('vs', join(at.workspace, '.vscode'));
+    const { quarantined } = await at.sh('echo x > vs/tasks.json; echo x > .vscode/mcp.json');
+    expect(quarantined).toEqual([]);
+    expect(readdirSync(join(at.workspace, 'vs'))).toEqual(['tasks.json']);
+    expect(readFileSync(join(at.workspace, 'vs/tasks.json'), 'utf8')).toBe('{}');
+  });
+
   test('finds what was planted in a folder that cannot be listed', async () => {
     const { quarantined } = await at.sh('git init -q d && echo x > d/.git/hooks/pre-commit && chmod 311 d');
     for (const name of readdirSync(at.workspace)) chmodSync(join(at.workspace, name), 0o755);

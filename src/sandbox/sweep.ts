@@ -47,6 +47,8 @@ export function sweep(workspace: string, before: readonly Found[], after: readon
     known.get(found.path) !== found.kind || isOther(workspace, found, memory.get(found.path));
   const planted = after
     .filter(isSwept)
+    // Where a new link leads is anybody's: without the link nothing obeys it.
+    .filter(({ because, path }) => because !== 'target' || known.has(path))
     .filter(isChanged)
     .flatMap((found) => judge(workspace, found, memory.get(found.path)?.state));
   const moved = planted.map(({ path, reason }) => ({ path, reason, movedTo: moveAside(workspace, path) }));

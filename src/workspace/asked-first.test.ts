@@ -29,6 +29,14 @@ test('a folder cannot bring files to a protected place that each of them would b
   expect((await ws.call('move_file', { from: 'v', to: 'w' })).ok).toBe(true);
 });
 
+test('a link does not take the place of a folder with protected files', async () => {
+  await using ws = await tempWorkspace({ files: { 'v/a.json': '{}' } });
+  symlinkSync('v', ws.file('w'));
+  const moved = await ws.call('move_file', { from: 'w', to: 'pkg/.vscode' });
+  expect(moved.error).toMatchObject({ code: 'PERMISSION_DENIED', message: expect.stringContaining('link') });
+  expect((await ws.call('move_file', { from: 'w', to: 'pkg/vscode' })).ok).toBe(true);
+});
+
 test('a link that is turned to a protected place after the call was judged leads nowhere', async () => {
   await using ws = await tempWorkspace({ files: { 'docs/x': '' } });
   mkdirSync(ws.file('.git'));

@@ -102,6 +102,10 @@ async function mayMove(writer: Writer, from: Spot, to: Spot, change: Move): Prom
   if (to.stat !== null && typeOf(to.stat) === 'other') {
     return fail('INVALID_PATH', `${shown(to.path)} is a pipe, a socket or a device: it cannot be replaced.`);
   }
+  if (from.stat?.isSymbolicLink() && place.policy.holdsProtected(to.path)) {
+    const why = `${shown(to.path)} is where protected files are looked for: no link is moved there.`;
+    return fail('PERMISSION_DENIED', `${why} Make a folder of that name, or ask the person to move the link.`);
+  }
   for (const spot of [from, to]) {
     const secret = spot.stat?.isFile() ? await secrets.refuses(spot.path, spot.stat) : undefined;
     if (secret !== undefined) return secret;
