@@ -1,4 +1,5 @@
 import { closeSync, linkSync, mkdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
+import { isWalked } from '../kernel/file-policy.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Applied, Change } from '../kernel/workspace.ts';
 import { copyTree, syncFolder } from './copy-tree.ts';
@@ -120,10 +121,21 @@ function staysOrdinary(place: Place, below: readonly string[], from: string, to:
     const target = `${to}${path.slice(from.length)}`;
     const refused = place.refuses(target);
     if (!refused.ok) return refused;
-    const why = place.protection({ path, via: [] }) === null ? place.protection({ path: target, via: [] }) : null;
-    if (why !== null) return fail('PERMISSION_DENIED', `${why} Move that file on its own, so that a person is asked.`);
+    const why = place.protection({ path: target, via: [] });
+    if (why === null || isAskedAbout(place, path, target)) continue;
+    return fail('PERMISSION_DENIED', `${why} Move that file on its own, so that a person is asked.`);
   }
   return ok(undefined);
+}
+
+/** What lies below node_modules may be git's by its name, but nobody looks at what it makes git run there. */
+function isAskedAbout(place: Place, path: string, target: string): boolean {
+  return place.protection({ path, via: [] }) !== null && (isLookedAt(path) || !isLookedAt(target));
+}
+
+function isLookedAt(path: string): boolean {
+  const names = path.split('/');
+  return names.every((_, i) => isWalked(names.slice(0, i).join('/')));
 }
 
 function occupied({ path, stat }: Spot): Result<never> {
