@@ -216,8 +216,12 @@ describe('the sweep after a live run', () => {
     ['[alias]\n\tst = !touch PWNED\n'],
     ['[remote "origin"]\n\turl = ext::sh -c id\n'],
     ['[include]\n\tpath = ../evil\n'],
-  ])('moves a configuration aside that could run a program: %j', async (config) => {
-    const { quarantined } = await at.sh('git init -q n && cat > n/.git/config', { stdin: config });
+    ['[core]\n\tworktree = /tmp\n'],
+    ['[core]\n\tworktree = ../../..\n'],
+    ['[core]\n\tworktree = "../../s\\164"\n'],
+    ['[core]\n\tworktree = ../../other\n'],
+  ])('moves a configuration aside that could run a program or write elsewhere: %j', async (config) => {
+    const { quarantined } = await at.sh('git init -q n && mkdir other && cat > n/.git/config', { stdin: config });
     expect(quarantined.map((each) => each.path)).toEqual(['n/.git/config']);
   });
 

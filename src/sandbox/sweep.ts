@@ -5,7 +5,16 @@ import { failpoint } from '../kernel/failpoint.ts';
 import type { Quarantined } from '../kernel/sandbox.ts';
 import type { Found } from './found.ts';
 import { addsNoRisk, isHarmlessGitConfig } from './git-config.ts';
-import { hookNames, hookState, isGitConfig, isGitHooks, isOwnGitFile, isPlain, stateOf } from './git-folders.ts';
+import {
+  hookNames,
+  hookState,
+  isGitConfig,
+  isGitHooks,
+  isOwnGitFile,
+  isOwnWorktree,
+  isPlain,
+  stateOf,
+} from './git-folders.ts';
 import { identityOf, inFolder, readTextInside, statOf } from './inside.ts';
 
 interface Remembered {
@@ -91,8 +100,10 @@ function judge(workspace: string, found: Found, before: string | undefined): Pla
   }
   if (isGitConfig(found)) {
     const text = readTextInside(workspace, path);
-    if (isHarmlessGitConfig(text)) return [];
-    return text !== null && before !== undefined && addsNoRisk(before, text) ? [] : [{ path, reason }];
+    const mayBeWorktree = (named: string): boolean => isOwnWorktree(workspace, found, named);
+    if (isHarmlessGitConfig(text, mayBeWorktree)) return [];
+    const isKnown = text !== null && before !== undefined && addsNoRisk(before, text, mayBeWorktree);
+    return isKnown ? [] : [{ path, reason }];
   }
   return isOwnGitFile(workspace, found) ? [] : [{ path, reason }];
 }
