@@ -26,10 +26,17 @@ describe('the file policy', () => {
     ['.vscode/tasks.json', 'read-only'],
     ['pkg/.vscode/settings.json', 'read-only'],
     ['.vscode/extensions.json', 'writable'],
+    ['.gemini/settings.json', 'read-only'],
+    ['pkg/.codex/config.toml', 'read-only'],
+    ['.zed/tasks.json', 'read-only'],
+    ['.bash_login', 'read-only'],
+    ['.zlogout', 'read-only'],
     ['src/index.ts', 'writable'],
     ['environment.ts', 'writable'],
     ['packages/a/node_modules/x/.env', 'writable'],
     ['.git/refs/heads/server.pem', 'writable'],
+    ['NODE_MODULES/x/.env', 'hidden'],
+    ['.GIT/Objects/x/.env', 'hidden'],
     ['', 'writable'],
   ])('says that %s is %s', (path, access) => {
     expect(policy.judge(path).access).toBe(access);
@@ -48,6 +55,19 @@ describe('the file policy', () => {
   test('no rule lifts the protection of Toolwright itself', () => {
     const own = createFilePolicy([{ pattern: '.toolwright', access: 'writable', reason: 'please' }]);
     expect(own.judge('.toolwright/config.json').access).toBe('read-only');
+  });
+
+  test.each([
+    ['.vscode', true],
+    ['pkg/.VSCode', true],
+    ['.git/modules', true],
+    ['docs', true],
+    ['.vscode/tasks.json', false],
+    ['src', false],
+    ['', false],
+  ])('knows whether protected files would be looked for in %s: %s', (path, expected) => {
+    const own = createFilePolicy([{ pattern: 'docs/**', access: 'read-only', reason: 'mine' }]);
+    expect(own.holdsProtected(path)).toBe(expected);
   });
 
   test('a hidden folder hides what a later rule would show inside it', () => {
