@@ -51,8 +51,9 @@ const writable = (reason: string, ...patterns: string[]): FileRule[] =>
 
 /** Files whose content is a secret. */
 const SENSITIVE_FILES: readonly FileRule[] = [
-  ...hidden(ENVIRONMENT, '.env', '.env.*', '.envrc', '*.env'),
-  ...writable('an example holds no secret', '.env.example', '.env.sample', '.env.template', '.env.dist'),
+  ...hidden(ENVIRONMENT, '.env', '.env.*', '.env-*', '.env_*', '.env~', '.envrc', '.envrc.*', '.envrc~', '*.env'),
+  ...writable('an example holds no secret', '.env?example', '.env?sample', '.env?template', '.env?dist'),
+  ...writable('an example holds no secret', '.envrc.example', '.envrc.sample', '.envrc.template', '.envrc.dist'),
   ...hidden(KEYS, '*.pem', '*.key', '*.p12', '*.pfx', '*.jks', '*.keystore', '*.ppk', '*.kdbx'),
   ...hidden(KEYS, 'id_rsa*', 'id_dsa*', 'id_ecdsa*', 'id_ed25519*', '.ssh', '.gnupg'),
   ...writable('a public key is no secret', 'id_*.pub'),
@@ -67,7 +68,9 @@ const SENSITIVE_FILES: readonly FileRule[] = [
     'service-account*.json',
     'secrets.y*ml',
     '*.tfstate',
+    '*.tfstate.*',
     '*.tfvars',
+    '*.tfvars.json',
   ),
 ];
 
