@@ -86,6 +86,21 @@ test('explain takes parameters as call does, and a tool that is off is still sho
   expect([schema.code, schema.err]).toEqual([3, '✗ bash is off; toolwright tools enable bash switches it on.\n']);
 });
 
+test('a setting is a flag of call and explain too, and holds for the call', async () => {
+  using place = cliPlace(PATH);
+  const input = ['--input', '{"path":"new.txt","content":"x"}'];
+  const words = ['--path', 'new.txt', '--content', '--mode'];
+  for (const tries of [input, words, ['--content=x', '--path=new.txt']]) {
+    const ran = await cli(place, ['call', 'write_file', ...tries, '--mode', 'plan']);
+    expect([ran.code, ran.err]).toEqual([3, expect.stringContaining('Mode plan only reads')]);
+    const explained = await cli(place, ['explain', 'write_file', ...tries, '--mode=plan', '--json']);
+    expect(JSON.parse(explained.out)).toMatchObject({ verdict: 'deny', mode: 'plan' });
+  }
+  expect(existsSync(join(place.workspace, 'new.txt'))).toBe(false);
+  expect((await cli(place, ['call', 'write_file', ...words])).code).toBe(0);
+  expect(readFileSync(join(place.workspace, 'new.txt'), 'utf8')).toBe('--mode');
+});
+
 test('the language is that of the flag, else of the locale', async () => {
   using place = cliPlace(PATH);
   const zh = { env: { LANG: 'zh_CN.UTF-8' } };
@@ -149,6 +164,9 @@ test.each([
   [['call', 'nope'], 2, 'There is no tool nope'],
   [['call', 'readfile', '--path', 'x'], 2, 'Did you mean read_file?'],
   [['call', 'read_file'], 2, 'parameter: path. toolwright call read_file --help'],
+  [['call', 'read_file', '--path', 'x', '--mode'], 2, '--mode needs a value'],
+  [['call', 'read_file', '--input', '{"path":"x"}', '--limit', '1'], 2, 'leave out --limit'],
+  [['call', 'elsewhere_tool', '--mode', 'plan'], 2, 'There is no tool elsewhere_tool'],
   [['explain', 'bahs', 'ls'], 2, 'There is no tool bahs; toolwright tools lists them. Did you mean bash?'],
   [['explain', 'read_file', '--path'], 2, '--path needs a value'],
   [['explain', 'read_file', '../x'], 1, '../x is outside the workspace'],
