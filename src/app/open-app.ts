@@ -31,6 +31,7 @@ import { type FollowedPolicy, followPolicy } from './follow-policy.ts';
 import { followToolStates } from './follow-tool-states.ts';
 import { hostsOfRules } from './hosts-of-rules.ts';
 import { knownTools } from './known-tools.ts';
+import { type LogPlace, openLog } from './open-log.ts';
 import { openSealedStore, type SealedStore } from './open-sealed-store.ts';
 import { ownPorts } from './own-ports.ts';
 import type { RemoteTools, RemoteToolsParts } from './remote-tools.ts';
@@ -50,6 +51,8 @@ export interface AppOptions {
   /** Who is asked. Left out: a call that must be asked about is refused. */
   readonly approver?: Approver | Approver['ask'];
   readonly logger?: Logger;
+  /** Where the log goes that the configuration asks for, unless a logger is given. */
+  readonly logTo?: LogPlace;
   /** Told of every call while it is under way; whoever gives it hears what others cancel. */
   readonly live?: LiveCalls;
   /** Beside the built-in ones. */
@@ -114,7 +117,8 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   const { store, blobs, hider } = opened.value;
 
   const closing: (() => unknown)[] = options.store === undefined ? [() => store.close()] : [];
-  const log = options.logger ?? silentLogger;
+  const logger = options.logger ?? (await openLog(loaded.value, hider, options.logTo));
+  const log = logger ?? silentLogger;
   const remote = await remoteTools(config.mcpServers, { registry, stateDir, version: VERSION, log }, options.onlyTool);
   closing.push(() => remote.close());
   const serverNames = Object.keys(config.mcpServers);
@@ -172,7 +176,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     hider,
     ...(config.approvalTimeout !== null && { approvalTimeout: config.approvalTimeout }),
     ...(config.toolset !== 'full' && { toolset: config.toolset }),
-    ...(options.logger !== undefined && { logger: options.logger }),
+    ...(logger !== undefined && { logger }),
   });
   return ok({
     loaded: loaded.value,

@@ -101,6 +101,21 @@ test('a setting is a flag of call and explain too, and holds for the call', asyn
   expect(readFileSync(join(place.workspace, 'new.txt'), 'utf8')).toBe('--mode');
 });
 
+test('a command logs on the error stream, if a level was chosen', async () => {
+  using place = cliPlace(PATH);
+  const missing = ['call', 'read_file', '--path', 'none'];
+  expect((await cli(place, missing)).err).not.toContain('"level"');
+  expect((await cli(place, missing, { env: { TOOLWRIGHT_LOG_LEVEL: '' } })).err).not.toContain('"level"');
+  for (const chosen of [
+    ['--log-level', 'warn'],
+    ['--set', 'log-level=warn'],
+  ]) {
+    const { out, err } = await cli(place, [...missing, ...chosen]);
+    expect(JSON.parse(err.split('\n')[0] ?? '')).toMatchObject({ level: 40, code: 'FILE_NOT_FOUND' });
+    expect(out).toBe('');
+  }
+});
+
 test('the language is that of the flag, else of the locale', async () => {
   using place = cliPlace(PATH);
   const zh = { env: { LANG: 'zh_CN.UTF-8' } };
@@ -182,6 +197,11 @@ test.each([
   [['run'], 2, 'Say what to do'],
   [['run', 'x'], 5, 'No model is configured. Set ANTHROPIC_API_KEY'],
   [['tools', '--mode', 'wild'], 4, 'mode cannot be "wild"'],
+  [['call', 'read_file', '--path', 'x', '--mode', 'wild'], 4, 'mode cannot be "wild"'],
+  [['call', 'read_file', '--path', 'x', '-w', 'nowhere'], 4, 'nowhere is not a folder'],
+  [['start', '--mode', 'wild'], 4, 'mode cannot be "wild"'],
+  [['start', '-w', 'nowhere'], 4, 'nowhere is not a folder'],
+  [['token', 'ana', '--role', 'viewer', '--set', 'mode=wild'], 4, 'mode cannot be "wild"'],
   [['undo', 'nobody'], 1, 'knows no changes of call nobody'],
   [['tools', 'show', 'nope'], 2, 'There is no tool nope'],
   [['rules', 'allow', 'nope(x)'], 2, 'there is no tool nope'],

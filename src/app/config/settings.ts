@@ -233,7 +233,7 @@ export const SETTINGS = {
   logLevel: setting(
     z.enum(['silent', 'error', 'warn', 'info', 'debug']),
     'warn',
-    'How much is logged.',
+    'How much is logged, on the error stream. A single command logs only if a level is chosen.',
     neverFromWorkspace,
   ),
 } as const;
