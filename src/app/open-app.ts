@@ -2,7 +2,7 @@ import { mkdirSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { ExecutionContext } from '../kernel/execution-context.ts';
-import { createFilePolicy } from '../kernel/file-policy.ts';
+import { createFilePolicy, type FilePolicy } from '../kernel/file-policy.ts';
 import type { Ledger } from '../kernel/ledger.ts';
 import type { Approver, BlobStore, Logger } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
@@ -100,9 +100,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   registry.registerMany(builtInTools, { source: 'built-in' });
   registry.registerMany(options.tools ?? []);
   for (const toolset of builtInToolsets) registry.addToolset(toolset);
-  const files = createFilePolicy(
-    config.sensitiveFiles.map((pattern) => ({ pattern, access: 'hidden', reason: 'the configuration says so' })),
-  );
+  const files = filePolicyOf(config);
   mkdirSync(join(stateDir, 'sandbox'), { recursive: true, mode: 0o700 });
   const sandbox = await chooseSandbox(config.sandbox, {
     files,
@@ -197,6 +195,16 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     }),
     close: () => closeAll(closing),
   });
+}
+
+/** A pattern behind `!` is taken off the built-in list. */
+function filePolicyOf({ sensitiveFiles }: Config): FilePolicy {
+  const isLifted = (pattern: string) => pattern.startsWith('!');
+  const hidden = sensitiveFiles.filter((pattern) => !isLifted(pattern));
+  return createFilePolicy(
+    hidden.map((pattern) => ({ pattern, access: 'hidden', reason: 'the configuration says so' })),
+    sensitiveFiles.filter(isLifted).map((pattern) => pattern.slice(1)),
+  );
 }
 
 /** Longer than a server may take to answer. */
