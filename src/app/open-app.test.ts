@@ -58,6 +58,24 @@ test('a change that nobody can be asked about is refused, and one that a rule al
   expect(written.success).toBe(true);
 });
 
+test('a user lifts a sensitive file for tools and commands, and a workspace does not', async () => {
+  writeFileSync(join(workspace, '.env'), 'A=secret');
+  writeFileSync(join(workspace, '.env.test'), 'B=made-up');
+  const lifting = await open({ flags: { sensitiveFiles: '!.env.test' } });
+  const textOf = async (app: App, tool: string, args: object) =>
+    (await app.executor.execute(tool, app.context, args)).toDisplay();
+  expect(await textOf(lifting, 'read_file', { path: '.env.test' })).toContain('made-up');
+  expect(await textOf(lifting, 'bash', { command: 'cat .env.test' })).toContain('made-up');
+  expect(await textOf(lifting, 'read_file', { path: '.env' })).toContain('A user can lift that in the configuration');
+  expect(await textOf(await open(), 'read_file', { path: '.env.test' })).toContain('cannot be used');
+  mkdirSync(join(workspace, '.toolwright'));
+  writeFileSync(join(workspace, '.toolwright/config.json'), '{ "sensitiveFiles": ["!.env.test"] }');
+  expect(await tryOpen()).toMatchObject({
+    ok: false,
+    error: { message: expect.stringContaining('only the user can lift !.env.test') },
+  });
+});
+
 test('a rule about a name does not allow what a link of that name leads to', async () => {
   mkdirSync(join(workspace, '.git/hooks'), { recursive: true });
   writeFileSync(join(workspace, '.git/hooks/pre-commit'), 'old');

@@ -6,6 +6,7 @@ import { messageOf } from '../kernel/error.ts';
 import type { Ledger } from '../kernel/ledger.ts';
 import type { Logger } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
+import { silentLogger } from '../kernel/silent-logger.ts';
 import { createMcpApprover, type McpApprover } from '../mcp/server/approver.ts';
 import type { LiveStreamEvent } from '../protocol/events.ts';
 import { LiveCalls } from '../runtime/live-calls.ts';
@@ -18,6 +19,7 @@ import { noRunner } from './no-runner.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 import { openAnswers } from './open-answers.ts';
 import { type App, type AppOptions, openApp } from './open-app.ts';
+import { openLog } from './open-log.ts';
 import { openSealedStore } from './open-sealed-store.ts';
 import { proposeFor } from './propose-for.ts';
 import { createSettings, reloadRules } from './settings-door.ts';
@@ -62,16 +64,19 @@ export interface Host extends Backend {
 }
 
 export async function openHost(options: HostOptions): Promise<Result<Host>> {
-  const { workspaces: folders, headless = false, takeOver = true, runner: createRunner, ...rest } = options;
+  const { workspaces: folders, headless = false, takeOver = true, runner: createRunner, logTo, ...rest } = options;
   const [first] = folders;
   if (first === undefined) return fail('INVALID_INPUT', 'Name a folder to work in.');
-  const { env, flags = {}, home, logger: log = silent } = rest;
+  const { env, flags = {}, home } = rest;
   const loaded = await loadConfig({ env, flags, workspace: first, ...(home !== undefined && { home }) });
   if (!loaded.ok) return loaded;
   const { config, sources, stateDir } = loaded.value;
   const opened = await openSealedStore(loaded.value, env);
   if (!opened.ok) return opened;
-  const { store: ledger, blobs } = opened.value;
+  const { store: ledger, blobs, hider } = opened.value;
+  const logger = rest.logger ?? (await openLog(loaded.value, hider, logTo));
+  const log = logger ?? silentLogger;
+  const shared = { ...rest, ...(logger !== undefined && { logger }) };
 
   const inbox = createInbox(ledger);
   const closing: (() => unknown)[] = [() => ledger.close(), () => inbox.close()];
@@ -100,7 +105,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
   }));
   const approver = headless ? headlessly : mcpApprover;
   for (const workspace of folders) {
-    const app = await openApp({ ...rest, workspace, store: opened.value, approver, live });
+    const app = await openApp({ ...shared, workspace, store: opened.value, approver, live });
     if (!app.ok) return close().then(() => app);
     apps.set(workspaceId(app.value.workspace.root), app.value);
     closing.push(() => app.value.close());
@@ -182,11 +187,3 @@ function retentionOf({ retentionDays, retentionMegabytes }: Config) {
     ...(retentionMegabytes !== null && { maxBytes: retentionMegabytes * 1024 * 1024 }),
   };
 }
-
-const silent: Logger = {
-  debug() {},
-  info() {},
-  warn() {},
-  error() {},
-  isLevelEnabled: () => false,
-};

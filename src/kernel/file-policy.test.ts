@@ -63,6 +63,18 @@ describe('the file policy', () => {
     expect(own.judge('private/a/b.txt').access).toBe('hidden');
   });
 
+  test('what holds no secret by the word of the user is shown, and protected as before', () => {
+    const own = createFilePolicy(
+      [{ pattern: '*.test', access: 'hidden', reason: 'mine' }],
+      ['.env*', '.git/config', '*'],
+    );
+    expect(own.judge('.env').access).toBe('writable');
+    expect(own.judge('server.pem').access).toBe('writable');
+    expect(own.judge('.env.test').access).toBe('hidden');
+    expect(own.judge('.git/config').access).toBe('read-only');
+    expect(own.judge('.toolwright/config.json').access).toBe('read-only');
+  });
+
   test('no rule lifts the protection of Toolwright itself', () => {
     const own = createFilePolicy([{ pattern: '.toolwright', access: 'writable', reason: 'please' }]);
     expect(own.judge('.toolwright/config.json').access).toBe('read-only');

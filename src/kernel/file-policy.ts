@@ -89,9 +89,13 @@ const PROTECTED_FILES: readonly FileRule[] = [
 /** No user rule lifts these. */
 const FLOOR: readonly FileRule[] = readOnly('block', OWN, '/.toolwright');
 
-/** The built-in table with a user's rules on top. Among the rules that match a path the last one decides. */
-export function createFilePolicy(userRules: readonly FileRule[] = []): FilePolicy {
-  return filePolicy([...SENSITIVE_FILES, ...PROTECTED_FILES, ...userRules, ...FLOOR]);
+/**
+ * The built-in table with a user's rules on top. Among the rules that match a path the last one decides. `noSecrets` are
+ * patterns that the user takes off the built-in list of secrets, and off nothing else.
+ */
+export function createFilePolicy(userRules: readonly FileRule[] = [], noSecrets: readonly string[] = []): FilePolicy {
+  const lifted = writable('the user says that it holds no secret', ...noSecrets);
+  return filePolicy([...SENSITIVE_FILES, ...lifted, ...PROTECTED_FILES, ...userRules, ...FLOOR]);
 }
 
 const STRICTNESS: Record<FileAccess, number> = { writable: 0, 'read-only': 1, hidden: 2 };

@@ -96,6 +96,11 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^--(\S+) needs a value\.$/, '--$1 需要一个值。'],
   [/^'(.*)' is not understood: give parameters as --name value\.$/s, '不明白 “$1”：参数要写成 --名字 值。'],
   [
+    /^(\w+) is a setting and no parameter of (.+): write --set \w+=…\.$/s,
+    '$1 是设置项，不是 $2 的参数：请写成 --set $1=…。',
+  ],
+  [/^--input gives all parameters: leave out (.+)\.$/s, '--input 已给出全部参数：请去掉 $1。'],
+  [
     /^Session (\S+) has a run under way in (.+): wait for its end, or stop it there\.$/,
     '会话 $1 正由 $2 运行：请等它结束，或在那里停止它。',
   ],
