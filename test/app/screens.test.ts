@@ -77,6 +77,8 @@ describe('files', () => {
       writeFileSync(path('crlf.txt'), 'one\r\ntwo\r\n');
       const page = await app.open('/files/crlf.txt');
       await type(page, 'x');
+      await lookElsewhere(page, 'crlf.txt');
+      await page.getByText('xone', { exact: true }).waitFor();
       await page.getByRole('button', { name: 'Close crlf.txt' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Keep editing' }).click();
       await page.keyboard.press('Escape');
@@ -127,8 +129,9 @@ describe('tools', () => {
     }
     await page.getByRole('button', { name: 'Try it' }).click();
     await page.getByLabel(/^path /).fill('a.txt');
-    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('button', { name: 'Run' }).dblclick();
     await callCard(page, 'read_file').getByText('Done').waitFor();
+    expect((await app.server.get('/v1/history?tool=read_file')).body.items).toHaveLength(1);
   });
 });
 
@@ -215,6 +218,21 @@ async function waitingCall(page: Page): Promise<void> {
   await callTool(page, 'read_file', { path: 'a.txt' });
   await callTool(page, 'bash', { command: 'rm a.txt' });
   await openQuestion(page);
+}
+
+/** Begins a call in the chat and comes back; the form waits there as it was left. */
+async function lookElsewhere(page: Page, tab: string): Promise<void> {
+  const screens = page.getByRole('navigation', { name: 'Toolwright' });
+  await screens.getByText('Chat').click();
+  await page.locator('#composer').fill('/read_file');
+  await page.keyboard.press('Enter');
+  const path = page.getByRole('form', { name: 'read_file' }).getByLabel(/^path /);
+  await path.fill('half a na');
+  await screens.getByText('Files').click();
+  await screens.getByText('Chat').click();
+  expect(await path.inputValue()).toBe('half a na');
+  await screens.getByText('Files').click();
+  await page.getByRole('navigation', { name: 'Open files' }).getByText(tab).click();
 }
 
 async function type(page: Page, text: string): Promise<void> {
