@@ -155,6 +155,8 @@ test('history has filters, who answered, and an address for each call, and follo
 });
 
 test('everything works in Chinese, on a phone, and by keyboard alone', LONG, async () => {
+  const data = { workspace: 'elsewhere-0', title: 'of another workspace', agent: null, by: null };
+  await app.server.host.ledger.note('there', { type: 'session.created', callId: null, at: Date.now(), data });
   const page = await app.open('/', { locale: 'zh-CN', viewport: { width: 390, height: 800 } });
   await page.getByText('你想做什么？').waitFor();
   await app.shot(page, 'phone-zh');
@@ -166,6 +168,9 @@ test('everything works in Chinese, on a phone, and by keyboard alone', LONG, asy
   await page.keyboard.type('a.txt');
   await page.keyboard.press('Control+Enter');
   await callCard(page, 'read_file').getByText('完成').waitFor();
+  const known = await page.getByRole('combobox', { name: '会话' }).getByRole('option').allTextContents();
+  expect(known).toHaveLength(1);
+  expect(known).not.toContain('of another workspace');
   const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
   expect(overflow).toBe(0);
   await callTool(page, 'read_file', { path: '../b.txt' });
