@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
@@ -68,6 +68,15 @@ describe('files', () => {
     await notice.getByRole('button', { name: 'Take theirs' }).click();
     await page.getByText('theirs twice', { exact: true }).waitFor();
     expect(readFileSync(path('a.txt'), 'utf8')).toBe('theirs twice\n');
+
+    await type(page, 'kept ');
+    rmSync(path('a.txt'));
+    const gone = page.getByRole('alert').filter({ hasText: 'was deleted' });
+    await gone.getByRole('button', { name: 'Keep mine' }).click();
+    await gone.waitFor({ state: 'detached' });
+    expect(readFileSync(path('a.txt'), 'utf8')).toBe('kept theirs twice\n');
+    // That it was gone is logged by the browser itself.
+    expect(app.errors.splice(0).every((text) => text.includes('404'))).toBe(true);
   });
 
   test(
@@ -82,9 +91,9 @@ describe('files', () => {
       await page.getByRole('button', { name: 'Close crlf.txt' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Keep editing' }).click();
       await page.keyboard.press('Escape');
-      await page.getByRole('button', { name: 'Save' }).click();
+      await saveTwice(page, () => type(page, 'y'));
       await page.getByText('Saved', { exact: true }).waitFor();
-      expect(readFileSync(path('crlf.txt'), 'utf8')).toBe('xone\r\ntwo\r\n');
+      await expect.poll(() => readFileSync(path('crlf.txt'), 'utf8'), { timeout: 10_000 }).toBe('yxone\r\ntwo\r\n');
     },
   );
 
@@ -238,6 +247,23 @@ async function lookElsewhere(page: Page, tab: string): Promise<void> {
   expect(await path.inputValue()).toBe('half a na');
   await screens.getByText('Files').click();
   await page.getByRole('navigation', { name: 'Open files' }).getByText(tab).click();
+}
+
+/** The second save is asked for before the first is answered. */
+async function saveTwice(page: Page, change: () => Promise<void>): Promise<void> {
+  const address = '**/v1/files/content*';
+  let answerFirst = () => {};
+  const changed = new Promise<void>((resolve) => {
+    answerFirst = resolve;
+  });
+  await page.route(address, async (route) => {
+    if (route.request().method() === 'PUT') await changed;
+    await route.continue();
+  });
+  await page.getByRole('button', { name: 'Save' }).click();
+  await change();
+  await page.keyboard.press('Control+s');
+  answerFirst();
 }
 
 async function type(page: Page, text: string): Promise<void> {
