@@ -26,6 +26,10 @@ export async function answerOfEarlier(
     const message = `The key ${shown(call.request.key)} was used before, ${what}, so nothing ran. Give every call a key of its own; repeat a key only with the same request.`;
     return failed(tool, { code: 'CONFLICT', message, details: { key: call.request.key } }, { callId: earlier.id });
   }
+  if (call.request.orLeave && !isFinal(earlier.state)) {
+    const message = `${tool} was taken over elsewhere first; how it ends is in its record.`;
+    return failed(tool, { code: 'CONFLICT', message }, { callId: earlier.id });
+  }
   if (isFirst) tellCaller(rt, call.request, earlier.id);
   const wait = untilOver(rt, earlier);
   try {
