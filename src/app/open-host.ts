@@ -35,7 +35,7 @@ export interface HostOptions extends Omit<AppOptions, 'workspace' | 'store' | 'a
   readonly headless?: boolean;
   /** What drives agents. Left out: manual mode. */
   readonly runner?: (parts: RunnerParts) => SessionRunner;
-  /** Look after what ended processes left behind. A server does; a single command does not. */
+  /** Take up what ended processes left behind as soon as it is open. Default true; a single command does not. */
   readonly takeOver?: boolean;
 }
 
@@ -60,6 +60,8 @@ export interface Host extends Backend {
   readonly live: LiveCalls;
   /** Who is asked about calls that come through MCP, and through any other door. */
   readonly mcpApprover: McpApprover;
+  /** From now on it looks after what ended processes left behind, and goes on with their runs. */
+  takeUp(): void;
   close(): Promise<void>;
 }
 
@@ -118,13 +120,16 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     });
   }
   closing.push(hearCancels(ledger, live));
-  if (takeOver) {
+  const runner = createRunner?.({ apps, ledger, live, appOf, log, tell }) ?? noRunner;
+  const takeUp = () => {
     closing.push(
       keepUp(ledger, { retention: () => retentionOf(config), onError: (error) => log.warn({}, messageOf(error)) }),
     );
     closing.push(takeOverCalls(apps, { ledger, log }));
     tellFileChanges(apps, { tell, log });
-  }
+    runner.takeUp();
+  };
+  if (takeOver) takeUp();
   return ok({
     version: VERSION,
     config,
@@ -139,9 +144,10 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     workspaces: new Map([...apps].map(([id, app]) => [id, toBackend(id, app)])),
     answers,
     settings: createSettings(apps, { ledger, config }),
-    runner: createRunner?.({ apps, ledger, live, appOf, log, tell }) ?? noRunner,
+    runner,
     cancel: (call, by) => cancelCall(ledger, live, call, by),
     onLive,
+    takeUp,
     close,
   });
 }
