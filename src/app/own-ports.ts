@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { notedUrls } from './server-notes.ts';
 
 /** When the port is taken, a server tries the ones behind it. */
 const TRIED = 20;
@@ -10,16 +9,10 @@ const TRIED = 20;
  */
 export function ownPorts(stateDir: string, configured: number): () => readonly number[] {
   const usual = configured === 0 ? [] : Array.from({ length: TRIED }, (_, index) => configured + index);
-  return () => [...usual, ...notedPort(join(stateDir, 'server.json'))];
+  return () => [...usual, ...notedUrls(stateDir).map(portOf)];
 }
 
-function notedPort(path: string): number[] {
-  try {
-    const { url } = JSON.parse(readFileSync(path, 'utf8')) as { url?: unknown };
-    if (typeof url !== 'string' || !URL.canParse(url)) return [];
-    const { port, protocol } = new URL(url);
-    return [Number(port) || (protocol === 'https:' ? 443 : 80)];
-  } catch {
-    return [];
-  }
+function portOf(url: string): number {
+  const { port, protocol } = new URL(url);
+  return Number(port) || (protocol === 'https:' ? 443 : 80);
 }

@@ -1,7 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { type RunningServer, serve } from '../http/serve.ts';
 import { messageOf } from '../kernel/error.ts';
@@ -11,6 +9,7 @@ import type { Config } from './config/settings.ts';
 import { drain } from './drain.ts';
 import { type Host, type HostOptions, openHost } from './open-host.ts';
 import { openMcpDoors } from './open-mcp-door.ts';
+import { noteServer } from './server-notes.ts';
 import { openTokens, type Tokens } from './tokens.ts';
 
 export interface ServerOptions extends Omit<HostOptions, 'takeOver'> {
@@ -47,8 +46,7 @@ export async function startServer({ pages, graceMs, ...options }: ServerOptions)
   }
   host.takeUp();
   const { running, tokens } = started.value;
-  const note = join(host.stateDir, 'server.json');
-  writeNote(note, { url: running.url, pid: process.pid, startedAt: Date.now() });
+  const unnote = noteServer(host.stateDir, running.url);
   const { port } = host.config;
   return ok({
     url: running.url,
@@ -56,7 +54,7 @@ export async function startServer({ pages, graceMs, ...options }: ServerOptions)
     token: tokens.own,
     host,
     async close() {
-      rmSync(note, { force: true });
+      unnote();
       host.runner.pause();
       const drained = drain(host, graceMs);
       await Promise.all([mcp.close(), drained, running.close(drained)]);
@@ -136,11 +134,4 @@ function certificate({ tlsCert, tlsKey }: Config): Result<{ cert: string; key: s
     const next = 'Name the file of a certificate as tlsCert and that of its own key as tlsKey.';
     return fail('NOT_CONFIGURED', `The certificate cannot be used: ${messageOf(error)}. ${next}`);
   }
-}
-
-/** Where others of this user find the server. It holds no secret. */
-function writeNote(path: string, note: object): void {
-  const beside = `${path}.${randomBytes(6).toString('hex')}`;
-  writeFileSync(beside, `${JSON.stringify(note)}\n`, { mode: 0o600, flag: 'wx' });
-  renameSync(beside, path);
 }

@@ -10,7 +10,11 @@ import { ExecutionContext } from '../kernel/execution-context.ts';
 import { type CliPlace, cliPlace } from '../testing/cli-place.ts';
 import { modelServer } from '../testing/model-server.ts';
 import { anthropicReply } from '../testing/wire-turn.ts';
+import type { Cli } from './cli.ts';
+import { playRun } from './play-run.ts';
 import { runCli } from './run-cli.ts';
+import { styleFor } from './style.ts';
+import { en } from './words-en.ts';
 
 async function cli(place: CliPlace, argv: readonly string[], { input = '', env = {} } = {}) {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
@@ -27,6 +31,25 @@ async function cli(place: CliPlace, argv: readonly string[], { input = '', env =
     onInterrupt: () => () => {},
   };
   return { code: await runCli(argv, io, '1.2.3'), ...said };
+}
+
+/** A call in a terminal where somebody sits and types. */
+function callByHand(place: CliPlace, argv: readonly string[]) {
+  const stdin = Object.assign(new PassThrough(), { isTTY: true });
+  const [stdout, stderr] = [new PassThrough(), Object.assign(new PassThrough(), { isTTY: true })];
+  const said = { out: '', err: '' };
+  stdout.setEncoding('utf8').on('data', (text) => (said.out += text));
+  stderr.setEncoding('utf8').on('data', (text) => (said.err += text));
+  const io = { stdin, stdout, stderr, env: place.env, cwd: place.workspace, onInterrupt: () => () => {} };
+  return {
+    ended: runCli(['call', ...argv], io, '1.2.3'),
+    said,
+    type: (line: string) => stdin.write(`${line}\n`),
+    async shows(text: string): Promise<void> {
+      for (let tries = 0; tries < 600 && !said.err.includes(text); tries++) await delay(20);
+      expect(said.err).toContain(text);
+    },
+  };
 }
 
 /** Waits for a question as another program would see it. */
@@ -78,6 +101,41 @@ test('«always» says which rule it saved, and nobody is asked the next time', {
   expect(content(place)).toBe('two\n');
 });
 
+test('a call asks where it was made: what was typed before is no answer, and a reason is told as it was written', {
+  timeout: 60_000,
+}, async () => {
+  using place = cliPlace(PATH, { 'a.txt': 'old\n' });
+  const call = callByHand(place, ['write_file', '--path', 'a.txt', '--content', 'asked\n', '--json']);
+  call.type('y');
+  await call.shows('[y]es');
+  expect(call.said.err).toMatch(/-old\n +\+asked/);
+  await delay(200);
+  expect(content(place)).toBe('old\n');
+  call.type('n');
+  await call.shows('Why not?');
+  call.type('Not on a Friday');
+  await call.ended;
+  expect(JSON.parse(call.said.out)).toMatchObject({
+    ok: false,
+    error: { code: 'APPROVAL_DENIED', message: expect.stringContaining('Not on a Friday') },
+  });
+  expect(content(place)).toBe('old\n');
+  const { session } = JSON.parse((await cli(place, ['history', '--json'])).out);
+  const { out } = await cli(place, ['replay', session, '--json']);
+  expect(out).toMatch(/"approval\.decided".*"by":"terminal"/);
+});
+
+test('a question at the terminal of a call ends when another door was quicker', { timeout: 60_000 }, async () => {
+  using place = cliPlace(PATH, { 'a.txt': 'old\n' });
+  const call = callByHand(place, ['write_file', '--path', 'a.txt', '--content', 'asked\n', '--json']);
+  await call.shows('[y]es');
+  const id = await question(place);
+  await cli(place, ['approvals', 'approve', id]);
+  expect(await call.ended).toBe(0);
+  expect(call.said.err).toContain(`${id} is not open any more`);
+  expect(content(place)).toBe('asked\n');
+});
+
 /** The app with somebody who never answers; closing it is how its process ends. */
 async function unanswered(place: CliPlace, env: object, work: (app: App) => unknown): Promise<void> {
   const approver = () => new Promise<never>(() => {});
@@ -117,6 +175,31 @@ test.each([
     expect(model.requests.length).toBe(2);
   },
 );
+
+test('a run that is taken up stops when nobody can be asked what it left unanswered', { timeout: 60_000 }, async () => {
+  using place = cliPlace(PATH, { 'a.txt': 'old' });
+  const turn = { calls: [{ name: 'write_file', args: { path: 'a.txt', content: 'by model' } }] };
+  await using model = await modelServer((_, index) => anthropicReply(turn, index));
+  const env = { ...place.env, TOOLWRIGHT_PROVIDER: 'anthropic', TOOLWRIGHT_MODEL_BASE_URL: model.url };
+  const agentOf = (app: App) => {
+    const opened = openModel(app.loaded.config, env);
+    if (!opened.ok) throw new Error(opened.error.message);
+    return openAgent(app, opened.value);
+  };
+  await unanswered(place, env, (app) => agentOf(app).run('s1', 'Change a.txt'));
+  const again = await openApp({ workspace: place.workspace, env });
+  if (!again.ok) throw new Error(again.error.message);
+  const app = again.value;
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+  const io = { stdin, stdout, stderr: stdout, env, cwd: place.workspace, onInterrupt: () => () => {} };
+  const silent = { print() {}, note() {} };
+  const terminal: Cli = { io, argv: [], words: en, style: styleFor(io), exitCode: 0, ...silent };
+  const approver = { ask: () => Promise.reject(new Error('the terminal is gone')) };
+  const run = { app, agent: agentOf(app), session: 's1', task: null, json: false, approver };
+  await expect(playRun(terminal, { ...run, signal: new AbortController().signal })).rejects.toThrow('terminal is gone');
+  expect((await app.store.events('s1')).at(-1)).toMatchObject({ type: 'run.finished', data: { reason: 'stopped' } });
+  await app.close();
+});
 
 test('a call made by hand that was left unanswered is asked about again too', { timeout: 60_000 }, async () => {
   using place = cliPlace(PATH, { 'a.txt': 'old' });

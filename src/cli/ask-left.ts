@@ -1,7 +1,7 @@
 import { answersIn } from '../app/open-answers.ts';
 import type { App } from '../app/open-app.ts';
-import type { ApprovalRecord } from '../kernel/approval.ts';
-import type { ApprovalRequest, Approver } from '../kernel/ports.ts';
+import type { Approver } from '../kernel/ports.ts';
+import { askAbout } from './ask-about.ts';
 import type { Cli } from './cli.ts';
 
 interface Left {
@@ -17,36 +17,6 @@ interface Left {
 export async function askLeft(cli: Cli, approver: Approver, { app, session, signal }: Left): Promise<void> {
   const answers = answersIn(app);
   for (const approval of await app.store.approvals({ state: 'pending', session })) {
-    for (let open = true; open && !signal.aborted; ) {
-      const { approved, modifiedArgs, message } = await approver.ask(toRequest(approval), signal);
-      // Nobody answered: it was only no longer asked.
-      if (signal.aborted) return;
-      const edit = modifiedArgs === undefined ? undefined : await answers.review(approval.id, modifiedArgs);
-      const digest = edit?.kind === 'reviewed' ? edit.edit.digest : undefined;
-      const answered = approved
-        ? await answers.approve(approval.id, 'terminal', { modifiedArgs, digest })
-        : await answers.deny(approval.id, 'terminal', message);
-      open = answered.kind === 'refused';
-      if (answered.kind === 'refused') cli.note(`  ${cli.words.said(answered.error.message)}`);
-      else if (answered.kind !== 'answered') cli.note(`  ${cli.words.tooLate(approval.id)}`);
-    }
+    if (signal.aborted || !(await askAbout(cli, approver, approval, { answers, signal }))) return;
   }
-}
-
-function toRequest({ id, callId, session, tool, args, reason, digest, shown }: ApprovalRecord): ApprovalRequest {
-  const nothing = { summary: tool, access: [], verdicts: [], preview: [], seen: {} };
-  const seen = shown ?? nothing;
-  const { summary, access } = seen;
-  return {
-    id,
-    stepId: callId,
-    session,
-    tool,
-    args: args as Record<string, unknown>,
-    reason,
-    summary,
-    access,
-    digest,
-    shown: seen,
-  };
 }

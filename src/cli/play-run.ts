@@ -51,17 +51,18 @@ export async function playRun(cli: Cli, run: PlayedRun): Promise<boolean> {
     stop();
   }
 
-  /** Both at once: the run waits for the answers, and when it is over nobody needs them. */
+  /** Both at once: the run waits for the answers. When it is over nobody needs them; when nobody can ask it is stopped. */
   async function takenUp(): ReturnType<typeof agent.resume> {
     const over = new AbortController();
-    const asking = askLeft(cli, run.approver ?? nobody, {
-      app,
-      session,
-      signal: AbortSignal.any([signal, over.signal]),
+    const both = AbortSignal.any([signal, over.signal]);
+    const left = { app, session, signal: both };
+    const asking = askLeft(cli, run.approver ?? nobody, left).catch((error) => {
+      over.abort();
+      throw error;
     });
-    const ran = await agent.resume(session, { signal, onEvent });
-    over.abort();
+    const resumed = agent.resume(session, { signal: both, onEvent }).finally(() => over.abort());
+    await Promise.allSettled([asking, resumed]);
     await asking;
-    return ran;
+    return resumed;
   }
 }

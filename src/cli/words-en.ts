@@ -145,7 +145,6 @@ export const en = {
   notAnObject: (option: string) => `${option} must be a JSON object, such as '{"path":"README.md"}'.`,
   waitingElsewhere: (id: string) =>
     `Waiting for an answer: toolwright approvals approve ${id}, or the web app. Ctrl-C gives up.`,
-  runIt: 'Run it? [y/N] ',
   noFormat: (format: string, formats: string) => `There is no format ${format}: use ${formats}.`,
   noShell: (shell: string, shells: string) => `There are no completions for ${shell}: use ${shells}.`,
   noApproval: (id: string) => `There is no question ${id}; toolwright approvals lists the open ones.`,

@@ -134,7 +134,6 @@ export const zh: typeof en = {
   draining: '正在停止：运行中的调用还有片刻可以结束。',
   notAnObject: (option) => `${option} 必须是 JSON 对象，例如 '{"path":"README.md"}'。`,
   waitingElsewhere: (id) => `等待回答：toolwright approvals approve ${id}，或在网页应用中。按 Ctrl-C 放弃。`,
-  runIt: '运行吗？[y/N] ',
   noFormat: (format, formats) => `没有格式 ${format}，可用：${formats}。`,
   noShell: (shell, shells) => `没有 ${shell} 的补全，可用：${shells}。`,
   noApproval: (id) => `没有请求 ${id}；toolwright approvals 列出等待回答的请求。`,

@@ -1,4 +1,4 @@
-import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -303,7 +303,8 @@ async function checkServer(
 }
 
 function openFiles(stateDir: string): string | null {
-  for (const name of ['.', 'token', 'state.db', 'server.json']) {
+  const note = readdirSync(stateDir).find((name) => name.startsWith('server-')) ?? 'server-*.json';
+  for (const name of ['.', 'token', 'state.db', note]) {
     const path = join(stateDir, name);
     if (!existsSync(path)) return `${name} is not there`;
     const { mode, uid } = statSync(path);

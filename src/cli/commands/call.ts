@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import { type Host, openHost } from '../../app/open-host.ts';
+import { openHost } from '../../app/open-host.ts';
 import { ExecutionContext } from '../../kernel/execution-context.ts';
+import { askOwnCall } from '../ask-own-call.ts';
 import { type Cli, failToOpen, failWith } from '../cli.ts';
 import { exitCodeOf } from '../exit-codes.ts';
 import { collect, settingsFrom } from '../flags.ts';
 import { givenArguments } from '../given-arguments.ts';
 import { logPlace } from '../log-place.ts';
-import { previewLines } from '../preview.ts';
-import { Prompter } from '../prompter.ts';
 import { harmless } from '../style.ts';
 import { toolArguments, toolHelp } from '../tool-arguments.ts';
 import { misplacedSetting, takeSettings } from '../typed-settings.ts';
@@ -69,9 +68,9 @@ async function call(cli: Cli, tool: string, words: readonly string[], options: C
     if (!args.ok) return failWith(cli, args.error);
 
     const session = `cli-${randomUUID()}`;
-    const data = { workspace: workspaceId, title: `call ${tool}`, agent: null, by: 'cli' };
+    const data = { workspace: workspaceId, title: `call ${tool}`, agent: null, by: 'terminal' };
     await host.ledger.note(session, { type: 'session.created', callId: null, at: Date.now(), data });
-    if (!headless) stopAsking.push(askHere(cli, host, session, stop));
+    if (!headless) stopAsking.push(askOwnCall(cli, host, { session, stop }));
     const own = new ExecutionContext({ ...context, sessionId: session, dryRun: options.dryRun ?? false });
     const result = await executor.execute(tool, own, args.value, { signal: stop.signal });
     const { ok, callId, text } = result;
@@ -90,34 +89,5 @@ async function call(cli: Cli, tool: string, words: readonly string[], options: C
     for (const each of stopAsking) each();
     unlisten();
     await host.close();
-  }
-}
-
-/** Tells of a question; asks it if somebody sits here. Another door may be quicker. */
-function askHere(cli: Cli, host: Host, session: string, stop: AbortController): () => void {
-  const { io, words, note } = cli;
-  const interactive = io.stdin.isTTY === true && io.stderr.isTTY === true;
-  const prompter = interactive
-    ? new Prompter({ ...io, stdout: io.stderr }, { onInterrupt: () => stop.abort() })
-    : undefined;
-  const unfollow = host.ledger.follow((event) => {
-    if (event.type !== 'approval.requested' || event.session !== session) return;
-    const { approvalId, reason, shown } = event.data;
-    note(harmless(`${shown?.summary ?? event.data.tool}: ${words.said(reason)}`));
-    for (const line of previewLines(shown?.preview ?? [], words)) note(`  ${line}`);
-    if (prompter === undefined) note(words.waitingElsewhere(approvalId));
-    else void answer(prompter, approvalId);
-  });
-  return () => {
-    unfollow();
-    prompter?.close();
-  };
-
-  async function answer(prompter: Prompter, id: string): Promise<void> {
-    const answered = await prompter.ask(words.runIt, { signal: stop.signal });
-    if (stop.signal.aborted) return;
-    const said = (answered ?? '').trim().toLowerCase();
-    if (['y', 'yes', '是'].includes(said)) await host.answers.approve(id, 'cli');
-    else await host.answers.deny(id, 'cli', ['', 'n', 'no', '否'].includes(said) ? undefined : said);
   }
 }
