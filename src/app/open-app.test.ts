@@ -88,6 +88,29 @@ test('a rule about a name does not allow what a link of that name leads to', asy
   expect(readFileSync(join(workspace, '.git/hooks/pre-commit'), 'utf8')).toBe('old');
 });
 
+test('a rule about a path is about the place that it leads to, and about what is in a folder', async () => {
+  for (const folder of ['private', 'docs', 'src']) mkdirSync(join(workspace, folder));
+  writeFileSync(join(workspace, 'private/a'), 'secret');
+  writeFileSync(join(workspace, 'src/index.ts'), 'old');
+  symlinkSync('private', join(workspace, 'p'));
+  symlinkSync('../src', join(workspace, 'docs/x'));
+  const deny = 'read_file(private/**),grep(private/**),move_file(private/**)';
+  const app = await open({ flags: { deny, allow: 'write_file(docs/**),move_file(p)' } });
+  const call = async (tool: string, args: object) => (await app.executor.execute(tool, app.context, args)).error?.code;
+  expect(await call('read_file', { path: 'p/a' })).toBe('PERMISSION_DENIED');
+  expect(await call('grep', { pattern: 'x', path: 'p' })).toBe('PERMISSION_DENIED');
+  expect(await call('grep', { pattern: 'x', path: 'private' })).toBe('PERMISSION_DENIED');
+  expect(await call('move_file', { from: 'private', to: 'public' })).toBe('PERMISSION_DENIED');
+  expect(await call('move_file', { from: 'src', to: 'private/src' })).toBe('PERMISSION_DENIED');
+  expect(await call('move_file', { from: 'src', to: 'p/src' })).toBe('PERMISSION_DENIED');
+  expect(await call('write_file', { path: 'docs/x/index.ts', content: 'new' })).toBe('APPROVAL_DENIED');
+  expect(readFileSync(join(workspace, 'src/index.ts'), 'utf8')).toBe('old');
+  expect(await call('write_file', { path: 'docs/new.md', content: 'new' })).toBeUndefined();
+  // Of a link that is moved, the link is meant.
+  expect(await call('move_file', { from: 'p', to: 'q' })).toBeUndefined();
+  expect(readFileSync(join(workspace, 'q/a'), 'utf8')).toBe('secret');
+});
+
 test('a rule saved by another process is followed, and so is a tool switched off', async () => {
   const here = await open();
   const there = await open();

@@ -34,6 +34,8 @@ export interface CallRequest {
   takeUp?: (request: CallRequest) => Promise<ToolResult>;
   /** Its arguments come from a record that hides some: it only gets the answer of a call made before under its key. */
   isIncomplete?: boolean;
+  /** Nothing will run: somebody wants to know what would happen. */
+  isReview?: boolean;
   /** This call's place among others asked for together. */
   turn?: Turn;
 }
