@@ -170,10 +170,25 @@ test('everything works in Chinese, on a phone, and by keyboard alone', LONG, asy
   await page.getByText('你想做什么？').waitFor();
   await app.shot(page, 'phone-zh');
   await page.locator('#composer').focus();
-  await page.keyboard.type('/read_f');
+  await page.keyboard.type('/');
+  const picker = page.getByRole('list', { name: '工具' });
+  await picker.getByRole('button').first().waitFor();
+  for (let times = 0; times < 12; times++) await page.keyboard.press('ArrowDown');
+  const entry = await page.locator('#composer').getAttribute('aria-activedescendant');
+  const chosen = await page.locator(`#${entry}`).boundingBox();
+  const frame = await picker.boundingBox();
+  expect((chosen?.y ?? 0) + (chosen?.height ?? 0)).toBeLessThanOrEqual((frame?.y ?? 0) + (frame?.height ?? 0));
+  // Keys that are pressed elsewhere are not the list's.
+  await page.locator('#content').focus();
+  await page.keyboard.press('Enter');
+  expect(await page.locator('#composer').inputValue()).toBe('/');
+  await page.locator('#composer').focus();
+  await page.keyboard.type('read_f');
   await page.keyboard.press('Enter');
   await page.getByRole('form', { name: 'read_file' }).waitFor();
-  await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('TEXTAREA');
+  await expect
+    .poll(() => page.evaluate('document.activeElement.form?.ariaLabel'), { timeout: 10_000 })
+    .toBe('read_file');
   await page.keyboard.type('a.txt');
   await page.keyboard.press('Control+Enter');
   await callCard(page, 'read_file').getByText('完成').waitFor();

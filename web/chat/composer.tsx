@@ -22,6 +22,7 @@ export function Composer({ session }: { session: string | null }): ReactNode {
   const running = useStore(sessions).find(({ id }) => id === session)?.running ?? false;
   const tool = useStore(openTool);
   const [trouble, setTrouble] = useState<string | null>(null);
+  const [picked, setPicked] = useState<string | undefined>();
   const box = useRef<HTMLTextAreaElement>(null);
 
   async function send(): Promise<void> {
@@ -62,6 +63,8 @@ export function Composer({ session }: { session: string | null }): ReactNode {
         {picking && (
           <ToolPicker
             typed={text.slice(1)}
+            box={box}
+            onMove={setPicked}
             onChoose={(chosen) => {
               composerText.set('');
               openTool.set(chosen);
@@ -72,6 +75,7 @@ export function Composer({ session }: { session: string | null }): ReactNode {
           <textarea
             id="composer"
             ref={box}
+            aria-activedescendant={picked}
             aria-label={say(manual ? 'composerManual' : 'composerPlaceholder')}
             placeholder={say(manual ? 'composerManual' : 'composerPlaceholder')}
             rows={Math.min(8, text.split('\n').length)}
