@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type CallRecord, isFinal } from '../kernel/call.ts';
+import { type CallRecord, type CallState, isFinal } from '../kernel/call.ts';
+import { cancelledBeforeStart } from '../kernel/cancelled-outcome.ts';
 import type { Ledger } from '../kernel/ledger.ts';
 import type { LiveCalls } from '../runtime/live-calls.ts';
 
@@ -7,20 +8,23 @@ const TRIES = 40;
 const TRY_MS = 50;
 
 /**
- * Asks whoever runs the call to stop it. If nobody does, because its process ended while it waited, it is ended here.
- * False when it was over before.
+ * Asks whoever runs the call to stop it. If nobody does, because its process ended, it is ended here, or when it is known
+ * that the process has ended: it does not run again. False when it was over before.
  */
 export async function cancelCall(ledger: Ledger, live: LiveCalls, call: CallRecord, by: string): Promise<boolean> {
   const { id: callId, session } = call;
   if (isFinal(call.state)) return false;
   await ledger.append(session, [{ type: 'call.cancel_requested', callId, at: Date.now(), data: { by } }]);
-  if (live.cancel(callId)) return true;
   for (let tries = 0; tries < TRIES; tries++) {
+    // Each time: it may be taken over here meanwhile.
+    if (live.cancel(callId)) return true;
     const now = await ledger.call(callId);
     if (now === null || isFinal(now.state)) return true;
+    if (now.state === 'queued' && (await endFrom(ledger, call, ['queued']))) return true;
     await delay(TRY_MS);
   }
-  await endWaiting(ledger, call);
+  await ledger.recover();
+  await endFrom(ledger, call, ['awaiting_approval', 'queued']);
   return true;
 }
 
@@ -31,18 +35,12 @@ export function hearCancels(ledger: Ledger, live: LiveCalls): () => void {
   });
 }
 
-async function endWaiting(ledger: Ledger, { id: callId, tool }: CallRecord): Promise<void> {
+async function endFrom(ledger: Ledger, { id: callId, tool }: CallRecord, from: readonly CallState[]): Promise<boolean> {
   const at = Date.now();
-  const message = `${tool} was cancelled before it started; nothing ran.`;
-  const error = { code: 'CANCELLED', message, details: { phase: 'not_started' } } as const;
-  const outcome = { ok: false, text: `Error: ${message}`, error };
+  const outcome = cancelledBeforeStart(tool);
   // The clock that could have measured it ended with its process.
   const durationMs = null;
-  const move = {
-    from: ['awaiting_approval', 'queued'],
-    to: 'cancelled',
-    set: { finishedAt: at, durationMs, outcome },
-  } as const;
+  const move = { from, to: 'cancelled', set: { finishedAt: at, durationMs, outcome } } as const;
   const data = { tool, state: 'cancelled', outcome, durationMs } as const;
-  await ledger.move(callId, move, { type: 'call.finished', callId, at, data });
+  return (await ledger.move(callId, move, { type: 'call.finished', callId, at, data })) !== null;
 }

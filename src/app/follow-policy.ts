@@ -98,6 +98,7 @@ export async function followPolicy(
   const policy: ExplainingPolicy = {
     decide: (subject) => current.decide(subject),
     explain: (subject) => current.explain(subject),
+    wantsPlaces: (tool) => current.wantsPlaces(tool),
   };
   const switchMode = async (mode: Mode) => {
     const fixed = fixedFor(mode);

@@ -16,5 +16,6 @@ export const noRunner: SessionRunner = {
   mayPlayDemo: () => NO_MODEL,
   demo: async () => NO_MODEL,
   running: () => false,
+  takeUp() {},
   pause() {},
 };

@@ -58,6 +58,24 @@ test('a change that nobody can be asked about is refused, and one that a rule al
   expect(written.success).toBe(true);
 });
 
+test('a user lifts a sensitive file for tools and commands, and a workspace does not', async () => {
+  writeFileSync(join(workspace, '.env'), 'A=secret');
+  writeFileSync(join(workspace, '.env.test'), 'B=made-up');
+  const lifting = await open({ flags: { sensitiveFiles: '!.env.test' } });
+  const textOf = async (app: App, tool: string, args: object) =>
+    (await app.executor.execute(tool, app.context, args)).toDisplay();
+  expect(await textOf(lifting, 'read_file', { path: '.env.test' })).toContain('made-up');
+  expect(await textOf(lifting, 'bash', { command: 'cat .env.test' })).toContain('made-up');
+  expect(await textOf(lifting, 'read_file', { path: '.env' })).toContain('A user can lift that in the configuration');
+  expect(await textOf(await open(), 'read_file', { path: '.env.test' })).toContain('cannot be used');
+  mkdirSync(join(workspace, '.toolwright'));
+  writeFileSync(join(workspace, '.toolwright/config.json'), '{ "sensitiveFiles": ["!.env.test"] }');
+  expect(await tryOpen()).toMatchObject({
+    ok: false,
+    error: { message: expect.stringContaining('only the user can lift !.env.test') },
+  });
+});
+
 test('a rule about a name does not allow what a link of that name leads to', async () => {
   mkdirSync(join(workspace, '.git/hooks'), { recursive: true });
   writeFileSync(join(workspace, '.git/hooks/pre-commit'), 'old');
@@ -68,6 +86,29 @@ test('a rule about a name does not allow what a link of that name leads to', asy
     expect(written.success).toBe(false);
   }
   expect(readFileSync(join(workspace, '.git/hooks/pre-commit'), 'utf8')).toBe('old');
+});
+
+test('a rule about a path is about the place that it leads to, and about what is in a folder', async () => {
+  for (const folder of ['private', 'docs', 'src']) mkdirSync(join(workspace, folder));
+  writeFileSync(join(workspace, 'private/a'), 'secret');
+  writeFileSync(join(workspace, 'src/index.ts'), 'old');
+  symlinkSync('private', join(workspace, 'p'));
+  symlinkSync('../src', join(workspace, 'docs/x'));
+  const deny = 'read_file(private/**),grep(private/**),move_file(private/**)';
+  const app = await open({ flags: { deny, allow: 'write_file(docs/**),move_file(p)' } });
+  const call = async (tool: string, args: object) => (await app.executor.execute(tool, app.context, args)).error?.code;
+  expect(await call('read_file', { path: 'p/a' })).toBe('PERMISSION_DENIED');
+  expect(await call('grep', { pattern: 'x', path: 'p' })).toBe('PERMISSION_DENIED');
+  expect(await call('grep', { pattern: 'x', path: 'private' })).toBe('PERMISSION_DENIED');
+  expect(await call('move_file', { from: 'private', to: 'public' })).toBe('PERMISSION_DENIED');
+  expect(await call('move_file', { from: 'src', to: 'private/src' })).toBe('PERMISSION_DENIED');
+  expect(await call('move_file', { from: 'src', to: 'p/src' })).toBe('PERMISSION_DENIED');
+  expect(await call('write_file', { path: 'docs/x/index.ts', content: 'new' })).toBe('APPROVAL_DENIED');
+  expect(readFileSync(join(workspace, 'src/index.ts'), 'utf8')).toBe('old');
+  expect(await call('write_file', { path: 'docs/new.md', content: 'new' })).toBeUndefined();
+  // Of a link that is moved, the link is meant.
+  expect(await call('move_file', { from: 'p', to: 'q' })).toBeUndefined();
+  expect(readFileSync(join(workspace, 'q/a'), 'utf8')).toBe('secret');
 });
 
 test('a rule saved by another process is followed, and so is a tool switched off', async () => {

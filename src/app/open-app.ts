@@ -2,7 +2,7 @@ import { mkdirSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { ExecutionContext } from '../kernel/execution-context.ts';
-import { createFilePolicy } from '../kernel/file-policy.ts';
+import { createFilePolicy, type FilePolicy } from '../kernel/file-policy.ts';
 import type { Ledger } from '../kernel/ledger.ts';
 import type { Approver, BlobStore, Logger } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
@@ -31,6 +31,7 @@ import { type FollowedPolicy, followPolicy } from './follow-policy.ts';
 import { followToolStates } from './follow-tool-states.ts';
 import { hostsOfRules } from './hosts-of-rules.ts';
 import { knownTools } from './known-tools.ts';
+import { type LogPlace, openLog } from './open-log.ts';
 import { openSealedStore, type SealedStore } from './open-sealed-store.ts';
 import { ownPorts } from './own-ports.ts';
 import type { RemoteTools, RemoteToolsParts } from './remote-tools.ts';
@@ -50,6 +51,8 @@ export interface AppOptions {
   /** Who is asked. Left out: a call that must be asked about is refused. */
   readonly approver?: Approver | Approver['ask'];
   readonly logger?: Logger;
+  /** Where the log goes that the configuration asks for, unless a logger is given. */
+  readonly logTo?: LogPlace;
   /** Told of every call while it is under way; whoever gives it hears what others cancel. */
   readonly live?: LiveCalls;
   /** Beside the built-in ones. */
@@ -97,9 +100,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   registry.registerMany(builtInTools, { source: 'built-in' });
   registry.registerMany(options.tools ?? []);
   for (const toolset of builtInToolsets) registry.addToolset(toolset);
-  const files = createFilePolicy(
-    config.sensitiveFiles.map((pattern) => ({ pattern, access: 'hidden', reason: 'the configuration says so' })),
-  );
+  const files = filePolicyOf(config);
   mkdirSync(join(stateDir, 'sandbox'), { recursive: true, mode: 0o700 });
   const sandbox = await chooseSandbox(config.sandbox, {
     files,
@@ -114,7 +115,8 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   const { store, blobs, hider } = opened.value;
 
   const closing: (() => unknown)[] = options.store === undefined ? [() => store.close()] : [];
-  const log = options.logger ?? silentLogger;
+  const logger = options.logger ?? (await openLog(loaded.value, hider, options.logTo));
+  const log = logger ?? silentLogger;
   const remote = await remoteTools(config.mcpServers, { registry, stateDir, version: VERSION, log }, options.onlyTool);
   closing.push(() => remote.close());
   const serverNames = Object.keys(config.mcpServers);
@@ -144,6 +146,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     journal: { folder: join(stateDir, 'journal') },
     sandbox: sandbox.value,
     ownFolders: [stateDir],
+    logger: log,
   });
   const processes = createProcesses({
     sandbox: sandbox.value,
@@ -172,7 +175,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     hider,
     ...(config.approvalTimeout !== null && { approvalTimeout: config.approvalTimeout }),
     ...(config.toolset !== 'full' && { toolset: config.toolset }),
-    ...(options.logger !== undefined && { logger: options.logger }),
+    ...(logger !== undefined && { logger }),
   });
   return ok({
     loaded: loaded.value,
@@ -193,6 +196,16 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     }),
     close: () => closeAll(closing),
   });
+}
+
+/** A pattern behind `!` is taken off the built-in list. */
+function filePolicyOf({ sensitiveFiles }: Config): FilePolicy {
+  const isLifted = (pattern: string) => pattern.startsWith('!');
+  const hidden = sensitiveFiles.filter((pattern) => !isLifted(pattern));
+  return createFilePolicy(
+    hidden.map((pattern) => ({ pattern, access: 'hidden', reason: 'the configuration says so' })),
+    sensitiveFiles.filter(isLifted).map((pattern) => pattern.slice(1)),
+  );
 }
 
 /** Longer than a server may take to answer. */

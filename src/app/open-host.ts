@@ -6,6 +6,7 @@ import { messageOf } from '../kernel/error.ts';
 import type { Ledger } from '../kernel/ledger.ts';
 import type { Logger } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
+import { silentLogger } from '../kernel/silent-logger.ts';
 import { createMcpApprover, type McpApprover } from '../mcp/server/approver.ts';
 import type { LiveStreamEvent } from '../protocol/events.ts';
 import { LiveCalls } from '../runtime/live-calls.ts';
@@ -18,6 +19,7 @@ import { noRunner } from './no-runner.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 import { openAnswers } from './open-answers.ts';
 import { type App, type AppOptions, openApp } from './open-app.ts';
+import { openLog } from './open-log.ts';
 import { openSealedStore } from './open-sealed-store.ts';
 import { proposeFor } from './propose-for.ts';
 import { createSettings, reloadRules } from './settings-door.ts';
@@ -33,7 +35,7 @@ export interface HostOptions extends Omit<AppOptions, 'workspace' | 'store' | 'a
   readonly headless?: boolean;
   /** What drives agents. Left out: manual mode. */
   readonly runner?: (parts: RunnerParts) => SessionRunner;
-  /** Look after what ended processes left behind. A server does; a single command does not. */
+  /** Take up what ended processes left behind as soon as it is open. Default true; a single command does not. */
   readonly takeOver?: boolean;
 }
 
@@ -58,20 +60,25 @@ export interface Host extends Backend {
   readonly live: LiveCalls;
   /** Who is asked about calls that come through MCP, and through any other door. */
   readonly mcpApprover: McpApprover;
+  /** From now on it looks after what ended processes left behind, and goes on with their runs. */
+  takeUp(): void;
   close(): Promise<void>;
 }
 
 export async function openHost(options: HostOptions): Promise<Result<Host>> {
-  const { workspaces: folders, headless = false, takeOver = true, runner: createRunner, ...rest } = options;
+  const { workspaces: folders, headless = false, takeOver = true, runner: createRunner, logTo, ...rest } = options;
   const [first] = folders;
   if (first === undefined) return fail('INVALID_INPUT', 'Name a folder to work in.');
-  const { env, flags = {}, home, logger: log = silent } = rest;
+  const { env, flags = {}, home } = rest;
   const loaded = await loadConfig({ env, flags, workspace: first, ...(home !== undefined && { home }) });
   if (!loaded.ok) return loaded;
   const { config, sources, stateDir } = loaded.value;
   const opened = await openSealedStore(loaded.value, env);
   if (!opened.ok) return opened;
-  const { store: ledger, blobs } = opened.value;
+  const { store: ledger, blobs, hider } = opened.value;
+  const logger = rest.logger ?? (await openLog(loaded.value, hider, logTo));
+  const log = logger ?? silentLogger;
+  const shared = { ...rest, ...(logger !== undefined && { logger }) };
 
   const inbox = createInbox(ledger);
   const closing: (() => unknown)[] = [() => ledger.close(), () => inbox.close()];
@@ -100,7 +107,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
   }));
   const approver = headless ? headlessly : mcpApprover;
   for (const workspace of folders) {
-    const app = await openApp({ ...rest, workspace, store: opened.value, approver, live });
+    const app = await openApp({ ...shared, workspace, store: opened.value, approver, live });
     if (!app.ok) return close().then(() => app);
     apps.set(workspaceId(app.value.workspace.root), app.value);
     closing.push(() => app.value.close());
@@ -113,13 +120,16 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     });
   }
   closing.push(hearCancels(ledger, live));
-  if (takeOver) {
+  const runner = createRunner?.({ apps, ledger, live, appOf, log, tell }) ?? noRunner;
+  const takeUp = () => {
     closing.push(
       keepUp(ledger, { retention: () => retentionOf(config), onError: (error) => log.warn({}, messageOf(error)) }),
     );
     closing.push(takeOverCalls(apps, { ledger, log }));
     tellFileChanges(apps, { tell, log });
-  }
+    runner.takeUp();
+  };
+  if (takeOver) takeUp();
   return ok({
     version: VERSION,
     config,
@@ -134,9 +144,10 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     workspaces: new Map([...apps].map(([id, app]) => [id, toBackend(id, app)])),
     answers,
     settings: createSettings(apps, { ledger, config }),
-    runner: createRunner?.({ apps, ledger, live, appOf, log, tell }) ?? noRunner,
+    runner,
     cancel: (call, by) => cancelCall(ledger, live, call, by),
     onLive,
+    takeUp,
     close,
   });
 }
@@ -182,11 +193,3 @@ function retentionOf({ retentionDays, retentionMegabytes }: Config) {
     ...(retentionMegabytes !== null && { maxBytes: retentionMegabytes * 1024 * 1024 }),
   };
 }
-
-const silent: Logger = {
-  debug() {},
-  info() {},
-  warn() {},
-  error() {},
-  isLevelEnabled: () => false,
-};

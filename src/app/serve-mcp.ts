@@ -1,5 +1,4 @@
 import type { Readable, Writable } from 'node:stream';
-import { pino } from 'pino';
 import { ok, type Result } from '../kernel/result.ts';
 import { serveStdio } from '../mcp/server/serve-stdio.ts';
 import type { Texts } from './config/texts.ts';
@@ -23,12 +22,12 @@ export interface ServeMcpOptions {
 /** `toolwright mcp`: serves one client over its pipes until it goes or is told to stop, and leaves nothing of its calls running. */
 export async function serveMcp(options: ServeMcpOptions): Promise<Result<void>> {
   const { workspace, input, output, errors, signal, ...rest } = options;
-  const logger = pino({ level: rest.flags?.['logLevel'] ?? rest.env['TOOLWRIGHT_LOG_LEVEL'] ?? 'warn' }, errors);
-  const opened = await openHost({ ...rest, workspaces: [workspace], logger, takeOver: false });
+  const logTo = { stream: errors, when: 'always' } as const;
+  const opened = await openHost({ ...rest, workspaces: [workspace], logTo, takeOver: false });
   if (!opened.ok) return opened;
   const [door] = openMcpDoors(opened.value).values();
   if (door === undefined) throw new Error('a host has a workspace');
-  await serveStdio(door, { input, output, log: logger, signal });
+  await serveStdio(door, { input, output, log: opened.value.log, signal });
   await door.close();
   await opened.value.close();
   return ok(undefined);

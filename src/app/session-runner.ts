@@ -15,7 +15,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Agents on sessions, each in the workspace its session was opened for. What is accepted runs by itself; how it goes is
- * in the events. Runs that an ended process left behind are taken up at the start.
+ * in the events.
  */
 export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunner {
   const { apps, appOf, tell, ledger, log } = parts;
@@ -26,7 +26,6 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
   const running = new Map<string, AbortController>();
   const pause = new AbortController();
   const agents = new Map<App, { model: Agent | undefined; demo: Agent }>();
-  void resumeOpenRuns().catch((error) => log.warn({}, `Open runs cannot be taken up now: ${messageOf(error)}`));
 
   return {
     models: chosen.view,
@@ -69,6 +68,9 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
       return ok(undefined);
     },
     running: (session) => running.has(session),
+    takeUp() {
+      void resumeOpenRuns().catch((error) => log.warn({}, `Open runs cannot be taken up now: ${messageOf(error)}`));
+    },
     pause: () => pause.abort(),
   };
 

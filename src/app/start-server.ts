@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { createSecureContext } from 'node:tls';
 import { type RunningServer, serve } from '../http/serve.ts';
 import { messageOf } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
@@ -11,7 +12,7 @@ import { openMcpDoors } from './open-mcp-door.ts';
 import { noteServer } from './server-notes.ts';
 import { openTokens, type Tokens } from './tokens.ts';
 
-export interface ServerOptions extends HostOptions {
+export interface ServerOptions extends Omit<HostOptions, 'takeOver'> {
   /** The folder of the built web app. */
   readonly pages?: string | undefined;
   /** Milliseconds that running calls get to end by themselves when the server stops. */
@@ -28,17 +29,22 @@ export interface StartedServer {
   close(): Promise<void>;
 }
 
-/** The server as a whole: workspaces, tokens, address. Says what is wrong before it listens. */
+/**
+ * The server as a whole: workspaces, tokens, address. Says what is wrong before it listens, and takes up what others
+ * left behind only when it does: one that cannot would leave it a second time.
+ */
 export async function startServer({ pages, graceMs, ...options }: ServerOptions): Promise<Result<StartedServer>> {
-  const opened = await openHost(options);
+  const opened = await openHost({ ...options, takeOver: false });
   if (!opened.ok) return opened;
   const mcp = serveMcpOf(opened.value);
   const host: Host = { ...opened.value, mcp };
   const started = await listen(host, pages);
   if (!started.ok) {
+    await mcp.close();
     await host.close();
     return started;
   }
+  host.takeUp();
   const { running, tokens } = started.value;
   const unnote = noteServer(host.stateDir, running.url);
   const { port } = host.config;
@@ -121,8 +127,11 @@ function certificate({ tlsCert, tlsKey }: Config): Result<{ cert: string; key: s
   if (tlsCert === null && tlsKey === null) return ok(undefined);
   if (tlsCert === null || tlsKey === null) return fail('NOT_CONFIGURED', 'tlsCert and tlsKey are needed together.');
   try {
-    return ok({ cert: readFileSync(tlsCert, 'utf8'), key: readFileSync(tlsKey, 'utf8') });
+    const read = { cert: readFileSync(tlsCert, 'utf8'), key: readFileSync(tlsKey, 'utf8') };
+    createSecureContext(read);
+    return ok(read);
   } catch (error) {
-    return fail('NOT_CONFIGURED', `The certificate cannot be read: ${messageOf(error)}`);
+    const next = 'Name the file of a certificate as tlsCert and that of its own key as tlsKey.';
+    return fail('NOT_CONFIGURED', `The certificate cannot be used: ${messageOf(error)}. ${next}`);
   }
 }

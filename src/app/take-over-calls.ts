@@ -23,10 +23,20 @@ export function takeOverCalls(apps: ReadonlyMap<string, App>, { ledger, log }: P
       running.catch((error) => log.warn({}, `Calls left behind cannot be taken over now: ${messageOf(error)}`));
     }
   };
+  // Many are found at once, and one look takes them all.
+  let looking = false;
+  const lookSoon = () => {
+    if (looking) return;
+    looking = true;
+    setImmediate(() => {
+      looking = false;
+      resume();
+    });
+  };
   const stop = ledger.follow((event) => {
-    if (event.type === 'call.requeued') resume();
+    if (event.type === 'call.requeued') lookSoon();
   });
-  Promise.resolve(ledger.recover()).then(resume, (error) => log.warn({}, messageOf(error)));
+  Promise.resolve(ledger.recover()).then(lookSoon, (error) => log.warn({}, messageOf(error)));
   return () => {
     stopped = true;
     stop();

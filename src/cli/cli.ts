@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Failure } from '../kernel/error.ts';
-import { exitCodeOf } from './exit-codes.ts';
+import { EXIT, exitCodeOf } from './exit-codes.ts';
 import type { Io } from './io.ts';
 import type { Style } from './style.ts';
 import type { Words } from './words.ts';
@@ -27,4 +27,10 @@ export interface CommandModule {
 export function failWith(cli: Cli, failure: Failure): void {
   cli.note(`${cli.style.red('✗')} ${cli.words.said(failure.message)}`);
   cli.exitCode = exitCodeOf(failure);
+}
+
+/** The same where nothing could be opened: whatever it was, the configuration or the machine has to change first. */
+export function failToOpen(cli: Cli, failure: Failure): void {
+  failWith(cli, failure);
+  cli.exitCode = EXIT.configuration;
 }

@@ -86,6 +86,36 @@ test('explain takes parameters as call does, and a tool that is off is still sho
   expect([schema.code, schema.err]).toEqual([3, '✗ bash is off; toolwright tools enable bash switches it on.\n']);
 });
 
+test('a setting is a flag of call and explain too, and holds for the call', async () => {
+  using place = cliPlace(PATH);
+  const input = ['--input', '{"path":"new.txt","content":"x"}'];
+  const words = ['--path', 'new.txt', '--content', '--mode'];
+  for (const tries of [input, words, ['--content=x', '--path=new.txt']]) {
+    const ran = await cli(place, ['call', 'write_file', ...tries, '--mode', 'plan']);
+    expect([ran.code, ran.err]).toEqual([3, expect.stringContaining('Mode plan only reads')]);
+    const explained = await cli(place, ['explain', 'write_file', ...tries, '--mode=plan', '--json']);
+    expect(JSON.parse(explained.out)).toMatchObject({ verdict: 'deny', mode: 'plan' });
+  }
+  expect(existsSync(join(place.workspace, 'new.txt'))).toBe(false);
+  expect((await cli(place, ['call', 'write_file', ...words])).code).toBe(0);
+  expect(readFileSync(join(place.workspace, 'new.txt'), 'utf8')).toBe('--mode');
+});
+
+test('a command logs on the error stream, if a level was chosen', async () => {
+  using place = cliPlace(PATH);
+  const missing = ['call', 'read_file', '--path', 'none'];
+  expect((await cli(place, missing)).err).not.toContain('"level"');
+  expect((await cli(place, missing, { env: { TOOLWRIGHT_LOG_LEVEL: '' } })).err).not.toContain('"level"');
+  for (const chosen of [
+    ['--log-level', 'warn'],
+    ['--set', 'log-level=warn'],
+  ]) {
+    const { out, err } = await cli(place, [...missing, ...chosen]);
+    expect(JSON.parse(err.split('\n')[0] ?? '')).toMatchObject({ level: 40, code: 'FILE_NOT_FOUND' });
+    expect(out).toBe('');
+  }
+});
+
 test('the language is that of the flag, else of the locale', async () => {
   using place = cliPlace(PATH);
   const zh = { env: { LANG: 'zh_CN.UTF-8' } };
@@ -149,6 +179,9 @@ test.each([
   [['call', 'nope'], 2, 'There is no tool nope'],
   [['call', 'readfile', '--path', 'x'], 2, 'Did you mean read_file?'],
   [['call', 'read_file'], 2, 'parameter: path. toolwright call read_file --help'],
+  [['call', 'read_file', '--path', 'x', '--mode'], 2, '--mode needs a value'],
+  [['call', 'read_file', '--input', '{"path":"x"}', '--limit', '1'], 2, 'leave out --limit'],
+  [['call', 'elsewhere_tool', '--mode', 'plan'], 2, 'There is no tool elsewhere_tool'],
   [['explain', 'bahs', 'ls'], 2, 'There is no tool bahs; toolwright tools lists them. Did you mean bash?'],
   [['explain', 'read_file', '--path'], 2, '--path needs a value'],
   [['explain', 'read_file', '../x'], 1, '../x is outside the workspace'],
@@ -164,6 +197,11 @@ test.each([
   [['run'], 2, 'Say what to do'],
   [['run', 'x'], 5, 'No model is configured. Set ANTHROPIC_API_KEY'],
   [['tools', '--mode', 'wild'], 4, 'mode cannot be "wild"'],
+  [['call', 'read_file', '--path', 'x', '--mode', 'wild'], 4, 'mode cannot be "wild"'],
+  [['call', 'read_file', '--path', 'x', '-w', 'nowhere'], 4, 'nowhere is not a folder'],
+  [['start', '--mode', 'wild'], 4, 'mode cannot be "wild"'],
+  [['start', '-w', 'nowhere'], 4, 'nowhere is not a folder'],
+  [['token', 'ana', '--role', 'viewer', '--set', 'mode=wild'], 4, 'mode cannot be "wild"'],
   [['undo', 'nobody'], 1, 'knows no changes of call nobody'],
   [['tools', 'show', 'nope'], 2, 'There is no tool nope'],
   [['rules', 'allow', 'nope(x)'], 2, 'there is no tool nope'],

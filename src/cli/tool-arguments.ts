@@ -1,7 +1,8 @@
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Cli } from './cli.ts';
 
-interface Schema {
+/** As much of a tool's schema as is needed to read flags. */
+export interface Schema {
   readonly properties?: Readonly<Record<string, { readonly type?: string | readonly string[] }>>;
 }
 
@@ -11,22 +12,40 @@ interface Schema {
  */
 export function toolArguments(words: readonly string[], schema: Schema): Result<Record<string, unknown>> {
   const args: Record<string, unknown> = {};
+  for (const { name, value, typed } of readFlags(words, schema)) {
+    if (name === undefined)
+      return fail('INVALID_INPUT', `'${typed[0]}' is not understood: give parameters as --name value.`);
+    const type = schema.properties?.[name]?.type;
+    if (value === undefined && type !== 'boolean') return fail('INVALID_INPUT', `--${name} needs a value.`);
+    args[name] = value === undefined ? true : readValue(value, type);
+  }
+  return ok(args);
+}
+
+export interface Flag {
+  /** Undefined for a word that is no flag. */
+  readonly name: string | undefined;
+  /** Undefined where none follows. */
+  readonly value: string | undefined;
+  readonly typed: readonly string[];
+}
+
+/** `--name value`, `--name=value`, or `--name` alone where the schema says it is a yes or no. */
+export function readFlags(words: readonly string[], schema: Schema): Flag[] {
+  const flags: Flag[] = [];
   for (let index = 0; index < words.length; index++) {
     const word = words[index] ?? '';
-    const [, name, given] = /^--([A-Za-z_][\w-]*)(?:=(.*))?$/s.exec(word) ?? [];
-    if (name === undefined)
-      return fail('INVALID_INPUT', `'${word}' is not understood: give parameters as --name value.`);
-    const type = schema.properties?.[name]?.type;
     const next = words[index + 1];
-    if (given !== undefined) args[name] = readValue(given, type);
-    else if (type === 'boolean' && (next === undefined || next.startsWith('--'))) args[name] = true;
-    else if (next === undefined) return fail('INVALID_INPUT', `--${name} needs a value.`);
-    else {
-      args[name] = readValue(next, type);
+    const [, name, given] = /^--([A-Za-z_][\w-]*)(?:=(.*))?$/s.exec(word) ?? [];
+    const isAlone = schema.properties?.[name ?? '']?.type === 'boolean' && next?.startsWith('--');
+    if (name === undefined || given !== undefined || next === undefined || isAlone) {
+      flags.push({ name, value: given, typed: [word] });
+    } else {
+      flags.push({ name, value: next, typed: [word, next] });
       index++;
     }
   }
-  return ok(args);
+  return flags;
 }
 
 /** A text stays a text; what is declared as something else is read as JSON. */

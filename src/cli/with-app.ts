@@ -2,14 +2,17 @@ import { type Command, Option } from 'commander';
 import { SETTING_NAMES } from '../app/config/settings.ts';
 import type { Texts } from '../app/config/texts.ts';
 import { type App, type AppOptions, openApp } from '../app/open-app.ts';
-import { type Cli, failWith } from './cli.ts';
-import { EXIT } from './exit-codes.ts';
+import { type Cli, failToOpen } from './cli.ts';
+import { settingsFrom } from './flags.ts';
+import { logPlace } from './log-place.ts';
 
 export interface CommonOptions {
   readonly workspace?: string;
   readonly json?: boolean;
   /** A setting as any other; the demo chooses it. */
   readonly mode?: string;
+  /** Settings as `--set` takes them. */
+  readonly set?: readonly string[];
 }
 
 /** The options of every command that works on a workspace: where, for whom, and each setting by its name. */
@@ -33,14 +36,16 @@ export async function withApp(
   work: (app: App) => Promise<void>,
   more: Pick<AppOptions, 'approver'> = {},
 ): Promise<void> {
-  const flags = settingsOf(options);
+  const flags = { ...settingsFrom(options.set), ...settingsOf(options) };
   const { env, cwd } = cli.io;
-  const opened = await openApp({ workspace: options.workspace ?? cwd, env, flags, ...more });
-  if (!opened.ok) {
-    failWith(cli, opened.error);
-    cli.exitCode = EXIT.configuration;
-    return;
-  }
+  const opened = await openApp({
+    workspace: options.workspace ?? cwd,
+    env,
+    flags,
+    logTo: logPlace(cli, 'chosen'),
+    ...more,
+  });
+  if (!opened.ok) return failToOpen(cli, opened.error);
   try {
     await work(opened.value);
   } finally {

@@ -43,6 +43,8 @@ export interface SessionRunner {
   /** Plays the scripted demo in this session, with real tools. */
   demo(session: string, by: string): Promise<Result<void>>;
   running(session: string): boolean;
+  /** Goes on with runs that an ended process left open. */
+  takeUp(): void;
   /** The server stops: runs are left open, to be taken up at the next start. */
   pause(): void;
 }

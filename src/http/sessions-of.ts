@@ -32,10 +32,25 @@ export class SessionPlaces {
     return workspace;
   }
 
-  /** The session of a token that names none: opened on first use, in the first workspace. */
+  /**
+   * The session of a token that names none, in the first workspace unless it was opened in another of ours. Where it
+   * belongs to a workspace that this server does not have, one beside it. It may not be there yet.
+   */
   async own(who: Credential): Promise<Place | undefined> {
     const session = who.sessions?.[0] ?? `api-${who.name}`;
-    const workspace = (await this.find(session, who)) ?? (await this.open(session, firstOf(this.#backend), who));
+    const found = await this.find(session, who);
+    if (found !== undefined) return { session, workspace: found };
+    const first = firstOf(this.#backend);
+    if ((await this.#backend.ledger.session(session)) === null) return { session, workspace: first };
+    return who.sessions === null ? { session: `${session}-${first.id}`, workspace: first } : undefined;
+  }
+
+  /** As `own`, and it is there. */
+  async openOwn(who: Credential): Promise<Place | undefined> {
+    const place = await this.own(who);
+    if (place === undefined) return undefined;
+    const { session } = place;
+    const workspace = (await this.find(session, who)) ?? (await this.open(session, place.workspace, who));
     return workspace === undefined ? undefined : { session, workspace };
   }
 

@@ -31,6 +31,8 @@ export interface FilePolicy {
   judge(path: string): FileVerdict;
   /** One name in a folder that is itself not hidden: what the walk over the tree asks. */
   judgeEntry(folder: string, name: string): FileVerdict;
+  /** Whether a rule protects something in a folder of this path. A link there would give it a path that no rule knows. */
+  holdsProtected(path: string): boolean;
 }
 
 const KEYS = 'it looks like a private key';
@@ -49,8 +51,9 @@ const writable = (reason: string, ...patterns: string[]): FileRule[] =>
 
 /** Files whose content is a secret. */
 const SENSITIVE_FILES: readonly FileRule[] = [
-  ...hidden(ENVIRONMENT, '.env', '.env.*', '.envrc', '*.env'),
-  ...writable('an example holds no secret', '.env.example', '.env.sample', '.env.template', '.env.dist'),
+  ...hidden(ENVIRONMENT, '.env', '.env.*', '.env-*', '.env_*', '.env~', '.envrc', '.envrc.*', '.envrc~', '*.env'),
+  ...writable('an example holds no secret', '.env?example', '.env?sample', '.env?template', '.env?dist'),
+  ...writable('an example holds no secret', '.envrc.example', '.envrc.sample', '.envrc.template', '.envrc.dist'),
   ...hidden(KEYS, '*.pem', '*.key', '*.p12', '*.pfx', '*.jks', '*.keystore', '*.ppk', '*.kdbx'),
   ...hidden(KEYS, 'id_rsa*', 'id_dsa*', 'id_ecdsa*', 'id_ed25519*', '.ssh', '.gnupg'),
   ...writable('a public key is no secret', 'id_*.pub'),
@@ -65,7 +68,9 @@ const SENSITIVE_FILES: readonly FileRule[] = [
     'service-account*.json',
     'secrets.y*ml',
     '*.tfstate',
+    '*.tfstate.*',
     '*.tfvars',
+    '*.tfvars.json',
   ),
 ];
 
@@ -76,17 +81,21 @@ const PROTECTED_FILES: readonly FileRule[] = [
   ...readOnly('sweep', GIT, '.husky', '.gitmodules'),
   ...readOnly('sweep', EDITOR, '**/.vscode/tasks.json', '**/.vscode/settings.json', '**/.vscode/launch.json'),
   ...readOnly('sweep', EDITOR, '**/.vscode/mcp.json', '.idea', '.devcontainer', '*.code-workspace'),
-  ...readOnly('sweep', EDITOR, '.claude', '.cursor', '.gitconfig', '.bashrc', '.bash_profile', '.profile'),
-  ...readOnly('sweep', EDITOR, '.zshrc', '.zshenv', '.zprofile'),
-  ...readOnly('sweep', EDITOR, '.mcp.json'),
+  ...readOnly('sweep', EDITOR, '.claude', '.codex', '.cursor', '.gemini', '.zed', '.mcp.json'),
+  ...readOnly('sweep', EDITOR, '.gitconfig', '.profile', '.bashrc', '.bash_profile', '.bash_login', '.bash_logout'),
+  ...readOnly('sweep', EDITOR, '.zshrc', '.zshenv', '.zprofile', '.zlogin', '.zlogout'),
 ];
 
 /** No user rule lifts these. */
 const FLOOR: readonly FileRule[] = readOnly('block', OWN, '/.toolwright');
 
-/** The built-in table with a user's rules on top. Among the rules that match a path the last one decides. */
-export function createFilePolicy(userRules: readonly FileRule[] = []): FilePolicy {
-  return filePolicy([...SENSITIVE_FILES, ...PROTECTED_FILES, ...userRules, ...FLOOR]);
+/**
+ * The built-in table with a user's rules on top. Among the rules that match a path the last one decides. `noSecrets` are
+ * patterns that the user takes off the built-in list of secrets, and off nothing else.
+ */
+export function createFilePolicy(userRules: readonly FileRule[] = [], noSecrets: readonly string[] = []): FilePolicy {
+  const lifted = writable('the user says that it holds no secret', ...noSecrets);
+  return filePolicy([...SENSITIVE_FILES, ...lifted, ...PROTECTED_FILES, ...userRules, ...FLOOR]);
 }
 
 const STRICTNESS: Record<FileAccess, number> = { writable: 0, 'read-only': 1, hidden: 2 };
@@ -94,6 +103,7 @@ const STRICTNESS: Record<FileAccess, number> = { writable: 0, 'read-only': 1, hi
 function filePolicy(rules: readonly FileRule[]): FilePolicy {
   const compiled = rules.map(compile).reverse();
   const mayMatch = byLastName(compiled);
+  const protectedIn = foldersNamed(rules.filter(({ access }) => access === 'read-only'));
 
   function judgeEntry(folder: string, name: string): FileVerdict {
     const lower = name.toLowerCase();
@@ -119,21 +129,22 @@ function filePolicy(rules: readonly FileRule[]): FilePolicy {
     return strictest;
   }
 
-  return { rules, judge, judgeEntry };
+  return { rules, judge, judgeEntry, holdsProtected: (path) => protectedIn.test(path.toLowerCase()) };
 }
 
 /**
  * False for folders in which nothing is judged: what a package registry published is no secret and git's objects are
- * no files of anybody, but both are most of the entries of a workspace.
+ * no files of anybody, but both are most of the entries of a workspace. Letter case counts here: elsewhere such a name
+ * is anybody's folder, and where it is the same one it is looked at for nothing.
  */
 export function isWalked(folder: string): boolean {
   return !(IN_GIT.test(folder) ? GIT_DATA : PACKAGES).test(folder);
 }
 
 const IN_GIT = /(?:^|\/)\.git\//i;
-const PACKAGES = /(?:^|\/)node_modules$/i;
+const PACKAGES = /(?:^|\/)node_modules$/;
 /** Directly in `.git` only: further down a submodule may have such a name, and its hooks with it. */
-const GIT_DATA = /^(?:(?!\.git\/)[^/]+\/)*\.git\/(?:objects|refs|logs|lfs|rr-cache)$/i;
+const GIT_DATA = /^(?:(?!\.git\/)[^/]+\/)*\.git\/(?:objects|refs|logs|lfs|rr-cache)$/;
 
 const WRITABLE: FileVerdict = { access: 'writable', rule: null };
 const NONE: readonly CompiledRule[] = [];
@@ -147,10 +158,23 @@ interface CompiledRule {
 }
 
 function compile(rule: FileRule): CompiledRule {
-  const pattern = rule.pattern.toLowerCase().replace(/^\/+|\/+$/g, '');
+  const pattern = patternOf(rule);
   const last = pattern.slice(pattern.lastIndexOf('/') + 1);
   const nameOnly = !rule.pattern.replace(/\/+$/, '').includes('/');
   return { rule, nameOnly, last: globSource(last), whole: new RegExp(`^${globSource(pattern)}$`, 's') };
+}
+
+function patternOf(rule: FileRule): string {
+  return rule.pattern.toLowerCase().replace(/^\/+|\/+$/g, '');
+}
+
+/** The folders that patterns name on the way to what they match; none for `**`, which is any. */
+function foldersNamed(rules: readonly FileRule[]): RegExp {
+  const folders = rules.flatMap((rule) => {
+    const names = patternOf(rule).split('/');
+    return names.slice(0, -1).flatMap((name, i) => (name === '**' ? [] : [names.slice(0, i + 1).join('/')]));
+  });
+  return new RegExp(`^(?:${[...new Set(folders)].map(globSource).join('|') || '(?!)'})$`, 's');
 }
 
 /**

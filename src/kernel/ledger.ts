@@ -111,7 +111,8 @@ export interface Ledger extends Store {
   toolStates(): MaybePromise<ReadonlyMap<string, boolean>>;
   /**
    * Looks after calls whose process ended: what never started, what may run again, and what waited for a person who
-   * has answered becomes `queued`; the rest `interrupted`. Calls of living processes are not touched.
+   * has answered becomes `queued`; the rest `interrupted`. What somebody cancelled is not queued: it ends. Calls of
+   * living processes are not touched.
    */
   recover(): MaybePromise<readonly StoredEvent[]>;
   verify(session?: string, onProgress?: Progress): MaybePromise<Verification>;

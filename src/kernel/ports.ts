@@ -106,7 +106,17 @@ export interface Subject {
   readonly effect: Effect;
   readonly ownReason: string | undefined;
   readonly asksAlways: boolean;
+  /** Where files of `access` really are. Left out of it: what cannot be used anyway. Not there if policy has no use for it. */
+  readonly places?: ReadonlyMap<Access, RealPlace>;
   readonly context: ExecutionContext;
+}
+
+/** Where a path leads. */
+export interface RealPlace {
+  /** From the workspace root, `''` being that; without any link. */
+  readonly path: string;
+  /** A folder, so that the call reaches what is in it. */
+  readonly folder: boolean;
 }
 
 /** Deny beats ask beats allow. `rule` names what decided; `reason` is for the person or the model that must act. */
@@ -123,6 +133,8 @@ export interface Verdict {
 /** Contract: decides, touches nothing. A throw refuses the call. */
 export interface Policy {
   decide(subject: Subject): MaybePromise<Verdict>;
+  /** Whether it wants to know where the paths of this tool lead. Left out: no. */
+  wantsPlaces?(tool: string): boolean;
 }
 
 /** What a person is asked. Approval is of exactly these arguments. */

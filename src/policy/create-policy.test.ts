@@ -30,6 +30,44 @@ function decide(mode: Mode, rules: RuleSet, tool: string, access: Access[], more
 const run = (command: string): Access[] => [{ kind: 'process.run', command, writes: 'workspace' }];
 const write = (path: string, expect?: 'absent'): Access[] => [{ kind: 'fs.write', path, ...(expect && { expect }) }];
 
+describe('rules about paths', () => {
+  const at = (access: Access, path: string, folder = false) => ({ places: new Map([[access, { path, folder }]]) });
+  const read = (path: string): Access => ({ kind: 'fs.read', path });
+  const take = (path: string): Access => ({ kind: 'fs.delete', path, recursive: true });
+
+  test.each<[string, RuleSet, Access, [string, boolean], string]>([
+    ['a link to what is refused', { deny: ['t(private/**)'] }, read('p/a'), ['private/a', false], 'deny'],
+    ['a link to what is asked about', { ask: ['t(private/**)'] }, read('p/a'), ['private/a', false], 'ask'],
+    ['a refused name that leads elsewhere', { deny: ['t(private/**)'] }, read('private/a'), ['b', false], 'deny'],
+    ['an allowed name that leads elsewhere', { allow: ['t(docs/**)'] }, take('docs/a'), ['src/a', false], 'ask'],
+    ['an allowed name of an allowed place', { allow: ['t(docs/**)'] }, take('docs/a'), ['docs/b', false], 'allow'],
+    ['the tool as a whole', { allow: ['t'] }, take('docs/a'), ['src/a', false], 'allow'],
+    ['the folder itself', { deny: ['t(private/**)'] }, read('private'), ['private', true], 'deny'],
+    ['a link to the folder', { deny: ['t(private/**)'] }, read('p'), ['private', true], 'deny'],
+    ['a file named like folders', { deny: ['t(*/**)'] }, read('README.md'), ['README.md', false], 'allow'],
+    ['reading a folder above', { deny: ['t(a/private/**)'] }, read('a'), ['a', true], 'allow'],
+    ['taking a folder above', { deny: ['t(a/private/**)'] }, take('a'), ['a', true], 'deny'],
+    ['taking a folder beside', { deny: ['t(a/private/**)'] }, take('b'), ['b', true], 'ask'],
+    ['what may be in any folder', { deny: ['t(**/*.pem)'], allow: ['t(b)'] }, take('b'), ['b', true], 'ask'],
+    ['a refusal beside one that may be', { deny: ['t(**/*.pem)', 't(b/c)'] }, take('b'), ['b', true], 'deny'],
+    [
+      'a file, whatever may be in folders',
+      { deny: ['t(**/*.pem)'], allow: ['t(b)'] },
+      take('b'),
+      ['b', false],
+      'allow',
+    ],
+  ])('%s', (_what, rules, access, [path, folder], verdict) => {
+    expect(decide('ask', rules, 't', [access], at(access, path, folder)).verdict).toBe(verdict);
+  });
+
+  test('where it leads is said', () => {
+    const access = read('p/a');
+    const { reason } = decide('ask', { deny: ['t(private/**)'] }, 't', [access], at(access, 'private/a'));
+    expect(reason).toBe('The rule t(private/**) refuses it: p/a leads to private/a.');
+  });
+});
+
 describe('modes', () => {
   test.each<[string, Access[], Record<Mode, string>]>([
     [

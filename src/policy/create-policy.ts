@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import type { Access } from '../kernel/access.ts';
 import { isHarmlessVariable, isObeyedVariable } from '../kernel/environment.ts';
 import type { FilePolicy } from '../kernel/file-policy.ts';
-import type { Policy, Subject, Verdict } from '../kernel/ports.ts';
+import type { Policy, RealPlace, Subject, Verdict } from '../kernel/ports.ts';
 import type { UrlJudge } from '../kernel/web.ts';
 import { type CommandJudgement, type CommandPart, READ_ONLY } from './commands/command-judgement.ts';
 import { judgeCommand } from './commands/judge-command.ts';
@@ -41,11 +41,17 @@ export interface Explanation extends Verdict {
 export interface ExplainingPolicy extends Policy {
   decide(subject: Subject): Verdict;
   explain(subject: Subject): Explanation;
+  wantsPlaces(tool: string): boolean;
 }
 
 /** Rules, mode and floors as one decision. Pure: it knows names, never the disk. */
 export function createPolicy(options: PolicyOptions): ExplainingPolicy {
-  return { decide: (subject) => explain(subject, options), explain: (subject) => explain(subject, options) };
+  const ruled = new Set(options.rules.filter(({ whole }) => !whole).map(({ tool }) => tool));
+  return {
+    decide: (subject) => explain(subject, options),
+    explain: (subject) => explain(subject, options),
+    wantsPlaces: (tool) => ruled.has(tool),
+  };
 }
 
 function explain(subject: Subject, options: PolicyOptions): Explanation {
@@ -76,7 +82,7 @@ function judgeAccess(access: Access, subject: Subject, options: PolicyOptions): 
     case 'fs.read':
     case 'fs.write':
     case 'fs.delete':
-      return { access, parts: [inMode(mode, judgeFile(access, own, files, subject.context.workingDir))] };
+      return { access, parts: [inMode(mode, judgeFile(access, own, files, placed(access, subject)))] };
     case 'net.fetch':
       return {
         access: { ...access, redirects: grantedRedirects(own, options.urls) },
@@ -108,6 +114,11 @@ function judgeAccess(access: Access, subject: Subject, options: PolicyOptions): 
       return { access, parts: [inMode(mode, part)] };
     }
   }
+}
+
+function placed(access: Access, { context, places }: Subject): { root: string; real?: RealPlace } {
+  const real = places?.get(access);
+  return { root: context.workingDir, ...(real && { real }) };
 }
 
 type ProcessRun = Extract<Access, { kind: 'process.run' }>;

@@ -17,6 +17,8 @@ export interface Rule {
   readonly ordinary: boolean;
   /** A path in the workspace. */
   matchesPath(path: string): boolean;
+  /** Whether it is about something below a folder. */
+  reachesBelow(folder: string): 'below' | 'maybe below' | undefined;
   matchesUrl(url: URL): boolean;
   /** The hosts it is about: `example.org`, `*.example.org`, either with `:port`, `*` for all; null when it is not about hosts. */
   readonly hosts: string | null;

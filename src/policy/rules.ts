@@ -2,6 +2,7 @@ import { globSource } from '../kernel/file-policy.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Tool } from '../kernel/tool.ts';
 import { commandPattern, EVERY_COMMAND, NO_COMMAND } from './command-pattern.ts';
+import { reachesBelow } from './path-rule.ts';
 import type { Rule, RuleVerdict } from './rule.ts';
 import { whyIneffective } from './rule-effect.ts';
 import { ruleTarget } from './rule-target.ts';
@@ -69,9 +70,10 @@ type About = Pick<Rule, 'text' | 'verdict' | 'tool' | 'patterns' | 'ordinary'>;
 function compile(about: About, pattern: string | undefined): Result<Rule> {
   if (pattern === undefined || pattern === '*') {
     const every = { command: EVERY_COMMAND, matchesPath: () => true, matchesUrl: () => true, hosts: '*' };
-    return ok({ ...about, ...every, whole: true });
+    return ok({ ...about, ...every, reachesBelow: () => 'below', whole: true });
   }
-  const part = { ...about, whole: false, matchesPath: () => false, matchesUrl: () => false };
+  const nowhere = { matchesPath: () => false, reachesBelow: () => undefined, matchesUrl: () => false };
+  const part = { ...about, ...nowhere, whole: false };
   const [, kind, named] = /^(domain|internal):(.*)$/s.exec(pattern) ?? [];
   if (named !== undefined) {
     const hosts = named.toLowerCase();
@@ -82,8 +84,10 @@ function compile(about: About, pattern: string | undefined): Result<Rule> {
       return wrong(about.text, 'internal: names one host that may be reached; write it in allow, without *');
     return ok({ ...part, command: NO_COMMAND, matchesUrl, hosts });
   }
-  const path = new RegExp(`^${globSource(pattern.replace(/^\.?\//, ''))}$`, 's');
-  return ok({ ...part, command: commandPattern(pattern), matchesPath: (given) => path.test(given), hosts: null });
+  const glob = pattern.replace(/^\.?\//, '');
+  const path = new RegExp(`^${globSource(glob)}$`, 's');
+  const places = { matchesPath: (given: string) => path.test(given), reachesBelow: reachesBelow(glob) };
+  return ok({ ...part, ...places, command: commandPattern(pattern), hosts: null });
 }
 
 /**

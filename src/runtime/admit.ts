@@ -10,6 +10,7 @@ import { askPerson, changedSince, refusedEarlier, tellChanges } from './ask-pers
 import type { CallScope } from './call-scope.ts';
 import { earlierAnswer } from './earlier-answer.ts';
 import { type Ending, ending } from './ending.ts';
+import { realPlaces } from './real-places.ts';
 import { redacted } from './redact.ts';
 import type { Runtime } from './runtime.ts';
 import { bind } from './show.ts';
@@ -198,6 +199,8 @@ function decide(
   own: OwnReason | undefined,
 ): MaybePromise<Proposal | Ending> {
   call.request.turn?.declare(access);
+  const wantsPlaces = call.request.isReview === true || rt.policy.wantsPlaces?.(tool.name) === true;
+  const places = wantsPlaces ? realPlaces(access, call.ctx.files) : undefined;
   call.stage = 'policy';
   const subject: Subject = {
     tool: tool.name,
@@ -206,6 +209,7 @@ function decide(
     effect: tool.effect,
     ownReason: typeof own === 'object' ? own.reason : own,
     asksAlways: typeof own === 'object',
+    ...(places !== undefined && { places }),
     context: call.context,
   };
   const verdict = call.bounded(rt.policy.decide(subject));

@@ -44,16 +44,52 @@ export async function askPerson(rt: Runtime, call: CallScope, question: Judged):
   const event = { type: 'approval.requested', callId: call.callId, at: rt.clock.now(), data } as const;
   await record(rt, call, MOVE_TO_WAITING, event);
 
-  const answer = await answerOf(rt, call, request);
-  if (answer === 'expired') return expired(rt, call, tool, approvalId);
-  const { approved, by, message, modifiedArgs, recorded } = answer;
-  if (recorded && !approved && by === null && message === 'expired') return expired(rt, call, tool, approvalId);
+  const given = await answerOf(rt, call, request);
+  const answer = given !== 'expired' && given.recorded ? given : await firstAnswer(rt, call, { tool, request, given });
+  if (answer === undefined) return tooLate(tool);
+  if (answer === 'expired' || isExpiry(answer)) return expired(rt, call, tool);
+  const { approved, message, modifiedArgs } = answer;
+  if (!approved) return refusal(tool, message);
+  tellChanges(call, modifiedArgs && changedFields(tool, args, modifiedArgs));
+  return { ...answer, asked: digest };
+}
+
+interface Given {
+  readonly tool: Tool;
+  readonly request: ApprovalRequest;
+  readonly given: Answer | 'expired';
+}
+
+/**
+ * The one that counts: this, once the store has it, or a yes that somebody gave before, unless this is a no: nothing runs
+ * that was refused by anybody. Undefined when this one comes too late.
+ */
+async function firstAnswer(
+  rt: Runtime,
+  call: CallScope,
+  { tool, request, given }: Given,
+): Promise<Answer | 'expired' | undefined> {
+  const { id: approvalId, args } = request;
+  const { approved, by, message, modifiedArgs } = given === 'expired' ? EXPIRY : given;
   const changed = modifiedArgs && changedFields(tool, args, modifiedArgs);
   const more = { ...(message !== undefined && { message }), ...(changed && { changed }) };
-  if (!recorded && !(await decide(rt, call, { approvalId, approved, by, ...more }))) return tooLate(tool);
-  if (!approved) return refusal(tool, message);
-  tellChanges(call, changed);
-  return { ...answer, asked: digest };
+  if (await decide(rt, call, { approvalId, approved, by, ...more })) return given;
+  const before = await rt.store.approvalOf?.(call.callId);
+  const first = before?.id === approvalId ? toFirst(before) : undefined;
+  if (given === 'expired') return first ?? given;
+  return approved && first?.approved ? first : undefined;
+}
+
+function toFirst({ state, decidedBy: by, message, edited }: ApprovalRecord): Answer | undefined {
+  if (state === 'pending' || state === 'superseded') return undefined;
+  const { args: modifiedArgs, digest } = edited ?? {};
+  return toAnswer({ approved: state === 'approved', by, message, modifiedArgs, digest, recorded: true });
+}
+
+const EXPIRY = { approved: false, by: null, message: 'expired', modifiedArgs: undefined };
+
+function isExpiry({ recorded, approved, by, message }: Answer): boolean {
+  return recorded && !approved && by === EXPIRY.by && message === EXPIRY.message;
 }
 
 /** The model is told which of its arguments a person changed. */
@@ -84,11 +120,13 @@ function tooLong({ name }: Tool): Ending {
 }
 
 /** Whoever looks after the store may have ended the question and the call already: then there is nothing to record. */
-async function expired(rt: Runtime, call: CallScope, tool: Tool, approvalId: string): Promise<Ending> {
-  const ours = await decide(rt, call, { approvalId, approved: false, by: null, message: 'expired' });
-  if (!ours && (await rt.store.call(call.callId))?.state === 'expired') call.recorded = false;
+async function expired(rt: Runtime, call: CallScope, tool: Tool): Promise<Ending> {
+  CallContext.abort(call.ctx, NOBODY_WAITS);
+  if ((await rt.store.call(call.callId))?.state === 'expired') call.recorded = false;
   return tooLong(tool);
 }
+
+const NOBODY_WAITS = 'nobody waits for this answer any more';
 
 /** The arguments are the frozen copy that was made when they were validated: what is shown is what runs. */
 async function requestFor(rt: Runtime, call: CallScope, question: Judged): Promise<ApprovalRequest> {
@@ -114,8 +152,9 @@ async function answerOf(rt: Runtime, call: CallScope, request: ApprovalRequest):
     return toAnswer(isPromise(asked) ? await interruptible(asked, rt.approvalTimeoutMs, call.cancelSignal) : asked);
   } catch (thrown) {
     if (!Interruption.is(thrown)) throw await undecided(rt, call, request, thrown);
-    CallContext.abort(call.ctx, 'nobody waits for this answer any more');
+    // Somebody may have said yes just before: then the call goes on.
     if (thrown.why === 'timeout') return 'expired';
+    CallContext.abort(call.ctx, NOBODY_WAITS);
     throw await undecided(rt, call, request, thrown);
   }
 }

@@ -28,10 +28,14 @@ export interface CallRequest {
   parent?: CallScope;
   /** A queued call to take over, instead of a new one. */
   resume?: CallRecord;
+  /** If somebody else took that call over first, it is left to them. */
+  orLeave?: boolean;
   /** Takes over a queued call that was asked for under the same key; left out: nobody need know of that. */
   takeUp?: (request: CallRequest) => Promise<ToolResult>;
   /** Its arguments come from a record that hides some: it only gets the answer of a call made before under its key. */
   isIncomplete?: boolean;
+  /** Nothing will run: somebody wants to know what would happen. */
+  isReview?: boolean;
   /** This call's place among others asked for together. */
   turn?: Turn;
 }

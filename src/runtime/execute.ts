@@ -16,6 +16,7 @@ import { takeOver } from './resume.ts';
 import { runAdmitted } from './run-admitted.ts';
 import type { Runtime } from './runtime.ts';
 import { settle } from './settle.ts';
+import { tellCaller } from './tell-caller.ts';
 import { withhold } from './withhold.ts';
 
 /**
@@ -89,15 +90,6 @@ function recordRequest(rt: Runtime, call: CallScope): MaybePromise<CallRecord | 
     rt.bus.emit(event);
     tellCaller(rt, call.request, recorded.id);
     return undefined;
-  }
-}
-
-/** Whose callback it is must not decide whether the call runs. */
-function tellCaller(rt: Runtime, { onRecorded }: CallRequest, id: string): void {
-  try {
-    onRecorded?.(id);
-  } catch (error) {
-    rt.log.error({ callId: id }, `Whoever asked for the call could not be told: ${messageOf(error)}`);
   }
 }
 

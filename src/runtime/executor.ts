@@ -94,7 +94,8 @@ export class ToolExecutor {
 
   /**
    * Runs the calls that ended processes left behind and that may run; `contextOf` says where, as a record holds no
-   * path of a machine, or leaves the call to others. Others may do the same: each call is taken by one.
+   * path of a machine, or leaves the call to others. Others may do the same: each call is taken by one, and is a
+   * CONFLICT for the others, who do not wait for it.
    */
   async resume(
     contextOf: (call: CallRecord) => MaybePromise<AnyContext | undefined>,
@@ -107,7 +108,8 @@ export class ToolExecutor {
         const { tool, args } = call;
         const context = await contextOf(call);
         if (context === undefined) continue;
-        results.push(this.#run({ tool, args, resume: call, ...contextFrom(asItWas(call, context)), ...options }));
+        const request = { tool, args, resume: call, orLeave: true, ...contextFrom(asItWas(call, context)), ...options };
+        results.push(this.#run(request));
       }
       after = page.next;
     }

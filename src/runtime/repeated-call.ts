@@ -6,6 +6,7 @@ import type { CallScope } from './call-scope.ts';
 import { digestOf } from './digest.ts';
 import { Interruption, interruptible } from './interruption.ts';
 import type { Runtime } from './runtime.ts';
+import { tellCaller } from './tell-caller.ts';
 
 /**
  * The answer to a request whose key was used before: that of the first call, as soon as it is there. Nothing runs
@@ -18,14 +19,21 @@ export async function answerOfEarlier(
   resume: (queued: CallRecord) => Promise<ToolResult>,
 ): Promise<ToolResult> {
   const { toolName: tool } = call;
-  if (isAnother(call, earlier)) {
+  // Whoever lost a takeover has the arguments of the record, where those as they run may stand, and has been told.
+  const isFirst = call.request.resume === undefined;
+  if (isFirst && isAnother(call, earlier)) {
     const what = earlier.tool === tool ? 'with other arguments' : `for ${earlier.tool}`;
     const message = `The key ${shown(call.request.key)} was used before, ${what}, so nothing ran. Give every call a key of its own; repeat a key only with the same request.`;
     return failed(tool, { code: 'CONFLICT', message, details: { key: call.request.key } }, { callId: earlier.id });
   }
-  call.request.onRecorded?.(earlier.id);
+  if (call.request.orLeave && !isFinal(earlier.state)) {
+    const message = `${tool} was taken over elsewhere first; how it ends is in its record.`;
+    return failed(tool, { code: 'CONFLICT', message }, { callId: earlier.id });
+  }
+  if (isFirst) tellCaller(rt, call.request, earlier.id);
+  const wait = untilOver(rt, earlier);
   try {
-    const now = await interruptible(settledOrQueued(rt, earlier), undefined, call.cancelSignal);
+    const now = await interruptible(wait.over, undefined, call.cancelSignal).finally(wait.stop);
     if (!('state' in now)) return now;
     return now.state === 'queued' ? await resume(now) : recordedResult(now);
   } catch (thrown) {
@@ -62,34 +70,38 @@ function shown(key: string | undefined): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }
 
-/** The earlier call once it is over, or its result where its end could not be recorded. */
-async function settledOrQueued(rt: Runtime, call: CallRecord): Promise<CallRecord | ToolResult> {
-  if (isOver(call)) return call;
-  let stop = () => {};
-  try {
-    return await new Promise((resolve, reject) => {
-      const unfollow = rt.store.follow === undefined ? rt.bus.on(heard) : rt.store.follow(heard);
-      const unwait = rt.waiting.add(call.id, resolve);
-      const recovering = recoverNowAndThen(rt);
-      stop = () => {
-        unfollow();
-        unwait();
-        clearInterval(recovering);
-      };
-      look().catch(reject);
+interface Wait {
+  /** The earlier call once it is over or waits to be taken over, or its result where its end could not be recorded. */
+  readonly over: Promise<CallRecord | ToolResult>;
+  /** Nothing is heard and nobody looked after from then on. */
+  stop(): void;
+}
 
-      function heard({ callId }: Event | LogEvent): void {
-        if (callId === call.id) look().catch(reject);
-      }
-      async function look(): Promise<void> {
-        const now = await rt.store.call(call.id);
-        if (now === null) reject(new Error('its record is gone'));
-        else if (isOver(now)) resolve(now);
-      }
-    });
-  } finally {
-    stop();
-  }
+function untilOver(rt: Runtime, call: CallRecord): Wait {
+  if (isOver(call)) return { over: Promise.resolve(call), stop() {} };
+  const stops: (() => void)[] = [];
+  const over = new Promise<CallRecord | ToolResult>((resolve, reject) => {
+    stops.push(rt.store.follow === undefined ? rt.bus.on(heard) : rt.store.follow(heard));
+    stops.push(rt.waiting.add(call.id, resolve));
+    const recovering = recoverNowAndThen(rt);
+    stops.push(() => clearInterval(recovering));
+    look().catch(reject);
+
+    function heard({ callId }: Event | LogEvent): void {
+      if (callId === call.id) look().catch(reject);
+    }
+    async function look(): Promise<void> {
+      const now = await rt.store.call(call.id);
+      if (now === null) reject(new Error('its record is gone'));
+      else if (isOver(now)) resolve(now);
+    }
+  });
+  return {
+    over,
+    stop() {
+      for (const stop of stops) stop();
+    },
+  };
 }
 
 const RECOVER_MS = 2000;

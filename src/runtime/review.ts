@@ -28,7 +28,7 @@ export async function reviewCall(rt: Runtime, request: CallRequest): Promise<Res
   const found = typeof request.tool === 'string' ? rt.find(request.tool) : ok(request.tool);
   if (!found.ok) return found;
   const tool = found.value;
-  const call = new CallScope(rt, nextCallId(), request);
+  const call = new CallScope(rt, nextCallId(), { ...request, isReview: true });
   call.toolName = tool.name;
   try {
     const proposal = await propose(rt, call, tool, frozenCopy(request.args));

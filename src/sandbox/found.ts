@@ -8,8 +8,9 @@ export interface Found {
   readonly access: 'hidden' | 'read-only';
   readonly rule: FileRule | null;
   /**
-   * `alias`: another name of something listed. `unreadable`: nobody can look into it, so all of it is hidden.
-   * `unnameable`: its name is no text, so that nothing can be mounted there; `path` is only nearly right.
+   * `alias`: another name of something listed. `target`: a protected link leads there. `unreadable`: nobody can look into
+   * it, so all of it is hidden. `unnameable`: its name is no text, so that nothing can be mounted there; `path` is only
+   * nearly right.
    */
-  readonly because?: 'alias' | 'unreadable' | 'unnameable';
+  readonly because?: 'alias' | 'target' | 'unreadable' | 'unnameable';
 }

@@ -13,20 +13,26 @@ const HARMLESS_KEY = new RegExp(`^(?:${HARMLESS.source})$`, 's');
 /** `ext::` and the like run a command to reach the remote. */
 const REMOTE_PROGRAM = /^[a-z0-9+.-]*::|^-/i;
 
+/** Without escapes and remarks, so that git reads what stands there. */
+const PLAIN_VALUE = /^("?)([^"\\#;]+)\1$/;
+
 interface Entry {
   /** `section.subsection.name`, or null when the line is not plain. */
   readonly key: string | null;
   readonly value: string;
 }
 
-export function isHarmlessGitConfig(text: string | null): boolean {
-  return text !== null && risks(text).length === 0;
+/** Whether git may write into the folder that `core.worktree` names. */
+type MayBeWorktree = (path: string) => boolean;
+
+export function isHarmlessGitConfig(text: string | null, mayBeWorktree: MayBeWorktree): boolean {
+  return text !== null && risks(text, mayBeWorktree).length === 0;
 }
 
-/** True when every entry that could run a program stood in `before` already. */
-export function addsNoRisk(before: string, after: string): boolean {
-  const known = new Set(risks(before));
-  return risks(after).every((risk) => known.has(risk));
+/** True when every entry that could run a program, or write elsewhere, stood in `before` already. */
+export function addsNoRisk(before: string, after: string, mayBeWorktree: MayBeWorktree): boolean {
+  const known = new Set(risks(before, mayBeWorktree));
+  return risks(after, mayBeWorktree).every((risk) => known.has(risk));
 }
 
 /** Where a configuration sends git for hooks and further configuration. As written there. */
@@ -41,12 +47,18 @@ export function namedPaths(text: string): { hooks: string[]; includes: string[];
   };
 }
 
-function risks(text: string): string[] {
-  return readEntries(text).flatMap(({ key, value }) => (isHarmless(key, value) ? [] : [`${key}=${value}`]));
+function risks(text: string, mayBeWorktree: MayBeWorktree): string[] {
+  return readEntries(text).flatMap(({ key, value }) =>
+    isHarmless(key, value, mayBeWorktree) ? [] : [`${key}=${value}`],
+  );
 }
 
-function isHarmless(key: string | null, value: string): boolean {
+function isHarmless(key: string | null, value: string, mayBeWorktree: MayBeWorktree): boolean {
   if (key === null || !HARMLESS_KEY.test(key)) return false;
+  if (key === 'core.worktree') {
+    const path = PLAIN_VALUE.exec(value)?.[2];
+    return path !== undefined && mayBeWorktree(path);
+  }
   return !(/url$/.test(key) && REMOTE_PROGRAM.test(value.replace(/^"/, '')));
 }
 

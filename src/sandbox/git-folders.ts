@@ -133,6 +133,20 @@ export function isOwnGitFile(workspace: string, { path, kind, rule }: Found): bo
   return isOwn && realPath(absolute) === absolute;
 }
 
+/**
+ * Whether a configuration may name this folder for its files: one that the repository lies in, or one whose `.git` leads
+ * back to it, as that of a submodule does. Both lie above something protected, so that no later run puts a link there.
+ */
+export function isOwnWorktree(workspace: string, config: Found, named: string): boolean {
+  const gitdir = resolve(workspace, dirname(config.path));
+  const top = resolve(gitdir, named);
+  // What an included file names starts elsewhere.
+  if (config.rule === NAMED || !`${top}/`.startsWith(`${workspace}/`) || realPath(top) !== top) return false;
+  if (`${gitdir}/`.startsWith(`${top}/`)) return true;
+  const back = gitdirIn(readTextInside(workspace, relative(workspace, `${top}/.git`)) ?? '');
+  return back !== null && resolve(top, back) === gitdir;
+}
+
 /** Git takes all of the file, so a second line would be part of the path. */
 function gitdirIn(text: string): string | null {
   return /^gitdir: ([^\r\n]+)[\r\n]*$/.exec(text)?.[1] ?? null;

@@ -12,21 +12,21 @@ export function otherNames(
   found: readonly Found[],
   names: () => ReadonlyMap<string, readonly string[]>,
 ): Found[] {
-  // A repository that a link called .git leads to must stay writable; what matters in it is found by its shape.
-  const links = found.filter(({ kind, path }) => kind === 'link' && !/(^|\/)\.git$/i.test(path));
+  // Repositories that a link called .git or .git/modules leads to must stay writable; what matters in them is found by
+  // its shape.
+  const links = found.filter(({ kind, path }) => kind === 'link' && !/(^|\/)\.git(\/modules)?$/i.test(path));
   const targets = links.flatMap((link) => targetOf(workspace, link));
   const shared = sharedFiles(workspace, [...found, ...targets]);
   return shared.size === 0 ? targets : [...targets, ...hardLinks(workspace, shared, names())];
 }
-
-const ALIAS = { because: 'alias' } as const;
 
 function targetOf(workspace: string, link: Found): Found[] {
   try {
     const target = realpathSync(`${workspace}/${link.path}`);
     if (!target.startsWith(`${workspace}/`)) return [];
     const kind = lstatSync(target).isDirectory() ? 'folder' : 'file';
-    return [{ ...link, path: target.slice(workspace.length + 1), kind, ...(link.access === 'hidden' && ALIAS) }];
+    const because = link.access === 'hidden' ? 'alias' : 'target';
+    return [{ ...link, path: target.slice(workspace.length + 1), kind, because }];
   } catch {
     return [];
   }

@@ -144,8 +144,17 @@ test('what the user changes in a configuration during a run stays, with what sto
 
 test('ordinary worktrees, submodules and bare repositories of a run are left alone', async () => {
   const script =
-    'git worktree add -q w 2>/dev/null; git init -q --bare b; git clone -q --bare . c 2>/dev/null; git -C w status --short; ls -d w/.git b/HEAD c/HEAD';
+    'git worktree add -q w 2>/dev/null; git init -q --bare b; git clone -q --bare . c 2>/dev/null; git -C w status --short; git init -q o; git -C o config core.worktree ..; ls -d w/.git b/HEAD c/HEAD';
   const { quarantined, stdout } = await at.sh(script);
   expect(stdout).toBe('b/HEAD\nc/HEAD\nw/.git\n');
   expect(quarantined).toEqual([]);
+});
+
+test('a submodule that a run adds is left alone', async () => {
+  const script =
+    'git clone -q --bare . c 2>/dev/null; git -c protocol.file.allow=always submodule --quiet add ./c s; cat .git/modules/s/config; ls s/.git';
+  const { quarantined, stdout } = await at.sh(script);
+  expect(stdout).toContain('worktree = ../../../s');
+  expect(stdout).toContain('s/.git');
+  expect(quarantined.map((each) => each.path)).toEqual(['.gitmodules']);
 });

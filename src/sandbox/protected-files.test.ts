@@ -216,8 +216,12 @@ describe('the sweep after a live run', () => {
     ['[alias]\n\tst = !touch PWNED\n'],
     ['[remote "origin"]\n\turl = ext::sh -c id\n'],
     ['[include]\n\tpath = ../evil\n'],
-  ])('moves a configuration aside that could run a program: %j', async (config) => {
-    const { quarantined } = await at.sh('git init -q n && cat > n/.git/config', { stdin: config });
+    ['[core]\n\tworktree = /tmp\n'],
+    ['[core]\n\tworktree = ../../..\n'],
+    ['[core]\n\tworktree = "../../s\\164"\n'],
+    ['[core]\n\tworktree = ../../other\n'],
+  ])('moves a configuration aside that could run a program or write elsewhere: %j', async (config) => {
+    const { quarantined } = await at.sh('git init -q n && mkdir other && cat > n/.git/config', { stdin: config });
     expect(quarantined.map((each) => each.path)).toEqual(['n/.git/config']);
   });
 
@@ -239,6 +243,23 @@ describe('the sweep after a live run', () => {
       '.husky',
       '.vscode/tasks.json',
     ]);
+  });
+
+  test('moves a link aside that stands where protected files are looked for', async () => {
+    const script =
+      "git init -q r; mv r/.git/info r/i; ln -s ../i r/.git/info; mkdir vs pkg; echo '{}' > vs/tasks.json; ln -s ../vs pkg/.vscode; ln -s vs plain";
+    const { quarantined } = await at.sh(script);
+    expect(quarantined.map((each) => each.path).sort()).toEqual(['pkg/.vscode', 'r/.git/info']);
+    expect(existsSync(join(at.workspace, 'plain/tasks.json'))).toBe(true);
+  });
+
+  test('leaves a link alone that the user made, and what it leads to is read-only', async () => {
+    at.write('vs/tasks.json', '{}');
+    symlinkSync('vs', join(at.workspace, '.vscode'));
+    const { quarantined } = await at.sh('echo x > vs/tasks.json; echo x > .vscode/mcp.json');
+    expect(quarantined).toEqual([]);
+    expect(readdirSync(join(at.workspace, 'vs'))).toEqual(['tasks.json']);
+    expect(readFileSync(join(at.workspace, 'vs/tasks.json'), 'utf8')).toBe('{}');
   });
 
   test('finds what was planted in a folder that cannot be listed', async () => {

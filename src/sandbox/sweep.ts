@@ -5,7 +5,16 @@ import { failpoint } from '../kernel/failpoint.ts';
 import type { Quarantined } from '../kernel/sandbox.ts';
 import type { Found } from './found.ts';
 import { addsNoRisk, isHarmlessGitConfig } from './git-config.ts';
-import { hookNames, hookState, isGitConfig, isGitHooks, isOwnGitFile, isPlain, stateOf } from './git-folders.ts';
+import {
+  hookNames,
+  hookState,
+  isGitConfig,
+  isGitHooks,
+  isOwnGitFile,
+  isOwnWorktree,
+  isPlain,
+  stateOf,
+} from './git-folders.ts';
 import { identityOf, inFolder, readTextInside, statOf } from './inside.ts';
 
 interface Remembered {
@@ -47,6 +56,8 @@ export function sweep(workspace: string, before: readonly Found[], after: readon
     known.get(found.path) !== found.kind || isOther(workspace, found, memory.get(found.path));
   const planted = after
     .filter(isSwept)
+    // Where a new link leads is anybody's: without the link nothing obeys it.
+    .filter(({ because, path }) => because !== 'target' || known.has(path))
     .filter(isChanged)
     .flatMap((found) => judge(workspace, found, memory.get(found.path)?.state));
   const moved = planted.map(({ path, reason }) => ({ path, reason, movedTo: moveAside(workspace, path) }));
@@ -89,8 +100,10 @@ function judge(workspace: string, found: Found, before: string | undefined): Pla
   }
   if (isGitConfig(found)) {
     const text = readTextInside(workspace, path);
-    if (isHarmlessGitConfig(text)) return [];
-    return text !== null && before !== undefined && addsNoRisk(before, text) ? [] : [{ path, reason }];
+    const mayBeWorktree = (named: string): boolean => isOwnWorktree(workspace, found, named);
+    if (isHarmlessGitConfig(text, mayBeWorktree)) return [];
+    const isKnown = text !== null && before !== undefined && addsNoRisk(before, text, mayBeWorktree);
+    return isKnown ? [] : [{ path, reason }];
   }
   return isOwnGitFile(workspace, found) ? [] : [{ path, reason }];
 }

@@ -1,5 +1,5 @@
 import { accessSync, constants, type Dirent, lstatSync, readdirSync } from 'node:fs';
-import { type FilePolicy, isWalked } from '../kernel/file-policy.ts';
+import { type FilePolicy, type FileRule, isWalked } from '../kernel/file-policy.ts';
 import type { Found } from './found.ts';
 import { gitRule, isRepository, namedByConfig } from './git-folders.ts';
 import { statOf } from './inside.ts';
@@ -30,6 +30,13 @@ const SLICE_MS = 8;
 const NO_TEXT = '\uFFFD';
 /** A change within the clock's granularity after a folder was read would not show; such a folder is read again. */
 const CLOCK_MS = 50;
+
+const LINKED_FOLDER: FileRule = {
+  pattern: 'a link in place of a folder with protected files',
+  access: 'read-only',
+  reason: 'the host takes what it leads to for protected files',
+  missing: 'sweep',
+};
 
 /** `home` is where the user's own git configuration is. */
 export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
@@ -103,8 +110,8 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
       const kind = kindOf(entry);
       const full = path === '' ? name : `${path}/${name}`;
       const verdict = policy.judgeEntry(path, name);
-      const ofGit = verdict.rule === null ? gitRule(name, kind, repository) : null;
-      const { access, rule } = ofGit === null ? verdict : { access: 'read-only' as const, rule: ofGit };
+      const further = verdict.rule === null ? (gitRule(name, kind, repository) ?? linkRule(full, kind)) : null;
+      const { access, rule } = further === null ? verdict : { access: further.access, rule: further };
       const matters = kind === 'folder' || access !== 'writable';
       if (matters && name.includes(NO_TEXT) && statOf(`${absolute}/${name}`) === undefined) {
         found.push({ path: full, kind, access: 'hidden', rule: null, because: 'unnameable' });
@@ -116,6 +123,10 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
       if (kind === 'folder' && access !== 'hidden' && isWalked(full)) below.push(full);
     }
     return { names, below, found };
+  }
+
+  function linkRule(path: string, kind: Found['kind']): FileRule | null {
+    return kind === 'link' && policy.holdsProtected(path) ? LINKED_FOLDER : null;
   }
 
   function names(workspace: string): ReadonlyMap<string, readonly string[]> {

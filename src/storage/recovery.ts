@@ -1,4 +1,5 @@
-import type { Effect, NodeStamp, Outcome } from '../kernel/call.ts';
+import type { Effect, FinalState, NodeStamp, Outcome } from '../kernel/call.ts';
+import { cancelledBeforeStart } from '../kernel/cancelled-outcome.ts';
 import type { NewEvent, StoredEvent } from '../kernel/event.ts';
 import type { Unit } from './batch.ts';
 import type { Engine } from './engine.ts';
@@ -27,7 +28,7 @@ export function* suspects(sql: Statements, own: NodeStamp): Work<{ ended: NodeSt
 /**
  * What a process left behind when it ended: what never started, or may be done again, waits to be taken over; what
  * was under way and may not be repeated ends as `interrupted`. A call that waits for a person goes on waiting, until
- * there is an answer: then whoever takes it over acts on that.
+ * there is an answer: then whoever takes it over acts on that. What somebody cancelled ends, and never runs again.
  */
 export function recoverUnit(engine: Engine, suspected: readonly NodeStamp[], at: number): Unit<readonly StoredEvent[]> {
   return function* (batch) {
@@ -37,21 +38,36 @@ export function recoverUnit(engine: Engine, suspected: readonly NodeStamp[], at:
       if (engine.giveUp === undefined || (yield* engine.giveUp(stamp))) ended.push(stamp);
     }
     if (ended.length === 0) return events;
-    for (const call of yield* rows(batch.sql.unfinishedCalls, undefined)) {
-      if (!ended.some(({ id, epoch }) => id === call.node && epoch === call.node_epoch)) continue;
-      const next = yield* afterEnd(batch.sql, call);
-      if (next === undefined) continue;
-      const outcome = next === 'interrupted' ? unknownOutcome(call) : null;
+    for (const { call, next, outcome } of yield* leftBehind(batch.sql, ended)) {
       const left = { id: call.id, node: call.node, epoch: call.node_epoch, state: call.state };
       // What waits again has not started: a question it comes to ask is closed with it.
       const change = { to: next, started_at: outcome && call.started_at, finished_at: outcome && at };
       if ((yield* first(batch.sql.releaseCall, { ...left, ...change })) === undefined) continue;
-      const event = outcome === null ? requeued(call, at) : interrupted(call, outcome, at);
+      const event = outcome === null ? requeued(call, at) : finished(call, next, outcome, at);
       const payload = { data: toJson(event.data), blob: null };
       events.push(batch.stage(call.session, call.id, event, payload) as StoredEvent);
     }
     return events;
   };
+}
+
+/** What becomes of a call; there is no outcome of what waits again. */
+type Left =
+  | { readonly call: CallTable; readonly next: 'queued'; readonly outcome: null }
+  | { readonly call: CallTable; readonly next: 'interrupted' | 'cancelled'; readonly outcome: Outcome };
+
+function* leftBehind(sql: Statements, ended: readonly NodeStamp[]): Work<readonly Left[]> {
+  const left: Left[] = [];
+  for (const call of yield* rows(sql.unfinishedCalls, undefined)) {
+    if (!ended.some(({ id, epoch }) => id === call.node && epoch === call.node_epoch)) continue;
+    const next = yield* afterEnd(sql, call);
+    if (next === 'queued') left.push({ call, next, outcome: null });
+    else if (next === 'interrupted') left.push({ call, next, outcome: unknownOutcome(call) });
+  }
+  const [oldest] = left;
+  if (oldest === undefined) return left;
+  const cancels = new Set((yield* rows(sql.cancelledCalls, { from: oldest.call.pos })).map(({ call_id }) => call_id));
+  return left.map((each) => (cancels.has(each.call.id) ? cancelled(each.call) : each));
 }
 
 function* afterEnd(
@@ -66,6 +82,12 @@ function* afterEnd(
   return REPEATABLE[effect as Effect] && attempt < MOST_ATTEMPTS ? 'queued' : 'interrupted';
 }
 
+function cancelled(call: CallTable): Left {
+  if (call.state !== 'running') return { call, next: 'cancelled', outcome: cancelledBeforeStart(call.tool) };
+  const why = 'It was cancelled, so it does not run again.';
+  return { call, next: 'interrupted', outcome: unknownOutcome(call, why) };
+}
+
 const REPEATABLE: Record<Effect, boolean> = { pure: true, idempotent: true, once: false };
 
 function requeued({ id: callId, tool, attempt, state }: CallTable, at: number): NewEvent {
@@ -74,15 +96,15 @@ function requeued({ id: callId, tool, attempt, state }: CallTable, at: number): 
 }
 
 /** How long it ran nobody can tell: the clock that measured it ended with its process. */
-function interrupted({ id: callId, tool }: CallTable, outcome: Outcome, at: number): NewEvent {
-  return { type: 'call.finished', callId, at, data: { tool, state: 'interrupted', outcome, durationMs: null } };
+function finished({ id: callId, tool }: CallTable, state: FinalState, outcome: Outcome, at: number): NewEvent {
+  return { type: 'call.finished', callId, at, data: { tool, state, outcome, durationMs: null } };
 }
 
-function unknownOutcome({ tool, effect, attempt }: CallTable): Outcome {
+function unknownOutcome({ tool, effect, attempt }: CallTable, cancelled?: string): Outcome {
   const why =
     effect === 'once'
       ? 'Look at what it did before you run it again.'
-      : `It was started ${attempt} times and never came to its end.`;
+      : (cancelled ?? `It was started ${attempt} times and never came to its end.`);
   const message = `The process that ran ${tool} ended while it ran, so its outcome is not known. ${why}`;
   const error = { code: 'CANCELLED' as const, message, details: { phase: 'interrupted', attempt } };
   return { ok: false, text: `Error: ${message}`, error };

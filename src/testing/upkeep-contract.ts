@@ -70,6 +70,30 @@ export function upkeepContract(open: OpenShared): Check[] {
       assert.deepEqual((await ledger.verify()).problems, []);
     },
 
+    async 'what somebody cancelled is not queued: it ends, as it never started or its outcome is not known'({
+      ledger,
+      another,
+    }) {
+      const gone = await another();
+      const [never, running, other] = [requestedCall(), requestedCall({ effect: 'pure' }), requestedCall()];
+      for (const call of [never, running, other]) await gone.submit(call);
+      await gone.move(...started(running));
+      for (const { id: callId } of [never, running]) {
+        await ledger.append('s1', [{ type: 'call.cancel_requested', callId, at: AT, data: { by: 'ann' } }]);
+      }
+      await gone.close();
+
+      await ledger.recover();
+      const calls = await Promise.all([never, running, other].map(({ id }) => ledger.call(id)));
+      assert.deepEqual(
+        calls.map((call) => call?.state),
+        ['cancelled', 'interrupted', 'queued'],
+      );
+      assert.match(calls[0]?.outcome?.text ?? '', /nothing ran/);
+      assert.match(calls[1]?.outcome?.text ?? '', /It was cancelled/);
+      assert.deepEqual((await ledger.verify()).problems, []);
+    },
+
     async 'a call that waits to run again has not started, and its question ends with it'({ ledger, another }) {
       const gone = await another();
       const call = requestedCall({ effect: 'pure' });

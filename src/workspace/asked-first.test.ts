@@ -29,6 +29,31 @@ test('a folder cannot bring files to a protected place that each of them would b
   expect((await ws.call('move_file', { from: 'v', to: 'w' })).ok).toBe(true);
 });
 
+test('a folder does not bring a repository out of node_modules, and one from elsewhere may be moved', async () => {
+  await using ws = await tempWorkspace({
+    ...no,
+    files: {
+      'node_modules/x/.git/config': '',
+      'node_modules/y/.git': 'gitdir: ../node_modules/x/.git',
+      'pkg/.git/config': '',
+      'pkg/.git/objects/a': '',
+    },
+  });
+  for (const name of ['x', 'y']) {
+    const moved = await ws.call('move_file', { from: `node_modules/${name}`, to: name });
+    expect(moved.error?.code, name).toBe('PERMISSION_DENIED');
+  }
+  expect((await ws.call('move_file', { from: 'pkg', to: 'lib' })).ok).toBe(true);
+});
+
+test('a link does not take the place of a folder with protected files', async () => {
+  await using ws = await tempWorkspace({ files: { 'v/a.json': '{}' } });
+  symlinkSync('v', ws.file('w'));
+  const moved = await ws.call('move_file', { from: 'w', to: 'pkg/.vscode' });
+  expect(moved.error).toMatchObject({ code: 'PERMISSION_DENIED', message: expect.stringContaining('link') });
+  expect((await ws.call('move_file', { from: 'w', to: 'pkg/vscode' })).ok).toBe(true);
+});
+
 test('a link that is turned to a protected place after the call was judged leads nowhere', async () => {
   await using ws = await tempWorkspace({ files: { 'docs/x': '' } });
   mkdirSync(ws.file('.git'));

@@ -1,4 +1,5 @@
 import { renameSync } from 'node:fs';
+import { failpoint } from '../kernel/failpoint.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Change } from '../kernel/workspace.ts';
 import type { Image } from './change-set.ts';
@@ -41,6 +42,7 @@ export async function prepareDelete(writer: Writer, change: Delete): Promise<Res
     const open = writer.stillOpen?.(change.path, spot) ?? ok(undefined);
     if (!open.ok) return failed(open);
     const temp = tempName();
+    const { ino: inode, mtimeMs: modifiedMs } = spot.stat;
     const image: Image | null =
       journal === undefined
         ? null
@@ -49,7 +51,7 @@ export async function prepareDelete(writer: Writer, change: Delete): Promise<Res
       change,
       paths: [spot.path],
       applied: { kind: 'delete', path: spot.path, deleted: [spot.path, ...paths], undoable: journal?.lasts === true },
-      recorded: { kind: 'delete', path: spot.path, temp, image },
+      recorded: { kind: 'delete', path: spot.path, temp, image, inode, modifiedMs },
       perform: () => remove(spot, temp, journal, image),
       dispose: () => spot.folder.close(),
     });
@@ -67,6 +69,7 @@ async function remove(
   try {
     if (journal === undefined || image === null || !moveAway(folder.at(name), journal.images.folder.at(image.name))) {
       if (journal !== undefined && image !== null) copyTree(folder, name, journal.images.folder, image.name);
+      failpoint('workspace.copied');
       renameSync(folder.at(name), folder.at(temp));
       removeTree(folder, temp);
     }

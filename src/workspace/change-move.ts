@@ -1,4 +1,5 @@
 import { closeSync, linkSync, mkdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
+import { isWalked } from '../kernel/file-policy.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Applied, Change } from '../kernel/workspace.ts';
 import { copyTree, syncFolder } from './copy-tree.ts';
@@ -102,6 +103,10 @@ async function mayMove(writer: Writer, from: Spot, to: Spot, change: Move): Prom
   if (to.stat !== null && typeOf(to.stat) === 'other') {
     return fail('INVALID_PATH', `${shown(to.path)} is a pipe, a socket or a device: it cannot be replaced.`);
   }
+  if (from.stat?.isSymbolicLink() && place.policy.holdsProtected(to.path)) {
+    const why = `${shown(to.path)} is where protected files are looked for: no link is moved there.`;
+    return fail('PERMISSION_DENIED', `${why} Make a folder of that name, or ask the person to move the link.`);
+  }
   for (const spot of [from, to]) {
     const secret = spot.stat?.isFile() ? await secrets.refuses(spot.path, spot.stat) : undefined;
     if (secret !== undefined) return secret;
@@ -116,10 +121,21 @@ function staysOrdinary(place: Place, below: readonly string[], from: string, to:
     const target = `${to}${path.slice(from.length)}`;
     const refused = place.refuses(target);
     if (!refused.ok) return refused;
-    const why = place.protection({ path, via: [] }) === null ? place.protection({ path: target, via: [] }) : null;
-    if (why !== null) return fail('PERMISSION_DENIED', `${why} Move that file on its own, so that a person is asked.`);
+    const why = place.protection({ path: target, via: [] });
+    if (why === null || isAskedAbout(place, path, target)) continue;
+    return fail('PERMISSION_DENIED', `${why} Move that file on its own, so that a person is asked.`);
   }
   return ok(undefined);
+}
+
+/** What lies below node_modules may be git's by its name, but nobody looks at what it makes git run there. */
+function isAskedAbout(place: Place, path: string, target: string): boolean {
+  return place.protection({ path, via: [] }) !== null && (isLookedAt(path) || !isLookedAt(target));
+}
+
+function isLookedAt(path: string): boolean {
+  const names = path.split('/');
+  return names.every((_, i) => isWalked(names.slice(0, i).join('/')));
 }
 
 function occupied({ path, stat }: Spot): Result<never> {

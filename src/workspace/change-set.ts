@@ -26,7 +26,15 @@ export type Recorded =
       readonly after: string;
       readonly made: readonly string[];
     }
-  | { readonly kind: 'delete'; readonly path: string; readonly temp: string; readonly image: Image | null }
+  | {
+      readonly kind: 'delete';
+      readonly path: string;
+      readonly temp: string;
+      readonly image: Image | null;
+      /** Of what is deleted, to tell it from what somebody puts there afterwards. Older journals lack both. */
+      readonly inode?: number;
+      readonly modifiedMs?: number;
+    }
   | {
       readonly kind: 'move';
       readonly from: string;

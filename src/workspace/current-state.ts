@@ -10,11 +10,12 @@ export interface State {
   /** `elsewhere`: a folder above is a link by now, so the path no longer means this place. */
   readonly type: 'file' | 'directory' | 'symlink' | 'other' | 'nothing' | 'elsewhere';
   readonly inode: number;
+  readonly modifiedMs: number;
   /** Of a file that is not too large. */
   readonly digest: string | null;
 }
 
-const NOTHING: State = { type: 'nothing', inode: 0, digest: null };
+const NOTHING: State = { type: 'nothing', inode: 0, modifiedMs: 0, digest: null };
 const ELSEWHERE: State = { ...NOTHING, type: 'elsewhere' };
 const MAX_BYTES = 64 * 1024 * 1024;
 
@@ -25,7 +26,8 @@ export function stateOf(place: Place, path: string): State {
   try {
     if (spot.path !== path) return ELSEWHERE;
     if (spot.stat === null) return NOTHING;
-    return { type: typeOf(spot.stat), inode: spot.stat.ino, digest: digestAt(spot) };
+    const { ino: inode, mtimeMs: modifiedMs } = spot.stat;
+    return { type: typeOf(spot.stat), inode, modifiedMs, digest: digestAt(spot) };
   } finally {
     spot.folder.close();
   }

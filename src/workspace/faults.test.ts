@@ -1,6 +1,8 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { silentLogger } from '../kernel/silent-logger.ts';
 import { tempWorkspace } from '../testing/temp-workspace.ts';
 import { openWorkspace } from './open-workspace.ts';
 
@@ -90,4 +92,63 @@ test('folders that a killed process made for a file it never wrote are gone afte
   expect(readdirSync(ws.file('mine'))).toEqual(['.keep', 'a']);
   (await openWorkspace({ root: ws.root, journal: { folder: ws.journal } })).close();
   expect(readdirSync(ws.file('mine'))).toEqual(['.keep']);
+});
+
+/** Applies a patch in a process that is killed when it reaches a failpoint. */
+async function killedPatch(root: string, journal: string, patch: string, at: string): Promise<void> {
+  const source = (path: string) => new URL(path, import.meta.url);
+  const script = `
+    import { armFailpoints } from '${source('../kernel/failpoint.ts')}';
+    import { createToolwright } from '${source('../runtime/create-toolwright.ts')}';
+    import { applyPatch } from '${source('../tools/fs/apply-patch.ts')}';
+    import { openWorkspace } from '${source('./open-workspace.ts')}';
+    const [root, folder, patch, at] = process.argv.slice(1);
+    const world = await openWorkspace({ root, journal: { folder } });
+    armFailpoints((name) => name === at && process.kill(process.pid, 'SIGKILL'));
+    const approver = () => ({ approved: true });
+    await createToolwright({ tools: [applyPatch], world, approver }).call('apply_patch', { patch });`;
+  const node = ['--import', 'tsx', '--input-type=module', '-e', script, root, journal, patch, at];
+  const child = spawn(process.execPath, node, { stdio: 'inherit' });
+  expect(await new Promise((resolve) => child.once('exit', (_, signal) => resolve(signal)))).toBe('SIGKILL');
+}
+
+const DELETES_AND_UPDATES = `*** Begin Patch
+*** Delete File: a.txt
+*** Update File: b.txt
+@@
+-old b
++new b
+*** End Patch
+`;
+
+test('what a killed process had deleted comes back beside what somebody put in its place', async () => {
+  await using ws = await tempWorkspace({ files: { 'a.txt': 'old a', 'b.txt': 'old b\n' } });
+  await killedPatch(ws.root, ws.journal, DELETES_AND_UPDATES, 'workspace.looked');
+  expect(readdirSync(ws.root).filter((name) => name === 'a.txt')).toEqual([]);
+  writeFileSync(ws.file('a.txt'), 'new a');
+  writeFileSync(ws.file('a.txt.recovered'), 'from before');
+  const said: string[] = [];
+  const logger = { ...silentLogger, warn: (_fields: object, message: string) => said.push(message) };
+  (await openWorkspace({ root: ws.root, journal: { folder: ws.journal }, logger })).close();
+  const texts = readdirSync(ws.root).map((name) => [name, readFileSync(ws.file(name), 'utf8')]);
+  expect(Object.fromEntries(texts)).toEqual({
+    'a.txt': 'new a',
+    'a.txt.recovered': 'from before',
+    'a.txt.recovered-2': 'old a',
+    'b.txt': 'old b\n',
+  });
+  expect(said).toEqual([expect.stringContaining('What it had deleted is now a.txt.recovered-2.')]);
+});
+
+test('what a killed process had not deleted yet is there once', async () => {
+  await using ws = await tempWorkspace({ files: { 'a.txt': 'old a', 'b.txt': 'old b\n' } });
+  const elsewhere = mkdtempSync('/dev/shm/journal-');
+  try {
+    await killedPatch(ws.root, elsewhere, DELETES_AND_UPDATES, 'workspace.copied');
+    (await openWorkspace({ root: ws.root, journal: { folder: elsewhere } })).close();
+    expect(readdirSync(ws.root)).toEqual(['a.txt', 'b.txt']);
+    expect(readdirSync(join(elsewhere, 'images')).filter((name) => name.endsWith('.tree'))).toEqual([]);
+  } finally {
+    rmSync(elsewhere, { recursive: true, force: true });
+  }
 });

@@ -1,6 +1,8 @@
 import { createFilePolicy, type FilePolicy } from '../kernel/file-policy.ts';
+import type { Logger } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Sandbox } from '../kernel/sandbox.ts';
+import { silentLogger } from '../kernel/silent-logger.ts';
 import type { World } from '../kernel/workspace.ts';
 import { ByWhom } from './by-whom.ts';
 import { filesFor } from './files.ts';
@@ -28,6 +30,8 @@ export interface WorkspaceOptions {
   readonly sandbox?: Sandbox;
   /** Absolute folders out of reach for tools, if they lie inside: the state directory and the like. */
   readonly ownFolders?: readonly string[];
+  /** Hears what a crash left that could not be taken back whole. */
+  readonly logger?: Logger;
 }
 
 /** The one place that opens workspace files. Give it to an executor as its `world`. */
@@ -60,7 +64,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   const turns = options.journal === undefined ? undefined : new Turns(options.journal.folder, place.names.real);
   const oneByOne: OneByOne = (work) => mutex.run(() => (turns === undefined ? work() : turns.run(work)));
   if (journal !== undefined) {
-    await oneByOne(() => recover(place, journal));
+    await oneByOne(() => recover(place, journal, options.logger ?? silentLogger));
     journal.prune();
   }
   const shared = {

@@ -227,7 +227,11 @@ describe('approvals', () => {
     const page = await openChat();
     await callTool(page, 'write_file', { path: 'a.txt', content: 'x' });
     const dialog = await openQuestion(page);
+    const allow = dialog.getByRole('button', { name: 'Allow once' });
+    await expect.poll(() => allow.isEnabled(), { timeout: 10_000 }).toBe(true);
     await dialog.getByLabel('Words for the model (optional)').fill('use another file');
+    // Says yes only where there are no words for a no.
+    await page.keyboard.press('Control+Enter');
     await dialog.getByRole('button', { name: 'Deny' }).click();
     await callCard(page, 'write_file').getByText('Denied', { exact: true }).waitFor();
     expect(file()).toBe('one\n');

@@ -132,8 +132,11 @@ test(
     await page.getByRole('dialog').getByRole('button', { name: 'Switch' }).click();
     const followed = other.getByRole('combobox', { name: 'Mode' });
     await expect.poll(() => followed.inputValue(), { timeout: 20_000 }).toBe('auto');
+    // As another server on the same store does, whose mode holds there alone.
+    await app.server.host.ledger.record({ type: 'mode.switched', at: Date.now(), data: { mode: 'plan', by: 'else' } });
     await callTool(page, 'write_file', { path: 'a.txt', content: 'unasked\n' });
     await callCard(page, 'write_file').getByText('Done').waitFor();
+    expect(await mode.inputValue()).toBe('auto');
     await followed.selectOption('ask');
     await expect.poll(() => mode.inputValue(), { timeout: 20_000 }).toBe('ask');
     expect(await viewer.getByRole('combobox', { name: 'Mode' }).isDisabled()).toBe(true);

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
@@ -68,6 +68,15 @@ describe('files', () => {
     await notice.getByRole('button', { name: 'Take theirs' }).click();
     await page.getByText('theirs twice', { exact: true }).waitFor();
     expect(readFileSync(path('a.txt'), 'utf8')).toBe('theirs twice\n');
+
+    await type(page, 'kept ');
+    rmSync(path('a.txt'));
+    const gone = page.getByRole('alert').filter({ hasText: 'was deleted' });
+    await gone.getByRole('button', { name: 'Keep mine' }).click();
+    await gone.waitFor({ state: 'detached' });
+    expect(readFileSync(path('a.txt'), 'utf8')).toBe('kept theirs twice\n');
+    // That it was gone is logged by the browser itself.
+    expect(app.errors.splice(0).every((text) => text.includes('404'))).toBe(true);
   });
 
   test(
@@ -77,12 +86,14 @@ describe('files', () => {
       writeFileSync(path('crlf.txt'), 'one\r\ntwo\r\n');
       const page = await app.open('/files/crlf.txt');
       await type(page, 'x');
+      await lookElsewhere(page, 'crlf.txt');
+      await page.getByText('xone', { exact: true }).waitFor();
       await page.getByRole('button', { name: 'Close crlf.txt' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Keep editing' }).click();
       await page.keyboard.press('Escape');
-      await page.getByRole('button', { name: 'Save' }).click();
+      await saveTwice(page, () => type(page, 'y'));
       await page.getByText('Saved', { exact: true }).waitFor();
-      expect(readFileSync(path('crlf.txt'), 'utf8')).toBe('xone\r\ntwo\r\n');
+      await expect.poll(() => readFileSync(path('crlf.txt'), 'utf8'), { timeout: 10_000 }).toBe('yxone\r\ntwo\r\n');
     },
   );
 
@@ -127,8 +138,9 @@ describe('tools', () => {
     }
     await page.getByRole('button', { name: 'Try it' }).click();
     await page.getByLabel(/^path /).fill('a.txt');
-    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('button', { name: 'Run' }).dblclick();
     await callCard(page, 'read_file').getByText('Done').waitFor();
+    expect((await app.server.get('/v1/history?tool=read_file')).body.items).toHaveLength(1);
   });
 });
 
@@ -152,17 +164,37 @@ test('history has filters, who answered, and an address for each call, and follo
 });
 
 test('everything works in Chinese, on a phone, and by keyboard alone', LONG, async () => {
+  const data = { workspace: 'elsewhere-0', title: 'of another workspace', agent: null, by: null };
+  await app.server.host.ledger.note('there', { type: 'session.created', callId: null, at: Date.now(), data });
   const page = await app.open('/', { locale: 'zh-CN', viewport: { width: 390, height: 800 } });
   await page.getByText('你想做什么？').waitFor();
   await app.shot(page, 'phone-zh');
   await page.locator('#composer').focus();
-  await page.keyboard.type('/read_f');
+  await page.keyboard.type('/');
+  const picker = page.getByRole('list', { name: '工具' });
+  await picker.getByRole('button').first().waitFor();
+  for (let times = 0; times < 12; times++) await page.keyboard.press('ArrowDown');
+  const entry = await page.locator('#composer').getAttribute('aria-activedescendant');
+  const chosen = await page.locator(`#${entry}`).boundingBox();
+  const frame = await picker.boundingBox();
+  expect((chosen?.y ?? 0) + (chosen?.height ?? 0)).toBeLessThanOrEqual((frame?.y ?? 0) + (frame?.height ?? 0));
+  // Keys that are pressed elsewhere are not the list's.
+  await page.locator('#content').focus();
+  await page.keyboard.press('Enter');
+  expect(await page.locator('#composer').inputValue()).toBe('/');
+  await page.locator('#composer').focus();
+  await page.keyboard.type('read_f');
   await page.keyboard.press('Enter');
   await page.getByRole('form', { name: 'read_file' }).waitFor();
-  await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('TEXTAREA');
+  await expect
+    .poll(() => page.evaluate('document.activeElement.form?.ariaLabel'), { timeout: 10_000 })
+    .toBe('read_file');
   await page.keyboard.type('a.txt');
   await page.keyboard.press('Control+Enter');
   await callCard(page, 'read_file').getByText('完成').waitFor();
+  const known = await page.getByRole('combobox', { name: '会话' }).getByRole('option').allTextContents();
+  expect(known).toHaveLength(1);
+  expect(known).not.toContain('of another workspace');
   const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
   expect(overflow).toBe(0);
   await callTool(page, 'read_file', { path: '../b.txt' });
@@ -215,6 +247,38 @@ async function waitingCall(page: Page): Promise<void> {
   await callTool(page, 'read_file', { path: 'a.txt' });
   await callTool(page, 'bash', { command: 'rm a.txt' });
   await openQuestion(page);
+}
+
+/** Begins a call in the chat and comes back; the form waits there as it was left. */
+async function lookElsewhere(page: Page, tab: string): Promise<void> {
+  const screens = page.getByRole('navigation', { name: 'Toolwright' });
+  await screens.getByText('Chat').click();
+  await page.locator('#composer').fill('/read_file');
+  await page.keyboard.press('Enter');
+  const path = page.getByRole('form', { name: 'read_file' }).getByLabel(/^path /);
+  await path.fill('half a na');
+  await screens.getByText('Files').click();
+  await screens.getByText('Chat').click();
+  expect(await path.inputValue()).toBe('half a na');
+  await screens.getByText('Files').click();
+  await page.getByRole('navigation', { name: 'Open files' }).getByText(tab).click();
+}
+
+/** The second save is asked for before the first is answered. */
+async function saveTwice(page: Page, change: () => Promise<void>): Promise<void> {
+  const address = '**/v1/files/content*';
+  let answerFirst = () => {};
+  const changed = new Promise<void>((resolve) => {
+    answerFirst = resolve;
+  });
+  await page.route(address, async (route) => {
+    if (route.request().method() === 'PUT') await changed;
+    await route.continue();
+  });
+  await page.getByRole('button', { name: 'Save' }).click();
+  await change();
+  await page.keyboard.press('Control+s');
+  answerFirst();
 }
 
 async function type(page: Page, text: string): Promise<void> {

@@ -236,7 +236,9 @@ function obeyedFiles(workspace: string): string[] {
     .filter((entry) => !entry.isDirectory())
     .map((entry) => join(entry.parentPath, entry.name).slice(workspace.length + 1))
     .filter((path) => policy.judge(path).access === 'read-only' && !/\.sample$|\.quarantined/.test(path))
-    .filter((path) => !/\.git\/config$/.test(path) || !isHarmlessGitConfig(readText(join(workspace, path))));
+    .filter(
+      (path) => !/\.git\/config$/.test(path) || !isHarmlessGitConfig(readText(join(workspace, path)), () => false),
+    );
 }
 
 function ownZombies(): string[] {

@@ -131,6 +131,34 @@ test('lines that are no messages are answered and end nothing; one too long take
   expect(residentMegabytes(child.pid ?? 0) - before).toBeLessThan(128);
 });
 
+test.each([
+  [{ TOOLWRIGHT_LOG_LEVEL: '' }, 0, ''],
+  [{ TOOLWRIGHT_MODE: 'wild' }, 4, 'mode cannot be "wild"'],
+])('with %j it ends with %i', async (more, code, said) => {
+  const child = spawn(process.execPath, [...program, '-w', workspace], { env: { ...environment(), ...more } });
+  closing.push(() => child.kill('SIGKILL'));
+  let err = '';
+  child.stderr.on('data', (chunk) => (err += chunk));
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  child.stdin.end();
+  expect([await ended, err]).toEqual([code, expect.stringContaining(said)]);
+});
+
+test("what it logs is on the error stream, as the user's file says", async () => {
+  mkdirSync(join(folder, '.config/toolwright'), { recursive: true });
+  writeFileSync(join(folder, '.config/toolwright/config.json'), '{ "logLevel": "info" }');
+  const { child, next } = start();
+  let err = '';
+  child.stderr.on('data', (chunk) => (err += chunk));
+  child.stdin.write(`${JSON.stringify(INITIALIZE)}\n`);
+  await next();
+  const call = { name: 'read_file', arguments: { path: 'src/a b.ts' } };
+  child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`);
+  child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: call })}\n`);
+  expect(await next()).toMatchObject({ id: 2 });
+  await vi.waitUntil(() => err.includes('Tool read_file succeeded'), 60_000);
+});
+
 test('ends when its client goes', async () => {
   const { child, next } = start();
   child.stdin.write(`${JSON.stringify(INITIALIZE)}\n`);

@@ -297,6 +297,29 @@ describe('files', () => {
 });
 
 describe('sessions', () => {
+  test('the one of a token that names none is of the workspace that is open, and explaining opens none', async () => {
+    const read = { tool: 'read_file', args: { path: 'a.txt' } };
+    const known = async () => (await server.get('/v1/sessions')).body.items.map(({ id }: { id: string }) => id);
+    expect((await server.post('/v1/explain', read)).body.verdict).toBe('allow');
+    expect(await known()).toEqual([]);
+    expect((await server.post('/v1/calls', read)).body).toMatchObject({ session: 'api-owner', state: 'succeeded' });
+    const second = join(server.home, 'second');
+    mkdirSync(second);
+    writeFileSync(join(second, 'a.txt'), 'of the second\n');
+    await server.stop();
+    server.with({ workspaces: [second] });
+    await server.start();
+    expect((await server.post('/v1/explain', read)).body.verdict).toBe('allow');
+    expect(await known()).toEqual(['api-owner']);
+    const { id } = (await server.get('/v1/health')).body.workspaces[0];
+    for (let times = 0; times < 2; times++) {
+      const { body } = await server.post('/v1/calls', read);
+      expect(body).toMatchObject({ session: `api-owner-${id}`, outcome: { text: expect.stringContaining('second') } });
+    }
+    const opened = (await server.host.ledger.log(0, 100)).filter(({ type }) => type === 'session.created');
+    expect(opened.map(({ session }) => session)).toEqual(['api-owner', `api-owner-${id}`]);
+  });
+
   test('are opened in a workspace; without a model a message is answered with words', async () => {
     const { body: opened, status } = await server.post('/v1/sessions', { title: 'Try it' });
     expect(status).toBe(201);

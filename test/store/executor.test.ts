@@ -163,6 +163,54 @@ test('the first decision wins: an approver that answers after another door does 
   expect((await store.verify()).problems).toEqual([]);
 });
 
+test.each([
+  ['a yes', { approved: true, by: 'ann' }],
+  ['the end of the time to answer', undefined],
+])('a yes of another door counts although %s comes after it, before it was heard of', async (_, after) => {
+  const { store, blobs } = kept;
+  let aborted: boolean | undefined;
+  const guardedEcho = defineTool({
+    name: 'guarded_echo',
+    description: 'Wants to be asked.',
+    input: z.object({ text: z.string() }),
+    access: () => [],
+    approval: () => 'It matters.',
+    run({ text }, { signal }) {
+      aborted = signal.aborted;
+      return ok(text);
+    },
+  });
+  const { call } = createToolwright({
+    tools: [guardedEcho],
+    store,
+    blobs,
+    approvalTimeout: 2,
+    approver: async ({ id, stepId }) => {
+      const data = { approvalId: id, approved: true, by: 'bob' };
+      await store.decide({ type: 'approval.decided', callId: stepId, at: Date.now(), data });
+      return after ?? new Promise<never>(() => {});
+    },
+  });
+  expect(await call('guarded_echo', { text: 'a' })).toMatchObject({ ok: true, value: 'a' });
+  expect(aborted).toBe(false);
+  expect(await store.history({})).toMatchObject({ items: [{ state: 'succeeded', approvedBy: 'bob' }] });
+});
+
+test('a no counts although somebody said yes in another door before it', async () => {
+  const { store, blobs } = kept;
+  const { call } = createToolwright({
+    tools: [guarded],
+    store,
+    blobs,
+    approver: async ({ id, stepId }) => {
+      const data = { approvalId: id, approved: true, by: 'bob' };
+      await store.decide({ type: 'approval.decided', callId: stepId, at: Date.now(), data });
+      return { approved: false, by: 'ann' };
+    },
+  });
+  expect((await call('guarded')).error?.code).toBe('APPROVAL_DENIED');
+});
+
 test('a deadline is in the store, so that the question ends although nobody in this process ends it', async () => {
   const { store, blobs } = kept;
   const asked = new Promise<void>((resolve) => {

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import type { ApprovalDetail, Approve } from '../../src/protocol/approvals.ts';
 import { api, messageOf } from '../api/api.ts';
+import { isComposing } from '../show/composing.ts';
 import { Dialog, DialogBody } from '../show/dialog.tsx';
 import { Trouble } from '../show/trouble.tsx';
 import { approvals, forget } from '../state/live.ts';
@@ -93,7 +94,9 @@ function Question({
   const ready = armed && !busy && !broken && !unseen && edited?.digest !== null;
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && ready && !always) void approve();
+      const isYes = event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !isComposing(event);
+      // Words for the model go with a no: whoever has written some does not mean yes.
+      if (isYes && ready && !always && words.trim() === '') void approve();
     };
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);

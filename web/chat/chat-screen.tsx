@@ -39,7 +39,12 @@ function SessionBar(): ReactNode {
       <label className="min-w-0 flex-1">
         <span className="sr-only">{say('sessions')}</span>
         <select className="field max-w-md" value={current ?? ''} onChange={({ target }) => go('chat', target.value)}>
-          {current === null && <option value="">{say('untitled')}</option>}
+          {!known.some(({ id }) => id === current) && (
+            <option value={current ?? ''}>
+              {say('untitled')}
+              {current !== null && ` · ${current.slice(0, 8)}`}
+            </option>
+          )}
           {known.map(({ id, title }) => (
             <option key={id} value={id}>
               {title ?? `${say('untitled')} · ${id.slice(0, 8)}`}

@@ -1,6 +1,5 @@
 import { SendHorizontal, Square } from 'lucide-react';
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
-import type { ToolView } from '../../src/protocol/tools.ts';
 import { api, messageOf } from '../api/api.ts';
 import { go } from '../shell/place.ts';
 import { isComposing } from '../show/composing.ts';
@@ -11,6 +10,7 @@ import { useWords } from '../words/words.ts';
 import { composerText } from './composer-text.ts';
 import { outbox } from './send.ts';
 import { SendQueue } from './send-queue.tsx';
+import { openTool } from './tool-draft.ts';
 import { ToolForm } from './tool-form.tsx';
 import { ToolPicker } from './tool-picker.tsx';
 
@@ -20,8 +20,9 @@ export function Composer({ session }: { session: string | null }): ReactNode {
   const text = useStore(composerText);
   const manual = useStore(health)?.model === null;
   const running = useStore(sessions).find(({ id }) => id === session)?.running ?? false;
-  const [tool, setTool] = useState<ToolView | null>(null);
+  const tool = useStore(openTool);
   const [trouble, setTrouble] = useState<string | null>(null);
+  const [picked, setPicked] = useState<string | undefined>();
   const box = useRef<HTMLTextAreaElement>(null);
 
   async function send(): Promise<void> {
@@ -54,7 +55,7 @@ export function Composer({ session }: { session: string | null }): ReactNode {
             tool={tool}
             session={() => sessionFor(session)}
             onClose={() => {
-              setTool(null);
+              openTool.set((now) => (now === tool ? null : now));
               box.current?.focus();
             }}
           />
@@ -62,9 +63,11 @@ export function Composer({ session }: { session: string | null }): ReactNode {
         {picking && (
           <ToolPicker
             typed={text.slice(1)}
+            box={box}
+            onMove={setPicked}
             onChoose={(chosen) => {
               composerText.set('');
-              setTool(chosen);
+              openTool.set(chosen);
             }}
           />
         )}
@@ -72,6 +75,7 @@ export function Composer({ session }: { session: string | null }): ReactNode {
           <textarea
             id="composer"
             ref={box}
+            aria-activedescendant={picked}
             aria-label={say(manual ? 'composerManual' : 'composerPlaceholder')}
             placeholder={say(manual ? 'composerManual' : 'composerPlaceholder')}
             rows={Math.min(8, text.split('\n').length)}

@@ -2,9 +2,12 @@ import { Play, X } from 'lucide-react';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import type { ToolView } from '../../src/protocol/tools.ts';
 import { api, messageOf } from '../api/api.ts';
-import { type Schema, SchemaForm, type Values } from '../show/schema-form.tsx';
+import { isComposing } from '../show/composing.ts';
+import { type Schema, SchemaForm } from '../show/schema-form.tsx';
 import { Trouble } from '../show/trouble.tsx';
+import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
+import { drafts, dropDraft, writeDraft } from './tool-draft.ts';
 
 /** A tool called by a person: the same pipeline, policy and approvals as for an agent. */
 export function ToolForm({
@@ -18,9 +21,11 @@ export function ToolForm({
 }): ReactNode {
   const say = useWords();
   const [schema, setSchema] = useState<Schema | null>(null);
-  const [values, setValues] = useState<Values>({});
+  const draft = useStore(drafts).get(tool.name);
+  const [busy, setBusy] = useState(false);
   const [trouble, setTrouble] = useState<string | null>(null);
   useEffect(() => {
+    if (!drafts.get().has(tool.name)) writeDraft(tool.name, {});
     api('getTool', { at: { name: tool.name } }).then(
       ({ inputSchema }) => setSchema(inputSchema as Schema),
       (error) => setTrouble(messageOf(error)),
@@ -30,14 +35,23 @@ export function ToolForm({
   useEffect(() => {
     if (schema !== null) form.current?.querySelector<HTMLElement>('textarea, input, select')?.focus();
   }, [schema]);
+  const close = () => {
+    dropDraft(tool.name);
+    onClose();
+  };
   const run = async (event?: FormEvent) => {
     event?.preventDefault();
+    if (busy || draft === undefined) return;
+    setBusy(true);
+    setTrouble(null);
     try {
+      const { values, key } = draft;
       const id = await session();
-      await api('startCall', { body: { tool: tool.name, args: values, session: id, wait: false } });
-      onClose();
+      await api('startCall', { body: { tool: tool.name, args: values, session: id, key, wait: false } });
+      close();
     } catch (error) {
       setTrouble(messageOf(error));
+      setBusy(false);
     }
   };
   return (
@@ -46,22 +60,25 @@ export function ToolForm({
       onSubmit={(event) => void run(event)}
       ref={form}
       onKeyDown={({ key, ctrlKey, metaKey, nativeEvent }) => {
-        if (key === 'Escape') onClose();
-        if (key === 'Enter' && (ctrlKey || metaKey) && !nativeEvent.isComposing) void run();
+        if (isComposing(nativeEvent)) return;
+        if (key === 'Escape') close();
+        if (key === 'Enter' && (ctrlKey || metaKey)) void run();
       }}
       className="mb-2 max-h-[50dvh] overflow-y-auto rounded-lg border border-line bg-page p-3"
     >
       <div className="mb-2 flex items-center gap-2">
         <code className="font-mono font-semibold">/{tool.name}</code>
         <span className="min-w-0 flex-1 truncate text-soft text-sm">{tool.description}</span>
-        <button type="button" className="button plain" aria-label={say('cancel')} onClick={onClose}>
+        <button type="button" className="button plain" aria-label={say('cancel')} onClick={close}>
           <X size={18} aria-hidden />
         </button>
       </div>
-      {schema !== null && <SchemaForm schema={schema} values={values} onChange={setValues} />}
+      {schema !== null && draft !== undefined && (
+        <SchemaForm schema={schema} values={draft.values} onChange={(values) => writeDraft(tool.name, values)} />
+      )}
       <div className="sticky bottom-[-0.75rem] -mx-3 -mb-3 mt-3 flex flex-col gap-2 border-line border-t bg-page px-3 py-2">
         <Trouble text={trouble} />
-        <button type="submit" className="button primary w-fit">
+        <button type="submit" className="button primary w-fit" disabled={busy}>
           <Play size={16} aria-hidden />
           {say('run')}
         </button>

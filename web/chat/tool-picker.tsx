@@ -1,19 +1,32 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, type RefObject, useEffect, useState } from 'react';
 import type { ToolView } from '../../src/protocol/tools.ts';
 import { isComposing } from '../show/composing.ts';
 import { tools } from '../state/live.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 
-/** Tools whose name has what was typed after `/`. Arrow keys move, Enter chooses. */
-export function ToolPicker({ typed, onChoose }: { typed: string; onChoose: (tool: ToolView) => void }): ReactNode {
+/**
+ * Tools whose name has what was typed after `/`. Arrow keys move and Enter chooses, while the focus is where one types;
+ * `onMove` tells which entry they are at, by its id.
+ */
+export function ToolPicker({
+  typed,
+  box,
+  onMove,
+  onChoose,
+}: {
+  typed: string;
+  box: RefObject<HTMLElement | null>;
+  onMove: (entry: string | undefined) => void;
+  onChoose: (tool: ToolView) => void;
+}): ReactNode {
   const say = useWords();
   const found = useStore(tools).filter(({ name }) => name.includes(typed.trim().toLowerCase()));
   const [at, setAt] = useState(0);
   const chosen = found[Math.min(at, found.length - 1)];
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (isComposing(event)) return;
+      if (isComposing(event) || document.activeElement !== box.current) return;
       if (event.key === 'ArrowDown') setAt((now) => Math.min(now + 1, found.length - 1));
       else if (event.key === 'ArrowUp') setAt((now) => Math.max(0, Math.min(now, found.length - 1) - 1));
       else if (event.key === 'Enter' && chosen?.enabled) onChoose(chosen);
@@ -23,6 +36,12 @@ export function ToolPicker({ typed, onChoose }: { typed: string; onChoose: (tool
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);
   });
+  const entry = chosen && entryOf(chosen);
+  useEffect(() => {
+    onMove(entry);
+    document.getElementById(entry ?? '')?.scrollIntoView({ block: 'nearest' });
+    return () => onMove(undefined);
+  }, [entry, onMove]);
   return (
     <ul
       aria-label={say('tools')}
@@ -32,6 +51,7 @@ export function ToolPicker({ typed, onChoose }: { typed: string; onChoose: (tool
         <li key={tool.name}>
           <button
             type="button"
+            id={entryOf(tool)}
             disabled={!tool.enabled}
             aria-current={tool === chosen}
             onClick={() => onChoose(tool)}
@@ -45,4 +65,8 @@ export function ToolPicker({ typed, onChoose }: { typed: string; onChoose: (tool
       ))}
     </ul>
   );
+}
+
+function entryOf({ name }: ToolView): string {
+  return `pick-${name}`;
 }

@@ -24,7 +24,8 @@ export function DiskNotice({
 }: {
   change: DiskChange;
   mine: () => string;
-  onKeepMine: (version: string) => void;
+  /** Over theirs; null: over nothing, since the file is gone. */
+  onKeepMine: (theirs: FileContent | null) => void;
   onTakeTheirs: (theirs: FileContent) => void;
   onClose: () => void;
 }): ReactNode {
@@ -41,7 +42,7 @@ export function DiskNotice({
           <button type="button" className="button" onClick={() => setComparing(true)}>
             {say('compare')}
           </button>
-          <button type="button" className="button" onClick={() => onKeepMine(change.theirs.version)}>
+          <button type="button" className="button" onClick={() => onKeepMine(change.theirs)}>
             {say('keepMine')}
           </button>
           <button type="button" className="button" onClick={() => onTakeTheirs(change.theirs)}>
@@ -49,9 +50,16 @@ export function DiskNotice({
           </button>
         </>
       ) : (
-        <button type="button" className="button" onClick={onClose}>
-          {say('close')}
-        </button>
+        <>
+          {change.kind === 'deleted' && (
+            <button type="button" className="button" onClick={() => onKeepMine(null)}>
+              {say('keepMine')}
+            </button>
+          )}
+          <button type="button" className="button" onClick={onClose}>
+            {say('close')}
+          </button>
+        </>
       )}
       {comparing && change.kind === 'conflict' && (
         <Dialog wide title={say('compare')} onClose={() => setComparing(false)}>

@@ -7,6 +7,7 @@ import { bytes } from '../show/format.ts';
 import { Trouble } from '../show/trouble.tsx';
 import type { Changer } from '../state/changers.ts';
 import { fileChanges } from '../state/live.ts';
+import { oneAtATime } from '../state/one-at-a-time.ts';
 import { useWords } from '../words/words.ts';
 import { createEditor } from './create-editor.ts';
 import { type DiskChange, DiskNotice } from './disk-notice.tsx';
@@ -28,12 +29,18 @@ export function EditorTab({ path }: { path: string }): ReactNode {
   return <TextTab file={file} />;
 }
 
+/** What the text is a change of. Without a version: a file that is no longer there. */
+interface Base {
+  readonly text: string;
+  readonly version: string | null;
+}
+
 function TextTab({ file }: { file: FileContent }): ReactNode {
   const say = useWords();
   const { path } = file;
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
-  const base = useRef({ text: file.content, version: file.version });
+  const base = useRef<Base>({ text: file.content, version: file.version });
   const [disk, setDisk] = useState<DiskChange | null>(null);
   const [said, setSaid] = useState<string | null>(null);
   const [trouble, setTrouble] = useState<string | null>(null);
@@ -43,14 +50,13 @@ function TextTab({ file }: { file: FileContent }): ReactNode {
   const text = () => view.current?.state.sliceDoc() ?? '';
   const isDirty = () => text() !== base.current.text;
 
-  async function save(version = base.current.version): Promise<void> {
+  async function write(): Promise<void> {
     const content = text();
+    const { version } = base.current;
+    const headers: Record<string, string> =
+      version === null ? { 'if-none-match': '*' } : { 'if-match': `"${version}"` };
     try {
-      const saved = await api('saveFile', {
-        query: { path },
-        headers: { 'if-match': `"${version}"` },
-        body: { content },
-      });
+      const saved = await api('saveFile', { query: { path }, headers, body: { content } });
       base.current = { text: content, version: saved.version };
       markDirty(path, isDirty());
       setDisk(null);
@@ -85,11 +91,20 @@ function TextTab({ file }: { file: FileContent }): ReactNode {
     setDisk(null);
   }
 
+  const writing = useRef(write);
+  writing.current = write;
+  // One after the other: a save is based on the version that the one before it made.
+  const { current: save } = useRef(oneAtATime(() => writing.current()));
+  const keepMine = (theirs: FileContent | null) => {
+    base.current = { text: theirs?.content ?? '', version: theirs?.version ?? null };
+    void save();
+  };
+
   // biome-ignore lint/correctness/useExhaustiveDependencies: the editor lives as long as the tab
   useEffect(() => {
     if (place.current === null) return;
     const saveNow = () => {
-      void saving.current();
+      void save();
       return true;
     };
     const onSave = keymap.of([{ key: 'Mod-s', preventDefault: true, run: saveNow }]);
@@ -102,8 +117,6 @@ function TextTab({ file }: { file: FileContent }): ReactNode {
     view.current = createEditor(place.current, options);
     return () => view.current?.destroy();
   }, []);
-  const saving = useRef(save);
-  saving.current = save;
   const looking = useRef(lookAtDisk);
   looking.current = lookAtDisk;
   // Not through a rendering: of several changes in one moment that would show the last alone.
@@ -135,13 +148,7 @@ function TextTab({ file }: { file: FileContent }): ReactNode {
       </div>
       <Trouble text={trouble} />
       {disk !== null && (
-        <DiskNotice
-          change={disk}
-          mine={text}
-          onKeepMine={(version) => void save(version)}
-          onTakeTheirs={take}
-          onClose={() => setDisk(null)}
-        />
+        <DiskNotice change={disk} mine={text} onKeepMine={keepMine} onTakeTheirs={take} onClose={() => setDisk(null)} />
       )}
       <div ref={place} className="min-h-0 flex-1 overflow-auto" />
     </div>

@@ -6,7 +6,8 @@ import { FileTree } from './file-tree.tsx';
 
 const Editor = lazy(() => import('../editor/editor.tsx').then(({ Editor }) => ({ default: Editor })));
 
-export function FilesScreen({ path }: { path: string | null }): ReactNode {
+/** Not shown, it keeps the editor alone: the tree would go on to ask git. */
+export function FilesScreen({ path, shown }: { path: string | null; shown: boolean }): ReactNode {
   const say = useWords();
   return (
     <div className="flex h-full flex-col md:flex-row">
@@ -15,7 +16,7 @@ export function FilesScreen({ path }: { path: string | null }): ReactNode {
         aria-label={say('files')}
         className={`min-h-0 shrink-0 overflow-y-auto border-line border-b bg-panel md:h-full md:w-72 md:border-r md:border-b-0 ${path === null ? 'flex-1 md:flex-none' : 'max-h-[30dvh] md:max-h-none'}`}
       >
-        <FileTree open={path} onOpen={(chosen) => go('files', chosen)} />
+        {shown && <FileTree open={path} onOpen={(chosen) => go('files', chosen)} />}
       </aside>
       <div className="min-h-0 min-w-0 flex-1">
         <LatePart>

@@ -2,6 +2,7 @@ import { lazy, type ReactNode, useEffect } from 'react';
 import { token } from '../api/token.ts';
 import { ApprovalDock } from '../approvals/approval-dock.tsx';
 import { ChatScreen } from '../chat/chat-screen.tsx';
+import { tabs } from '../editor/open-tabs.ts';
 import { LatePart } from '../show/late-part.tsx';
 import { connection, currentSession, follow, health, openSession, sessions } from '../state/live.ts';
 import { useStore } from '../state/store.ts';
@@ -22,6 +23,7 @@ export function Shell(): ReactNode {
   const known = useStore(sessions);
   const line = useStore(connection);
   const state = useStore(health);
+  const hasTabs = useStore(tabs).length > 0;
   useEffect(() => (token() === '' ? undefined : follow()), []);
   useEffect(() => {
     const wanted = screen === 'chat' && id !== null ? id : (currentSession.get() ?? known[0]?.id);
@@ -41,9 +43,16 @@ export function Shell(): ReactNode {
         <Navigation />
         <main id="content" tabIndex={-1} className="flex min-h-0 min-w-0 flex-1 flex-col outline-none">
           <div className="min-h-0 flex-1">
+            {/* It stays while files are open in it: there may be unsaved text, and what can be undone. */}
+            {(screen === 'files' || hasTabs) && (
+              <div hidden={screen !== 'files'} className="h-full">
+                <LatePart>
+                  <FilesScreen path={screen === 'files' ? id : null} shown={screen === 'files'} />
+                </LatePart>
+              </div>
+            )}
             <LatePart key={screen}>
               {screen === 'chat' && <ChatScreen />}
-              {screen === 'files' && <FilesScreen path={id} />}
               {screen === 'tools' && <ToolsScreen name={id} />}
               {screen === 'history' && <HistoryScreen callId={id} />}
             </LatePart>

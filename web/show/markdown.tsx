@@ -6,8 +6,35 @@ import { Fragment, type ReactNode, useMemo } from 'react';
  * shown as text, pictures as links, and only plain web addresses can be followed.
  */
 export function Markdown({ text }: { text: string }): ReactNode {
-  const tokens = useMemo(() => lexer(text), [text]);
-  return <div className="markdown">{blocks(tokens)}</div>;
+  const tokens = useMemo(() => tokensOf(text), [text]);
+  return (
+    <div className="markdown">{tokens === null ? <p className="whitespace-pre-wrap">{text}</p> : blocks(tokens)}</div>
+  );
+}
+
+const MOST_DEEP = 100;
+
+/** Null for what goes deeper into itself than anybody means: it is shown as it was written. */
+function tokensOf(text: string): readonly Token[] | null {
+  try {
+    const tokens: readonly Token[] = lexer(text);
+    let level = tokens;
+    for (let depth = 0; level.length > 0; depth++) {
+      if (depth > MOST_DEEP) return null;
+      level = level.flatMap(inside);
+    }
+    return tokens;
+  } catch {
+    // The lexer goes into itself as the text does.
+    return null;
+  }
+}
+
+function inside(token: Token): readonly Token[] {
+  if (token.type === 'list') return (token as Tokens.List).items;
+  if (token.type !== 'table') return 'tokens' in token ? (token.tokens ?? []) : [];
+  const { header, rows } = token as Tokens.Table;
+  return [header, ...rows].flat().flatMap(({ tokens }) => tokens);
 }
 
 function blocks(tokens: readonly Token[]): ReactNode {

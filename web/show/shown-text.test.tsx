@@ -46,6 +46,16 @@ describe('markdown from a model', () => {
   });
 });
 
+test.each([
+  ['quotes', '>'.repeat(20_000)],
+  ['lists', `${'- '.repeat(500)}x`],
+  ['strong text', `${'**a '.repeat(200)}${' b**'.repeat(200)}`],
+])('markdown of %s in one another without end is shown as it was written', async (_, text) => {
+  const shown = text.replaceAll('>', '&gt;');
+  expect(await markdown(text)).toBe(`<div class="markdown"><p class="whitespace-pre-wrap">${shown}</p></div>`);
+  expect(await markdown('> > - **deep**')).toContain('<strong>deep</strong>');
+});
+
 describe('text that is approved', () => {
   test('shows characters that cannot be seen', async () => {
     expect(await visible('ls \u202e# txt\u202c')).toBe('ls |U+202E|# txt|U+202C|');

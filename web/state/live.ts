@@ -6,7 +6,8 @@ import type { ToolView } from '../../src/protocol/tools.ts';
 import { ApiProblem, api } from '../api/api.ts';
 import { type Connection, followEvents } from '../api/stream.ts';
 import { type Changer, changerOf, noteCall } from './changers.ts';
-import { applyEvent, EMPTY_FEED, type Feed } from './feed.ts';
+import { createFeeds } from './feeds.ts';
+import { oneAtATime } from './one-at-a-time.ts';
 import { createStore } from './store.ts';
 
 /** What the page knows of the server. Filled once at the start, then by events. */
@@ -14,7 +15,6 @@ export const connection = createStore<Connection>('connecting');
 export const health = createStore<Health | null>(null);
 export const sessions = createStore<readonly SessionView[]>([]);
 export const currentSession = createStore<string | null>(null);
-export const feeds = createStore<ReadonlyMap<string, Feed>>(new Map());
 export const approvals = createStore<readonly ApprovalView[]>([]);
 export const tools = createStore<readonly ToolView[]>([]);
 /** Grows whenever some call came, moved on or ended, for whoever shows calls of all sessions. */
@@ -30,6 +30,14 @@ export interface FileChanges {
 }
 
 const PAGE = 1000;
+/** Of a long session, its newest part. */
+const MOST_READ = 20 * PAGE;
+
+const record = createFeeds(async (id, after) => {
+  const { items } = await api('listSessionEvents', { at: { id }, query: { after, limit: PAGE } });
+  return { events: items, isLast: items.length < PAGE };
+});
+export const feeds = record.all;
 
 /** Starts to follow; returns how to stop. */
 export function follow(): () => void {
@@ -44,7 +52,7 @@ export function follow(): () => void {
     onState(state) {
       connection.set(state);
       if (state !== 'open') return;
-      void refresh(wasOpen);
+      void refresh(wasOpen).catch(ignore);
       // Changes of files are not told again: whoever shows one looks.
       if (wasOpen) fileChanges.set({ by: new Map(), complete: false });
       if (wasOpen) callChanges.set((now) => now + 1);
@@ -61,17 +69,15 @@ export function follow(): () => void {
   return stop;
 }
 
-export async function loadHealth(): Promise<void> {
-  health.set(await api('getHealth'));
-}
+export const loadHealth = oneAtATime(async (): Promise<void> => health.set(await api('getHealth')));
 
 async function refresh(again: boolean): Promise<void> {
-  await Promise.all([loadHealth(), loadApprovals(), loadTools(), loadSessions()]);
+  await Promise.all([loadHealth().then(loadSessions), loadApprovals(), loadTools()]);
   const open = currentSession.get();
   if (again && open !== null) await loadSession(open);
 }
 
-async function loadApprovals(): Promise<void> {
+const loadApprovals = oneAtATime(async (): Promise<void> => {
   const waiting: ApprovalView[] = [];
   for (let after: string | null | undefined; after !== null; ) {
     const query = { state: 'pending' as const, limit: 500, ...(after !== undefined && { after }) };
@@ -80,7 +86,7 @@ async function loadApprovals(): Promise<void> {
     after = page.next;
   }
   approvals.set(waiting);
-}
+});
 
 /** A question that was answered here: the list from the server comes a moment later. */
 export function forget(approval: string): void {
@@ -91,51 +97,44 @@ async function loadTools(): Promise<void> {
   tools.set((await api('listTools')).items);
 }
 
-export async function loadSessions(): Promise<void> {
-  sessions.set((await api('listSessions', { query: { limit: 200 } })).items.filter(({ id }) => !id.startsWith('@')));
-}
+/** Those of this server's workspaces: in others, which the store may know of as well, nothing can be done here. */
+export const loadSessions = oneAtATime(async (): Promise<void> => {
+  const { items } = await api('listSessions', { query: { limit: 200 } });
+  const here = new Set(health.get()?.workspaces.map(({ id }) => id));
+  sessions.set(items.filter(({ id, workspace }) => !id.startsWith('@') && here.has(workspace ?? '')));
+});
 
-/** Opens a session; of a long one, its newest part first. */
+/** Opens a session; of a long one, its newest part. */
 export async function openSession(id: string): Promise<void> {
   currentSession.set(id);
   while (currentSession.get() === id && !feeds.get().has(id)) {
-    const problem = await loadSession(id).then(noProblem, (error: unknown) => error);
+    const problem = await loadSession(id).then(ignore, (error: unknown) => error);
     if (!(problem instanceof ApiProblem) || problem.code !== 'UNREACHABLE') return;
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
 }
 
-const noProblem = () => undefined;
+/** The next event, or the line when it comes back, has it loaded again. */
+const ignore = () => undefined;
 const RETRY_MS = 1000;
 
-async function loadSession(id: string): Promise<void> {
-  const known = feeds.get().get(id)?.seq ?? 0;
+function loadSession(id: string): Promise<void> {
   const last = sessions.get().find((session) => session.id === id)?.lastSeq ?? 0;
-  let after = known > 0 ? known : Math.max(0, last - 20 * PAGE);
-  for (;;) {
-    const { items } = await api('listSessionEvents', { at: { id }, query: { after, limit: PAGE } });
-    feeds.set((now) => new Map(now).set(id, items.reduce(applyEvent, now.get(id) ?? EMPTY_FEED)));
-    after = items.at(-1)?.seq ?? after;
-    if (items.length < PAGE) return;
-  }
+  return record.read(id, Math.max(0, last - MOST_READ));
 }
 
 function takeAll(events: readonly StreamEvent[]): void {
-  const changed = new Map(feeds.get());
+  record.take(events);
   let asksChanged = false;
   for (const event of events) {
-    if ('session' in event && changed.has(event.session)) {
-      changed.set(event.session, applyEvent(changed.get(event.session) ?? EMPTY_FEED, event));
-    }
     asksChanged ||= event.type === 'approval.requested' || event.type === 'approval.decided';
     asksChanged ||= event.type === 'call.finished';
     takeOther(event);
   }
-  feeds.set(changed);
   if (events.some(({ type }) => type !== 'call.progressed' && /^(call|approval)\./.test(type))) {
     callChanges.set((now) => now + 1);
   }
-  if (asksChanged) void loadApprovals();
+  if (asksChanged) void loadApprovals().catch(ignore);
 }
 
 function takeOther(event: StreamEvent): void {
@@ -150,7 +149,9 @@ function takeOther(event: StreamEvent): void {
       noteCall(event);
       break;
     case 'mode.switched':
-      health.set((now) => now && { ...now, mode: event.data.mode as Health['mode'] });
+    case 'model.switched':
+      // It may be of another server on the same store, and hold there alone.
+      void loadHealth().catch(ignore);
       break;
     case 'tool.switched':
       tools.set((now) =>
@@ -164,11 +165,10 @@ function takeOther(event: StreamEvent): void {
       break;
     }
     case 'session.created':
-      void loadSessions();
+      void loadSessions().catch(ignore);
       break;
     case 'stream.reset':
-      feeds.set(new Map());
-      void refresh(true);
+      void refresh(true).catch(ignore);
       break;
   }
 }

@@ -313,7 +313,7 @@ const CASES: Record<SettingName, { users: unknown; tighter?: [unknown, unknown];
   allow: { users: [], looser: [['bash(*)'], []] },
   ask: { users: ['bash(git *)'], tighter: [['web_fetch'], ['bash(git *)', 'web_fetch']], looser: [] },
   deny: { users: ['bash(rm *)'], tighter: [[], ['bash(rm *)']], looser: [] },
-  sensitiveFiles: { users: ['a'], tighter: [['b'], ['a', 'b']], looser: [] },
+  sensitiveFiles: { users: ['a', '!.env'], tighter: [['b'], ['a', '!.env', 'b']], looser: [['!.env'], ['b', '!*']] },
   disabledTools: { users: ['bash'], tighter: [['grep'], ['bash', 'grep']], looser: [] },
   toolset: { users: 'full', looser: ['standard', 'full'] },
   sandbox: { users: 'auto', tighter: ['bubblewrap', 'bubblewrap'], looser: ['none'] },

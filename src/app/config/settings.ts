@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { malformedHost } from '../../net/hosts.ts';
 import { malformedPrivateHost } from '../../net/url-guard.ts';
-import { addTo, lower, neverFromWorkspace, oneOf, onlyProposes, subsetOf, type Tighten } from './tighten.ts';
+import { addTo, hideMore, lower, neverFromWorkspace, oneOf, onlyProposes, subsetOf, type Tighten } from './tighten.ts';
 
 /** One setting: what it may be, what it is if nobody says, what it is for, and how far a workspace may change it. */
 export interface Setting<T = unknown> {
@@ -58,10 +58,10 @@ export const SETTINGS = {
   ask: setting(names, [], 'Rules for calls that a person is asked about.', addTo),
   deny: setting(names, [], 'Rules for calls that are refused.', addTo),
   sensitiveFiles: setting(
-    names,
+    z.array(z.string().regex(/^!?[^!]/, 'it must be a pattern such as *.secret, or one to lift such as !.env.test')),
     [],
-    'Patterns of files that nothing may read, beside those that are always so.',
-    addTo,
+    'Patterns of files that nothing may read, beside the built-in ones. One behind ! is taken off the built-in ones.',
+    hideMore,
   ),
   disabledTools: setting(names, [], 'Tools that are not offered and do not run.', addTo),
   toolset: setting(z.string().min(1), 'full', 'Which tools are offered, under which names.', neverFromWorkspace),
@@ -233,7 +233,7 @@ export const SETTINGS = {
   logLevel: setting(
     z.enum(['silent', 'error', 'warn', 'info', 'debug']),
     'warn',
-    'How much is logged.',
+    'How much is logged, on the error stream. A single command logs only if a level is chosen.',
     neverFromWorkspace,
   ),
 } as const;

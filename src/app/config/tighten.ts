@@ -15,6 +15,13 @@ export const onlyProposes = <T>(users: T): { value: T } => ({ value: users });
 /** Lists of what is forbidden or asked about grow. */
 export const addTo: Tighten<string[]> = (users, workspaces) => ({ value: [...new Set([...users, ...workspaces])] });
 
+/** The same, where an entry behind `!` would give something free. */
+export const hideMore: Tighten<string[]> = (users, workspaces) => {
+  const lifted = workspaces.filter((pattern) => pattern.startsWith('!'));
+  if (lifted.length > 0) return { refused: `only the user can lift ${lifted.join(', ')}` };
+  return addTo(users, workspaces);
+};
+
 /** Lists of what is allowed shrink. */
 export const subsetOf: Tighten<string[]> = (users, workspaces) => {
   const more = workspaces.filter((item) => !users.includes(item));

@@ -3,12 +3,14 @@ import type { Command } from 'commander';
 import { openHost } from '../../app/open-host.ts';
 import { ExecutionContext } from '../../kernel/execution-context.ts';
 import { askOwnCall } from '../ask-own-call.ts';
-import { type Cli, failWith } from '../cli.ts';
+import { type Cli, failToOpen, failWith } from '../cli.ts';
 import { exitCodeOf } from '../exit-codes.ts';
 import { collect, settingsFrom } from '../flags.ts';
-import { readObject } from '../read-object.ts';
+import { givenArguments } from '../given-arguments.ts';
+import { logPlace } from '../log-place.ts';
 import { harmless } from '../style.ts';
 import { toolArguments, toolHelp } from '../tool-arguments.ts';
+import { misplacedSetting, takeSettings } from '../typed-settings.ts';
 import { unknownTool } from '../unknown-tool.ts';
 
 interface CallOptions {
@@ -42,10 +44,11 @@ export async function define(command: Command, cli: Cli): Promise<void> {
 async function call(cli: Cli, tool: string, words: readonly string[], options: CallOptions): Promise<void> {
   const { io } = cli;
   const { workspace = io.cwd, headless = false, json } = options;
-  const flags = settingsFrom(options.set);
-  const place = { workspaces: [workspace], env: io.env, flags };
+  const { settings, rest } = takeSettings(tool, words);
+  const flags = { ...settingsFrom(options.set), ...settings };
+  const place = { workspaces: [workspace], env: io.env, flags, logTo: logPlace(cli, 'chosen') };
   const opened = await openHost({ ...place, headless, takeOver: false, onlyTool: tool });
-  if (!opened.ok) return failWith(cli, opened.error);
+  if (!opened.ok) return failToOpen(cli, opened.error);
   const host = opened.value;
   const stop = new AbortController();
   const unlisten = io.onInterrupt(() => stop.abort());
@@ -54,12 +57,14 @@ async function call(cli: Cli, tool: string, words: readonly string[], options: C
     const [entry] = host.workspaces;
     if (entry === undefined) return;
     const [workspaceId, { registry, executor, context }] = entry;
-    const described = registry.describeAll().find((each) => each.tool.name === tool);
-    const { input } = options;
-    const args =
-      input === undefined
-        ? toolArguments(words, described?.tool.input.json ?? {})
-        : readObject(input, cli.words.notAnObject('--input'));
+    const offered = executor.offered().find((each) => each.name === tool);
+    const described = offered ?? registry.describeAll().find((each) => each.tool.name === tool)?.tool;
+    const schema = described?.input.json ?? {};
+    const misplaced = misplacedSetting(tool, rest, schema);
+    if (misplaced !== undefined)
+      return failWith(cli, described === undefined ? unknownTool(cli, registry, tool) : misplaced);
+    const given = { input: options.input, words: rest };
+    const args = givenArguments(cli, given, (typed) => toolArguments(typed, schema));
     if (!args.ok) return failWith(cli, args.error);
 
     const session = `cli-${randomUUID()}`;

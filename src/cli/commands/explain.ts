@@ -4,24 +4,40 @@ import type { JsonSchema } from '../../kernel/input-schema.ts';
 import { ok, type Result } from '../../kernel/result.ts';
 import { type Cli, failWith } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
+import { collect } from '../flags.ts';
+import { givenArguments } from '../given-arguments.ts';
 import { previewLines } from '../preview.ts';
 import { toolArguments } from '../tool-arguments.ts';
 import { readToolLine } from '../tool-line.ts';
+import { misplacedSetting, takeSettings } from '../typed-settings.ts';
 import { unknownTool } from '../unknown-tool.ts';
-import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
+import { type CommonOptions, withApp } from '../with-app.ts';
+
+interface ExplainOptions extends CommonOptions {
+  readonly input?: string;
+}
 
 export function define(command: Command, cli: Cli): void {
-  addAppOptions(
-    command.argument('<tool>', cli.words.options.tool).argument('[arguments...]', cli.words.options.explained),
-    cli,
-  )
+  const { options: about } = cli.words;
+  command
+    .argument('<tool>', about.tool)
+    .argument('[arguments...]', about.explained)
+    .option('-w, --workspace <folder>', about.workspace)
+    .option('--input <json>', about.input)
+    .option('--set <name=value>', about.set, collect)
+    .option('--json', about.json)
     .allowUnknownOption()
-    .action((name: string, words: string[], options: CommonOptions) =>
-      withApp(cli, options, async (app) => {
+    .action((name: string, words: string[], options: ExplainOptions) => {
+      const { settings, rest } = takeSettings(name, words);
+      return withApp(cli, { ...options, ...settings }, async (app) => {
         const tool = app.executor.offered().find((offered) => offered.name === name);
         if (tool === undefined && !app.registry.exists(name))
           return failWith(cli, unknownTool(cli, app.registry, name));
-        const args = argumentsOf(words, tool?.input.json ?? {});
+        const schema = tool?.input.json ?? {};
+        const misplaced = misplacedSetting(name, rest, schema);
+        if (misplaced !== undefined) return failWith(cli, misplaced);
+        const given = { input: options.input, words: rest };
+        const args = givenArguments(cli, given, (typed) => argumentsOf(typed, schema));
         if (!args.ok) return failWith(cli, args.error);
         const explained = await explainCall(app, name, args.value);
         if (!explained.ok) return failWith(cli, explained.error);
@@ -37,8 +53,8 @@ export function define(command: Command, cli: Cli): void {
         if (verdict !== 'ask') return;
         cli.print(cli.words.wouldBeShown);
         for (const line of previewLines(shown.preview, cli.words)) cli.print(`  ${line}`);
-      }),
-    );
+      });
+    });
 }
 
 /** As `call` takes them, or as a person types them behind a tool's name: values, name=value, one JSON object. */

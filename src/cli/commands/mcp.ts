@@ -2,7 +2,7 @@ import { PassThrough, type Readable } from 'node:stream';
 import type { Command } from 'commander';
 import { serveMcp } from '../../app/serve-mcp.ts';
 import type { Cli } from '../cli.ts';
-import { EXIT, exitCodeOf } from '../exit-codes.ts';
+import { EXIT } from '../exit-codes.ts';
 import { collect, settingsFrom } from '../flags.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { addSettings, settingsOf } from '../with-app.ts';
@@ -34,7 +34,7 @@ async function mcp({ io }: Cli, options: McpOptions): Promise<void> {
   const { signal } = stop;
   const served = await serveMcp({ workspace, env: io.env, flags, headless, input, output, errors, signal });
   if (!served.ok) console.error(served.error.message);
-  process.exit(served.ok ? EXIT.ok : exitCodeOf(served.error));
+  process.exit(served.ok ? EXIT.ok : EXIT.configuration);
 }
 
 /** A signal to stop counts as the client's going, also during the start: so what was started is ended. The next kills. */

@@ -4,9 +4,10 @@ import { sandboxTrouble } from '../../app/diagnose.ts';
 import type { App } from '../../app/open-app.ts';
 import { createSessionRunner } from '../../app/session-runner.ts';
 import { startServer } from '../../app/start-server.ts';
-import { type Cli, failWith } from '../cli.ts';
+import { type Cli, failToOpen } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
 import { collect, settingsFrom } from '../flags.ts';
+import { logPlace } from '../log-place.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { addSettings, settingsOf } from '../with-app.ts';
 import { working } from '../working.ts';
@@ -44,9 +45,10 @@ async function start(cli: Cli, options: StartOptions): Promise<void> {
     headless,
     runner: (parts) => createSessionRunner(parts, env),
     pages: builtPages(),
+    logTo: logPlace(cli, 'always'),
   });
   const started = await working(cli, words.working.start, opening);
-  if (!started.ok) return failWith(cli, started.error);
+  if (!started.ok) return failToOpen(cli, started.error);
   const { url, takenPort, token, close, host: server } = started.value;
   const [first] = server.workspaces.values();
   // In the fragment the token stays in the browser: it is never sent as part of an address.

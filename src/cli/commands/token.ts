@@ -3,7 +3,7 @@ import { loadConfig } from '../../app/config/load-config.ts';
 import { makeStateFolder } from '../../app/state-folder.ts';
 import { addToken } from '../../app/tokens.ts';
 import { ROLES, type Role } from '../../protocol/health.ts';
-import { type Cli, failWith } from '../cli.ts';
+import { type Cli, failToOpen, failWith } from '../cli.ts';
 import { collect, settingsFrom } from '../flags.ts';
 
 interface TokenOptions {
@@ -29,7 +29,7 @@ function oneOfRoles({ words }: Cli, value: string): string {
 
 async function token(cli: Cli, name: string, { role, session, set }: TokenOptions): Promise<void> {
   const loaded = await loadConfig({ env: cli.io.env, flags: settingsFrom(set) });
-  if (!loaded.ok) return failWith(cli, loaded.error);
+  if (!loaded.ok) return failToOpen(cli, loaded.error);
   const folder = makeStateFolder(loaded.value.stateDir);
   const made = folder.ok ? await addToken(loaded.value.stateDir, { name, role, sessions: session ?? null }) : folder;
   if (!made.ok) return failWith(cli, made.error);

@@ -37,16 +37,15 @@ export function callRoutes(backend: Backend): CallHandlers {
     return call !== null && maySee(who, call.session) ? call : null;
   }
 
-  async function placeOf(session: string | undefined, who: Credential): Promise<Place | undefined> {
-    if (session === undefined) return places.own(who);
+  async function placeOf(session: string, who: Credential): Promise<Place | undefined> {
     const workspace = await places.find(session, who);
     return workspace === undefined ? undefined : { session, workspace };
   }
 
   return {
     async startCall({ body, who }) {
-      const place = await placeOf(body.session, who);
-      if (place === undefined) return unknownSession(body.session);
+      const place = await (body.session === undefined ? places.openOwn(who) : placeOf(body.session, who));
+      if (place === undefined) return unknownSession(body.session ?? who.sessions?.[0]);
       const tooMany = underWay.take(who.name);
       if (tooMany !== null) return refuse('TOO_MANY_REQUESTS', TOO_MANY[tooMany]);
       const id = newCallId();
@@ -94,8 +93,8 @@ export function callRoutes(backend: Backend): CallHandlers {
     },
 
     async explainCall({ body, who }) {
-      const place = await placeOf(body.session, who);
-      if (place === undefined) return unknownSession(body.session);
+      const place = await (body.session === undefined ? places.own(who) : placeOf(body.session, who));
+      if (place === undefined) return unknownSession(body.session ?? who.sessions?.[0]);
       const { workspace, session } = place;
       const context = contextFor(workspace.context, { session });
       const reviewed = await workspace.executor.review(body.tool, context, body.args ?? {});

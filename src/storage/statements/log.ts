@@ -76,6 +76,10 @@ export function logStatements(db: Kysely<Tables>, dialect: Dialect) {
     logAfter: define<{ after: number; limit: number }>()(({ after, limit }) =>
       db.selectFrom('events').selectAll().where('pos', '>', after).orderBy('pos').limit(limit),
     ),
+    /** Calls that somebody cancelled, in the log from here on. */
+    cancelledCalls: define<{ from: number }>()(({ from }) =>
+      db.selectFrom('events').select('call_id').where('pos', '>=', from).where('type', '=', 'call.cancel_requested'),
+    ),
     logHead: define<void>()(() => db.selectFrom('log_head').select(['pos', 'pruned'])),
     /** In one statement, so that a write between two of them cannot make them disagree. */
     headAndCount: define<void>()(() =>

@@ -1,4 +1,5 @@
 import { fail, ok, type Result } from '../../kernel/result.ts';
+import { occurrences } from './occurrences.ts';
 import type { Hunk, PatchLine } from './patch.ts';
 
 interface FileLine {
@@ -6,15 +7,28 @@ interface FileLine {
   readonly ending: string;
 }
 
+/** Lines that may be looked at for all hunks of a file together. */
+const MOST_LOOKED_AT = 50_000_000;
+const TOO_MUCH = 'there are too many hunks to look for in so long a file; give line numbers, or several patches.';
+
+interface FileTexts {
+  readonly texts: readonly string[];
+  /** Without the blanks at their ends. */
+  readonly trimmed: readonly string[];
+  /** False when with these it is too much. */
+  mayLookAt(lines: number): boolean;
+}
+
 /** Puts hunks into a text, in order. A hunk that fits nowhere, or in several places, fails the whole. */
 export function applyHunks(original: string, hunks: readonly Hunk[], path: string): Result<string> {
   const lines = split(original);
   const usual = lines[0]?.ending || '\n';
   const out: FileLine[] = [];
+  const file = textsOf(lines);
   let at = 0;
   for (const [index, hunk] of hunks.entries()) {
     const old = hunk.lines.filter(({ op }) => op !== '+').map(({ text }) => text);
-    const place = locate(lines, old, hunk, at);
+    const place = locate(file, old, hunk, at);
     if (!place.ok)
       return fail('INVALID_INPUT', `Hunk ${index + 1} of ${path}: ${place.error.message} Nothing was changed.`);
     for (; at < place.value; at++) out.push(lines[at] as FileLine);
@@ -23,6 +37,19 @@ export function applyHunks(original: string, hunks: readonly Hunk[], path: strin
   }
   for (; at < lines.length; at++) out.push(lines[at] as FileLine);
   return ok(joined(withOldEnd(out, lines, hunks), usual));
+}
+
+function textsOf(lines: readonly FileLine[]): FileTexts {
+  const texts = lines.map(({ text }) => text);
+  let left = MOST_LOOKED_AT;
+  return {
+    texts,
+    trimmed: texts.map((text) => text.trimEnd()),
+    mayLookAt(count) {
+      left -= count;
+      return left >= 0;
+    },
+  };
 }
 
 /** A file without a final newline gets none, unless the patch speaks of final newlines itself. */
@@ -50,17 +77,18 @@ function put(
   return at + 1;
 }
 
-function locate(lines: readonly FileLine[], old: readonly string[], hunk: Hunk, from: number): Result<number> {
-  const start = belowAnchors(lines, hunk, from);
+function locate(file: FileTexts, old: readonly string[], hunk: Hunk, from: number): Result<number> {
+  const start = belowAnchors(file, hunk, from);
   if (!start.ok) return start;
-  if (old.length === 0) return ok(insertionPoint(lines, hunk, { from, start: start.value }));
-  for (const same of [exactly, butForBlanks]) {
-    const places: number[] = [];
-    for (let at = start.value; at + old.length <= lines.length; at++) {
-      if (old.every((text, index) => same(lines[at + index]?.text ?? '', text))) places.push(at);
-    }
-    const expected = hunk.atEnd ? lines.length - old.length : (hunk.oldStart ?? 0) - 1;
-    if (places.includes(expected)) return ok(expected);
+  if (old.length === 0) return ok(insertionPoint(file.texts.length, hunk, { from, start: start.value }));
+  const expected = hunk.atEnd ? file.texts.length - old.length : (hunk.oldStart ?? 0) - 1;
+  for (const { texts, wanted } of [
+    { texts: file.texts, wanted: old },
+    { texts: file.trimmed, wanted: old.map((text) => text.trimEnd()) },
+  ]) {
+    if (expected >= start.value && wanted.every((text, index) => texts[expected + index] === text)) return ok(expected);
+    if (!file.mayLookAt(texts.length - start.value)) return fail('INVALID_INPUT', TOO_MUCH);
+    const places = occurrences(texts, wanted, start.value);
     const [only, second] = places;
     if (only !== undefined && (second === undefined || hunk.after.length > 0)) return ok(only);
     if (only !== undefined) {
@@ -71,40 +99,36 @@ function locate(lines: readonly FileLine[], old: readonly string[], hunk: Hunk, 
       return fail('INVALID_INPUT', `its lines stand at ${places.length} places (lines ${shown}); add context.`);
     }
   }
-  return fail('INVALID_INPUT', `its lines are not in the file: ${firstMiss(lines, old)}.`);
+  return fail('INVALID_INPUT', `its lines are not in the file: ${firstMiss(file, old)}.`);
 }
 
 /** Where to look from: the last of the lines that the hunk names above it, each below the one before. */
-function belowAnchors(lines: readonly FileLine[], { after }: Hunk, from: number): Result<number> {
+function belowAnchors({ texts, mayLookAt }: FileTexts, { after }: Hunk, from: number): Result<number> {
   let start = from;
   for (const [index, anchor] of after.entries()) {
-    const first = index === 0 ? from : start + 1;
-    const at = lines.findIndex(({ text }, line) => line >= first && text.trim() === anchor.trim());
-    if (at < 0) return fail('INVALID_INPUT', `there is no line ${JSON.stringify(anchor)} where it should stand.`);
+    const wanted = anchor.trim();
+    let at = index === 0 ? from : start + 1;
+    const first = at;
+    while (at < texts.length && texts[at]?.trim() !== wanted) at++;
+    if (!mayLookAt(at - first)) return fail('INVALID_INPUT', TOO_MUCH);
+    if (at >= texts.length)
+      return fail('INVALID_INPUT', `there is no line ${JSON.stringify(anchor)} where it should stand.`);
     start = at;
   }
   return ok(start);
 }
 
 function insertionPoint(
-  lines: readonly FileLine[],
+  length: number,
   { oldStart, after }: Hunk,
   { from, start }: { from: number; start: number },
 ): number {
-  if (oldStart !== null) return Math.max(from, Math.min(oldStart, lines.length));
-  return after.length === 0 ? lines.length : start + 1;
+  if (oldStart !== null) return Math.max(from, Math.min(oldStart, length));
+  return after.length === 0 ? length : start + 1;
 }
 
-function exactly(a: string, b: string): boolean {
-  return a === b;
-}
-
-function butForBlanks(a: string, b: string): boolean {
-  return a.trimEnd() === b.trimEnd();
-}
-
-function firstMiss(lines: readonly FileLine[], old: readonly string[]): string {
-  const known = new Set(lines.map(({ text }) => text.trimEnd()));
+function firstMiss({ trimmed }: FileTexts, old: readonly string[]): string {
+  const known = new Set(trimmed);
   const missing = old.find((text) => !known.has(text.trimEnd()));
   return missing === undefined
     ? 'they stand there, but not in this order'

@@ -213,3 +213,21 @@ test('a hunk at the end of a very long file fits', async () => {
   expect((await ws.call('apply_patch', { patch })).ok).toBe(true);
   expect(readFileSync(ws.file('long.txt'), 'utf8').endsWith('x\nend\n')).toBe(true);
 });
+
+test.each([
+  ['a long hunk', `@@\n${' a\n'.repeat(20_000)}-b\n`, 'no line reads "b"'],
+  ['a long hunk that stands at many places', `@@\n${' a\n'.repeat(20_000)}-a\n`, 'stand at 980000 places'],
+])('lines that are all alike take no time to speak of: %s', async (_what, hunks, message) => {
+  await using ws = await tempWorkspace({ files: { 'a.txt': 'a\n'.repeat(1_000_000) } });
+  const patch = `*** Begin Patch\n*** Update File: a.txt\n${hunks}*** End Patch\n`;
+  expect((await ws.call('apply_patch', { patch })).error?.message).toContain(message);
+});
+
+test('more hunks than can be looked for in a long file are refused with a way out', async () => {
+  const lines = Array.from({ length: 200_000 }, (_, line) => `line ${line}\n`);
+  await using ws = await tempWorkspace({ files: { 'a.txt': lines.join('') } });
+  const hunks = lines.slice(0, 300).map((line) => `@@\n-${line}+new ${line}`);
+  const patch = (some: readonly string[]) => `*** Begin Patch\n*** Update File: a.txt\n${some.join('')}*** End Patch\n`;
+  expect((await ws.call('apply_patch', { patch: patch(hunks) })).error?.message).toContain('give line numbers');
+  expect((await ws.call('apply_patch', { patch: patch(hunks.slice(0, 50)) })).ok).toBe(true);
+});

@@ -165,6 +165,26 @@ test('a great many places, and old texts as large as the file, take no time to s
   expect(readFileSync(ws.file('b.txt'), 'utf8')).toBe('b');
 });
 
+test.each([
+  ['one line without an end', `${'x'.repeat(49)};`.repeat(100_000), { old: ';', new: ';\n', replaceAll: true }, true],
+  ['lines that are all alike', 'a\n'.repeat(1_000_000), { old: `b\n${'a\n'.repeat(20_000)}`, new: 'c' }, false],
+  ['the same blanks in each', ' a\n'.repeat(300_000), { old: `${'a\n'.repeat(20_000)}  a`, new: 'c' }, false],
+  ['blanks behind each', 'a \n'.repeat(300_000), { old: `a\nb\n${'a\n'.repeat(20_000)}`, new: 'c' }, false],
+  ['many words to look for', 'x '.repeat(2_500_000), { old: [...Array(20_000).keys()].join(' '), new: 'c' }, false],
+])('much of the same takes no time to speak of: %s', async (_what, before, edit, fits) => {
+  const { result, text } = await edited(before, edit);
+  expect(result.ok).toBe(fits);
+  if (fits) expect(text).toBe(before.replaceAll(';', ';\n'));
+  else expect(result.error?.code).toBe('INVALID_INPUT');
+});
+
+test('a text longer than a few lines is found wherever it stands, and where it overlaps', async () => {
+  const old = 'ab'.repeat(200);
+  const overlap = await edited(`x${old}ab\n`, { old, new: 'c' });
+  expect(overlap.result.error?.message).toContain('2 times, at lines 1, 1');
+  expect((await edited(`x${old}ab${old}\n`, { old, new: 'c', replaceAll: true })).text).toBe('xccab\n');
+});
+
 test('an edit across line endings leaves what is around it alone in a file that mixes them', async () => {
   await using ws = await tempWorkspace({ files: { 'a.txt': 'a\r\nb\nc\r\nd\ne\r\n' } });
   const edited = await ws.call('edit_file', { path: 'a.txt', edits: [{ old: 'b\nc\nd\n', new: 'X\nY\n' }] });

@@ -1,3 +1,6 @@
+import { deeper, indentOf, sameShape, shallower } from './indentation.ts';
+import { occurrences } from './occurrences.ts';
+
 /** How a text was found: as it is, or with differences that do not change its meaning. Nothing looser is applied. */
 export type Strategy = 'exact' | 'line endings' | 'trailing blanks' | 'indentation';
 
@@ -16,19 +19,20 @@ export interface Found {
   readonly places: readonly number[];
 }
 
+/** The engine's own search is quicker, but for a long text in much of the same it can take the product of both. */
+const LONG = 250;
+
 /** Every place where `old` stands, by the first strategy that finds any. Null when none does. */
 export function findText(text: string, old: string, replacement: string): Found | null {
-  const exact = findExact(text, old, replacement);
-  if (exact[0] !== undefined) {
-    return { strategy: 'exact', matches: exact, places: overlapping(text, old, exact[0].start) };
-  }
+  const exact = placesOf(text, old);
+  if (exact.length > 0) return { strategy: 'exact', matches: findExact(text, old, replacement, exact), places: exact };
   // Whoever writes CRLF for the old text means the file's own line endings with the new one too.
   const plain = old.includes('\r\n') ? replacement.replace(/\r\n/g, '\n') : replacement;
   const lines = toLines(text);
   return (
     found('line endings', findAcrossEndings(text, old, plain)) ??
-    found('trailing blanks', findLines(text, lines, old, plain, sameButTrailing)) ??
-    found('indentation', findLines(text, lines, old, plain, sameButIndented))
+    found('trailing blanks', findLines(text, lines, old, plain, butForTrailing)) ??
+    found('indentation', findLines(text, lines, old, plain, butForIndent))
   );
 }
 
@@ -36,10 +40,21 @@ function found(strategy: Strategy, matches: readonly Match[]): Found | null {
   return matches.length === 0 ? null : { strategy, matches, places: matches.map(({ start }) => start) };
 }
 
-function overlapping(text: string, old: string, first: number): number[] {
+function placesOf(text: string, old: string): number[] {
+  if (old.length > LONG) return occurrences(text, old);
   const places: number[] = [];
-  for (let at = first; at >= 0; at = text.indexOf(old, at + 1)) places.push(at);
+  for (let at = text.indexOf(old); at >= 0; at = text.indexOf(old, at + 1)) places.push(at);
   return places;
+}
+
+/** Those that start after the end of the one before. */
+function apart(places: readonly number[], length: number): number[] {
+  let end = 0;
+  return places.filter((place) => {
+    if (place < end) return false;
+    end = place + length;
+    return true;
+  });
 }
 
 export interface Line {
@@ -62,34 +77,38 @@ export function toLines(text: string): Line[] {
   return lines;
 }
 
-function findExact(text: string, old: string, replacement: string): Match[] {
-  const matches: Match[] = [];
-  for (let at = text.indexOf(old); at >= 0; at = text.indexOf(old, at + old.length)) {
-    matches.push({ start: at, end: at + old.length, replacement: withEndings(text, at, replacement) });
-  }
-  return matches;
+function findExact(text: string, old: string, replacement: string, places: readonly number[]): Match[] {
+  const ended = withEndings(text);
+  return apart(places, old.length).map((start) => ({
+    start,
+    end: start + old.length,
+    replacement: ended(start, replacement),
+  }));
 }
 
 /** Looks with plain newlines on both sides, and counts back where that stands in the file. */
 function findAcrossEndings(text: string, old: string, replacement: string): Match[] {
   if (!old.includes('\n')) return [];
   const [plain, wanted] = [text.replace(/\r\n/g, '\n'), old.replace(/\r\n/g, '\n')];
-  const matches: Match[] = [];
-  let [at, seen, returns] = [0, 0, 0];
+  const ended = withEndings(text);
+  let [seen, returns] = [0, 0];
   const inFile = (place: number): number => {
     for (; seen < place; seen++) if (text[seen + returns] === '\r' && text[seen + returns + 1] === '\n') returns++;
     return place + returns;
   };
-  for (at = plain.indexOf(wanted); at >= 0; at = plain.indexOf(wanted, at + wanted.length)) {
+  return apart(placesOf(plain, wanted), wanted.length).map((at) => {
     const start = inFile(at);
     const end = inFile(at + wanted.length);
-    matches.push({ start, end, replacement: withEndings(text, start, replacement) });
-  }
-  return matches;
+    return { start, end, replacement: ended(start, replacement) };
+  });
 }
 
-/** Given the lines of the file and those asked for: the replacement to use, or null when they are not the same. */
-type Comparison = (found: readonly string[], wanted: readonly string[], replacement: string) => string | null;
+/** The lines at which `wanted` stands, and for each of them the replacement to use, or null when there is none. */
+type Comparison = (
+  lines: readonly Line[],
+  wanted: readonly string[],
+  replacement: string,
+) => { readonly places: readonly number[]; readonly put: (place: number) => string | null };
 
 function findLines(
   text: string,
@@ -102,63 +121,67 @@ function findLines(
   const wanted = old.split(/\r?\n/);
   if (ends) wanted.pop();
   if (wanted.every((line) => line.trim() === '')) return [];
-  const first = wanted.findIndex((line) => line.trim() !== '');
-  const anchor = wanted[first]?.trim();
-  const last = wanted.length - 1;
+  const { places, put } = compare(lines, wanted, replacement);
+  const ended = withEndings(text);
   const matches: Match[] = [];
-  for (let at = 0; at + wanted.length <= lines.length; at++) {
-    if (lines[at + first]?.text.trim() !== anchor || lines[at + last]?.text.trim() !== wanted[last]?.trim()) continue;
-    const found = lines.slice(at, at + wanted.length);
-    const put = compare(
-      found.map((line) => line.text),
-      wanted,
-      replacement,
-    );
-    const [head, tail] = [found[0], found.at(-1)];
-    if (put === null || head === undefined || tail === undefined) continue;
-    const next = ends ? lines[at + wanted.length]?.start : tail.end;
+  let free = 0;
+  for (const at of places) {
+    const fresh = at < free ? null : put(at);
+    const [head, tail] = [lines[at], lines[at + wanted.length - 1]];
+    if (fresh === null || head === undefined || tail === undefined) continue;
+    free = at + wanted.length;
+    const next = ends ? lines[free]?.start : tail.end;
     // The old text ends with a newline that the last line of the file has not: the new one gives none either.
-    const kept = next === undefined ? put.replace(/\r?\n$/, '') : put;
-    matches.push({ start: head.start, end: next ?? tail.end, replacement: withEndings(text, head.start, kept) });
-    at += wanted.length - 1;
+    const kept = next === undefined ? fresh.replace(/\r?\n$/, '') : fresh;
+    matches.push({ start: head.start, end: next ?? tail.end, replacement: ended(head.start, kept) });
   }
   return matches;
 }
 
-const sameButTrailing: Comparison = (found, wanted, replacement) =>
-  found.every((line, index) => line.trimEnd() === wanted[index]?.trimEnd()) ? replacement : null;
+const butForTrailing: Comparison = (lines, wanted, replacement) => ({
+  places: occurrences(
+    lines.map((line) => line.text.trimEnd()),
+    wanted.map((line) => line.trimEnd()),
+  ),
+  put: () => replacement,
+});
 
 /** All lines deeper, or all shallower, by the same blanks. The new text is moved by as much. */
-const sameButIndented: Comparison = (found, wanted, replacement) => {
-  const index = wanted.findIndex((line) => line.trim() !== '');
-  const [deep, shallow] = [indentOf(found[index] ?? ''), indentOf(wanted[index] ?? '')];
-  if (deep.endsWith(shallow)) {
-    const extra = deep.slice(0, deep.length - shallow.length);
-    const same = found.every(
-      (line, at) => isBlank(line, wanted[at]) || line.trimEnd() === extra + wanted[at]?.trimEnd(),
-    );
-    return same ? replacement.replace(/(^|\n)(?=[^\r\n])/g, `$1${extra}`) : null;
-  }
-  if (!shallow.endsWith(deep)) return null;
-  const extra = shallow.slice(0, shallow.length - deep.length);
-  const same = found.every((line, at) => isBlank(line, wanted[at]) || extra + line.trimEnd() === wanted[at]?.trimEnd());
-  const lines = replacement.split('\n');
-  if (!same || !lines.every((line) => line.trim() === '' || line.startsWith(extra))) return null;
-  return lines.map((line) => (line.startsWith(extra) ? line.slice(extra.length) : line)).join('\n');
+const butForIndent: Comparison = (lines, wanted, replacement) => {
+  const texts = lines.map((line) => line.text);
+  const moved = memo((extra) => deeper(replacement, extra));
+  const movedBack = memo((extra) => shallower(replacement, extra));
+  const first = wanted.findIndex((line) => line.trim() !== '');
+  const shallow = indentOf(wanted[first] ?? '');
+  return {
+    places: sameShape(texts, wanted, first),
+    put(place) {
+      const deep = indentOf(texts[place + first] ?? '');
+      if (deep.endsWith(shallow)) return moved(deep.slice(0, deep.length - shallow.length));
+      return shallow.endsWith(deep) ? movedBack(shallow.slice(0, shallow.length - deep.length)) : null;
+    },
+  };
 };
 
-function isBlank(a: string, b: string | undefined): boolean {
-  return a.trim() === '' && b?.trim() === '';
+function memo<T>(make: (key: string) => T): (key: string) => T {
+  const made = new Map<string, T>();
+  return (key) => {
+    if (!made.has(key)) made.set(key, make(key));
+    return made.get(key) as T;
+  };
 }
 
-function indentOf(line: string): string {
-  return /^[ \t]*/.exec(line)?.[0] ?? '';
-}
-
-/** New lines end as the line they replace does, or the one above it. A text that has CRLF of its own is left alone. */
-function withEndings(text: string, at: number, replacement: string): string {
-  if (!replacement.includes('\n') || replacement.includes('\r')) return replacement;
-  const newline = text.indexOf('\n', at);
-  const sample = newline >= 0 ? newline : text.lastIndexOf('\n');
-  return sample > 0 && text[sample - 1] === '\r' ? replacement.replace(/\n/g, '\r\n') : replacement;
+/**
+ * New lines end as the line they replace does, or the one above it. A text that has CRLF of its own is left alone. To be
+ * asked of places in their order: there may be very many, and the text is looked through once for all of them.
+ */
+function withEndings(text: string): (at: number, replacement: string) => string {
+  const returned = memo((fresh) => (fresh.includes('\r') ? fresh : fresh.replace(/\n/g, '\r\n')));
+  let newline = text.indexOf('\n');
+  let sample = newline;
+  return (at, replacement) => {
+    for (; newline >= 0 && newline < at; newline = text.indexOf('\n', newline + 1)) sample = newline;
+    if (newline >= 0) sample = newline;
+    return sample > 0 && text[sample - 1] === '\r' ? returned(replacement) : replacement;
+  };
 }

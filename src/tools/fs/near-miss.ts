@@ -1,6 +1,8 @@
 import { toLines } from './match-text.ts';
 
 const MAX_LINES = 50_000;
+/** Every word of it is looked for in every line. */
+const MAX_ANCHOR = 200;
 
 /** Where a text almost stands, and the first thing that differs; for the message of an edit that was not made. */
 export function describeNearMiss(text: string, old: string): string {
@@ -27,7 +29,12 @@ export function describeNearMiss(text: string, old: string): string {
 
 function similarLine(lines: ReturnType<typeof toLines>, wanted: readonly string[]): string {
   const anchor = wanted.find((line) => line.trim() !== '')?.trim() ?? '';
-  const words = new Set(anchor.split(/\W+/).filter((word) => word.length > 2));
+  const words = new Set(
+    anchor
+      .slice(0, MAX_ANCHOR)
+      .split(/\W+/)
+      .filter((word) => word.length > 2),
+  );
   let best = { score: 0, index: -1 };
   for (const [index, { text }] of lines.entries()) {
     let score = 0;

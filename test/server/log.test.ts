@@ -1,0 +1,33 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect, test, vi } from 'vitest';
+import { cliPlace } from '../../src/testing/cli-place.ts';
+
+const root = join(import.meta.dirname, '../..');
+const program = [join(root, 'node_modules/tsx/dist/cli.mjs'), join(root, 'src/cli/main.ts')];
+
+test('a started server logs what fails on its error stream, and nothing of it on its output', {
+  timeout: 120_000,
+}, async () => {
+  using place = cliPlace(process.env['PATH']);
+  const args = [...program, 'start', '--json', '--port', '0', '-w', place.workspace];
+  const child = spawn(process.execPath, args, { env: place.env });
+  try {
+    const [out, err] = [[] as string[], [] as string[]];
+    createInterface(child.stdout).on('line', (line) => out.push(line));
+    createInterface(child.stderr).on('line', (line) => err.push(line));
+    await vi.waitUntil(() => out.length > 0, 60_000);
+    const { url, token } = JSON.parse(out[0] ?? '') as { url: string; token: string };
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+    const body = JSON.stringify({ tool: 'read_file', args: { path: 'gone.txt' } });
+    await fetch(`${url}/v1/calls`, { method: 'POST', headers, body });
+    await vi.waitUntil(() => err.some((line) => line.includes('Tool read_file failed')), 60_000);
+    expect(out).toHaveLength(1);
+    expect(err.join('\n')).not.toContain(token);
+  } finally {
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await ended;
+  }
+});

@@ -1,0 +1,72 @@
+import type { RecordedEvent, StreamEvent } from '../../src/protocol/events.ts';
+import { applyEvent, EMPTY_FEED, type Feed } from './feed.ts';
+import { createStore, type Store } from './store.ts';
+
+interface Page {
+  readonly events: readonly RecordedEvent[];
+  readonly isLast: boolean;
+}
+
+/** The sessions that were opened, by id. */
+export interface Feeds {
+  readonly all: Store<ReadonlyMap<string, Feed>>;
+  /** Reads a session to its end, from where it stands; one that is new, after `from`. */
+  read(session: string, from?: number): Promise<void>;
+  /** What is live. Of a session that misses something before it, the record is read instead. */
+  take(events: readonly StreamEvent[]): void;
+}
+
+/** Events of a session are numbered without gaps, so one that was missed is noticed by the next. */
+export function createFeeds(pageAfter: (session: string, seq: number) => Promise<Page>): Feeds {
+  const all = createStore<ReadonlyMap<string, Feed>>(new Map());
+  const reading = new Map<string, Promise<void>>();
+  const behind = new Set<string>();
+
+  function read(session: string, from = 0): Promise<void> {
+    const now = reading.get(session);
+    if (now !== undefined) return now;
+    const isCurrent = () => reading.get(session) === run;
+    const run: Promise<void> = Promise.resolve()
+      .then(() => readOn(session, from, isCurrent))
+      .finally(() => {
+        if (!isCurrent()) return;
+        reading.delete(session);
+        behind.delete(session);
+      });
+    reading.set(session, run);
+    return run;
+  }
+
+  async function readOn(session: string, from: number, isCurrent: () => boolean): Promise<void> {
+    for (;;) {
+      behind.delete(session);
+      const { events, isLast } = await pageAfter(session, all.get().get(session)?.seq || from);
+      if (!isCurrent()) return;
+      all.set((now) => new Map(now).set(session, events.reduce(applyEvent, now.get(session) ?? EMPTY_FEED)));
+      if (isLast && !behind.has(session)) return;
+    }
+  }
+
+  function take(events: readonly StreamEvent[]): void {
+    const next = new Map(all.get());
+    for (const event of events) {
+      if (event.type === 'stream.reset') {
+        next.clear();
+        reading.clear();
+        behind.clear();
+      }
+      if (!('session' in event)) continue;
+      const feed = next.get(event.session);
+      const isRecorded = 'seq' in event;
+      if (feed !== undefined && !(isRecorded && event.seq > feed.seq + 1)) {
+        next.set(event.session, applyEvent(feed, event));
+      } else if (isRecorded && (feed !== undefined || reading.has(event.session))) {
+        behind.add(event.session);
+      }
+    }
+    all.set(next);
+    for (const session of behind) void read(session).catch(() => undefined);
+  }
+
+  return { all, read, take };
+}
