@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Answered, Answers, EditReview, ReviewedEdit, RuleProposal, Yes } from '../kernel/answers.ts';
 import type { ApprovalRecord, Shown } from '../kernel/approval.ts';
+import { changedFields } from '../kernel/changed-fields.ts';
 import type { Failure } from '../kernel/error.ts';
 import type { EventData, NewSystemEvent } from '../kernel/event.ts';
 import type { Ledger } from '../kernel/ledger.ts';
 import type { MaybePromise, Result } from '../kernel/result.ts';
-import { changedFields } from './changed-fields.ts';
 
 export interface AnswerParts {
   readonly ledger: Ledger;
