@@ -7,43 +7,50 @@ import type { App } from './open-app.ts';
 import { secretInRule } from './secret-in-rule.ts';
 import { workspaceId } from './workspace-id.ts';
 
-export interface ListedRule {
-  /** Null for a rule of the configuration: it is changed there. */
+/** The id and the time are null for a rule of the configuration: it is changed there. */
+export type ListedRule = Omit<RuleRecord, 'id' | 'savedAt'> & {
   readonly id: string | null;
-  readonly rule: string;
-  readonly verdict: RuleRecord['verdict'];
-  /** The only workspace it holds in; null holds in all. */
-  readonly workspace: string | null;
-}
+  readonly savedAt: number | null;
+};
 
-/** The configuration's rules and the saved ones, the strictest first. */
-export async function listRules({ loaded, store }: App): Promise<ListedRule[]> {
-  const { config } = loaded;
+/** The configuration's rules and the saved ones, the strictest first. The former may hold secrets, which are hidden. */
+export async function listRules({ loaded, store, hider }: App): Promise<ListedRule[]> {
   const saved = await store.rules();
+  const fixed = { id: null, by: null, savedAt: null, workspace: null };
   return (['deny', 'ask', 'allow'] as const).flatMap((verdict) => [
-    ...config[verdict].map((rule) => ({ id: null, rule, verdict, workspace: null })),
-    ...saved.filter((one) => one.verdict === verdict).map(({ by: _by, savedAt: _savedAt, ...rule }) => rule),
+    ...loaded.config[verdict].map((rule) => ({ ...fixed, rule: hider.hide(rule), verdict })),
+    ...saved.filter((one) => one.verdict === verdict),
   ]);
 }
 
-/**
- * Every process that uses the store follows it at once. What loosens holds in this workspace unless it is to hold
- * everywhere; what tightens always does. INVALID_INPUT when it would do nothing, or keep a secret.
- */
-export async function saveRule(
+/** What loosens holds in this workspace unless it is to hold everywhere; what tightens always does. */
+export function saveRule(
   app: App,
   { rule, verdict, everywhere = verdict !== 'allow' }: Pick<RuleRecord, 'rule' | 'verdict'> & { everywhere?: boolean },
   by: string,
-): Promise<Result<ListedRule>> {
-  const parsed = parseRule(rule, verdict, knownTools([app.registry]));
+): Promise<Result<RuleRecord>> {
+  const workspace = everywhere ? null : workspaceId(app.workspace.root);
+  return saveRuleIn([app], { rule, verdict, workspace }, by);
+}
+
+/**
+ * Every process that uses the store follows it at once. INVALID_INPUT when it would do nothing in any of these
+ * workspaces, which share a store, or keep a secret.
+ */
+export async function saveRuleIn(
+  [app, ...others]: readonly [App, ...App[]],
+  { rule, verdict, workspace }: Pick<RuleRecord, 'rule' | 'verdict' | 'workspace'>,
+  by: string,
+): Promise<Result<RuleRecord>> {
+  const parsed = parseRule(rule, verdict, knownTools([app, ...others].map(({ registry }) => registry)));
   if (!parsed.ok) return parsed;
   const secret = secretInRule(app.hider, [rule]);
   if (secret !== undefined) return secret;
-  const ruleId = randomBytes(4).toString('hex');
   const { text } = parsed.value;
-  const workspace = everywhere ? null : workspaceId(app.workspace.root);
-  await app.store.record({ type: 'rule.saved', at: Date.now(), data: { ruleId, rule: text, verdict, by, workspace } });
-  return ok({ id: ruleId, rule: text, verdict, workspace });
+  const saved = { id: randomBytes(6).toString('hex'), rule: text, verdict, by, savedAt: Date.now(), workspace };
+  const data = { ruleId: saved.id, rule: text, verdict, by, workspace };
+  await app.store.record({ type: 'rule.saved', at: saved.savedAt, data });
+  return ok(saved);
 }
 
 export async function removeRule({ store }: App, ruleId: string, by: string): Promise<Result<null>> {

@@ -1,19 +1,16 @@
-import { randomUUID } from 'node:crypto';
 import type { Settings } from '../http/backend.ts';
-import type { Ledger, RuleRecord } from '../kernel/ledger.ts';
+import type { Ledger } from '../kernel/ledger.ts';
 import { fail, ok } from '../kernel/result.ts';
-import { parseRule } from '../policy/rules.ts';
 import { type Config, SETTINGS } from './config/settings.ts';
-import { knownTools } from './known-tools.ts';
 import type { App } from './open-app.ts';
-import { secretInRule } from './secret-in-rule.ts';
+import { listRules, removeRule, saveRuleIn } from './rules.ts';
 
 /** Changes are recorded with who made them, and hold in every process; here they hold when the promise is kept. */
 export function createSettings(
   apps: ReadonlyMap<string, App>,
   { ledger, config }: { ledger: Ledger; config: Config },
 ): Settings {
-  const [first] = apps.values();
+  const [first, ...others] = apps.values();
   if (first === undefined) throw new Error('a host has at least one workspace');
   return {
     mode: () => first.rules.mode(),
@@ -34,19 +31,7 @@ export function createSettings(
       return ok(undefined);
     },
 
-    async rules() {
-      const fixed = (['deny', 'ask', 'allow'] as const).flatMap((verdict) =>
-        config[verdict].map((rule) => ({
-          id: null,
-          rule: first.hider.hide(rule),
-          verdict,
-          by: null,
-          savedAt: null,
-          workspace: null,
-        })),
-      );
-      return [...fixed, ...(await ledger.rules())];
-    },
+    rules: () => listRules(first),
 
     async saveRule({ rule, verdict, workspace = null }, by) {
       if (workspace !== null && !apps.has(workspace)) {
@@ -55,26 +40,15 @@ export function createSettings(
           `There is no workspace ${workspace} here: name one of ${[...apps.keys()].join(', ')}.`,
         );
       }
-      const known = knownTools([...apps.values()].map(({ registry }) => registry));
-      const parsed = parseRule(rule, verdict, known);
-      if (!parsed.ok) return parsed;
-      const secret = secretInRule(first.hider, [rule]);
-      if (secret !== undefined) return secret;
-      const saved: RuleRecord = { id: randomUUID(), rule, verdict, by, savedAt: Date.now(), workspace };
-      await ledger.record({
-        type: 'rule.saved',
-        at: saved.savedAt,
-        data: { ruleId: saved.id, rule, verdict, by, workspace },
-      });
-      await reloadRules(apps);
-      return ok(saved);
+      const saved = await saveRuleIn([first, ...others], { rule, verdict, workspace }, by);
+      if (saved.ok) await reloadRules(apps);
+      return saved;
     },
 
     async removeRule(id, by) {
-      if (!(await ledger.rules()).some((rule) => rule.id === id)) return false;
-      await ledger.record({ type: 'rule.removed', at: Date.now(), data: { ruleId: id, by } });
-      await reloadRules(apps);
-      return true;
+      const removed = await removeRule(first, id, by);
+      if (removed.ok) await reloadRules(apps);
+      return removed.ok;
     },
 
     async switchTool(tool, enabled, by) {

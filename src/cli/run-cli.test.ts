@@ -343,6 +343,10 @@ test('rules, switches and explanations act on every later call', async () => {
   expect((await cli(place, ['explain', 'write_file', 'a.txt', 'y', '--json'])).out).toContain('"verdict":"allow"');
   await cli(place, ['rules', 'remove', JSON.parse(saved.out).id]);
   expect((await cli(place, ['rules'])).out).toContain('Nothing.');
+  const token = `ghp_${'a1B2'.repeat(9)}`;
+  const { out: fixed } = await cli(place, ['rules', '--deny', `bash(curl -u ${token} *)`]);
+  expect(fixed).toMatch(/config +deny +bash\(curl -u .* \*\)/);
+  expect(fixed).not.toContain(token);
   await cli(place, ['tools', 'disable', 'grep']);
   expect((await cli(place, ['tools'])).out).toContain('○ grep');
   expect((await cli(place, ['explain', 'read_file', '.env'])).code).toBe(3);

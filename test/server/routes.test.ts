@@ -256,8 +256,9 @@ describe('rules', () => {
     const args = { path: 'a.txt', content: 'two\n' };
     const explain = async () => (await server.post('/v1/explain', { tool: 'write_file', args })).body;
     expect(await explain()).toMatchObject({ verdict: 'ask', summary: expect.stringContaining('a.txt') });
-    const { body: saved, status } = await server.post('/v1/rules', { rule: 'write_file', verdict: 'allow' });
+    const { body: saved, status } = await server.post('/v1/rules', { rule: ' write_file\n', verdict: 'allow' });
     expect(status).toBe(201);
+    expect(saved).toMatchObject({ rule: 'write_file', workspace: null });
     expect((await server.get('/v1/rules')).body.items).toEqual([saved]);
     expect(await explain()).toMatchObject({ verdict: 'allow' });
     expect((await server.send('DELETE', `/v1/rules/${saved.id}`)).status).toBe(204);

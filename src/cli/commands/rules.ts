@@ -51,7 +51,7 @@ function list(cli: Cli, options: CommonOptions): Promise<void> {
       cli.print(
         options.json
           ? JSON.stringify(rule)
-          : `${(rule.id ?? 'config').padEnd(8)} ${rule.verdict.padEnd(5)} ${rule.rule}${placeOf(rule)}`,
+          : `${(rule.id ?? 'config').padEnd(12)} ${rule.verdict.padEnd(5)} ${rule.rule}${placeOf(rule)}`,
       );
     }
   });
