@@ -144,6 +144,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     journal: { folder: join(stateDir, 'journal') },
     sandbox: sandbox.value,
     ownFolders: [stateDir],
+    home,
   });
   const processes = createProcesses({
     sandbox: sandbox.value,

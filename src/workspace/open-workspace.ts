@@ -28,6 +28,8 @@ export interface WorkspaceOptions {
   readonly sandbox?: Sandbox;
   /** Absolute folders out of reach for tools, if they lie inside: the state directory and the like. */
   readonly ownFolders?: readonly string[];
+  /** Where the user's own git configuration is, which may name folders of hooks. Left out: only repositories' own count. */
+  readonly home?: string;
 }
 
 /** The one place that opens workspace files. Give it to an executor as its `world`. */
@@ -53,7 +55,7 @@ const mutexes = new Map<string, Mutex>();
 export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
   const { policy = createFilePolicy() } = options;
   const ownFolders = [...(options.ownFolders ?? []), ...(options.journal ? [options.journal.folder] : [])];
-  const place = new Place(options.root, policy, ownFolders);
+  const place = new Place(options.root, policy, ownFolders, options.home ?? null);
   const journal = options.journal === undefined ? undefined : new Journal(options.journal);
   const mutex = mutexes.get(place.names.real) ?? new Mutex();
   mutexes.set(place.names.real, mutex);
