@@ -147,6 +147,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     sandbox: sandbox.value,
     ownFolders: [stateDir],
     logger: log,
+    home,
   });
   const processes = createProcesses({
     sandbox: sandbox.value,

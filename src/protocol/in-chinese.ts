@@ -46,6 +46,8 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^it holds credentials$/, '其中有凭据'],
   [/^it looks like a private key$/, '它看起来是私钥'],
   [/^git on the host runs what stands here$/, '主机上的 git 会执行其中的内容'],
+  [/^git would take its folder for a repository$/, 'git 会把它所在的文件夹当作仓库'],
+  [/^it belongs to git$/, '它属于 git'],
   [/^editors and tools on the host run what stands here$/, '主机上的编辑器和工具会执行其中的内容'],
   [/^it is Toolwright's own$/, '它属于 Toolwright 自身'],
   [/^Refused for safety: (?<rest>.+)$/s, '为安全起见已拒绝：$rest'],

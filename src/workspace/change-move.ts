@@ -117,11 +117,12 @@ async function mayMove(writer: Writer, from: Spot, to: Spot, change: Move): Prom
 
 /** Nobody was asked about what lies in a folder: it must not become something that somebody would be asked about. */
 function staysOrdinary(place: Place, below: readonly string[], from: string, to: string): Result<void> {
+  const protection = place.protectionBelow(to);
   for (const path of below) {
     const target = `${to}${path.slice(from.length)}`;
     const refused = place.refuses(target);
     if (!refused.ok) return refused;
-    const why = place.protection({ path: target, via: [] });
+    const why = protection(target);
     if (why === null || isAskedAbout(place, path, target)) continue;
     return fail('PERMISSION_DENIED', `${why} Move that file on its own, so that a person is asked.`);
   }
