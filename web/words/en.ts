@@ -14,7 +14,7 @@ export const en = {
   modePlan: 'plan: only reads',
   modeAsk: 'ask: you are asked',
   modeAuto: 'auto: no questions in the sandbox',
-  modeStrict: 'strict: only what is listed',
+  modeStrict: 'strict: reads, new files, what is listed',
   sandbox: 'Sandbox',
   sandboxNone: 'No sandbox: commands are not contained',
   language: 'Language',

@@ -15,7 +15,7 @@ export const zh: Words = {
   modePlan: 'plan：只读',
   modeAsk: 'ask：先问你',
   modeAuto: 'auto：沙箱内不再询问',
-  modeStrict: 'strict：只允许清单内的操作',
+  modeStrict: 'strict：只读取、新建，以及清单内的操作',
   sandbox: '沙箱',
   sandboxNone: '没有沙箱：命令不受隔离',
   language: '语言',
