@@ -26,6 +26,8 @@ export const en = {
   connecting: 'Connecting …',
   lost: 'Connection lost, trying again …',
   noToken: 'This page needs the address that the server printed when it started: it carries the token.',
+  crowded: 'Too many pages are open with this token: close some. Trying again …',
+  limited: 'This token is for particular sessions, and the page shows all of them: use a token without that limit.',
   refused: 'The server does not know this token. Open the address that it printed when it started.',
   skipToContent: 'Skip to content',
   send: 'Send',
