@@ -101,6 +101,8 @@ export const en = {
   expiresIn: 'Expires in {time}',
   answeredElsewhere: 'Answered elsewhere by {name}: {answer}',
   answerExpired: 'Its time is over.',
+  answerNotNeeded: 'No answer is needed any more: the call has ended, or is asked about anew.',
+  blockCut: 'It was cut here and goes on: the arguments have all of it.',
   scrollToEnd: 'Scroll to the end of what will run first.',
   blanks: '{count} blanks',
   checkEdit: 'Check my changes',

@@ -101,6 +101,8 @@ export const zh: Words = {
   expiresIn: '{time} 后过期',
   answeredElsewhere: '已由 {name} 在别处答复：{answer}',
   answerExpired: '已过期。',
+  answerNotNeeded: '不再需要答复：调用已经结束，或会重新询问。',
+  blockCut: '此处已截断，后面还有：参数里有全部内容。',
   scrollToEnd: '请先滚动到将要运行的内容的末尾。',
   blanks: '{count} 个空格',
   checkEdit: '检查我的修改',
