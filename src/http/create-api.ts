@@ -1,4 +1,5 @@
 import { type Context, Hono } from 'hono';
+import { z } from 'zod';
 import { messageOf } from '../kernel/error.ts';
 import type { Route } from '../protocol/route.ts';
 import { type Operation, ROUTES } from '../protocol/routes.ts';
@@ -94,7 +95,7 @@ async function serveOperation(c: Context<Env>, { route, handle, enter }: Served)
   if (!mayDo(credential.role, route.needs)) return forbidden(credential, route);
   // What an admin changes holds for every session.
   if (route.needs === 'admin' && credential.sessions !== null) return limited(credential.sessions);
-  const query = route.query === undefined ? { value: undefined } : checked(route.query, c.req.query(), 'query');
+  const query = queryOf(route.query ?? NO_QUERY, c);
   if ('response' in query) return query.response;
   const body = route.body === undefined ? { value: undefined } : await bodyOf(route.body, c.env.incoming);
   if ('response' in body) return body.response;
@@ -126,6 +127,15 @@ function doorkeeper({ credentials, open }: ApiParts) {
 }
 
 type Checked = { value: unknown } | { response: Response };
+
+const NO_QUERY = z.strictObject({});
+
+/** What nobody would look at is refused: whoever sent it meant something by it. */
+function queryOf(schema: NonNullable<Route['query']>, { req }: Context<Env>): Checked {
+  const repeated = Object.entries(req.queries()).find(([, values]) => values.length > 1)?.[0];
+  if (repeated === undefined) return checked(schema, req.query(), 'query');
+  return { response: refuse('INVALID_INPUT', `The query has ${repeated} more than once: send it once.`) };
+}
 
 function checked(schema: NonNullable<Route['query']>, value: unknown, where: string): Checked {
   const parsed = schema.safeParse(value);

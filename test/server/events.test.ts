@@ -85,6 +85,11 @@ describe('the stream of events', () => {
     await second.stop();
   });
 
+  test('refuses a Last-Event-ID that is none, instead of leaving out what came before', async () => {
+    const refused = await server.fetch('/v1/events', { headers: { 'Last-Event-ID': 'four' } });
+    expect([refused.status, await refused.json()]).toMatchObject([400, { code: 'INVALID_INPUT' }]);
+  });
+
   test('of all sessions is in the order of positions', async () => {
     const all = listen('/v1/events?after=0');
     await Promise.all(['s1', 's2', 's3'].map((id) => server.post('/v1/sessions', { id })));
