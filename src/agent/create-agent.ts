@@ -4,6 +4,7 @@ import { ExecutionContext, type ExecutionContextInit } from '../kernel/execution
 import { NO_USAGE, type RunEnd, type Usage } from '../kernel/message.ts';
 import type { BlobStore, Clock, Hold, Store } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
+import { systemClock } from '../kernel/system-clock.ts';
 import type { Files } from '../kernel/workspace.ts';
 import type { Heard, Model } from '../models/model.ts';
 import type { ToolExecutor } from '../runtime/executor.ts';
@@ -63,7 +64,6 @@ export interface Agent {
   resume(session: string, options?: RunOptions): Promise<Result<RunOutcome | null>>;
 }
 
-const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 /** Sessions that are kept ready; the others are read from the store again. */
 const MOST_READY = 50;
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Answered, Answers, EditReview, ReviewedEdit, RuleProposal, Yes } from '../kernel/answers.ts';
 import type { ApprovalRecord, Shown } from '../kernel/approval.ts';
+import { changedFields } from '../kernel/changed-fields.ts';
 import type { Failure } from '../kernel/error.ts';
-import type { EventData } from '../kernel/event.ts';
+import type { EventData, NewSystemEvent } from '../kernel/event.ts';
 import type { Ledger } from '../kernel/ledger.ts';
 import type { MaybePromise, Result } from '../kernel/result.ts';
-import { changedFields } from './changed-fields.ts';
 
 export interface AnswerParts {
   readonly ledger: Ledger;
@@ -36,15 +36,9 @@ export function createAnswers(parts: AnswerParts): Answers {
 
     const isEdited = edit !== undefined && edit.changed.length > 0;
     const more = isEdited ? { ...partsOf(edit.edit), changed: [...edit.changed] } : {};
-    const answered = await decide(approval, { approvalId: id, approved: true, by, ...more });
-    if (answered.kind === 'answered' && rule !== undefined) {
-      const { workspace } = rule.value;
-      for (const text of rule.value.rules) {
-        const data = { ruleId: randomUUID(), rule: text, verdict: 'allow', by, workspace } as const;
-        await ledger.record({ type: 'rule.saved', at: now(), data });
-      }
-      await parts.ruleSaved?.();
-    }
+    const rules = rule === undefined ? [] : toSave(rule.value, by);
+    const answered = await decide(approval, { approvalId: id, approved: true, by, ...more }, rules);
+    if (answered.kind === 'answered' && rule !== undefined) await parts.ruleSaved?.();
     return answered;
   }
 
@@ -82,9 +76,22 @@ export function createAnswers(parts: AnswerParts): Answers {
     return { kind: 'reviewed', edit: made.value, changed: changedFields(approval.args, made.value.args) };
   }
 
-  async function decide(approval: ApprovalRecord, data: EventData['approval.decided']): Promise<Answered> {
+  /** With the yes or not at all: a rule that is missing afterwards could not be asked for again. */
+  function toSave({ rules, workspace }: RuleProposal, by: string): NewSystemEvent<'rule.saved'>[] {
+    return rules.map((rule) => ({
+      type: 'rule.saved',
+      at: now(),
+      data: { ruleId: randomUUID(), rule, verdict: 'allow', by, workspace },
+    }));
+  }
+
+  async function decide(
+    approval: ApprovalRecord,
+    data: EventData['approval.decided'],
+    rules?: readonly NewSystemEvent<'rule.saved'>[],
+  ): Promise<Answered> {
     const { callId, id } = approval;
-    const decided = await ledger.decide({ type: 'approval.decided', callId, at: now(), data });
+    const decided = await ledger.decide({ type: 'approval.decided', callId, at: now(), data }, undefined, rules);
     const after = (await ledger.approval(id)) ?? approval;
     if (decided === null) return { kind: 'over', approval: after };
     // If the process that asked has ended, the call now waits to be taken over. Our own has not.

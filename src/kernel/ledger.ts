@@ -92,10 +92,15 @@ export interface Ledger extends Store {
   /** Oldest first. */
   approvals(query: ApprovalQuery): MaybePromise<readonly ApprovalRecord[]>;
   /**
-   * Records the first decision about a pending approval and, with it, moves the call. Null when somebody decided
-   * before, when its time is over by the store's clock, or when the call is no longer in `move.from`.
+   * Records the first decision about a pending approval and, with it, moves the call and saves rules: all or nothing.
+   * Null when somebody decided before, when its time is over by the store's clock, or when the call is no longer in
+   * `move.from`.
    */
-  decide(event: NewEvent<'approval.decided'>, move?: CallMove): MaybePromise<StoredEvent | null>;
+  decide(
+    event: NewEvent<'approval.decided'>,
+    move?: CallMove,
+    rules?: readonly NewSystemEvent<'rule.saved'>[],
+  ): MaybePromise<StoredEvent | null>;
   /** Ends the approvals whose time is over, and the calls that waited for them. */
   expire(): MaybePromise<readonly StoredEvent[]>;
   /** Appends an event of a session that belongs to no call. */

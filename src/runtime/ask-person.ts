@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { ApprovalRecord } from '../kernel/approval.ts';
+import { changedFields } from '../kernel/changed-fields.ts';
 import { isPlainObject } from '../kernel/check-arguments.ts';
 import { messageOf } from '../kernel/error.ts';
 import type { CallMove, EventData } from '../kernel/event.ts';
+import { expiredFailure } from '../kernel/expired-failure.ts';
 import type { InputSchema } from '../kernel/input-schema.ts';
 import type { ApprovalRequest } from '../kernel/ports.ts';
 import { fail, isPromise } from '../kernel/result.ts';
@@ -50,7 +52,7 @@ export async function askPerson(rt: Runtime, call: CallScope, question: Judged):
   if (answer === 'expired' || isExpiry(answer)) return expired(rt, call, tool);
   const { approved, message, modifiedArgs } = answer;
   if (!approved) return refusal(tool, message);
-  tellChanges(call, modifiedArgs && changedFields(tool, args, modifiedArgs));
+  tellChanges(call, modifiedArgs && changedWhenRun(tool, args, modifiedArgs));
   return { ...answer, asked: digest };
 }
 
@@ -71,7 +73,7 @@ async function firstAnswer(
 ): Promise<Answer | 'expired' | undefined> {
   const { id: approvalId, args } = request;
   const { approved, by, message, modifiedArgs } = given === 'expired' ? EXPIRY : given;
-  const changed = modifiedArgs && changedFields(tool, args, modifiedArgs);
+  const changed = modifiedArgs && changedWhenRun(tool, args, modifiedArgs);
   const more = { ...(message !== undefined && { message }), ...(changed && { changed }) };
   if (await decide(rt, call, { approvalId, approved, by, ...more })) return given;
   const before = await rt.store.approvalOf?.(call.callId);
@@ -115,8 +117,7 @@ function refusal({ name }: Tool, message: string | undefined): Ending {
 }
 
 function tooLong({ name }: Tool): Ending {
-  const message = `Nobody answered the request to approve ${name} in time, so it did not run. Ask again when somebody is there.`;
-  return ending('expired', fail('APPROVAL_EXPIRED', message));
+  return ending('expired', { ok: false, error: expiredFailure(name) });
 }
 
 /** Whoever looks after the store may have ended the question and the call already: then there is nothing to record. */
@@ -202,11 +203,9 @@ async function deadline({ store, clock, approvalTimeoutMs }: Runtime): Promise<{
 }
 
 /** Compared as they would run, so that a default left out is no change. */
-function changedFields(tool: Tool, before: Record<string, unknown>, edited: Record<string, unknown>): string[] {
+function changedWhenRun(tool: Tool, before: Record<string, unknown>, edited: Record<string, unknown>): string[] {
   const checked = (tool.input as InputSchema<Record<string, unknown>>).check(edited);
-  const after = checked.ok ? checked.value : edited;
-  const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...keys].filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]));
+  return changedFields(before, checked.ok ? checked.value : edited);
 }
 
 function tooLate({ name }: Tool): Ending {

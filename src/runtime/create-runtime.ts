@@ -1,6 +1,7 @@
 import { ToolError } from '../kernel/error.ts';
 import type { Approver, BlobStore, Clock, Logger, Policy, Store, Vault, Witness } from '../kernel/ports.ts';
 import { silentLogger } from '../kernel/silent-logger.ts';
+import { systemClock } from '../kernel/system-clock.ts';
 import type { World } from '../kernel/workspace.ts';
 import { AccessLocks } from './access-locks.ts';
 import { EventBus } from './event-bus.ts';
@@ -80,8 +81,6 @@ export const allowAll: Policy = {
       ? { verdict: 'allow', rule: 'allow-all', reason: 'Everything is allowed here.' }
       : { verdict: 'ask', rule: "the tool's own", reason: ownReason },
 };
-
-const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
 function mustBe(name: string, value: number | undefined, fits: (value: number) => boolean, what: string): void {
   if (value === undefined || (typeof value === 'number' && fits(value))) return;

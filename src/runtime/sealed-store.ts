@@ -70,7 +70,9 @@ export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: 
     calls: (query) => then(store.calls(query), (page) => revealedPage(query, page)),
   };
   const { decide, note, record } = ledger;
-  if (decide !== undefined) changes.decide = (event, ...more) => decide.call(store, hiddenEvent(event), ...more);
+  if (decide !== undefined) {
+    changes.decide = (event, move, rules) => decide.call(store, hiddenEvent(event), move, rules?.map(hide));
+  }
   if (note !== undefined) changes.note = (session, event) => note.call(store, session, hide(hiddenCalls(event)));
   if (record !== undefined) changes.record = (event) => record.call(store, hide(event));
   for (const name of ['approval', 'approvalOf'] as const) {

@@ -20,7 +20,7 @@ export interface Engine {
   now(): MaybePromise<number>;
   /** The clock that people read: when events happened. */
   wall(): number;
-  /** Which of these nodes have ended. Asked inside a unit, so the answer may be kept as long as that runs. */
+  /** Which of these nodes have ended. Asked before a unit; one that turns out to live is found by `giveUp` in it. */
   ended(nodes: readonly NodeStamp[]): MaybePromise<readonly NodeStamp[]>;
   /** Inside a unit, before a node's calls are taken from it. False when it turns out to live. Absent where the dead stay dead. */
   giveUp?(node: NodeStamp): Work<boolean>;

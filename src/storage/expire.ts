@@ -1,5 +1,6 @@
 import type { Outcome } from '../kernel/call.ts';
 import type { NewEvent, StoredEvent } from '../kernel/event.ts';
+import { expiredFailure } from '../kernel/expired-failure.ts';
 import type { Unit } from './batch.ts';
 import type { Engine } from './engine.ts';
 import { toJson } from './json.ts';
@@ -40,6 +41,6 @@ function expireUnit(approval: ApprovalTable, at: number): Unit<readonly StoredEv
 }
 
 function outcomeOf(tool: string): Outcome {
-  const message = `Nobody answered the request to approve ${tool} in time, so it did not run. Ask again when somebody is there.`;
-  return { ok: false, text: `Error: ${message}`, error: { code: 'APPROVAL_EXPIRED', message } };
+  const error = expiredFailure(tool);
+  return { ok: false, text: `Error: ${error.message}`, error };
 }

@@ -145,13 +145,20 @@ export class SqlStore implements Ledger {
     return stored[0] as StoredSystemEvent;
   }
 
-  async decide(event: NewEvent<'approval.decided'>, move?: CallMove): Promise<StoredEvent | null> {
+  async decide(
+    event: NewEvent<'approval.decided'>,
+    move?: CallMove,
+    rules: readonly NewSystemEvent<'rule.saved'>[] = [],
+  ): Promise<StoredEvent | null> {
     const { blobs } = this.#engine;
     const payload = await toPayload(blobs, event.data);
     const prepared = move === undefined ? undefined : await preparedMove(blobs, move);
+    const saved = await Promise.all(
+      rules.map(async (rule) => ({ event: rule, payload: await toPayload(blobs, rule.data) })),
+    );
     const now = await this.#engine.now();
     try {
-      return await this.#engine.write(decideUnit(event, payload, now, prepared));
+      return await this.#engine.write(decideUnit(event, payload, now, { move: prepared, rules: saved }));
     } catch (error) {
       if (error instanceof MoveRefused) return null;
       throw error;

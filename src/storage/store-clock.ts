@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { Clock } from '../kernel/ports.ts';
+import { systemClock } from '../kernel/system-clock.ts';
 
 interface Anchor {
   wall: number;
   uptime: number;
 }
-
-const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
 /** What tells time although somebody sets the wall clock: which boot this is, and how many ms it has lasted so far. */
 export interface Machine {

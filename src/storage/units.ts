@@ -1,5 +1,12 @@
 import { type CallState, isFinal } from '../kernel/call.ts';
-import type { CallMove, LogEvent, NewEvent, StoredEvent } from '../kernel/event.ts';
+import {
+  type CallMove,
+  type LogEvent,
+  type NewEvent,
+  type NewSystemEvent,
+  type StoredEvent,
+  SYSTEM_SESSION,
+} from '../kernel/event.ts';
 import { StoreError } from '../kernel/store-error.ts';
 import { AtOnce, type Batch, type Unit } from './batch.ts';
 import type { AnyNewEvent } from './event-rows.ts';
@@ -156,12 +163,17 @@ function takenOver(session: string): StoreError {
   return new StoreError('failed', `this process was silent for so long that session ${session} may be another's now`);
 }
 
-/** The first decision about a pending approval, and the move of its call with it: both or neither. */
+export interface WithDecision {
+  readonly move: PreparedMove | undefined;
+  readonly rules: readonly { event: NewSystemEvent<'rule.saved'>; payload: Payload }[];
+}
+
+/** The first decision about a pending approval, and with it the move of its call and the rules it saves: all or nothing. */
 export function decideUnit(
   event: NewEvent<'approval.decided'>,
   payload: Payload,
   now: number,
-  move?: PreparedMove,
+  { move, rules }: WithDecision,
 ): Unit<StoredEvent | null> {
   return function* (batch) {
     const { approvalId, by, message } = event.data;
@@ -177,6 +189,10 @@ export function decideUnit(
     if (decided === undefined) return null;
     if (move !== undefined && (yield* applyMove(batch, known.call_id, move, event.at)) === undefined) {
       throw new MoveRefused();
+    }
+    for (const rule of rules) {
+      yield* project(batch, SYSTEM_SESSION, rule.event, rule.payload);
+      batch.stage(SYSTEM_SESSION, null, rule.event, rule.payload);
     }
     return batch.stage(known.session, known.call_id, event, payload) as StoredEvent;
   };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CallRecord } from '../kernel/call.ts';
-import type { LogEvent, NewEvent } from '../kernel/event.ts';
+import { type LogEvent, type NewEvent, SYSTEM_SESSION } from '../kernel/event.ts';
 import type { Ledger } from '../kernel/ledger.ts';
 import { type Check, checksOf } from './contract.ts';
 import { AT, asked, decided, finished, requestedCall, started } from './sample-calls.ts';
@@ -105,6 +105,32 @@ export function ledgerContract(open: OpenShared): Check[] {
       assert.equal((await ledger.approvals({}))[0]?.state, 'pending');
       assert.equal((await ledger.events('s1')).length, 5);
       assert.equal(await ledger.decide(decided(call, 'nobody')), null);
+    },
+
+    async 'the rules of a decision are saved with it, or not at all'({ ledger, another }) {
+      const call = requestedCall();
+      await ledger.submit(call);
+      await ledger.move(...asked(call, 'a1'));
+      const rule = (ruleId: string) => {
+        const data = { ruleId, rule: `allow write_file(${ruleId})`, verdict: 'allow', by: 'ann' } as const;
+        return { type: 'rule.saved', at: AT, data } as const;
+      };
+      const running = { from: ['running'], to: 'failed' } as const;
+      assert.equal(await ledger.decide(decided(call, 'a1'), running, [rule('r0')]), null);
+      assert.deepEqual(await ledger.rules(), []);
+      const other = await another();
+      const answers = await Promise.all([
+        ledger.decide(decided(call, 'a1'), undefined, [rule('r1'), rule('r2')]),
+        other.decide(decided(call, 'a1'), undefined, [rule('r3'), rule('r4')]),
+      ]);
+      const saved = (await other.rules()).map(({ id }) => id).sort();
+      assert.deepEqual(saved, answers[0] === null ? ['r3', 'r4'] : ['r1', 'r2']);
+      const told = (await ledger.log(0, 100)).filter(({ session }) => session === SYSTEM_SESSION);
+      assert.deepEqual(
+        told.map(({ type }) => type),
+        ['rule.saved', 'rule.saved'],
+      );
+      assert.deepEqual((await ledger.verify()).problems, []);
     },
 
     async "an approval expires by the store's clock, and its call with it"({ ledger }) {
