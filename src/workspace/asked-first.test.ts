@@ -21,6 +21,14 @@ test('a place is judged by where it would stand, not by the links that lead ther
   expect([existsSync(ws.file('.vscode')), existsSync(ws.file('.git/hooks'))]).toEqual([false, false]);
 });
 
+test('behind a link a path is judged as it was given, too: below node_modules nothing else tells', async () => {
+  await using ws = await tempWorkspace({ ...no, files: { 'node_modules/s/.env': 'CANARY' } });
+  symlinkSync('node_modules/s', ws.file('s'));
+  expect((await ws.call('read_file', { path: 's/.env' })).error?.code).toBe('PERMISSION_DENIED');
+  const planted = await ws.call('write_file', { path: 's/.vscode/tasks.json', content: '{}' });
+  expect(planted.error?.code).toBe('APPROVAL_DENIED');
+});
+
 test('a folder cannot bring files to a protected place that each of them would be asked about', async () => {
   await using ws = await tempWorkspace(no);
   await ws.call('write_file', { path: 'v/tasks.json', content: '{}' });

@@ -1,5 +1,5 @@
 import { closeSync, linkSync, mkdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
-import { isWalked } from '../kernel/file-policy.ts';
+import { liesUnwalked } from '../kernel/file-policy.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Applied, Change } from '../kernel/workspace.ts';
 import { copyTree, syncFolder } from './copy-tree.ts';
@@ -131,12 +131,7 @@ function staysOrdinary(place: Place, below: readonly string[], from: string, to:
 
 /** What lies below node_modules may be git's by its name, but nobody looks at what it makes git run there. */
 function isAskedAbout(place: Place, path: string, target: string): boolean {
-  return place.protection({ path, via: [] }) !== null && (isLookedAt(path) || !isLookedAt(target));
-}
-
-function isLookedAt(path: string): boolean {
-  const names = path.split('/');
-  return names.every((_, i) => isWalked(names.slice(0, i).join('/')));
+  return place.protection({ path, via: [] }) !== null && (!liesUnwalked(path) || liesUnwalked(target));
 }
 
 function occupied({ path, stat }: Spot): Result<never> {
