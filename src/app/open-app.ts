@@ -12,6 +12,7 @@ import type { RemoteServer } from '../mcp/client/remote-server.ts';
 import { mayBeToolOf } from '../mcp/client/tool-name.ts';
 import { createWeb, withWeb } from '../net/create-web.ts';
 import type { ExplainingPolicy } from '../policy/create-policy.ts';
+import { gitConfigs } from '../policy/git-configs.ts';
 import { gitContents } from '../policy/git-contents.ts';
 import { scriptFiles } from '../policy/script-files.ts';
 import { createProcesses } from '../processes/create-processes.ts';
@@ -150,6 +151,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     sandbox: sandbox.value,
     scriptFiles,
     gitContents,
+    gitConfigs,
     files,
     network: { hosts: config.allowedHosts },
   });
