@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import type { FilePolicy } from '../kernel/file-policy.ts';
 import type { Sandbox } from '../kernel/sandbox.ts';
 import { createDialer } from '../net/dialer.ts';
+import { gitConfigs } from '../policy/git-configs.ts';
 import { gitContents } from '../policy/git-contents.ts';
 import { scriptFiles } from '../policy/script-files.ts';
 import { createProcesses, type Processes } from '../processes/create-processes.ts';
@@ -42,7 +43,7 @@ export async function openCommands(options: CommandsOptions): Promise<OpenComman
   const { files, hosts = [], stateFolder } = options;
   mkdirSync(stateFolder, { recursive: true, mode: 0o700 });
   const sandbox = await chooseSandbox(options);
-  const processes = createProcesses({ sandbox, scriptFiles, gitContents, files, network: { hosts } });
+  const processes = createProcesses({ sandbox, scriptFiles, gitContents, gitConfigs, files, network: { hosts } });
   return {
     sandbox,
     addTo: processes.addTo,

@@ -26,6 +26,7 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
     '它会运行 $1 的内容，而这段内容在本会话中还没有运行过：$2',
   ],
   [/^(?:The variable )?(.+) may change what runs\.$/s, '$1 可能改变实际运行的内容。'],
+  [/^It may print (.+) from the repository, where nothing hides it\.$/s, '它可能打印仓库中的 $1，而那里没有遮挡。'],
   [/^The sandbox contains it\.$/, '它在沙箱内运行。'],
   [/^There is no sandbox to contain it\.$/, '没有沙箱可以隔离它。'],
   [/^The rule (.+) says so\.$/s, '规则 $1 如此规定。'],
