@@ -159,6 +159,34 @@ describe('the stream of events', () => {
     expect((await server.get('/v1/health')).status).toBe(200);
   });
 
+  test('is not counted when its reader had gone before it was opened', async () => {
+    const { ledger } = server.host;
+    const session = ledger.session.bind(ledger);
+    let [asked, open] = [0, () => {}];
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    ledger.session = async (id) => {
+      asked++;
+      await opened;
+      return session(id);
+    };
+    const gone = new AbortController();
+    const readers = Array.from({ length: 40 }, () =>
+      server.fetch('/v1/events?session=s1', { signal: gone.signal }).catch(() => {}),
+    );
+    await expect.poll(() => asked, { timeout: 10_000 }).toBe(40);
+    gone.abort();
+    await Promise.all(readers);
+    await delay(500);
+    open();
+    await delay(100);
+    ledger.session = session;
+    const next = await server.fetch('/v1/events?session=s1');
+    expect(next.status).toBe(200);
+    await next.body?.cancel();
+  });
+
   test('a reader that stops reading is not buffered for, others hear everything, and it can catch up', async () => {
     const stalled = Array.from({ length: 20 }, () => stall());
     const reader = listen('/v1/events?session=api-owner&after=0');
