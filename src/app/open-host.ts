@@ -25,6 +25,7 @@ import { proposeFor } from './propose-for.ts';
 import { createSettings, reloadRules } from './settings-door.ts';
 import { takeOverCalls } from './take-over-calls.ts';
 import { tellFileChanges } from './tell-file-changes.ts';
+import { undoCall } from './undo-call.ts';
 import { VERSION } from './version.ts';
 import { workspaceId } from './workspace-id.ts';
 
@@ -162,7 +163,7 @@ function toBackend(id: string, app: App): WorkspaceBackend {
     executor,
     context,
     world: workspace,
-    undo: (callId) => workspace.undo(callId),
+    undo: (callId, by) => undoCall(app, callId, by),
     canUndo: (callId) => workspace.canUndo(callId),
     gitStatus: oneAtATime(() => workspace.gitStatus()),
   };

@@ -262,6 +262,11 @@ test('a task runs headless: what needs a person is refused, and the rest is done
   expect((await cli(place, ['undo', done.id])).out).toContain('As before again: b.txt');
   const taken = JSON.parse((await cli(place, ['history', '--tool', 'person:undo', '--json'])).out.split('\n')[0] ?? '');
   expect(taken).toMatchObject({ tool: 'person:undo', args: { by: 'terminal', call: done.id }, state: 'succeeded' });
+  expect((await cli(place, ['undo', done.id])).err).toContain('were undone already');
+  const failed = JSON.parse(
+    (await cli(place, ['history', '--tool', 'person:undo', '--json'])).out.split('\n')[0] ?? '',
+  );
+  expect(failed).toMatchObject({ args: { by: 'terminal', call: done.id }, state: 'failed' });
   expect(existsSync(join(place.workspace, 'b.txt'))).toBe(false);
   expect((await cli(place, ['verify'])).out).toContain('The record is whole');
 });

@@ -24,7 +24,8 @@ export interface WorkspaceBackend {
   readonly world: { open(caller: Caller): Reach };
   /** Whether it knows changes of this call that can be taken back. */
   canUndo(callId: string): boolean;
-  undo(callId: string): Promise<Result<{ readonly restored: readonly string[] }>>;
+  /** Recorded with who does it. */
+  undo(callId: string, by: string): Promise<Result<{ readonly restored: readonly string[] }>>;
   /** How the files stand to git; null where nobody can tell. */
   gitStatus(): Promise<Result<GitStatusView | null>>;
 }

@@ -123,10 +123,11 @@ class Chat {
       limit: 50,
     });
     for (const id of callId === undefined ? latest.items.map((call) => call.id) : [callId]) {
+      if (callId === undefined && !app.workspace.canUndo(id)) continue;
       const undone = await undoCall(app, id, 'terminal');
       if (undone.ok) return print(words.undone(undone.value.restored.join(', ')));
-      const isNone = undone.error.code === 'FILE_NOT_FOUND' || undone.error.message.includes('already');
-      if (callId !== undefined || !isNone) return note(words.said(undone.error.message));
+      const isForgotten = undone.error.code === 'FILE_NOT_FOUND';
+      if (callId !== undefined || !isForgotten) return note(words.said(undone.error.message));
     }
     print(words.nothing);
   }

@@ -7,7 +7,6 @@ import type { StartCall } from '../../protocol/calls.ts';
 import { newCallId } from '../../runtime/call-id.ts';
 import type { CallOptions } from '../../runtime/executor.ts';
 import { FairPlaces } from '../../runtime/fair-places.ts';
-import { openByHand, recordByHand } from '../../runtime/record-by-hand.ts';
 import type { Backend, WorkspaceBackend } from '../backend.ts';
 import { type Credential, maySee } from '../credentials.ts';
 import { type Answer, type Handlers, json } from '../handler.ts';
@@ -89,9 +88,7 @@ export function callRoutes(backend: Backend): CallHandlers {
       // Known to a journal alone where what its call left in the log was pruned; to which of them, they say.
       const place = found.find((each) => each.canUndo(id)) ?? (call === null ? undefined : found[0]);
       if (place === undefined) return unknownCall();
-      const session = call?.session ?? (await openByHand(ledger, place.id, who.name));
-      const deed = { id: newCallId(), session, action: 'person:undo', args: { by: who.name, call: id } } as const;
-      const undone = await recordByHand(ledger, deed, () => place.undo(id));
+      const undone = await place.undo(id, who.name);
       return undone.ok ? json(undone.value) : failureResponse(undone.error);
     },
 
