@@ -110,20 +110,24 @@ function doorkeeper({ credentials, open }: ApiParts) {
     const token = /^Bearer ([\x21-\x7e]{1,500})$/i.exec(req.header('authorization') ?? '')?.[1];
     const tokenHash = token === undefined ? '' : hashToken(token);
     const credential = token === undefined ? undefined : credentials.find(tokenHash);
-    if (credential !== undefined) {
-      open.add(tokenHash, env.outgoing);
-      return { credential, tokenHash };
-    }
-    const headers = { 'WWW-Authenticate': 'Bearer' };
-    const code = 'UNAUTHENTICATED';
-    if (token === undefined) {
-      return problemResponse({ code, message: 'Send the token as Authorization: Bearer TOKEN.' }, headers);
-    }
-    const wait = failed.add(env.incoming.socket.remoteAddress ?? '');
-    if (wait === 0) return problemResponse({ code, message: 'That token is not, or no longer, valid.' }, headers);
-    const message = `Too many wrong tokens: wait ${wait} s.`;
-    return problemResponse({ code: 'TOO_MANY_REQUESTS', message }, { 'Retry-After': String(wait) });
+    if (credential === undefined) return token === undefined ? noToken() : wrongToken(failed, env);
+    open.add(tokenHash, env.outgoing);
+    return { credential, tokenHash };
   };
+}
+
+const ASKS_FOR_TOKEN = { 'WWW-Authenticate': 'Bearer' };
+
+function noToken(): Response {
+  const message = 'Send the token as Authorization: Bearer TOKEN.';
+  return problemResponse({ code: 'UNAUTHENTICATED', message }, ASKS_FOR_TOKEN);
+}
+
+function wrongToken(failed: FailedTries, { incoming }: Env['Bindings']): Response {
+  const wait = failed.add(incoming.socket.remoteAddress ?? '');
+  const message = wait === 0 ? 'That token is not, or no longer, valid.' : `Too many wrong tokens: wait ${wait} s.`;
+  if (wait === 0) return problemResponse({ code: 'UNAUTHENTICATED', message }, ASKS_FOR_TOKEN);
+  return problemResponse({ code: 'TOO_MANY_REQUESTS', message }, { 'Retry-After': String(wait) });
 }
 
 type Checked = { value: unknown } | { response: Response };
