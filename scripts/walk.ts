@@ -14,7 +14,7 @@ interface Step {
 const WALK: readonly Step[] = [
   {
     file: 'src/http/create-api.ts',
-    functions: ['serveOperation', 'doorkeeper', 'bodyOf', 'checked'],
+    functions: ['serveOperation', 'doorkeeper', 'queryOf', 'bodyOf', 'checked'],
     what: 'who is it, may they, does it fit',
   },
   {

@@ -1,4 +1,5 @@
 export { type Agent, type AgentOptions, createAgent, type RunOptions, type RunOutcome } from './agent/create-agent.ts';
+export { type CommandsOptions, type OpenCommands, openCommands } from './app/open-commands.ts';
 export { type Access, UNKNOWN_ACCESS } from './kernel/access.ts';
 export type { CallRecord, CallState, Effect, FinalState, Outcome } from './kernel/call.ts';
 export { ToolCategory } from './kernel/category.ts';
@@ -29,6 +30,7 @@ export type {
   Verdict,
 } from './kernel/ports.ts';
 export { fail, type MaybePromise, type Metadata, ok, type Result } from './kernel/result.ts';
+export type { RunRequest, RunResult, Sandbox } from './kernel/sandbox.ts';
 export { StoreError, type StoreTrouble } from './kernel/store-error.ts';
 export { defineTool, type OwnReason, type Tool, type ToolContext, type ToolSource } from './kernel/tool.ts';
 export { type ParameterType, ToolParameter, type ToolParameterInit } from './kernel/tool-parameter.ts';
@@ -61,6 +63,7 @@ export {
   type PolicyOptions,
 } from './policy/create-policy.ts';
 export { MODES, type Mode } from './policy/modes.ts';
+export { type Proposal, proposeRules } from './policy/propose-rule.ts';
 export type { Rule, RuleVerdict } from './policy/rule.ts';
 export { parseRule, parseRules, type RuleSet, type RuleSource } from './policy/rules.ts';
 export { strictCommands } from './policy/strict-list.ts';

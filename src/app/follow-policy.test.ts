@@ -57,3 +57,34 @@ test('a slow reading of the rules does not undo a later one', async () => {
   await Promise.all([slow, quick]);
   expect(await verdict()).toBe('deny');
 });
+
+test('a rule and a switch of another process that come while they are first read are not missed', async () => {
+  const { store, workspace } = app;
+  const { rules, toolStates } = store;
+  // After they were read, and before the answer is there.
+  const data = { ruleId: 'r1', rule: 'bash(ls)', verdict: 'deny', by: 'ana', workspace: null } as const;
+  store.rules = async () => {
+    store.rules = rules;
+    const read = await rules();
+    await store.record({ type: 'rule.saved', at: Date.now(), data });
+    return read;
+  };
+  store.toolStates = async () => {
+    store.toolStates = toolStates;
+    const read = await toolStates();
+    await store.record({ type: 'tool.switched', at: Date.now(), data: { tool: 'glob', enabled: false, by: 'ana' } });
+    return read;
+  };
+  const kept = { store, blobs: app.blobs, hider: app.hider };
+  const env = { PATH: '/usr/local/bin:/usr/bin:/bin' };
+  const second = await openApp({ workspace: workspace.root, home, env, store: kept });
+  if (!second.ok) throw new Error(second.error.message);
+  const { executor, context, registry } = second.value;
+  const judged = async () => {
+    const reviewed = await executor.review('bash', context, { command: 'ls' });
+    return reviewed.ok && reviewed.value.verdict.verdict;
+  };
+  await expect.poll(judged, { timeout: 5000 }).toBe('deny');
+  await expect.poll(() => registry.find('glob').ok, { timeout: 5000 }).toBe(false);
+  await second.value.close();
+});

@@ -68,8 +68,8 @@ export async function followPolicy(
     const rules = [...fixed, ...kept.flatMap((rule) => (rule.ok ? [rule.value] : []))];
     return { mode, rules: rules.toSorted(byStrictness), files, home, contained, ...(urls && { urls }) };
   };
-  let options = optionsWith(await store.rules());
-  let current = createPolicy(options);
+  let options: PolicyOptions;
+  let current: ExplainingPolicy;
   let loading: Promise<void> = Promise.resolve();
   /** One after the other: the last to begin is the last to end, and knows the most. */
   const reload = () => {
@@ -95,6 +95,8 @@ export async function followPolicy(
     unfollow();
     clearTimeout(again);
   };
+  // Only now: one that is saved meanwhile is heard of.
+  await reload();
   const policy: ExplainingPolicy = {
     decide: (subject) => current.decide(subject),
     explain: (subject) => current.explain(subject),

@@ -15,7 +15,14 @@ export async function followToolStates(
     if (enabled && !disabled.includes(tool)) registry.enable(tool);
     else registry.disable(tool);
   };
-  const states = new Map(await store.toolStates());
+  const states = new Map<string, boolean>();
+  const unfollow = store.follow((event) => {
+    if (event.type !== 'tool.switched') return;
+    states.set(event.data.tool, event.data.enabled);
+    apply(event.data.tool, event.data.enabled);
+  });
+  // Only now: a switch that comes meanwhile is heard of, and is newer than what is read.
+  for (const [tool, enabled] of await store.toolStates()) if (!states.has(tool)) states.set(tool, enabled);
   const applyAll = () => {
     for (const [tool, enabled] of states) apply(tool, enabled);
     for (const tool of disabled) apply(tool, false);
@@ -23,11 +30,6 @@ export async function followToolStates(
   applyAll();
   // A tool that comes later, from a server, may have been switched off before.
   const unwatch = registry.onChange(applyAll);
-  const unfollow = store.follow((event) => {
-    if (event.type !== 'tool.switched') return;
-    states.set(event.data.tool, event.data.enabled);
-    apply(event.data.tool, event.data.enabled);
-  });
   return () => {
     unwatch();
     unfollow();

@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { ExecutionContext } from '../kernel/execution-context.ts';
@@ -12,9 +12,6 @@ import type { RemoteServer } from '../mcp/client/remote-server.ts';
 import { mayBeToolOf } from '../mcp/client/tool-name.ts';
 import { createWeb, withWeb } from '../net/create-web.ts';
 import type { ExplainingPolicy } from '../policy/create-policy.ts';
-import { gitContents } from '../policy/git-contents.ts';
-import { scriptFiles } from '../policy/script-files.ts';
-import { createProcesses } from '../processes/create-processes.ts';
 import { builtInToolsets } from '../runtime/built-in-toolsets.ts';
 import { ToolExecutor } from '../runtime/executor.ts';
 import type { SecretHider } from '../runtime/hide-secrets.ts';
@@ -23,7 +20,6 @@ import { type AnyTool, ToolRegistry } from '../runtime/registry.ts';
 import { builtInTools } from '../tools/index.ts';
 import { openWorkspace, type Workspace } from '../workspace/open-workspace.ts';
 import { hearCancels } from './cancel-call.ts';
-import { chooseSandbox } from './choose-sandbox.ts';
 import { type LoadedConfig, loadConfig } from './config/load-config.ts';
 import type { Config } from './config/settings.ts';
 import type { Texts } from './config/texts.ts';
@@ -31,6 +27,7 @@ import { type FollowedPolicy, followPolicy } from './follow-policy.ts';
 import { followToolStates } from './follow-tool-states.ts';
 import { hostsOfRules } from './hosts-of-rules.ts';
 import { knownTools } from './known-tools.ts';
+import { openCommands } from './open-commands.ts';
 import { type LogPlace, openLog } from './open-log.ts';
 import { openSealedStore, type SealedStore } from './open-sealed-store.ts';
 import { ownPorts } from './own-ports.ts';
@@ -101,15 +98,16 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   registry.registerMany(options.tools ?? []);
   for (const toolset of builtInToolsets) registry.addToolset(toolset);
   const files = filePolicyOf(config);
-  mkdirSync(join(stateDir, 'sandbox'), { recursive: true, mode: 0o700 });
-  const sandbox = await chooseSandbox(config.sandbox, {
+  const commands = await openCommands({
     files,
     home,
     path: env.PATH ?? '',
-    stateDir,
+    stateFolder: join(stateDir, 'sandbox'),
+    sandbox: config.sandbox,
+    hosts: config.allowedHosts,
     ownPorts: ownPorts(stateDir, config.port),
   });
-  if (!sandbox.ok) return sandbox;
+  const { sandbox } = commands;
   const opened = options.store === undefined ? await openSealedStore(loaded.value, env) : ok(options.store);
   if (!opened.ok) return opened;
   const { store, blobs, hider } = opened.value;
@@ -132,7 +130,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     workspace: workspaceId(root),
     files,
     home,
-    contained: sandbox.value.kind !== 'none',
+    contained: sandbox.kind !== 'none',
     known,
     tools: registry.offered(),
     urls: web.urls,
@@ -144,21 +142,14 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     root,
     policy: files,
     journal: { folder: join(stateDir, 'journal') },
-    sandbox: sandbox.value,
+    sandbox,
     ownFolders: [stateDir],
     logger: log,
-  });
-  const processes = createProcesses({
-    sandbox: sandbox.value,
-    scriptFiles,
-    gitContents,
-    files,
-    network: { hosts: config.allowedHosts },
+    home,
   });
   closing.push(
     () => workspace.close(),
-    () => sandbox.value.close(),
-    () => processes.close(),
+    () => commands.close(),
     policy.value.stop,
   );
   closing.push(await followToolStates(store, registry, config.disabledTools));
@@ -168,7 +159,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     policy: policy.value.policy,
     store,
     blobs,
-    world: withWeb(processes.addTo(workspace), web),
+    world: withWeb(commands.addTo(workspace), web),
     witness: createWitness(workspace),
     ...(options.approver !== undefined && { approver: options.approver }),
     live,
@@ -181,7 +172,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     loaded: loaded.value,
     store,
     blobs,
-    sandbox: sandbox.value,
+    sandbox,
     workspace,
     policy: policy.value.policy,
     hider,

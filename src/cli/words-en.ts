@@ -29,7 +29,7 @@ export const en = {
     help: 'show this help',
     version: 'show the version',
     set: 'any setting of the configuration; several may be given',
-    port: 'the port; the next free one if it is taken',
+    port: 'the port; only the usual one gives way to the next free one',
     host: 'the address to listen on',
     headless: 'nobody can be asked: refuse at once what needs a person',
     session: 'the session to go on with, or the name of a new one',

@@ -31,7 +31,7 @@ export const zh: typeof en = {
     help: '显示帮助',
     version: '显示版本',
     set: '任意设置项，可以给多个',
-    port: '端口；被占用时取下一个空闲端口',
+    port: '端口；只有默认端口会在被占用时换下一个',
     host: '监听地址',
     headless: '无人可问：需要人批准的一律立即拒绝',
     session: '要继续的会话，或新会话的名字',

@@ -1,4 +1,5 @@
 import { type Context, Hono } from 'hono';
+import { z } from 'zod';
 import { messageOf } from '../kernel/error.ts';
 import type { Route } from '../protocol/route.ts';
 import { type Operation, ROUTES } from '../protocol/routes.ts';
@@ -94,7 +95,7 @@ async function serveOperation(c: Context<Env>, { route, handle, enter }: Served)
   if (!mayDo(credential.role, route.needs)) return forbidden(credential, route);
   // What an admin changes holds for every session.
   if (route.needs === 'admin' && credential.sessions !== null) return limited(credential.sessions);
-  const query = route.query === undefined ? { value: undefined } : checked(route.query, c.req.query(), 'query');
+  const query = queryOf(route.query ?? NO_QUERY, c);
   if ('response' in query) return query.response;
   const body = route.body === undefined ? { value: undefined } : await bodyOf(route.body, c.env.incoming);
   if ('response' in body) return body.response;
@@ -109,23 +110,36 @@ function doorkeeper({ credentials, open }: ApiParts) {
     const token = /^Bearer ([\x21-\x7e]{1,500})$/i.exec(req.header('authorization') ?? '')?.[1];
     const tokenHash = token === undefined ? '' : hashToken(token);
     const credential = token === undefined ? undefined : credentials.find(tokenHash);
-    if (credential !== undefined) {
-      open.add(tokenHash, env.outgoing);
-      return { credential, tokenHash };
-    }
-    const headers = { 'WWW-Authenticate': 'Bearer' };
-    const code = 'UNAUTHENTICATED';
-    if (token === undefined) {
-      return problemResponse({ code, message: 'Send the token as Authorization: Bearer TOKEN.' }, headers);
-    }
-    const wait = failed.add(env.incoming.socket.remoteAddress ?? '');
-    if (wait === 0) return problemResponse({ code, message: 'That token is not, or no longer, valid.' }, headers);
-    const message = `Too many wrong tokens: wait ${wait} s.`;
-    return problemResponse({ code: 'TOO_MANY_REQUESTS', message }, { 'Retry-After': String(wait) });
+    if (credential === undefined) return token === undefined ? noToken() : wrongToken(failed, env);
+    open.add(tokenHash, env.outgoing);
+    return { credential, tokenHash };
   };
 }
 
+const ASKS_FOR_TOKEN = { 'WWW-Authenticate': 'Bearer' };
+
+function noToken(): Response {
+  const message = 'Send the token as Authorization: Bearer TOKEN.';
+  return problemResponse({ code: 'UNAUTHENTICATED', message }, ASKS_FOR_TOKEN);
+}
+
+function wrongToken(failed: FailedTries, { incoming }: Env['Bindings']): Response {
+  const wait = failed.add(incoming.socket.remoteAddress ?? '');
+  const message = wait === 0 ? 'That token is not, or no longer, valid.' : `Too many wrong tokens: wait ${wait} s.`;
+  if (wait === 0) return problemResponse({ code: 'UNAUTHENTICATED', message }, ASKS_FOR_TOKEN);
+  return problemResponse({ code: 'TOO_MANY_REQUESTS', message }, { 'Retry-After': String(wait) });
+}
+
 type Checked = { value: unknown } | { response: Response };
+
+const NO_QUERY = z.strictObject({});
+
+/** What nobody would look at is refused: whoever sent it meant something by it. */
+function queryOf(schema: NonNullable<Route['query']>, { req }: Context<Env>): Checked {
+  const repeated = Object.entries(req.queries()).find(([, values]) => values.length > 1)?.[0];
+  if (repeated === undefined) return checked(schema, req.query(), 'query');
+  return { response: refuse('INVALID_INPUT', `The query has ${repeated} more than once: send it once.`) };
+}
 
 function checked(schema: NonNullable<Route['query']>, value: unknown, where: string): Checked {
   const parsed = schema.safeParse(value);

@@ -52,6 +52,8 @@ export class EventStreams {
 
   /** Takes the response over; its head must have been written. */
   async open(out: ServerResponse, { session, after, tokenHash, workspace }: StreamOptions): Promise<void> {
+    // Its reader may have gone before it was opened, and then it never closes.
+    if (out.destroyed) return;
     this.#perToken.set(tokenHash, (this.#perToken.get(tokenHash) ?? 0) + 1);
     let client: EventClient | undefined;
     out.on('close', () => {

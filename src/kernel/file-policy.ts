@@ -141,6 +141,12 @@ export function isWalked(folder: string): boolean {
   return !(IN_GIT.test(folder) ? GIT_DATA : PACKAGES).test(folder);
 }
 
+/** Whether a path lies in such a folder, however deep. */
+export function liesUnwalked(path: string): boolean {
+  const names = path.split('/');
+  return names.some((_, i) => !isWalked(names.slice(0, i).join('/')));
+}
+
 const IN_GIT = /(?:^|\/)\.git\//i;
 const PACKAGES = /(?:^|\/)node_modules$/;
 /** Directly in `.git` only: further down a submodule may have such a name, and its hooks with it. */

@@ -5,7 +5,7 @@ import type { Objection } from './judge-access.ts';
  *   plan    only what reads, asked about like in ask; the rest is refused
  *   ask     what reads, new files and listed things; the rest is asked about
  *   auto    whatever the sandbox contains; asks only where nobody can tell what would happen
- *   strict  what is listed; the rest is refused, and nobody is asked
+ *   strict  what reads, new files and listed things, of commands only listed ones; the rest is refused, nobody is asked
  */
 export const MODES = ['plan', 'ask', 'auto', 'strict'] as const;
 export type Mode = (typeof MODES)[number];

@@ -6,6 +6,7 @@ import type { NetworkAccess, RunRequest, RunResult, Sandbox } from '../kernel/sa
 import type { Caller, World } from '../kernel/workspace.ts';
 import { Background } from './background.ts';
 import { Familiar } from './familiar.ts';
+import { withCredential } from './git-credential.ts';
 import { createTextStream } from './text-stream.ts';
 import { TrackedSecrets } from './tracked-secrets.ts';
 
@@ -15,6 +16,8 @@ export interface ProcessesOptions {
   readonly scriptFiles: Commands['scriptFiles'];
   /** The folders in which a command may print what files of a repository held. */
   readonly gitContents: (command: string, cwd?: string) => readonly string[];
+  /** The configurations of git that a command may print. */
+  readonly gitConfigs: (command: string, cwd?: string) => readonly string[];
   /** Which files are sensitive. */
   readonly files: FilePolicy;
   /** What a command may reach that may use the network. Left out: nothing. */
@@ -37,9 +40,12 @@ export function createProcesses(options: ProcessesOptions): Processes {
   const familiar = new Familiar();
   const tracked = new TrackedSecrets(options.sandbox, options.files);
 
-  function exposed(folders: readonly string[], root: string): Promise<string | undefined> | undefined {
-    if (folders.length === 0) return undefined;
+  function exposed(root: string, command: string, cwd?: string): Promise<string | undefined> | undefined {
+    const folders = options.gitContents(command, cwd);
+    const configs = options.gitConfigs(command, cwd);
+    if (folders.length === 0 && configs.length === 0) return undefined;
     const found = folders.map((folder) => tracked.find(root, folder, NOBODY_THERE));
+    if (configs.length > 0) found.push(withCredential(root, configs));
     return Promise.all(found).then((each) => each.find((secret) => secret !== undefined));
   }
 
@@ -56,7 +62,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
       input: (id, text, end) => background.input(scope, id, text, end),
       stop: (id) => background.stop(scope, id),
       scriptFiles: options.scriptFiles,
-      exposedSecret: (command, cwd) => exposed(options.gitContents(command, cwd), root),
+      exposedSecret: (command, cwd) => exposed(root, command, cwd),
       isFamiliar: (path, text) => familiar.has(scope, `${path}\0${text}`),
       remember: (path, text) => familiar.add(scope, `${path}\0${text}`),
     };

@@ -18,6 +18,8 @@ export interface CallRequest {
   /** The caller's own name for this request: the same key in the same session is the same call. */
   key?: string;
   signal?: AbortSignal;
+  /** Ends only the wait for a call that was made before under the same key. */
+  patience?: AbortSignal;
   /** Another way to stop it, by its id. */
   stop?: Stop;
   /** The call's id; left out: a new one. */
@@ -120,6 +122,6 @@ export class CallScope {
   }
 }
 
-function eitherOf(a: AbortSignal | undefined, b: AbortSignal | undefined): AbortSignal | undefined {
+export function eitherOf(a: AbortSignal | undefined, b: AbortSignal | undefined): AbortSignal | undefined {
   return a !== undefined && b !== undefined ? AbortSignal.any([a, b]) : (a ?? b);
 }

@@ -34,6 +34,8 @@ export interface CallOptions {
   signal?: AbortSignal;
   /** Repeating a key in a session repeats the answer, not the call. With another request it is a CONFLICT. */
   key?: string;
+  /** Ends the wait for the call that was made before under the same key; a call that runs for this request goes on. */
+  patience?: AbortSignal;
   /** The call's own id, from `newCallId`, where somebody must know it before the call is over. */
   id?: string;
   /** Told as soon as the store has the call: its id, or that of the one made before under the same key. */

@@ -28,7 +28,10 @@ const noFiles: Files = {
 const noSearch: Search = { glob: refuseLater, grep: refuseLater };
 
 const refuseCommand = (): Result<never> =>
-  fail('NOT_CONFIGURED', 'This tool needs a sandbox to run commands in: open the workspace with one.');
+  fail(
+    'NOT_CONFIGURED',
+    'This tool needs a sandbox to run commands in: give the executor a world that openCommands added them to.',
+  );
 const refuseCommandLater = async () => refuseCommand();
 
 /** For a world in which nothing may run. */

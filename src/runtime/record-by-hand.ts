@@ -1,7 +1,9 @@
 import type { CallRecord } from '../kernel/call.ts';
+import { messageOf } from '../kernel/error.ts';
+import type { CallMove } from '../kernel/event.ts';
 import type { Ledger } from '../kernel/ledger.ts';
 import type { Store } from '../kernel/ports.ts';
-import type { Result } from '../kernel/result.ts';
+import { fail, type Result } from '../kernel/result.ts';
 
 /** Something a person does to files without a tool. The colon keeps its name apart from those of tools. */
 export interface Deed {
@@ -11,7 +13,10 @@ export interface Deed {
   readonly args: { readonly by: string } & Readonly<Record<string, unknown>>;
 }
 
-/** Recorded like a call, before and after, so that the history has it with who did it. */
+/**
+ * Recorded like a call, before and after, so that the history has it with who did it. It counts as running from the
+ * start: one that its process left behind is nothing that anybody could run again.
+ */
 export async function recordByHand<T>(
   store: Store,
   { id, session, action, args }: Deed,
@@ -34,17 +39,29 @@ export async function recordByHand<T>(
     durationMs: null,
     outcome: null,
   };
-  await store.submit(call);
-  const done = await work();
-  const [at, durationMs] = [Date.now(), performance.now() - began];
-  const state = done.ok ? 'succeeded' : 'failed';
-  const outcome = done.ok
-    ? { ok: true, text: `${args.by} did it by hand.`, value: done.value }
-    : { ok: false, text: `Error: ${done.error.message}`, error: done.error };
-  const set = { startedAt: requestedAt, finishedAt: at, durationMs, outcome };
-  const data = { tool: action, state, outcome, durationMs } as const;
-  await store.move(id, { from: ['requested'], to: state, set }, { type: 'call.finished', callId: id, at, data });
+  const start: CallMove = { from: ['requested'], to: 'running', set: { startedAt: requestedAt } };
+  const started = { tool: action, args, summary: action, access: [] };
+  await Promise.all([
+    store.submit(call),
+    store.move(id, start, { type: 'call.started', callId: id, at: requestedAt, data: started }),
+  ]);
+  const done = await work().catch(async (thrown) => {
+    await end(fail('INTERNAL', messageOf(thrown)));
+    throw thrown;
+  });
+  await end(done);
   return done;
+
+  async function end(done: Result<unknown>): Promise<void> {
+    const [at, durationMs] = [Date.now(), performance.now() - began];
+    const state = done.ok ? 'succeeded' : 'failed';
+    const outcome = done.ok
+      ? { ok: true, text: `${args.by} did it by hand.`, value: done.value }
+      : { ok: false, text: `Error: ${done.error.message}`, error: done.error };
+    const set = { finishedAt: at, durationMs, outcome };
+    const data = { tool: action, state, outcome, durationMs } as const;
+    await store.move(id, { from: ['running'], to: state, set }, { type: 'call.finished', callId: id, at, data });
+  }
 }
 
 /** Where it is recorded what people do to a workspace's files outside of any session. Nobody runs tools in it. */

@@ -2,7 +2,7 @@ import { type CallRecord, isFinal } from '../kernel/call.ts';
 import { messageOf } from '../kernel/error.ts';
 import type { Event, LogEvent } from '../kernel/event.ts';
 import { failed, succeeded, type ToolResult } from '../kernel/tool-result.ts';
-import type { CallScope } from './call-scope.ts';
+import { type CallScope, eitherOf } from './call-scope.ts';
 import { digestOf } from './digest.ts';
 import { Interruption, interruptible } from './interruption.ts';
 import type { Runtime } from './runtime.ts';
@@ -31,9 +31,8 @@ export async function answerOfEarlier(
     return failed(tool, { code: 'CONFLICT', message }, { callId: earlier.id });
   }
   if (isFirst) tellCaller(rt, call.request, earlier.id);
-  const wait = untilOver(rt, earlier);
   try {
-    const now = await interruptible(wait.over, undefined, call.cancelSignal).finally(wait.stop);
+    const now = isOver(earlier) ? earlier : await over(rt, call, earlier);
     if (!('state' in now)) return now;
     return now.state === 'queued' ? await resume(now) : recordedResult(now);
   } catch (thrown) {
@@ -70,6 +69,15 @@ function shown(key: string | undefined): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }
 
+function over(
+  rt: Runtime,
+  { cancelSignal, request }: CallScope,
+  earlier: CallRecord,
+): Promise<CallRecord | ToolResult> {
+  const wait = untilOver(rt, earlier);
+  return interruptible(wait.over, undefined, eitherOf(cancelSignal, request.patience)).finally(wait.stop);
+}
+
 interface Wait {
   /** The earlier call once it is over or waits to be taken over, or its result where its end could not be recorded. */
   readonly over: Promise<CallRecord | ToolResult>;
@@ -78,7 +86,6 @@ interface Wait {
 }
 
 function untilOver(rt: Runtime, call: CallRecord): Wait {
-  if (isOver(call)) return { over: Promise.resolve(call), stop() {} };
   const stops: (() => void)[] = [];
   const over = new Promise<CallRecord | ToolResult>((resolve, reject) => {
     stops.push(rt.store.follow === undefined ? rt.bus.on(heard) : rt.store.follow(heard));

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, relative, resolve } from 'node:path';
 import type { FileRule } from '../kernel/file-policy.ts';
+import { gitdirIn, hooksOfUser, inHome, namedPaths } from '../kernel/git-settings.ts';
 import type { Found } from './found.ts';
-import { namedPaths } from './git-config.ts';
 import { inFolder, readInside, readTextInside, statOf } from './inside.ts';
 
 /**
@@ -39,8 +39,8 @@ export function isRepository(names: readonly string[]): boolean {
 export function namedByConfig(workspace: string, found: readonly Found[], home: string): Found[] {
   const known = new Set(found.map(({ path }) => path));
   const configs = found.filter(isGitConfig);
-  const everywhere = configs.length === 0 ? [] : hooksOfUser(home);
-  const at = (folder: string, path: string): string => resolve(folder, path.replace(/^~(?=\/)/, home));
+  const everywhere = configs.length === 0 ? [] : hooksOfUser(home, readText);
+  const at = (folder: string, path: string): string => resolve(folder, inHome(path, home));
   return configs.flatMap((config) => {
     const text = readTextInside(workspace, config.path) ?? '';
     const { hooks, includes, worktree } = namedPaths(text);
@@ -54,16 +54,6 @@ export function namedByConfig(workspace: string, found: readonly Found[], home: 
     return paths
       .flatMap((path) => entryAt(workspace, relative(workspace, path)))
       .filter(({ path }) => !known.has(path));
-  });
-}
-
-/** Where the user's own configuration and the system's send git for hooks, in any repository. One level of includes. */
-function hooksOfUser(home: string): string[] {
-  const files = ['/etc/gitconfig', `${home}/.gitconfig`, `${home}/.config/git/config`];
-  return files.flatMap((file) => {
-    const { hooks, includes } = namedPaths(readText(file));
-    const included = includes.map((path) => resolve(dirname(file), path.replace(/^~(?=\/)/, home)));
-    return [...hooks, ...included.flatMap((each) => namedPaths(readText(each)).hooks)];
   });
 }
 
@@ -145,11 +135,6 @@ export function isOwnWorktree(workspace: string, config: Found, named: string): 
   if (`${gitdir}/`.startsWith(`${top}/`)) return true;
   const back = gitdirIn(readTextInside(workspace, relative(workspace, `${top}/.git`)) ?? '');
   return back !== null && resolve(top, back) === gitdir;
-}
-
-/** Git takes all of the file, so a second line would be part of the path. */
-function gitdirIn(text: string): string | null {
-  return /^gitdir: ([^\r\n]+)[\r\n]*$/.exec(text)?.[1] ?? null;
 }
 
 function isOfGit(path: string, rule: FileRule | null): boolean {

@@ -41,6 +41,14 @@ describe('git on the host runs nothing that a run planted', () => {
   test.each([
     ['as a link called .git', `${SHAPE('evilgit')}; ln -s ../evilgit sub/.git`],
     ['as a link into a folder that is not looked at', `${SHAPE('node_modules/e')}; ln -s ../node_modules/e sub/.git`],
+    [
+      'in a folder that was moved to where nobody looks, behind a link of its name',
+      `mkdir node_modules; mv sub node_modules/sub; ${SHAPE('node_modules/sub/.git')}; ln -s node_modules/sub sub`,
+    ],
+    [
+      'behind a link by a link to all of the packages',
+      `rm -r sub; ${SHAPE('node_modules/e/.git')}; ln -s node_modules nm; ln -s nm/e sub`,
+    ],
     ['as a bare repository', SHAPE('sub')],
     [
       'as a common folder of a bare repository',
@@ -79,6 +87,13 @@ describe('git on the host runs nothing that a run planted', () => {
       `${SHAPE('node_modules/e')}; for f in .git/worktrees/w; do echo ../../../node_modules/e > $f/commondir; mv $f g; done`,
     );
     expect(readFileSync(join(at.workspace, '.git/worktrees/w/commondir'), 'utf8')).toBe('../..\n');
+  });
+
+  test('in a folder where nobody looks, after the link to it was made', async () => {
+    expect((await at.sh('mkdir -p node_modules/e; mv sub s; ln -s node_modules/e sub')).quarantined).toEqual([]);
+    expect((await at.sh(SHAPE('node_modules/e/.git'))).quarantined).not.toEqual([]);
+    statusEverywhere();
+    expect(existsSync(join(at.workspace, 'PWNED'))).toBe(false);
   });
 
   test('in two steps, the first of which looks harmless', async () => {
@@ -148,6 +163,14 @@ test('ordinary worktrees, submodules and bare repositories of a run are left alo
   const { quarantined, stdout } = await at.sh(script);
   expect(stdout).toBe('b/HEAD\nc/HEAD\nw/.git\n');
   expect(quarantined).toEqual([]);
+});
+
+test('links into packages are left alone, and so is what a package manager does there', async () => {
+  const { quarantined, stderr } = await at.sh(
+    'mkdir -p node_modules/p/dist node_modules/.bin p; touch node_modules/p/dist/a.js; ln -s ../p/dist/a.js node_modules/.bin/p; ln -s ../node_modules p/node_modules; ln -s node_modules/p/dist vendor',
+  );
+  expect([quarantined, stderr]).toEqual([[], '']);
+  expect((await at.sh('rm -r node_modules && mkdir -p node_modules/p/dist && ls vendor')).exitCode).toBe(0);
 });
 
 test('a submodule that a run adds is left alone', async () => {

@@ -111,6 +111,12 @@ describe('sensitive files', () => {
     expect(stdout).not.toContain('CANARY');
   });
 
+  test('cannot be read in a folder below node_modules that a link makes a folder of the workspace', async () => {
+    await at.sh('mkdir -p node_modules/conf; ln -s node_modules/conf conf');
+    at.write('conf/.env', 'CANARY');
+    expect((await at.sh('cat conf/.env node_modules/conf/.env')).stdout).toBe('');
+  });
+
   test('cannot be read in a folder that cannot be listed', async () => {
     at.write('d/.env', 'CANARY');
     at.write('listed/sub/.env', 'CANARY');

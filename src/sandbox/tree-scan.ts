@@ -4,6 +4,7 @@ import type { Found } from './found.ts';
 import { gitRule, isRepository, namedByConfig } from './git-folders.ts';
 import { statOf } from './inside.ts';
 import { otherNames } from './other-names.ts';
+import { mayLeadUnwalked, unwalkedTarget } from './unwalked-targets.ts';
 
 export interface TreeScan {
   /** Everything in the workspace that needs a mount of its own. Reads only folders that changed since the last time. */
@@ -22,6 +23,8 @@ interface Folder {
   /** Paths of the folders in it that are looked at. The same strings every time: to make and hash them anew takes as long as to look. */
   readonly below: readonly string[];
   readonly found: readonly Found[];
+  /** Links in it that may lead to a folder that is looked at only because of them. */
+  readonly leads: readonly string[];
 }
 
 /** Let other work run after so long: a first scan of a large tree takes longer than one turn may. */
@@ -50,6 +53,7 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
     const queue = [''];
     let sliceStart = performance.now();
     for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+      if (after.has(path)) continue;
       const folder = readFolder(workspace, path, before.get(path));
       if (folder === 'gone') continue;
       if (folder === 'unreadable') {
@@ -59,6 +63,11 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
       after.set(path, folder);
       for (const each of folder.found) found.push(each);
       for (const each of folder.below) queue.push(each);
+      for (const each of folder.leads) {
+        // The host would go there by the link's name, as to any folder of the workspace.
+        const target = unwalkedTarget(workspace, each);
+        if (target !== null) queue.push(target);
+      }
       if (performance.now() - sliceStart > SLICE_MS) {
         await new Promise((resolve) => setImmediate(resolve));
         sliceStart = performance.now();
@@ -98,10 +107,11 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
     }
   }
 
-  function judgeEntries(path: string, absolute: string): Pick<Folder, 'names' | 'below' | 'found'> {
+  function judgeEntries(path: string, absolute: string): Pick<Folder, 'names' | 'below' | 'found' | 'leads'> {
     const names: string[] = [];
     const below: string[] = [];
     const found: Found[] = [];
+    const leads: string[] = [];
     const entries = readdirSync(absolute, { withFileTypes: true });
     for (const { name } of entries) names.push(name);
     const repository = isRepository(names);
@@ -121,8 +131,9 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
       // A socket is a door to whatever process of the host listens on it.
       else if (entry.isSocket()) found.push({ path: full, kind: 'other', access: 'hidden', rule: null });
       if (kind === 'folder' && access !== 'hidden' && isWalked(full)) below.push(full);
+      if (kind === 'link' && access !== 'hidden' && mayLeadUnwalked(full, `${absolute}/${name}`)) leads.push(full);
     }
-    return { names, below, found };
+    return { names, below, found, leads };
   }
 
   function linkRule(path: string, kind: Found['kind']): FileRule | null {

@@ -3,7 +3,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import { type Finding, inputSchema, isPlainObject, sentences } from '../kernel/check-arguments.ts';
 import type { InputSchema, JsonSchema } from '../kernel/input-schema.ts';
 import { plainCopy } from '../kernel/plain-copy.ts';
-import { inTime } from './in-time.ts';
+import { inTime, READ_MS } from './in-time.ts';
 
 /**
  * A JSON Schema that somebody else wrote (an MCP server, a plain tool object) as an input schema, with the same
@@ -31,7 +31,7 @@ export function foreignInput(json: JsonSchema): InputSchema<Record<string, unkno
 
 function compiled(schema: JsonSchema): ValidateFunction {
   const ajv = newAjv();
-  const accepts = inTime(() => ajv.compile(schema));
+  const accepts = inTime(() => ajv.compile(schema), READ_MS);
   if (accepts === undefined) throw new TypeError('its input schema takes too long to read.');
   return accepts;
 }

@@ -5,6 +5,7 @@ import { createFilePolicy } from '../kernel/file-policy.ts';
 import type { NetworkAccess, Sandbox } from '../kernel/sandbox.ts';
 import type { ToolResult } from '../kernel/tool-result.ts';
 import type { World } from '../kernel/workspace.ts';
+import { gitConfigs } from '../policy/git-configs.ts';
 import { gitContents } from '../policy/git-contents.ts';
 import { scriptFiles } from '../policy/script-files.ts';
 import { createProcesses } from '../processes/create-processes.ts';
@@ -56,7 +57,14 @@ export async function tempWorkspace(given: TempOptions = {}): Promise<TempWorksp
   const { sandbox, network } = given;
   const processes =
     sandbox &&
-    createProcesses({ sandbox, scriptFiles, gitContents, files: createFilePolicy(), ...(network && { network }) });
+    createProcesses({
+      sandbox,
+      scriptFiles,
+      gitContents,
+      gitConfigs,
+      files: createFilePolicy(),
+      ...(network && { network }),
+    });
   const world = processes?.addTo(workspace) ?? workspace;
   const asked: string[] = [];
   const toolwright = createToolwright({

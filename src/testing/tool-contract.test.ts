@@ -4,6 +4,7 @@ import { createFilePolicy } from '../kernel/file-policy.ts';
 import { ok } from '../kernel/result.ts';
 import { defineTool } from '../kernel/tool.ts';
 import { createWeb, withWeb } from '../net/create-web.ts';
+import { gitConfigs } from '../policy/git-configs.ts';
 import { gitContents } from '../policy/git-contents.ts';
 import { scriptFiles } from '../policy/script-files.ts';
 import { createProcesses } from '../processes/create-processes.ts';
@@ -55,7 +56,13 @@ const webTool = (name: string, args: unknown): [string, ToolContractOptions] => 
 };
 /** Real processes in a real sandbox: one for each tool that needs one of its own. */
 const sandbox = trySandbox({ path: '/usr/local/bin:/usr/bin:/bin' });
-const processes = createProcesses({ sandbox: sandbox.sandbox, scriptFiles, gitContents, files: createFilePolicy() });
+const processes = createProcesses({
+  sandbox: sandbox.sandbox,
+  scriptFiles,
+  gitContents,
+  gitConfigs,
+  files: createFilePolicy(),
+});
 afterAll(async () => {
   await processes.close();
   await sandbox[Symbol.asyncDispose]();

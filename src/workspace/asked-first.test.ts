@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { createToolwright } from '../runtime/create-toolwright.ts';
 import { tempWorkspace } from '../testing/temp-workspace.ts';
 import { builtInTools } from '../tools/index.ts';
+import { openWorkspace } from './open-workspace.ts';
 
 /** Everywhere here the person says no: what is done all the same was done unasked. */
 const no = { approve: false };
@@ -18,6 +19,14 @@ test('a place is judged by where it would stand, not by the links that lead ther
   symlinkSync('.toolwright', ws.file('own'));
   expect((await ws.call('write_file', { path: 'own/a/b', content: '' })).error?.code).toBe('PERMISSION_DENIED');
   expect([existsSync(ws.file('.vscode')), existsSync(ws.file('.git/hooks'))]).toEqual([false, false]);
+});
+
+test('behind a link a path is judged as it was given, too: below node_modules nothing else tells', async () => {
+  await using ws = await tempWorkspace({ ...no, files: { 'node_modules/s/.env': 'CANARY' } });
+  symlinkSync('node_modules/s', ws.file('s'));
+  expect((await ws.call('read_file', { path: 's/.env' })).error?.code).toBe('PERMISSION_DENIED');
+  const planted = await ws.call('write_file', { path: 's/.vscode/tasks.json', content: '{}' });
+  expect(planted.error?.code).toBe('APPROVAL_DENIED');
 });
 
 test('a folder cannot bring files to a protected place that each of them would be asked about', async () => {
@@ -44,6 +53,61 @@ test('a folder does not bring a repository out of node_modules, and one from els
     expect(moved.error?.code, name).toBe('PERMISSION_DENIED');
   }
   expect((await ws.call('move_file', { from: 'pkg', to: 'lib' })).ok).toBe(true);
+});
+
+test('a folder of hooks that the configuration of a repository names is protected, under each of its names', async () => {
+  const config = '[core]\n\thooksPath = .githooks\n[include]\n\tpath = ../shared.gitconfig\n';
+  await using ws = await tempWorkspace({
+    ...no,
+    files: { '.git/config': config, 'h/a': '', 'm/tools/post-merge': '' },
+  });
+  symlinkSync('h', ws.file('.githooks'));
+  writeFileSync(ws.file('.git/config.worktree'), '[core]\n\thooksPath = "pkg/tools" ; ours\n');
+  const create = (path: string) => `*** Begin Patch\n*** Add File: ${path}\n+x\n*** End Patch\n`;
+  for (const path of ['.githooks/post-merge', 'h/post-merge', 'pkg/tools/post-merge', 'shared.gitconfig']) {
+    expect((await ws.call('apply_patch', { patch: create(path) })).error?.code, path).toBe('APPROVAL_DENIED');
+  }
+  expect((await ws.call('move_file', { from: 'm', to: 'pkg' })).error?.code).toBe('PERMISSION_DENIED');
+  expect((await ws.call('write_file', { path: 'hooks/a', content: '' })).ok).toBe(true);
+});
+
+test('a folder of hooks that the configuration of the user names is protected, also in a worktree', async () => {
+  await using ws = await tempWorkspace(no);
+  mkdirSync(`${ws.outside}/.git/worktrees/w`, { recursive: true });
+  writeFileSync(`${ws.outside}/.git/worktrees/w/commondir`, '../..\n');
+  writeFileSync(`${ws.outside}/.git/config`, '[core]\n\thooksPath = of-repository\n');
+  writeFileSync(`${ws.outside}/.gitconfig`, '[include]\n\tpath = more\n');
+  writeFileSync(`${ws.outside}/more`, '[core]\n\thooksPath = of-user # ours\n');
+  writeFileSync(ws.file('.git'), `gitdir: ${ws.outside}/.git/worktrees/w\n`);
+  const world = await openWorkspace({ root: ws.root, home: ws.outside });
+  const { call } = createToolwright({ tools: builtInTools, world, approver: () => ({ approved: false }) });
+  for (const path of ['of-repository/post-merge', 'of-user/post-merge']) {
+    expect((await call('write_file', { path, content: '' })).error?.code, path).toBe('APPROVAL_DENIED');
+  }
+  world.close();
+});
+
+test('a folder does not become a repository unasked, nor does one that is get settings', async () => {
+  await using ws = await tempWorkspace({
+    ...no,
+    files: {
+      'x/config': '',
+      'x/objects/a': '',
+      'x/refs/a': '',
+      'y/HEAD': '',
+      'z/HEAD': '',
+      'z/objects/a': '',
+      'z/refs/a': '',
+    },
+  });
+  for (const path of ['x/HEAD', 'y/objects/a', 'y/refs/a', 'y/commondir', 'z/config', 'z/hooks/post-receive']) {
+    expect((await ws.call('write_file', { path, content: '' })).error?.code, path).toBe('APPROVAL_DENIED');
+  }
+  expect((await ws.call('move_file', { from: 'x/config', to: 'z/config' })).error?.code).toBe('APPROVAL_DENIED');
+  for (const path of ['src/config/a.ts', 'src/hooks/b.ts', 'x/objects/b', 'z/objects/b']) {
+    expect((await ws.call('write_file', { path, content: '' })).ok, path).toBe(true);
+  }
+  expect((await ws.call('move_file', { from: 'z', to: 'bare' })).ok).toBe(true);
 });
 
 test('a link does not take the place of a folder with protected files', async () => {

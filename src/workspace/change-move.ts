@@ -1,5 +1,5 @@
 import { closeSync, linkSync, mkdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
-import { isWalked } from '../kernel/file-policy.ts';
+import { liesUnwalked } from '../kernel/file-policy.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Applied, Change } from '../kernel/workspace.ts';
 import { copyTree, syncFolder } from './copy-tree.ts';
@@ -117,11 +117,12 @@ async function mayMove(writer: Writer, from: Spot, to: Spot, change: Move): Prom
 
 /** Nobody was asked about what lies in a folder: it must not become something that somebody would be asked about. */
 function staysOrdinary(place: Place, below: readonly string[], from: string, to: string): Result<void> {
+  const protection = place.protectionBelow(to);
   for (const path of below) {
     const target = `${to}${path.slice(from.length)}`;
     const refused = place.refuses(target);
     if (!refused.ok) return refused;
-    const why = place.protection({ path: target, via: [] });
+    const why = protection(target);
     if (why === null || isAskedAbout(place, path, target)) continue;
     return fail('PERMISSION_DENIED', `${why} Move that file on its own, so that a person is asked.`);
   }
@@ -130,12 +131,7 @@ function staysOrdinary(place: Place, below: readonly string[], from: string, to:
 
 /** What lies below node_modules may be git's by its name, but nobody looks at what it makes git run there. */
 function isAskedAbout(place: Place, path: string, target: string): boolean {
-  return place.protection({ path, via: [] }) !== null && (isLookedAt(path) || !isLookedAt(target));
-}
-
-function isLookedAt(path: string): boolean {
-  const names = path.split('/');
-  return names.every((_, i) => isWalked(names.slice(0, i).join('/')));
+  return place.protection({ path, via: [] }) !== null && (!liesUnwalked(path) || liesUnwalked(target));
 }
 
 function occupied({ path, stat }: Spot): Result<never> {

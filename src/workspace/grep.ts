@@ -3,6 +3,7 @@ import { fail, ok, type Result } from '../kernel/result.ts';
 import type { GrepAnswer, GrepLine, GrepQuery } from '../kernel/workspace.ts';
 import { decodeAs, decodeText, sniffEncoding } from './decode-text.ts';
 import { errnoOf } from './errno.ts';
+import { holdsGitCredential } from './git-credential.ts';
 import { type Decoder, parseHits } from './grep-hits.ts';
 import { newestFirst } from './newest-first.ts';
 import { openFile, readWhole, WHOLE_BYTES } from './open-file.ts';
@@ -148,12 +149,12 @@ function choose(sorted: readonly Counted[], limit: number): Counted[] {
 }
 
 /**
- * Not the content of a file that holds a key, whatever its name. Other names of sensitive files are hidden in a
+ * Not the content of a file that holds a key, whatever its name, or of git's with a credential. Other names of sensitive files are hidden in a
  * sandbox; on the host they are looked for here.
  */
 async function mayShow(searcher: Searcher, path: string): Promise<boolean> {
   const content = contentOf(searcher, path);
-  if (content === null || holdsPrivateKey(content.bytes)) return false;
+  if (content === null || holdsPrivateKey(content.bytes) || holdsGitCredential(path, content.bytes)) return false;
   return searcher.rg.contained || (await searcher.secrets.refuses(path, content.stat)) === undefined;
 }
 

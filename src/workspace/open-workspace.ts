@@ -32,6 +32,8 @@ export interface WorkspaceOptions {
   readonly ownFolders?: readonly string[];
   /** Hears what a crash left that could not be taken back whole. */
   readonly logger?: Logger;
+  /** Where the user's own git configuration is, which may name folders of hooks. Left out: only repositories' own count. */
+  readonly home?: string;
 }
 
 /** The one place that opens workspace files. Give it to an executor as its `world`. */
@@ -57,7 +59,7 @@ const mutexes = new Map<string, Mutex>();
 export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
   const { policy = createFilePolicy() } = options;
   const ownFolders = [...(options.ownFolders ?? []), ...(options.journal ? [options.journal.folder] : [])];
-  const place = new Place(options.root, policy, ownFolders);
+  const place = new Place(options.root, policy, ownFolders, options.home ?? null);
   const journal = options.journal === undefined ? undefined : new Journal(options.journal);
   const mutex = mutexes.get(place.names.real) ?? new Mutex();
   mutexes.set(place.names.real, mutex);

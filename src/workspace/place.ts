@@ -4,6 +4,7 @@ import type { FilePolicy } from '../kernel/file-policy.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import { guarded } from './errno.ts';
 import { Folder } from './folder.ts';
+import { GitPlaces, RUNS } from './git-places.ts';
 import { parsePath, type RootNames, shown } from './parse-path.ts';
 import { type Spot, type WalkOptions, walk } from './walk.ts';
 
@@ -15,13 +16,18 @@ export class Place {
   readonly policy: FilePolicy;
   #root: Folder;
   readonly #ownFolders: readonly string[];
+  readonly #git: GitPlaces;
 
-  /** `ownFolders` are absolute: the state directory and the like, out of reach if they lie inside. */
-  constructor(given: string, policy: FilePolicy, ownFolders: readonly string[]) {
+  /**
+   * `ownFolders` are absolute: the state directory and the like, out of reach if they lie inside. `home` is where the
+   * user's own git configuration is.
+   */
+  constructor(given: string, policy: FilePolicy, ownFolders: readonly string[], home: string | null = null) {
     const real = realpathSync(given);
     this.names = { real, given: resolve(given) };
     this.policy = policy;
     this.#root = Folder.open(real);
+    this.#git = new GitPlaces(real, home);
     this.#ownFolders = ownFolders.flatMap((folder) => [folder, realOrSame(folder)]).map((folder) => `${folder}/`);
   }
 
@@ -37,14 +43,35 @@ export class Place {
     return guarded(path, () => this.#judged(this.#walk(parsed.value, { ...options, ...make })));
   }
 
-  /** Why a person must agree to a change of this path; null when nobody must. Names count, not what exists. */
+  /** Why a person must agree to a change of this path; null when nobody must. It need not exist. */
   protection(spot: Pick<Spot, 'path' | 'via'>): string | null {
+    const exists = (path: string): boolean => this.statUnjudged(path) !== null;
     for (const path of [spot.path, ...spot.via]) {
-      const { access, rule } = this.policy.judge(path);
-      if (access === 'read-only') return `${shown(path)} is protected: ${rule?.reason ?? 'the rules say so'}.`;
-      if (/(^|\/)\.git(\/|$)/i.test(path)) return `${shown(path)} is protected: it belongs to git.`;
+      const why = this.#listed(path) ?? this.#ofGit(path, this.#git.named(path), exists);
+      if (why !== null) return `${shown(path)} is protected: ${why}.`;
     }
     return null;
+  }
+
+  /** The same for paths below a folder that is not there yet. */
+  protectionBelow(folder: string): (path: string) => string | null {
+    const named = this.#git.named(folder);
+    return (path) => {
+      const why = this.#listed(path) ?? this.#ofGit(path, named, () => false);
+      return why === null ? null : `${shown(path)} is protected: ${why}.`;
+    };
+  }
+
+  /** Names count, not what exists. */
+  #listed(path: string): string | null {
+    const { access, rule } = this.policy.judge(path);
+    if (access === 'read-only') return rule?.reason ?? 'the rules say so';
+    return /(^|\/)\.git(\/|$)/i.test(path) ? 'it belongs to git' : null;
+  }
+
+  #ofGit(path: string, named: readonly string[], exists: (path: string) => boolean): string | null {
+    const lower = `${path}/`.toLowerCase();
+    return named.some((each) => lower.startsWith(`${each}/`.toLowerCase())) ? RUNS : this.#git.byShape(path, exists);
   }
 
   /** Refused whatever anybody says: secrets, and what is Toolwright's own. */

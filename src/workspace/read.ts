@@ -4,6 +4,7 @@ import type { BinaryFile, FileBytes, LineWindow, TextFile, WindowQuery } from '.
 import { decodeText, sniffEncoding } from './decode-text.ts';
 import { guardedLater } from './errno.ts';
 import type { Contents } from './file-content.ts';
+import { holdsGitCredential } from './git-credential.ts';
 import { readLines } from './line-window.ts';
 import { mimeTypeOf } from './mime-type.ts';
 import { infoOf, type OpenFile, openFile, readWhole, WHOLE_BYTES } from './open-file.ts';
@@ -29,7 +30,8 @@ export function readWindow(reader: Reader, path: string, query: WindowQuery): Pr
     if (file.stat.size > WHOLE_BYTES) return largeWindow(reader, file, real, query);
     const bytes = readWhole(file, WHOLE_BYTES);
     const info = infoOf(real, file.stat);
-    if (holdsPrivateKey(bytes)) return keyWithheld(real);
+    const withheld = secretWithheld(real, bytes);
+    if (withheld !== undefined) return withheld;
     const decoded = decodeText(bytes);
     if (!decoded.ok) return named(decoded, real);
     if (decoded.value === null) return ok({ ...info, binary: true, mimeType: mimeTypeOf(bytes) });
@@ -44,7 +46,8 @@ export function readText(reader: Reader, path: string): Promise<Result<TextFile>
     if (file.stat.size > MAX_TEXT_BYTES) return tooLarge(real, file.stat.size, MAX_TEXT_BYTES);
     const content = reader.contents.of(readWhole(file, MAX_TEXT_BYTES));
     const { bytes } = content;
-    if (holdsPrivateKey(bytes)) return keyWithheld(real);
+    const withheld = secretWithheld(real, bytes);
+    if (withheld !== undefined) return withheld;
     const { decoded } = content;
     if (!decoded.ok) return named(decoded, real);
     if (decoded.value === null) {
@@ -63,7 +66,8 @@ export function readBytes(reader: Reader, path: string, maxBytes: number): Promi
   return withFile(reader, path, async (file, real) => {
     if (file.stat.size > maxBytes) return tooLarge(real, file.stat.size, maxBytes);
     const bytes = readWhole(file, maxBytes);
-    if (holdsPrivateKey(bytes)) return keyWithheld(real);
+    const withheld = secretWithheld(real, bytes);
+    if (withheld !== undefined) return withheld;
     const version = versionOf(digestOf(bytes));
     return ok({ ...infoOf(real, file.stat), bytes, mimeType: mimeTypeOf(bytes), version });
   });
@@ -124,6 +128,13 @@ function pastEnd(path: string, totalLines: number): Result<never> {
 function tooLarge(path: string, size: number, most: number): Result<never> {
   const message = `${shown(path)} has ${size} bytes, more than the ${most} that can be handled at once. Read a window of it with offset and limit, or use a command.`;
   return fail('TOO_LARGE', message, { size, most });
+}
+
+function secretWithheld(path: string, bytes: Buffer): Result<never> | undefined {
+  if (holdsPrivateKey(bytes)) return keyWithheld(path);
+  if (!holdsGitCredential(path, bytes)) return undefined;
+  const message = `${shown(path)} holds a credential, such as a password in the address of a remote: tools cannot use it. Ask for single settings with git config --get.`;
+  return fail('PERMISSION_DENIED', message, { path: shown(path) });
 }
 
 function keyWithheld(path: string): Result<never> {

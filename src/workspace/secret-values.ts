@@ -1,4 +1,5 @@
 import { closeSync } from 'node:fs';
+import { gitCredentialsIn, isGitConfig } from '../kernel/git-credentials.ts';
 import { errnoOf } from './errno.ts';
 import type { Folder } from './folder.ts';
 import { openFile, readWhole } from './open-file.ts';
@@ -12,7 +13,7 @@ const MOST_FILES = 100;
 const MOST_VALUES = 2000;
 const SHORTEST = 8;
 
-/** The values that stand in sensitive files, to notice one on its way out. They never leave this object. */
+/** The values that stand in sensitive files, and the credentials in git's, to notice one on its way out. They never leave this object. */
 export class SecretValues {
   readonly #place: Place;
   #known: { at: number; values: Promise<ReadonlyMap<string, string>> } | undefined;
@@ -40,12 +41,19 @@ export class SecretValues {
     const values = new Map<string, string>();
     let files = 0;
     await visitTree(root, ({ folder, name, type }) => {
-      if (type !== 'file' || policy.judgeEntry(folder.path, name).access !== 'hidden') return 'enter';
-      for (const value of valuesIn(contentOf(folder, name))) values.set(value, folder.pathOf(name));
+      const path = folder.pathOf(name);
+      const isGit = isGitConfig(path);
+      if (type !== 'file' || (!isGit && policy.judgeEntry(folder.path, name).access !== 'hidden')) return 'enter';
+      const content = contentOf(folder, name);
+      for (const value of isGit ? longEnough(gitCredentialsIn(content)) : valuesIn(content)) values.set(value, path);
       return ++files < MOST_FILES && values.size < MOST_VALUES ? 'enter' : 'stop';
     });
     return values;
   }
+}
+
+function longEnough(values: readonly string[]): readonly string[] {
+  return values.filter((value) => value.length >= SHORTEST);
 }
 
 /** Values after = or :, without what is no secret: words, numbers, paths, addresses of pages. */

@@ -14,7 +14,7 @@ export interface Spot {
   readonly path: string;
   /** Of the name itself; null when nothing is there. */
   readonly stat: Stats | null;
-  /** Links that were followed on the way, by their own paths. */
+  /** Links that were followed on the way, by their own paths, and after them the path that was asked for. */
   readonly via: readonly string[];
   /** Folders that were made on the way, outermost first. */
   readonly made: readonly string[];
@@ -134,7 +134,12 @@ export function walk(root: Folder, names: RootNames, wanted: readonly string[], 
       return fail('CONFLICT', `${shown(given)} was moved while it was looked up: try again.`, { moved: true });
     }
     const path = spot.name === '' ? spot.folder.path : spot.folder.pathOf(spot.name);
-    return ok({ ...spot, path, via, made });
+    return ok({ ...spot, path, via: followed(), made });
+  }
+
+  /** Where the real place is not walked, only the path by the links tells what it is to the host. */
+  function followed(): string[] {
+    return via.length === 0 ? via : [...via, given];
   }
 
   function escaped(): Result<never> {
@@ -153,7 +158,7 @@ export function walk(root: Folder, names: RootNames, wanted: readonly string[], 
     const refused = stat === null && options.make !== undefined ? options.make(at) : ok(undefined);
     folder.close();
     // What would be made there must be judged by where it would stand, not by the links that lead there.
-    const wouldBe = { place: namesOf(posix.join(at, ...pending)).join('/'), via };
+    const wouldBe = { place: namesOf(posix.join(at, ...pending)).join('/'), via: followed() };
     if (!refused.ok) return { ...refused, error: { ...refused.error, details: { ...refused.error.details, wouldBe } } };
     return stat === null
       ? fail('FILE_NOT_FOUND', `${shown(given)} was not found: there is no folder ${shown(at)}.`, {

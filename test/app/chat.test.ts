@@ -126,7 +126,8 @@ describe('approvals', () => {
     await page.route('**/v1/approvals/*', async (route) => {
       const response = await route.fetch();
       const args = { [`note\u202e${'x'.repeat(400)}`]: 'the value' };
-      await route.fulfill({ json: { ...(await response.json()), preview: [], args } });
+      const preview = [{ kind: 'text', text: 'a long preview', truncated: true }];
+      await route.fulfill({ json: { ...(await response.json()), preview, args } });
     });
     await callTool(page, 'write_file', { path: 'a.txt', content: 'x' });
     const dialog = await openQuestion(page);
@@ -135,6 +136,7 @@ describe('approvals', () => {
     expect((value?.x ?? 0) + (value?.width ?? 0)).toBeLessThan((frame?.x ?? 0) + (frame?.width ?? 0));
     expect(value?.width).toBeGreaterThan(100);
     await dialog.locator('dt').getByText('U+202E').waitFor();
+    await dialog.getByText('It was cut here and goes on').waitFor();
     await page.unrouteAll({ behavior: 'ignoreErrors' });
   });
 
@@ -246,6 +248,11 @@ describe('approvals', () => {
     const there = await app.open();
     await (await openQuestion(there)).getByRole('button', { name: 'Deny' }).click();
     await dialog.getByText(/Answered elsewhere by .*: refused/).waitFor();
+    await here.keyboard.press('Escape');
+    const { call } = await app.server.ask();
+    await openQuestion(here);
+    await app.server.post(`/v1/calls/${call.id}/cancel`);
+    await dialog.getByText('No answer is needed any more').waitFor();
   });
 
   test(

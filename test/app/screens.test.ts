@@ -198,7 +198,10 @@ test('everything works in Chinese, on a phone, and by keyboard alone', LONG, asy
   const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
   expect(overflow).toBe(0);
   await callTool(page, 'read_file', { path: '../b.txt' });
-  await page.getByText('拒绝访问：../b.txt 在工作区之外。').waitFor();
+  const why = '拒绝访问：../b.txt 在工作区之外。';
+  await page.getByText(why).waitFor();
+  const { body } = await app.server.get('/v1/history?limit=1');
+  await (await app.open(`/history/${body.items[0].id}`, { locale: 'zh-CN' })).getByText(why).waitFor();
   await callTool(page, 'bash', { command: 'rm a.txt' });
   await page.getByRole('region', { name: '审批' }).getByRole('button', { name: '打开' }).click();
   await page.getByRole('dialog').getByText('不能确定 rm 只读取而不改动。').first().waitFor();
@@ -213,6 +216,9 @@ test('with a token that the server does not know the page says where the right o
 test('a part of the page that cannot be fetched says so, and leaves the rest alone', LONG, async () => {
   const page = await app.open('/');
   await page.getByText('Connected', { exact: true }).waitFor();
+  await page.route('**/v1/sessions', (route) => route.abort());
+  await page.getByRole('button', { name: 'New session' }).click();
+  await page.getByRole('alert').getByText('The server does not answer').waitFor();
   await page.route('**/assets/history-screen-*.js', (route) => route.abort());
   const history = page.getByRole('navigation').getByText('History');
   await history.click();

@@ -4,6 +4,7 @@ import { createFilePolicy } from '../../src/kernel/file-policy.ts';
 import type { ApprovalRequest, Logger } from '../../src/kernel/ports.ts';
 import type { Sandbox } from '../../src/kernel/sandbox.ts';
 import { createPolicy, type ExplainingPolicy } from '../../src/policy/create-policy.ts';
+import { gitConfigs } from '../../src/policy/git-configs.ts';
 import { gitContents } from '../../src/policy/git-contents.ts';
 import type { Mode } from '../../src/policy/modes.ts';
 import { parseRules } from '../../src/policy/rules.ts';
@@ -60,6 +61,7 @@ export async function openCommands(fixture: Fixture, { approve }: { approve: boo
     sandbox: marked(sandbox, values['MARK'] ?? ''),
     scriptFiles,
     gitContents,
+    gitConfigs,
     files: createFilePolicy(),
   });
   const asked: ApprovalRequest[] = [];

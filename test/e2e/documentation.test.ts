@@ -74,6 +74,13 @@ test('docs/web.md: its example runs, and reaches nothing it should not', async (
   expect(output).toContain('169.254.169.254 is not on the public internet');
 });
 
+test('docs/commands.md: its example runs commands in the sandbox', async () => {
+  const [first, ...rest] = (await runProgram(codeBlock('docs/commands.md', 'ts'))).split('\n');
+  expect(first).toBe('42');
+  expect(rest.join('\n')).toContain('outside the workspace');
+  expect(rest.join('\n')).not.toContain('root:');
+});
+
 test('the tour runs to its end', async () => {
   const { stdout } = await run(process.execPath, ['--import', 'tsx', 'examples/tour.ts'], { cwd: root });
   expect(stdout).toContain('✓ 4 words, 23 characters');

@@ -85,6 +85,11 @@ describe('the stream of events', () => {
     await second.stop();
   });
 
+  test('refuses a Last-Event-ID that is none, instead of leaving out what came before', async () => {
+    const refused = await server.fetch('/v1/events', { headers: { 'Last-Event-ID': 'four' } });
+    expect([refused.status, await refused.json()]).toMatchObject([400, { code: 'INVALID_INPUT' }]);
+  });
+
   test('of all sessions is in the order of positions', async () => {
     const all = listen('/v1/events?after=0');
     await Promise.all(['s1', 's2', 's3'].map((id) => server.post('/v1/sessions', { id })));
@@ -152,6 +157,34 @@ describe('the stream of events', () => {
     expect(streams.every(({ state }) => state.ended)).toBe(true);
     expect((await server.get('/v1/health', old)).status).toBe(401);
     expect((await server.get('/v1/health')).status).toBe(200);
+  });
+
+  test('is not counted when its reader had gone before it was opened', async () => {
+    const { ledger } = server.host;
+    const session = ledger.session.bind(ledger);
+    let [asked, open] = [0, () => {}];
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    ledger.session = async (id) => {
+      asked++;
+      await opened;
+      return session(id);
+    };
+    const gone = new AbortController();
+    const readers = Array.from({ length: 40 }, () =>
+      server.fetch('/v1/events?session=s1', { signal: gone.signal }).catch(() => {}),
+    );
+    await expect.poll(() => asked, { timeout: 10_000 }).toBe(40);
+    gone.abort();
+    await Promise.all(readers);
+    await delay(500);
+    open();
+    await delay(100);
+    ledger.session = session;
+    const next = await server.fetch('/v1/events?session=s1');
+    expect(next.status).toBe(200);
+    await next.body?.cancel();
   });
 
   test('a reader that stops reading is not buffered for, others hear everything, and it can catch up', async () => {

@@ -191,6 +191,31 @@ describe('a token', () => {
     await Promise.all(calls);
     expect(told.filter((status) => status === 200)).toHaveLength(250);
   }, 120_000);
+
+  test('that repeats a request under its key has no place for it when nobody waits for the answer any more', async () => {
+    const token = await server.tokenFor('eager', 'agent');
+    const request = { tool: 'hold', key: 'again' };
+    const first = await server.post('/v1/calls', { ...request, wait: false }, token);
+    const body = JSON.stringify(request);
+    for (let round = 0; round < 3; round++) {
+      const gone = new AbortController();
+      const waiting = Array.from({ length: 100 }, () =>
+        server.fetch('/v1/calls', { method: 'POST', body, token, signal: gone.signal }).then(
+          ({ status }) => status,
+          () => 'gone',
+        ),
+      );
+      await Promise.race([...waiting, delay(1500)]);
+      gone.abort();
+      expect(new Set(await Promise.all(waiting))).toEqual(new Set(['gone']));
+    }
+    for (let repeated = 0; repeated < 260; repeated++) {
+      const { status, body } = await server.post('/v1/calls', { ...request, wait: false }, token);
+      expect([status, body.id]).toEqual([202, first.body.id]);
+    }
+    for (const letGo of held.splice(0)) letGo();
+    expect(await server.ended(first.body.id)).toMatchObject({ state: 'succeeded' });
+  }, 120_000);
 });
 
 test('a call is cancelled by its id, whichever door it came through', async () => {

@@ -215,6 +215,9 @@ test('a request that is repeated under its key while its call waits leads to tha
 test.each([
   ['GET', '/v1/tools?category=nope', undefined, 'expected one of'],
   ['GET', '/v1/history?sesion=s1', undefined, 'sesion'],
+  ['GET', '/v1/history?session=s1&session=s2', undefined, 'session more than once'],
+  ['GET', '/v1/health?verbose=1', undefined, 'verbose'],
+  ['POST', '/v1/calls?wait=false', { tool: 'glob', args: { pattern: '*' } }, 'wait'],
   ['GET', '/v1/history?after=zzz', undefined, 'as it came'],
   ['GET', '/v1/sessions?after=zzz', undefined, 'as it came'],
   ['POST', '/v1/approvals/none/review', {}, 'send modifiedArgs'],

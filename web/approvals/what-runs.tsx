@@ -57,6 +57,16 @@ function argumentsBeside({ args, preview }: ApprovalDetail): Record<string, unkn
 }
 
 export function Preview({ block }: { block: PreviewBlock }): ReactNode {
+  const say = useWords();
+  return (
+    <div>
+      <Block block={block} />
+      {'truncated' in block && block.truncated && <p className="text-sm text-warn">{say('blockCut')}</p>}
+    </div>
+  );
+}
+
+function Block({ block }: { block: PreviewBlock }): ReactNode {
   switch (block.kind) {
     case 'command':
       return (

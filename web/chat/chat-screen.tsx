@@ -1,9 +1,10 @@
 import { Plus } from 'lucide-react';
-import { lazy, type ReactNode, useEffect, useMemo } from 'react';
-import { api } from '../api/api.ts';
+import { lazy, type ReactNode, useEffect, useMemo, useState } from 'react';
+import { api, messageOf } from '../api/api.ts';
 import { ApprovalDock } from '../approvals/approval-dock.tsx';
 import { go } from '../shell/place.ts';
 import { LatePart } from '../show/late-part.tsx';
+import { Trouble } from '../show/trouble.tsx';
 import { whenIdle } from '../show/when-idle.ts';
 import { EMPTY_FEED } from '../state/feed.ts';
 import { currentSession, feeds, loadSessions, sessions } from '../state/live.ts';
@@ -29,13 +30,19 @@ function SessionBar(): ReactNode {
   const say = useWords();
   const known = useStore(sessions);
   const current = useStore(currentSession);
+  const [trouble, setTrouble] = useState<string | null>(null);
   const create = async () => {
-    const { id } = await api('createSession', { body: {} });
-    await loadSessions();
-    go('chat', id);
+    setTrouble(null);
+    try {
+      const { id } = await api('createSession', { body: {} });
+      await loadSessions();
+      go('chat', id);
+    } catch (error) {
+      setTrouble(messageOf(error));
+    }
   };
   return (
-    <div className="flex items-center gap-2 border-line border-b bg-panel px-3 py-1.5">
+    <div className="flex flex-wrap items-center gap-2 border-line border-b bg-panel px-3 py-1.5">
       <label className="min-w-0 flex-1">
         <span className="sr-only">{say('sessions')}</span>
         <select className="field max-w-md" value={current ?? ''} onChange={({ target }) => go('chat', target.value)}>
@@ -56,6 +63,9 @@ function SessionBar(): ReactNode {
         <Plus size={16} aria-hidden />
         {say('newSession')}
       </button>
+      <div className="w-full empty:hidden">
+        <Trouble text={trouble} />
+      </div>
     </div>
   );
 }

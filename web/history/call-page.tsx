@@ -9,11 +9,12 @@ import { dateTime, duration } from '../show/format.ts';
 import { PhaseBadge } from '../show/phase-badge.tsx';
 import { Trouble } from '../show/trouble.tsx';
 import { ViewBlocks } from '../show/view-blocks.tsx';
+import { Visible } from '../show/visible.tsx';
 import { phaseOf } from '../state/feed.ts';
 import { callChanges } from '../state/live.ts';
 import { useStore } from '../state/store.ts';
 import { useThrottled } from '../state/use-throttled.ts';
-import { language as shownLanguage, useWords } from '../words/words.ts';
+import { language as shownLanguage, useServerWords, useWords } from '../words/words.ts';
 
 /** One call by its own address. */
 export function CallPage({ id }: { id: string }): ReactNode {
@@ -40,9 +41,13 @@ export function CallPage({ id }: { id: string }): ReactNode {
 
 function CallDetails({ call }: { call: CallView }): ReactNode {
   const say = useWords();
+  const told = useServerWords();
   const language = useStore(shownLanguage);
   const { outcome } = call;
   const blocks = call.view ?? [{ kind: 'text' as const, text: outcome?.error?.message ?? outcome?.text ?? '' }];
+  // Above what the record has, which stays as it is.
+  const said = outcome?.error?.message ?? '';
+  const meant = told(said);
   return (
     <article className="mt-2 flex max-w-4xl flex-col gap-3">
       <div className="flex flex-wrap items-center gap-4">
@@ -68,6 +73,11 @@ function CallDetails({ call }: { call: CallView }): ReactNode {
             : `${say('error')} · ${outcome.error.code}`}
         </figcaption>
         <div className="p-2">
+          {meant !== said && (
+            <p className="mb-1">
+              <Visible text={meant} />
+            </p>
+          )}
           <ViewBlocks blocks={blocks} />
         </div>
       </figure>

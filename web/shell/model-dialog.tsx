@@ -6,7 +6,7 @@ import { Dialog } from '../show/dialog.tsx';
 import { Trouble } from '../show/trouble.tsx';
 import { health, loadHealth } from '../state/live.ts';
 import { useStore } from '../state/store.ts';
-import { useWords } from '../words/words.ts';
+import { useServerWords, useWords } from '../words/words.ts';
 import { ModelKey } from './model-key.tsx';
 
 type Models = Answer<'listModels'>;
@@ -44,6 +44,7 @@ function Choices({
   onDone: () => void;
 }): ReactNode {
   const say = useWords();
+  const told = useServerWords();
   const isAdmin = useStore(health)?.you.role === 'admin';
   const [provider, setProvider] = useState<Provider>(models.current?.provider ?? 'manual');
   const [model, setModel] = useState(models.current?.model ?? '');
@@ -99,7 +100,7 @@ function Choices({
             key={each}
             chosen={provider === each}
             title={NAMES[each]}
-            text={ready ? say('modelReady', { model: name ?? '' }) : (missing ?? '')}
+            text={ready ? say('modelReady', { model: name ?? '' }) : told(missing ?? '')}
             onChoose={() => pick(each)}
           />
         ))}

@@ -32,7 +32,7 @@ export function Shell(): ReactNode {
 
   if (token() === '') return <Closed text={say('noToken')} />;
   // Once something was shown it stays: there may be unsaved text in it.
-  if (line === 'refused' && state === null) return <Closed text={say('refused')} />;
+  if ((line === 'refused' || line === 'limited') && state === null) return <Closed text={say(line)} />;
   return (
     <div className="flex h-full flex-col">
       <a href="#content" className="sr-only focus:not-sr-only">

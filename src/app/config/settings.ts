@@ -51,7 +51,7 @@ export const SETTINGS = {
   mode: setting(
     z.enum(['plan', 'ask', 'auto', 'strict']),
     'ask',
-    'plan: read only. ask: a person is asked. auto: no questions inside the sandbox. strict: what is not listed is refused.',
+    'plan: read only. ask: a person is asked. auto: no questions inside the sandbox. strict: reads, new files and what is listed; the rest is refused.',
     oneOf({ auto: ['ask', 'plan', 'strict'], ask: ['plan', 'strict'], plan: [], strict: [] }),
   ),
   allow: setting(names, [], 'Rules for calls that run unasked, such as bash(npm test *).', neverFromWorkspace),
@@ -136,13 +136,13 @@ export const SETTINGS = {
   retentionDays: setting(
     z.number().positive().nullable(),
     null,
-    'How long finished calls are kept. null: for ever.',
+    'How long finished calls are kept. null: for ever. toolwright start sees to it while it runs.',
     neverFromWorkspace,
   ),
   retentionMegabytes: setting(
     z.number().positive().nullable(),
     null,
-    'How big the log may grow before the oldest calls go. null: without limit.',
+    'How big the log may grow before the oldest calls go. null: without limit. toolwright start sees to it while it runs.',
     neverFromWorkspace,
   ),
   port: setting(z.int().min(0).max(65_535), 8665, 'The port of the web app, on loopback.', neverFromWorkspace),

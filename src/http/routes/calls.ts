@@ -1,9 +1,11 @@
+import type { ServerResponse } from 'node:http';
 import { type CallRecord, type Effect, isFinal } from '../../kernel/call.ts';
 import type { Failure } from '../../kernel/error.ts';
 import { ExecutionContext } from '../../kernel/execution-context.ts';
 import type { ToolResult } from '../../kernel/tool-result.ts';
 import type { StartCall } from '../../protocol/calls.ts';
 import { newCallId } from '../../runtime/call-id.ts';
+import type { CallOptions } from '../../runtime/executor.ts';
 import { FairPlaces } from '../../runtime/fair-places.ts';
 import type { Backend, WorkspaceBackend } from '../backend.ts';
 import { type Credential, maySee } from '../credentials.ts';
@@ -42,7 +44,7 @@ export function callRoutes(backend: Backend): CallHandlers {
   }
 
   return {
-    async startCall({ body, who }) {
+    async startCall({ c, body, who }) {
       const place = await (body.session === undefined ? places.openOwn(who) : placeOf(body.session, who));
       if (place === undefined) return unknownSession(body.session ?? who.sessions?.[0]);
       const tooMany = underWay.take(who.name);
@@ -50,7 +52,8 @@ export function callRoutes(backend: Backend): CallHandlers {
       const id = newCallId();
       if (body.wait === false) return begun(id, place, body, who);
       told.expect(id);
-      return ended(id, place, body.key, await start(id, place, body, who));
+      const patience = body.key === undefined ? undefined : whileOpen(c.env.outgoing);
+      return ended(id, place, body.key, await start(id, place, body, who, { patience }));
     },
 
     async getCall({ params, who }) {
@@ -119,8 +122,13 @@ export function callRoutes(backend: Backend): CallHandlers {
 
   /** As soon as the store has it, or it is over. A repeated key leads to the earlier call, which may still wait. */
   async function begun(id: string, place: Place, body: StartCall, who: Credential): Promise<Answer> {
+    const toldOfIt = new AbortController();
     const first = await new Promise<string | ToolResult>((resolve) => {
-      start(id, place, body, who, resolve).then(resolve, () => resolve(id));
+      const onRecorded = (callId: string) => {
+        resolve(callId);
+        if (callId !== id) toldOfIt.abort();
+      };
+      start(id, place, body, who, { onRecorded, patience: toldOfIt.signal }).then(resolve, () => resolve(id));
     });
     return typeof first === 'string' ? answer(await ledger.call(first)) : ended(id, place, body.key, first);
   }
@@ -139,17 +147,31 @@ export function callRoutes(backend: Backend): CallHandlers {
     { session, workspace }: Place,
     body: StartCall,
     who: Credential,
-    onRecorded?: (callId: string) => void,
+    { onRecorded, patience }: Pick<CallOptions, 'onRecorded'> & { patience: AbortSignal | undefined },
   ) {
     const agent = who.role === 'agent' ? who.name : undefined;
     const context = contextFor(workspace.context, { session, agent, timeout: body.timeout, dryRun: body.dryRun });
-    const options = { id, ...(body.key !== undefined && { key: body.key }), ...(onRecorded && { onRecorded }) };
+    const { key } = body;
+    const options = {
+      id,
+      ...(key !== undefined && { key }),
+      ...(onRecorded && { onRecorded }),
+      ...(patience && { patience }),
+    };
     try {
       return await workspace.executor.execute(body.tool, context, body.args ?? {}, options);
     } finally {
       underWay.leave(who.name);
     }
   }
+}
+
+/** Until whoever asked has the answer, or has gone. */
+function whileOpen(outgoing: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  outgoing.once('close', () => gone.abort());
+  if (outgoing.destroyed) gone.abort();
+  return gone.signal;
 }
 
 function effectIn({ registry }: WorkspaceBackend): (tool: string) => Effect | undefined {

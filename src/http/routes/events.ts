@@ -12,11 +12,14 @@ export function eventRoutes({ streams, open, backend }: ApiParts): Pick<Handlers
       if (who.sessions !== null && (session === null || !maySee(who, session))) {
         return refuse('FORBIDDEN', `Your token is for ${who.sessions.join(', ')}: name one of them as session.`);
       }
+      const last = c.req.header('last-event-id') ?? '';
+      if (!/^\d{0,15}$/.test(last)) {
+        return refuse('INVALID_INPUT', 'Last-Event-ID must be the id of an event of this stream, as it came.');
+      }
       if (!streams.hasRoom(tokenHash)) {
         return refuse('TOO_MANY_REQUESTS', 'This token has too many streams open: close some first.');
       }
-      const last = /^\d{1,15}$/.exec(c.req.header('last-event-id') ?? '')?.[0];
-      const after = last === undefined ? (query.after ?? null) : Number(last);
+      const after = last === '' ? (query.after ?? null) : Number(last);
       const workspace = session === null ? undefined : (await ledger.session(session))?.workspace;
       const { outgoing } = c.env;
       if (open.wasCut(outgoing)) return refuse('UNAUTHENTICATED', 'That token is no longer valid.');

@@ -33,7 +33,7 @@ export interface RemoteServerParts {
   /** Told what the server offers, whenever that may have changed. */
   onTools(tools: readonly ListedTool[]): void;
   /** What `work` returns, or undefined when it took too long: a server's schema may hold a pattern that never ends. */
-  inTime<T>(work: () => T): T | undefined;
+  inTime<T>(work: () => T, longestMs?: number): T | undefined;
   /** Left out: servers are told that nobody fills in forms here. */
   readonly answerForm?: AnswerForm;
   /** The waits before the next try, the last one for all further. */
@@ -43,6 +43,8 @@ export interface RemoteServerParts {
 const BACKOFF_MS = [500, 1000, 2000, 5000, 15_000, 60_000];
 const STABLE_MS = 60_000;
 const CONNECT_MS = 20_000;
+/** Reading a schema happens once, and must not fail on a machine that is busy. */
+const READ_MS = 5000;
 
 export type ServerState = 'starting' | 'up' | 'down' | 'closed';
 
@@ -168,7 +170,7 @@ export class RemoteServer {
   /** The library's own check of what a tool returns, with an end. */
   #validator<T>(schema: JsonSchemaType): JsonSchemaValidator<T> {
     const { inTime } = this.#parts;
-    const validate = inTime(() => new AjvJsonSchemaValidator().getValidator<T>(schema));
+    const validate = inTime(() => new AjvJsonSchemaValidator().getValidator<T>(schema), READ_MS);
     if (validate === undefined) throw new TypeError('it takes too long to read');
     const late = { valid: false, data: undefined, errorMessage: 'the check takes too long' } as const;
     return (value) => inTime(() => validate(value)) ?? late;

@@ -201,6 +201,22 @@ test('[D17] search finds nothing in sensitive files, and listing names them only
   expect((await ws.call('list_directory', { path: '.', includeHidden: true })).text).toContain('.env');
 });
 
+test("git's configuration is withheld where it holds a credential, under every name", async () => {
+  const remote = (user: string) => `[remote "origin"]\n\turl = https://${user}@host.org/a.git\n`;
+  await using ws = await tempWorkspace({
+    files: { '.git/config': remote('ana:CANARY'), 'sub/.git/config': remote('ana'), 'docs.md': remote('ana:PASSWORD') },
+  });
+  symlinkSync('.git/config', ws.file('notes.txt'));
+  for (const path of ['.git/config', 'notes.txt']) {
+    for (const encoding of ['utf-8', 'base64']) {
+      const read = await ws.call('read_file', { path, encoding });
+      expect(read.error).toMatchObject({ code: 'PERMISSION_DENIED', message: expect.stringContaining('credential') });
+      expect(JSON.stringify(read)).not.toContain('CANARY');
+    }
+  }
+  for (const path of ['sub/.git/config', 'docs.md']) expect((await ws.call('read_file', { path })).ok).toBe(true);
+});
+
 test('key material in a file with an innocent name is withheld', async () => {
   const key = '-----BEGIN RSA PRIVATE KEY-----\nCANARYCANARYCANARY\n-----END RSA PRIVATE KEY-----\n';
   await using ws = await tempWorkspace({

@@ -219,6 +219,13 @@ describe.each([
     }
   });
 
+  test("what stands in git's configuration beside a credential is neither shown nor counted", async () => {
+    await using ws = await prepared(sandbox);
+    writeFileSync(ws.file('.gitmodules'), '[submodule "a"]\n\turl = https://ana:CANARY99@host.org/a.git\n');
+    const found = await ws.call('grep', { pattern: 'CANARY99', includeHidden: true });
+    expect(found.value).toMatchObject({ totalMatches: 0, files: [], lines: [] });
+  });
+
   test('more matches than can be read are counted, and the newest are shown', async () => {
     await using ws = await prepared(sandbox);
     for (const name of ['one.txt', 'two.txt'])

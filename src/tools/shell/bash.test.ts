@@ -283,6 +283,19 @@ describe('a repository that holds a sensitive file', () => {
   }, 60_000);
 });
 
+test("a credential in git's configuration is not printed unasked; what holds none is", async () => {
+  await using ws = await commandWorkspace({ path, files: { 'a.txt': 'one\n' } });
+  const onHost = (script: string) => execFileSync('bash', ['-c', script], { cwd: ws.root, stdio: 'ignore' });
+  onHost('git init -q && git remote add origin https://ana@host.org/a.git');
+  expect((await ws.call('bash', { command: 'git remote -v' })).text).toContain('host.org');
+  expect(ws.asked).toEqual([]);
+  onHost('git remote set-url origin https://ana:hunter22@host.org/a.git');
+  for (const command of ['git remote -v', 'cat .git/config']) await ws.call('bash', { command });
+  expect(ws.asked).toEqual(Array(2).fill(expect.stringContaining('It may print .git/config')));
+  expect((await ws.call('bash', { command: 'git status --short' })).text).toContain('a.txt');
+  expect(ws.asked).toHaveLength(2);
+}, 60_000);
+
 describe('the contract of tools', async () => {
   const ws = await commandWorkspace({ path, mode: 'auto', files: FILES });
   afterAll(() => ws[Symbol.asyncDispose]());

@@ -396,6 +396,15 @@ describe('policy', () => {
     expect(web.asked).toEqual(['The request carries a value that stands in .env, and would send it out.']);
   });
 
+  test("a password in git's configuration is asked about like a value of a sensitive file", async () => {
+    const files = { '.git/config': '[remote "origin"]\n\turl = https://ana:s3cr3t-value-42@host.org/a.git\n' };
+    await using web = await setUp(page('ok'), { files });
+    await web.call({ url: 'http://pub.test/host.org/a.git' });
+    expect(web.asked).toEqual([]);
+    await web.call({ url: 'http://pub.test/?d=s3cr3t-value-42' });
+    expect(web.asked).toEqual(['The request carries a value that stands in .git/config, and would send it out.']);
+  });
+
   test('mode plan fetches nothing that changes something, mode strict nothing that is not listed', async () => {
     await using plan = await setUp(page('ok'), { mode: 'plan' });
     expect(await plan.call({ url: 'http://pub.test/', method: 'POST' })).toMatchObject({
