@@ -50,9 +50,9 @@ export async function prepareMove(writer: Writer, change: Move): Promise<Result<
     const refused = await mayMove(writer, from, to, change);
     if (!refused.ok) return failed(refused);
     const type = typeOf(from.stat);
-    const digest = type === 'file' ? contentDigest(from) : null;
-    const replacedDigest = to.stat?.isFile() ? contentDigest(to) : null;
-    const replaced = to.stat === null ? null : (writer.journal?.images.keep(to, null, replacedDigest) ?? null);
+    const digest = type === 'file' ? digestIn(contentOf(from)) : null;
+    const old = to.stat?.isFile() ? contentOf(to) : null;
+    const replaced = to.stat === null ? null : (writer.journal?.images.keep(to, old, digestIn(old)) ?? null);
     const temp = tempName();
     return ok({
       change,
@@ -68,6 +68,7 @@ export async function prepareMove(writer: Writer, change: Move): Promise<Result<
         ...(to.folder.stat('')?.dev !== from.stat.dev && { copied: true }),
         digest,
         replaced,
+        undoable: to.stat === null || replaced !== null,
         made: to.made,
       },
       perform: async () => rename(from, to, temp),
@@ -142,15 +143,19 @@ function occupied({ path, stat }: Spot): Result<never> {
   return fail('CONFLICT', `${shown(path)} ${next}`, { path, folder });
 }
 
-function contentDigest(spot: Spot): string | null {
+function contentOf(spot: Spot): Buffer | null {
   if ((spot.stat?.size ?? 0) > WHOLE_BYTES) return null;
   const file = openFile(spot);
   if (!file.ok) return null;
   try {
-    return digestOf(readWhole(file.value, WHOLE_BYTES));
+    return readWhole(file.value, WHOLE_BYTES);
   } finally {
     closeSync(file.value.fd);
   }
+}
+
+function digestIn(content: Buffer | null): string | null {
+  return content === null ? null : digestOf(content);
 }
 
 function rename(from: Spot, to: Spot, temp: string): Result<void> {

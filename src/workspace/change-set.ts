@@ -47,6 +47,8 @@ export type Recorded =
       readonly copied?: boolean;
       readonly digest: string | null;
       readonly replaced: Image | null;
+      /** False when something stood there that could not be kept. Older journals lack it. */
+      readonly undoable?: boolean;
       readonly made: readonly string[];
     };
 

@@ -37,8 +37,8 @@ export function revert(place: Place, journal: Journal, change: Recorded): Promis
 /** Whether all that `revert` needs is still kept. */
 export function canRevert(journal: Journal, change: Recorded): Result<void> {
   if (change.kind === 'delete') return isKept(journal, change) ? ok(undefined) : lost(change.path);
-  if (change.kind === 'write' && !change.undoable) return lost(change.path);
   const [path, image] = change.kind === 'write' ? [change.path, change.before] : [change.to, change.replaced];
+  if (change.undoable === false) return lost(path);
   if (image === null || image.by === 'target') return ok(undefined);
   const bytes = journal.images.bytesOf(image);
   if (bytes.ok || bytes.error.code === 'TOO_LARGE') return ok(undefined);

@@ -143,6 +143,22 @@ test('a journal on another file system keeps copies, and counts them', async () 
   rmSync(folder, { recursive: true });
 });
 
+test('what a move replaced comes back from a journal on another file system, or the undo says that it cannot', async () => {
+  await using ws = await tempWorkspace({ files: { 'a.txt': 'a', 'b.txt': 'b', 'c.txt': 'c' }, parent: '/dev/shm' });
+  writeFileSync(ws.file('large'), Buffer.alloc(17 * 1024 * 1024));
+  const folder = mkdtempSync('/tmp/journal-');
+  const workspace = await openWorkspace({ root: ws.root, journal: { folder } });
+  const { call } = createToolwright({ tools: builtInTools, world: workspace, approver: () => ({ approved: true }) });
+  const moved = await call('move_file', { from: 'a.txt', to: 'b.txt', overwrite: true });
+  expect((await workspace.undo(id(moved))).ok).toBe(true);
+  expect([readFileSync(ws.file('a.txt'), 'utf8'), readFileSync(ws.file('b.txt'), 'utf8')]).toEqual(['a', 'b']);
+  const over = await call('move_file', { from: 'c.txt', to: 'large', overwrite: true });
+  expect(await workspace.undo(id(over))).toMatchObject({ ok: false, error: { code: 'FILE_NOT_FOUND' } });
+  expect(existsSync(ws.file('c.txt'))).toBe(false);
+  workspace.close();
+  rmSync(folder, { recursive: true });
+});
+
 test('a link that a move replaced comes back as a link, and what it leads to is not read', async () => {
   await using ws = await tempWorkspace({ files: { 'a.txt': 'a' } });
   writeFileSync(`${ws.outside}/s`, 'CANARY');
