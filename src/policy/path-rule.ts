@@ -16,8 +16,8 @@ export interface FoundRule {
 }
 
 /**
- * The strictest of the rules about it, which come strictest first; one that only may be about it refuses nothing. What is allowed is allowed by both names; what is held back, by either, and with a
- * folder also if it is in that.
+ * The strictest of the rules about it, which come strictest first; one that only may be about it refuses nothing. What is
+ * allowed is allowed by both names; what is held back, by either, and with a folder also if it is in that.
  */
 export function strictestRule(rules: readonly Rule[], { path, real, changes }: Used): FoundRule | undefined {
   const names = [...new Set([path, real.path])];
