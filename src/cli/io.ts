@@ -15,6 +15,8 @@ export interface Io {
 export function processIo(): Io {
   // Whoever read the output has enough, as in `| head`.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+  // Nobody reads the log any more: a server must not end for that.
+  process.stderr.on('error', () => {});
   return {
     stdin: process.stdin,
     stdout: process.stdout,

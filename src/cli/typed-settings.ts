@@ -2,6 +2,7 @@ import { SETTING_NAMES } from '../app/config/settings.ts';
 import type { Texts } from '../app/config/texts.ts';
 import { toolParameters } from '../app/tool-parameters.ts';
 import type { Failure } from '../kernel/error.ts';
+import type { JsonSchema } from '../kernel/input-schema.ts';
 import { readFlags, type Schema } from './tool-arguments.ts';
 
 /** What was typed behind a tool's name. */
@@ -19,13 +20,24 @@ export function takeSettings(tool: string, words: readonly string[]): Typed {
   return schema === undefined ? { settings: {}, rest: words } : split(words, schema);
 }
 
-/** The same flag on a tool that had to be opened to be known: it would come too late, and the tool would run without it. */
-export function misplacedSetting(tool: string, words: readonly string[], schema: Schema): Failure | undefined {
+/**
+ * The same flag on a tool that had to be opened to be known: it would come too late, and the tool would run without it.
+ * Where a schema does not name all that the tool takes, the flag is left to the tool.
+ */
+export function misplacedSetting(tool: string, words: readonly string[], schema: JsonSchema): Failure | undefined {
+  if (takesMore(schema)) return undefined;
   const [name] = Object.keys(split(words, schema).settings);
   if (name === undefined) return undefined;
-  const message = `${name} is a setting and no parameter of ${tool}: write --set ${name}=….`;
+  const message = `${name} is a setting and no parameter of ${tool}: write --set ${name}=…, or --input for arguments.`;
   return { code: 'INVALID_INPUT', message };
 }
+
+function takesMore(schema: JsonSchema): boolean {
+  const { properties = {}, additionalProperties = false } = schema as Schema & JsonSchema;
+  return Object.keys(properties).length === 0 || additionalProperties !== false || FURTHER.some((one) => one in schema);
+}
+
+const FURTHER = ['allOf', 'anyOf', 'oneOf', 'if', '$ref', '$dynamicRef', 'dependentSchemas', 'patternProperties'];
 
 function split(words: readonly string[], schema: Schema): Typed {
   const settings: Record<string, string> = {};

@@ -104,8 +104,8 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^--(\S+) needs a value\.$/, '--$1 需要一个值。'],
   [/^'(.*)' is not understood: give parameters as --name value\.$/s, '不明白 “$1”：参数要写成 --名字 值。'],
   [
-    /^(\w+) is a setting and no parameter of (.+): write --set \w+=…\.$/s,
-    '$1 是设置项，不是 $2 的参数：请写成 --set $1=…。',
+    /^(\w+) is a setting and no parameter of (.+): write --set \w+=…, or --input for arguments\.$/s,
+    '$1 是设置项，不是 $2 的参数：请写成 --set $1=…，参数也可以用 --input 给出。',
   ],
   [/^--input gives all parameters: leave out (.+)\.$/s, '--input 已给出全部参数：请去掉 $1。'],
   [

@@ -148,11 +148,13 @@ async function requestFor(rt: Runtime, call: CallScope, question: Judged): Promi
 
 async function answerOf(rt: Runtime, call: CallScope, request: ApprovalRequest): Promise<Answer | 'expired'> {
   call.stage = 'approver';
+  const asking = new AbortController();
   try {
-    const asked = rt.approver?.ask(request, call.ctx.signal);
+    const asked = rt.approver?.ask(request, AbortSignal.any([call.ctx.signal, asking.signal]));
     return toAnswer(isPromise(asked) ? await interruptible(asked, rt.approvalTimeoutMs, call.cancelSignal) : asked);
   } catch (thrown) {
     if (!Interruption.is(thrown)) throw await undecided(rt, call, request, thrown);
+    asking.abort(NOBODY_WAITS);
     // Somebody may have said yes just before: then the call goes on.
     if (thrown.why === 'timeout') return 'expired';
     CallContext.abort(call.ctx, NOBODY_WAITS);

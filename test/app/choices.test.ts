@@ -112,7 +112,11 @@ test('the model is chosen on the page, which shows no key', LONG, async () => {
   await page.getByRole('banner').getByText('my-model').click();
   await dialog.getByRole('radio', { name: /^Call tools yourself/ }).check();
   await dialog.getByRole('button', { name: 'Use this' }).click();
-  await page.getByRole('banner').getByText('Manual').waitFor();
+  await page
+    .getByRole('banner')
+    .getByRole('button', { name: /^Manual/ })
+    .waitFor();
+  await dialog.waitFor({ state: 'hidden' });
   expect(await page.content()).not.toMatch(/top-secret-key|entered-secret-key/);
 });
 

@@ -9,6 +9,18 @@ import { rawServer } from './remote.ts';
 const inputSchema = { type: 'object', properties: { host: { type: 'string' } } };
 const annotations = { readOnlyHint: true };
 
+test('a foreign tool that does not say what it takes is given every flag', async () => {
+  using place = cliPlace(process.env['PATH']);
+  const result = `({ content: [{ type: 'text', text: JSON.stringify(params.arguments) }] })`;
+  const far = rawServer(place.top, { tools: [{ name: 'look', inputSchema: { type: 'object' } }], result });
+  const env = { ...place.env, TOOLWRIGHT_MCP_SERVERS: JSON.stringify({ far }), TOOLWRIGHT_ALLOW: 'far__look' };
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  stdin.end();
+  const io = { stdin, stdout, stderr, env, cwd: place.workspace, onInterrupt: () => () => {} };
+  expect(await runCli(['call', 'far__look', '--host', 'db1'], io, '1.2.3')).toBe(0);
+  expect(String(stdout.read())).toContain('"host":"db1"');
+});
+
 test("a foreign tool's own parameter goes before a setting of that name; any other setting needs --set", async () => {
   using place = cliPlace(process.env['PATH']);
   const called = join(place.top, 'called');

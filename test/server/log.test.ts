@@ -7,6 +7,28 @@ import { cliPlace } from '../../src/testing/cli-place.ts';
 const root = join(import.meta.dirname, '../..');
 const program = [join(root, 'node_modules/tsx/dist/cli.mjs'), join(root, 'src/cli/main.ts')];
 
+test('a server whose log nobody reads any more goes on', { timeout: 120_000 }, async () => {
+  using place = cliPlace(process.env['PATH']);
+  const args = [...program, 'start', '--json', '--port', '0', '-w', place.workspace];
+  const child = spawn(process.execPath, args, { env: place.env });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  try {
+    const out: string[] = [];
+    createInterface(child.stdout).on('line', (line) => out.push(line));
+    await vi.waitUntil(() => out.length > 0, 60_000);
+    child.stderr.destroy();
+    const { url, token } = JSON.parse(out[0] ?? '') as { url: string; token: string };
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+    const body = JSON.stringify({ tool: 'read_file', args: { path: 'gone.txt' } });
+    for (let call = 0; call < 3; call++) {
+      expect((await fetch(`${url}/v1/calls`, { method: 'POST', headers, body })).status).toBe(200);
+    }
+  } finally {
+    child.kill('SIGKILL');
+    await ended;
+  }
+});
+
 test('a started server logs what fails on its error stream, and nothing of it on its output', {
   timeout: 120_000,
 }, async () => {

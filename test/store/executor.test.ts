@@ -169,6 +169,7 @@ test.each([
 ])('a yes of another door counts although %s comes after it, before it was heard of', async (_, after) => {
   const { store, blobs } = kept;
   let aborted: boolean | undefined;
+  let question: AbortSignal | undefined;
   const guardedEcho = defineTool({
     name: 'guarded_echo',
     description: 'Wants to be asked.',
@@ -185,14 +186,15 @@ test.each([
     store,
     blobs,
     approvalTimeout: 2,
-    approver: async ({ id, stepId }) => {
+    approver: async ({ id, stepId }, signal) => {
+      question = signal;
       const data = { approvalId: id, approved: true, by: 'bob' };
       await store.decide({ type: 'approval.decided', callId: stepId, at: Date.now(), data });
       return after ?? new Promise<never>(() => {});
     },
   });
   expect(await call('guarded_echo', { text: 'a' })).toMatchObject({ ok: true, value: 'a' });
-  expect(aborted).toBe(false);
+  expect([aborted, question?.aborted]).toEqual([false, after === undefined]);
   expect(await store.history({})).toMatchObject({ items: [{ state: 'succeeded', approvedBy: 'bob' }] });
 });
 

@@ -2,7 +2,7 @@ import type { StreamEvent } from '../../src/protocol/events.ts';
 import { token } from './token.ts';
 
 /**
- * Refused: the server does not know the token. Limited: the token is for particular sessions, and the page follows all.
+ * Refused: the server does not know the token, or has heard too many it does not know to look. Limited: the token is for particular sessions, and the page follows all.
  * Asking again would help in neither case. Crowded: the token has too many streams, until some are closed.
  */
 export type Connection = 'connecting' | 'open' | 'lost' | 'crowded' | 'refused' | 'limited';
@@ -54,6 +54,7 @@ export function followEvents({ onEvent, onState }: Listeners, silentMs = SILENT_
       headers: { authorization: `Bearer ${token()}`, accept: 'text/event-stream' },
       signal,
     });
+    if (response.status === 429 && response.headers.has('retry-after')) return 'refused';
     if (!response.ok || response.body === null) return ENDS[response.status] ?? 'lost';
     onState('open');
     failures = 0;

@@ -30,6 +30,9 @@ export interface FileChanges {
 }
 
 const PAGE = 1000;
+const SESSIONS = 200;
+/** The store may know of many sessions of other workspaces. */
+const MOST_PAGES = 10;
 /** Of a long session, its newest part. */
 const MOST_READ = 20 * PAGE;
 
@@ -99,9 +102,15 @@ async function loadTools(): Promise<void> {
 
 /** Those of this server's workspaces: in others, which the store may know of as well, nothing can be done here. */
 export const loadSessions = oneAtATime(async (): Promise<void> => {
-  const { items } = await api('listSessions', { query: { limit: 200 } });
   const here = new Set(health.get()?.workspaces.map(({ id }) => id));
-  sessions.set(items.filter(({ id, workspace }) => !id.startsWith('@') && here.has(workspace ?? '')));
+  const own: SessionView[] = [];
+  let after: string | null | undefined;
+  for (let page = 0; page < MOST_PAGES && own.length < SESSIONS && after !== null; page++) {
+    const { items, next } = await api('listSessions', { query: { limit: SESSIONS, ...(after && { after }) } });
+    own.push(...items.filter(({ id, workspace }) => !id.startsWith('@') && here.has(workspace ?? '')));
+    after = next;
+  }
+  sessions.set(own);
 });
 
 /** Opens a session; of a long one, its newest part. */

@@ -33,7 +33,8 @@ export function define(command: Command, cli: Cli): void {
         const tool = app.executor.offered().find((offered) => offered.name === name);
         if (tool === undefined && !app.registry.exists(name))
           return failWith(cli, unknownTool(cli, app.registry, name));
-        const schema = tool?.input.json ?? {};
+        const described = tool ?? app.registry.describeAll().find((each) => each.tool.name === name)?.tool;
+        const schema = described?.input.json ?? {};
         const misplaced = misplacedSetting(name, rest, schema);
         if (misplaced !== undefined) return failWith(cli, misplaced);
         const given = { input: options.input, words: rest };
