@@ -49,6 +49,11 @@ describe('rules about paths', () => {
     ['taking a folder above', { deny: ['t(a/private/**)'] }, take('a'), ['a', true], 'deny'],
     ['taking a folder beside', { deny: ['t(a/private/**)'] }, take('b'), ['b', true], 'ask'],
     ['what may be in any folder', { deny: ['t(**/*.pem)'], allow: ['t(b)'] }, take('b'), ['b', true], 'ask'],
+    ['what not every folder has', { deny: ['t(a/*/c/**)'], allow: ['t'] }, take('a/b'), ['a/b', true], 'ask'],
+    ['what some folder in it may have', { deny: ['t(a/*/c/**)'], allow: ['t'] }, take('a'), ['a', true], 'ask'],
+    ['files that it may have', { deny: ['t(a/*.pem)'], allow: ['t'] }, take('a'), ['a', true], 'ask'],
+    ['whatever a folder has', { deny: ['t(a/*/*/**)'], allow: ['t'] }, take('a/b'), ['a/b', true], 'deny'],
+    ['whatever is in any folder of it', { deny: ['t(a/*/**)'], allow: ['t'] }, take('a'), ['a', true], 'deny'],
     ['a refusal beside one that may be', { deny: ['t(**/*.pem)', 't(b/c)'] }, take('b'), ['b', true], 'deny'],
     [
       'a file, whatever may be in folders',

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { isGitConfig } from '../kernel/git-credentials.ts';
 import type { ShellWord } from './commands/shell-words.ts';
+import { isListed, spellingsOf } from './spellings.ts';
 import { walkCommands } from './walk-commands.ts';
 
 /** Subcommands that print settings of the repository, such as the addresses of remotes. */
@@ -13,7 +14,7 @@ export function gitConfigs(command: string, cwd = '.'): readonly string[] {
   if (!/git/i.test(command)) return [];
   const found = new Set<string>();
   walkCommands(command, cwd, ({ name, args, folders, redirections }) => {
-    const prints = name === 'git' && args.some(({ value }) => value === null || PRINTING.has(value));
+    const prints = name === 'git' && printsSettings(args);
     const words = ABOUT_NAMES.has(name) ? [] : [...args, ...redirections.map(({ target }) => target)];
     for (const folder of folders) {
       if (prints) for (const above of withFoldersAbove(folder)) found.add(posix.join(above, '.git/config'));
@@ -24,6 +25,24 @@ export function gitConfigs(command: string, cwd = '.'): readonly string[] {
     }
   });
   return [...found];
+}
+
+/** By its subcommand. A computed word in front of that may hold one. */
+function printsSettings(args: readonly ShellWord[]): boolean {
+  let at = 0;
+  for (let value = args[at]?.value; value?.startsWith('-'); value = args[at]?.value) {
+    at += isListed(value, spellingsOf('git').takes) && args[at + 1]?.value !== null ? 2 : 1;
+  }
+  const subcommand = args[at]?.value;
+  if (subcommand === null) return true;
+  return PRINTING.has(subcommand ?? '') && !(subcommand === 'config' && setsOne(args.slice(at + 1)));
+}
+
+/** `git config user.name x` says nothing; with one word more or less it may. */
+function setsOne(args: readonly ShellWord[]): boolean {
+  const [key, set, ...more] = args.filter(({ text }) => !/^--(?:local|global|system|worktree)$/.test(text));
+  const isKey = /^\w[\w-]*\./.test(key?.value ?? '');
+  return isKey && /^[^-]/.test(set?.value ?? '') && set?.pattern === false && more.length === 0;
 }
 
 /** The file itself, or the one in a folder of git that is named as a whole or by a pattern. */

@@ -49,9 +49,16 @@ function heldBack(
 /** What no rule names: one that matches it matches whatever is in the folder. */
 const ANY_NAME = '\0';
 
-/** Whether a pattern is about something below a folder; only maybe where its `**` may stand for that folder. */
+/**
+ * Whether a pattern is about something below a folder. Only maybe where a wildcard stands for a name on the way to it:
+ * not every folder that fits holds such a thing.
+ */
 export function reachesBelow(pattern: string): (folder: string) => 'below' | 'maybe below' | undefined {
-  const parts = pattern.split('/').map((part) => ({ deep: part.includes('**'), name: namePattern(part) }));
+  const written = pattern.split('/');
+  const parts = written.map((part) => ({ deep: part.includes('**'), name: namePattern(part) }));
+  // Stars at the end are about anything that is there.
+  const named = written.slice(0, written.findLastIndex((part) => !/^\*+$/.test(part)) + 1);
+  const exact = !named.some((part) => /[*?]/.test(part));
   return (folder) => {
     const names = folder === '' ? [] : folder.split('/');
     for (const [index, name] of names.entries()) {
@@ -59,7 +66,8 @@ export function reachesBelow(pattern: string): (folder: string) => 'below' | 'ma
       if (part?.deep) return 'maybe below';
       if (!part?.name.test(name)) return undefined;
     }
-    return parts.length > names.length ? 'below' : undefined;
+    if (parts.length <= names.length) return undefined;
+    return exact || names.length >= named.length ? 'below' : 'maybe below';
   };
 }
 

