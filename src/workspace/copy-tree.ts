@@ -11,9 +11,11 @@ import {
   writeSync,
 } from 'node:fs';
 import type { Folder } from './folder.ts';
+import { typeOf } from './tree.ts';
 
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const CHUNK_BYTES = 256 * 1024;
 
 /** Where a rename cannot go: to another file system. Links are copied as links; throws what the system throws. */
 export function copyTree(from: Folder, name: string, to: Folder, newName: string): void {
@@ -47,7 +49,7 @@ function copyFile(source: string, target: string, mode: number): void {
   try {
     const output = openSync(target, CREATE, 0o600);
     try {
-      const chunk = Buffer.allocUnsafe(256 * 1024);
+      const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
       for (let read = readSync(input, chunk); read > 0; read = readSync(input, chunk))
         writeAll(output, chunk.subarray(0, read));
       fchmodSync(output, mode & 0o7777);
@@ -57,6 +59,43 @@ function copyFile(source: string, target: string, mode: number): void {
     }
   } finally {
     closeSync(input);
+  }
+}
+
+/** Whether all that is left of a tree stands in the other place too, byte for byte. More may stand there. */
+export function isCopied(from: Folder, name: string, to: Folder, newName: string): boolean {
+  const [stat, copy] = [from.stat(name), to.stat(newName)];
+  if (stat === null || copy === null || typeOf(stat) !== typeOf(copy)) return false;
+  if (stat.isSymbolicLink()) return from.readLink(name) === to.readLink(newName);
+  if (stat.isFile()) return stat.size === copy.size && hasSameBytes(from.at(name), to.at(newName));
+  return stat.isDirectory() && isFolderCopied(from.openChild(name), to.openChild(newName));
+}
+
+function isFolderCopied(source: Folder, target: Folder): boolean {
+  try {
+    return readdirSync(source.at('')).every((entry) => isCopied(source, entry, target, entry));
+  } finally {
+    source.close();
+    target.close();
+  }
+}
+
+function hasSameBytes(one: string, other: string): boolean {
+  const left = openSync(one, READ);
+  try {
+    const right = openSync(other, READ);
+    try {
+      const [chunk, beside] = [Buffer.allocUnsafe(CHUNK_BYTES), Buffer.allocUnsafe(CHUNK_BYTES)];
+      for (;;) {
+        const read = readSync(left, chunk);
+        if (!chunk.subarray(0, read).equals(beside.subarray(0, readSync(right, beside)))) return false;
+        if (read === 0) return true;
+      }
+    } finally {
+      closeSync(right);
+    }
+  } finally {
+    closeSync(left);
   }
 }
 

@@ -1,6 +1,8 @@
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Image, Recorded } from './change-set.ts';
+import { isCopied } from './copy-tree.ts';
 import { type State, stateOf } from './current-state.ts';
+import { errnoOf } from './errno.ts';
 import type { Journal } from './journal.ts';
 import { shown } from './parse-path.ts';
 import type { Place } from './place.ts';
@@ -25,7 +27,7 @@ export function howFarBack(place: Place, journal: Journal, change: Recorded): 'a
   if (change.kind === 'write') {
     return change.undoable && isAgain(journal, change.before, stateOf(place, change.path)) ? 'all' : 'none';
   }
-  if (change.kind === 'delete') return isMovedOut(journal, change, stateOf(place, change.path)) ? 'all' : 'none';
+  if (change.kind === 'delete') return isMovedOut(place, journal, change) ? 'all' : 'none';
   if (!isWhatMoved(change, stateOf(place, change.from))) return 'none';
   const to = stateOf(place, change.to);
   if (isAgain(journal, change.replaced, to)) return 'all';
@@ -35,12 +37,24 @@ export function howFarBack(place: Place, journal: Journal, change: Recorded): 'a
 function isAgain({ images }: Journal, image: Image | null, now: State): boolean {
   if (image === null) return now.type === 'nothing';
   if (image.by === 'target') return now.type === 'symlink';
-  return image.digest === null ? images.isItself(image, now.inode) : now.digest === image.digest;
+  return images.isBackAs(image, now);
 }
 
-/** What was deleted leaves the journal when it comes back. */
-function isMovedOut({ images }: Journal, { image }: Change<'delete'>, now: State): boolean {
-  return image !== null && images.folder.stat(image.name) === null && now.type !== 'nothing';
+/** What was deleted leaves the journal when it comes back; one on another file system, after a copy stands in its place. */
+function isMovedOut(place: Place, { images }: Journal, { path, image }: Change<'delete'>): boolean {
+  if (image === null) return false;
+  if (images.folder.stat(image.name) === null) return stateOf(place, path).type !== 'nothing';
+  const located = place.locate(path, { last: 'keep' });
+  if (!located.ok) return false;
+  const { folder, name, path: real } = located.value;
+  try {
+    return real === path && isCopied(images.folder, image.name, folder, name);
+  } catch (thrown) {
+    if (errnoOf(thrown) === undefined) throw thrown;
+    return false;
+  } finally {
+    folder.close();
+  }
 }
 
 function isWhatMoved(change: Change<'move'>, now: State): boolean {

@@ -51,9 +51,13 @@ export class KeptImages {
     return fail('CONFLICT', 'What stood there before was changed since it was kept, so it cannot be restored.');
   }
 
-  /** Whether this is the kept thing itself, under its old name again. */
-  isItself(image: Image, inode: number): boolean {
-    return image.by !== 'target' && this.folder.stat(image.name)?.ino === inode;
+  /** Whether this is the kept file under its old name again: itself, or a copy of its bytes. */
+  isBackAs(image: Image, now: { readonly inode: number; readonly digest: string | null }): boolean {
+    if (image.digest !== null && now.digest !== null) return now.digest === image.digest;
+    if (this.folder.stat(image.name)?.ino === now.inode) return true;
+    if (now.digest === null) return false;
+    const bytes = this.bytesOf(image);
+    return bytes.ok && digestOf(bytes.value) === now.digest;
   }
 
   /** Forgets what was kept longest, while it is more than it may be. */

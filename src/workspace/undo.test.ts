@@ -1,5 +1,6 @@
 import {
   appendFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -340,6 +341,40 @@ test('a move that is back without what it replaced gets that too', async () => {
   expect(readdirSync(ws.root)).toEqual(['a.txt']);
   expect(await ws.workspace.undo(id(moved))).toMatchObject({ ok: true });
   expect([readFileSync(ws.file('a.txt'), 'utf8'), readFileSync(ws.file('b.txt'), 'utf8')]).toEqual(['A', 'B']);
+});
+
+test('a large file that is back as a copy is known again, and one that was changed since is not', async () => {
+  await using ws = await tempWorkspace();
+  const large = Buffer.alloc(17 * 1024 * 1024, 'a');
+  writeFileSync(ws.file('large'), large);
+  const written = await ws.call('write_file', { path: 'large', content: 'small' });
+  const disarm = armFailpoints(stopAfter(1));
+  await expect(ws.workspace.undo(id(written))).rejects.toThrow('ended here');
+  disarm();
+  writeFileSync(ws.file('large'), large.fill('b', 0, 1));
+  expect(await ws.workspace.undo(id(written))).toMatchObject({ ok: false, error: { code: 'CONFLICT' } });
+  writeFileSync(ws.file('large'), large.fill('a', 0, 1));
+  expect(await ws.workspace.undo(id(written))).toMatchObject({ ok: true, value: { restored: ['large'] } });
+  expect(ws.workspace.canUndo(id(written))).toBe(false);
+});
+
+test('a deleted folder that is back is known again while the journal still holds some of it', async () => {
+  await using ws = await tempWorkspace({ files: { 'd/x.txt': 'X', 'd/e/y.txt': 'Y' } });
+  symlinkSync('x.txt', ws.file('d/link'));
+  const deleted = await ws.call('delete_file', { path: 'd', recursive: true });
+  const [kept] = readdirSync(`${ws.journal}/images`);
+  const image = `${ws.journal}/images/${kept}`;
+  const disarm = armFailpoints(stopAfter(1));
+  await expect(ws.workspace.undo(id(deleted))).rejects.toThrow('ended here');
+  disarm();
+  // As a journal on another file system is left when the process ends before all of the image is removed.
+  cpSync(ws.file('d'), image, { recursive: true, verbatimSymlinks: true });
+  rmSync(`${image}/x.txt`);
+  writeFileSync(ws.file('d/e/y.txt'), 'Z');
+  expect(await ws.workspace.undo(id(deleted))).toMatchObject({ ok: false, error: { code: 'CONFLICT' } });
+  writeFileSync(ws.file('d/e/y.txt'), 'Y');
+  expect(await ws.workspace.undo(id(deleted))).toMatchObject({ ok: true, value: { restored: ['d'] } });
+  expect(readFileSync(ws.file('d/x.txt'), 'utf8')).toBe('X');
 });
 
 function stopAfter(changes: number): (name: string) => void {
