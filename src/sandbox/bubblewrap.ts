@@ -7,7 +7,7 @@ import { type BubblewrapOptions, notSetUp, type Prepared, setUp, tidy } from './
 import { findChanges, type Names } from './changes.ts';
 import { explainFailure } from './detect.ts';
 import { endMessage } from './end-message.ts';
-import type { Found } from './found.ts';
+import { type Found, isHeld } from './found.ts';
 import { countMounts, isMasked, runArguments } from './mounts.ts';
 import { blockedNames, holdPlaceholders, isPlaceholder } from './placeholders.ts';
 import { disarmNewFiles } from './privileged-files.ts';
@@ -85,7 +85,7 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
     const live = request.mounts === 'live';
     for (let attempt = 1; ; attempt++) {
       const found = await findIn(workspace);
-      if (countMounts(request.mounts, found) > MOST_MOUNTS) return tooManyFiles(workspace, found);
+      if (countMounts(request.mounts, found) > MOST_MOUNTS) return tooManyFiles(workspace, found.filter(isHeld));
       const unnameable = found.find(({ because }) => because === 'unnameable');
       if (unnameable !== undefined) return noText(workspace, unnameable);
       const before: Names = live ? scan.names(workspace) : new Map();

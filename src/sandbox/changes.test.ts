@@ -9,3 +9,11 @@ test('a list of changes is not complete where a folder was not looked into', asy
   const { changes } = await at.sh('echo 2 > node_modules/a/x.js; echo 3 > seen.txt', { changes: 'report' });
   expect(changes).toMatchObject({ created: ['seen.txt'], complete: false });
 });
+
+test('a link into packages that comes or goes is one change, and not one for each file behind it', async () => {
+  at.write('node_modules/b/y.js', '1');
+  const made = await at.sh('ln -s node_modules/b b', { changes: 'report' });
+  expect(made.changes).toEqual({ created: ['b'], modified: [], deleted: [], complete: false });
+  const removed = await at.sh('rm b', { changes: 'report' });
+  expect(removed.changes).toEqual({ created: [], modified: [], deleted: ['b'], complete: false });
+});

@@ -1,6 +1,7 @@
 import { isWalked } from '../kernel/file-policy.ts';
 import type { FileChanges } from '../kernel/sandbox.ts';
 import { statOf } from './inside.ts';
+import { isUnwalked } from './unwalked-targets.ts';
 
 /** The entries of each folder, by its path. */
 export type Names = ReadonlyMap<string, readonly string[]>;
@@ -33,6 +34,11 @@ export async function findChanges(given: {
 
   for (const [folder, names] of after) {
     if (isGit(folder)) continue;
+    // It is here only because of a link, which may be new.
+    if (isUnwalked(folder)) {
+      unlooked = true;
+      continue;
+    }
     const old = new Set(before.get(folder) ?? []);
     for (const name of names) {
       if (folder === '' && name === '.git') {
@@ -56,7 +62,9 @@ export async function findChanges(given: {
     for (const name of old) deleted.push(join(folder, name));
   }
   for (const [folder, names] of before) {
-    if (!after.has(folder) && complete && !isGit(folder)) deleted.push(...names.map((name) => join(folder, name)));
+    if (after.has(folder) || !complete || isGit(folder)) continue;
+    if (isUnwalked(folder)) unlooked = true;
+    else deleted.push(...names.map((name) => join(folder, name)));
   }
   return {
     created: created.sort(),

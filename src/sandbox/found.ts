@@ -13,4 +13,14 @@ export interface Found {
    * nearly right.
    */
   readonly because?: 'alias' | 'target' | 'unreadable' | 'unnameable';
+  /**
+   * It lies where nothing is walked, and a link leads there. What is read-only is then not mounted but compared after the
+   * run: a package manager has to be able to replace it with all the folders above.
+   */
+  readonly linked?: true;
+}
+
+/** False for what is only compared after a run. */
+export function isHeld({ access, linked }: Found): boolean {
+  return access === 'hidden' || linked !== true;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, relative, resolve } from 'node:path';
-import type { FileRule } from '../kernel/file-policy.ts';
+import { type FileRule, liesUnwalked } from '../kernel/file-policy.ts';
 import { gitdirIn, hooksOfUser, inHome, namedPaths } from '../kernel/git-settings.ts';
 import type { Found } from './found.ts';
 import { inFolder, readInside, readTextInside, statOf } from './inside.ts';
@@ -33,6 +33,11 @@ export function gitRule(name: string, kind: Found['kind'], isRepository: boolean
 export function isRepository(names: readonly string[]): boolean {
   const has = (name: string): boolean => names.some((each) => each.toLowerCase() === name);
   return has('head') && (has('commondir') || (has('objects') && has('refs')));
+}
+
+/** Whether it is git that would obey an entry, and not an editor or another program. */
+export function isForGit(path: string, rule: FileRule | null): boolean {
+  return rule === GIT_FILE || isOfGit(path, rule);
 }
 
 /** Folders and files in the workspace that the configurations found there send git to. */
@@ -133,6 +138,7 @@ export function isOwnWorktree(workspace: string, config: Found, named: string): 
   // What an included file names starts elsewhere.
   if (config.rule === NAMED || !`${top}/`.startsWith(`${workspace}/`) || realPath(top) !== top) return false;
   if (`${gitdir}/`.startsWith(`${top}/`)) return true;
+  if (liesUnwalked(relative(workspace, top))) return false;
   const back = gitdirIn(readTextInside(workspace, relative(workspace, `${top}/.git`)) ?? '');
   return back !== null && resolve(top, back) === gitdir;
 }

@@ -2,7 +2,7 @@ import { lstatSync, readlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Limits, MountMode } from '../kernel/sandbox.ts';
 import { INSIDE_HOME } from './etc.ts';
-import type { Found } from './found.ts';
+import { type Found, isHeld } from './found.ts';
 import type { RuntimeFolder } from './runtime-folder.ts';
 import { isWithin, SYSTEM_FOLDERS } from './toolchains.ts';
 
@@ -67,8 +67,9 @@ function aliasLink({ alias, workspace, toolchains }: Parameters<typeof runArgume
 
 /** How many mounts `found` takes. */
 export function countMounts(mode: MountMode, found: readonly Found[]): number {
-  const above = mode === 'live' ? new Set(found.flatMap(({ path }) => foldersAbove(path))).size : 0;
-  return found.length + above;
+  const held = found.filter(isHeld);
+  const above = mode === 'live' ? new Set(held.flatMap(({ path }) => foldersAbove(path))).size : 0;
+  return held.length + above;
 }
 
 function systemFolder(path: string): string[] {
@@ -87,7 +88,7 @@ function bindReadOnly(path: string): string[] {
  * could be brought to a place where the next run reads it.
  */
 function protection(workspace: string, found: readonly Found[]): string[] {
-  const mounted = found.filter(({ kind }) => kind !== 'link');
+  const mounted = found.filter((each) => each.kind !== 'link' && isHeld(each));
   const hidden = new Set(mounted.filter(({ access }) => access === 'hidden').map(({ path }) => path));
   const readOnly = new Set(mounted.filter(({ access }) => access === 'read-only').map(({ path }) => path));
   const isInside = (path: string): boolean => [path, ...foldersAbove(path)].some((each) => readOnly.has(each));

@@ -26,7 +26,8 @@ function targetOf(workspace: string, link: Found): Found[] {
     if (!target.startsWith(`${workspace}/`)) return [];
     const kind = lstatSync(target).isDirectory() ? 'folder' : 'file';
     const because = link.access === 'hidden' ? 'alias' : 'target';
-    return [{ ...link, path: target.slice(workspace.length + 1), kind, because }];
+    const { access, rule } = link;
+    return [{ path: target.slice(workspace.length + 1), kind, access, rule, because }];
   } catch {
     return [];
   }
@@ -50,7 +51,9 @@ function sharedFiles(workspace: string, found: readonly Found[]): SharedFiles {
     if (access === 'hidden') file.access = 'hidden';
     shared.set(identity(stat), file);
   };
-  for (const { path, kind, access } of found) {
+  for (const { path, kind, access, linked } of found) {
+    // A package manager may keep further names of all packages elsewhere: to look for those would take every run long.
+    if (linked) continue;
     if (kind === 'folder') eachFile(workspace, path, (file, stat) => note(file, access, stat));
     const stat = kind === 'file' ? statOf(`${workspace}/${path}`) : undefined;
     if (stat !== undefined) note(path, access, stat);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type TrySandbox, trySandbox } from '../testing/try-sandbox.ts';
@@ -171,6 +171,42 @@ test('links into packages are left alone, and so is what a package manager does 
   );
   expect([quarantined, stderr]).toEqual([[], '']);
   expect((await at.sh('rm -r node_modules && mkdir -p node_modules/p/dist && ls vendor')).exitCode).toBe(0);
+});
+
+test('a package manager replaces packages behind a link, whatever settings they ship', async () => {
+  const install = (folder: string) =>
+    `mkdir -p ${folder}/.husky ${folder}/.vscode; touch ${folder}/.husky/pre-commit ${folder}/.vscode/settings.json ${folder}/.gitmodules`;
+  const run = async (script: string) => {
+    const { exitCode, stderr, quarantined } = await at.sh(script);
+    expect({ exitCode, stderr, quarantined }, script).toEqual({ exitCode: 0, stderr: '', quarantined: [] });
+  };
+  await run(`${install('node_modules/p')}; mkdir public; ln -s ../node_modules public/vendor`);
+  await run(`mv node_modules/p node_modules/.p; ${install('node_modules/p')}; rm -r node_modules/.p`);
+  await run(`rm -r node_modules && ${install('node_modules/p')}; ${install('node_modules/q')}`);
+  git('.', 'init', '-q', 'node_modules/clone');
+  await run('git -C node_modules/clone config user.name me && rm -r node_modules');
+});
+
+test.each([
+  ['settings', 'config', EVIL],
+  ['a common folder', 'commondir', 'echo ../e'],
+  ['a hook', 'hooks/pre-commit', 'echo x'],
+])(
+  '%s of a repository behind a link into packages can be changed by a run and are put aside',
+  async (_what, name, text) => {
+    git('.', 'init', '-q', 'node_modules/e');
+    at.write(`node_modules/e/.git/${name}`, '');
+    symlinkSync('node_modules/e', join(at.workspace, 'e'));
+    const { quarantined } = await at.sh(`${text} > node_modules/e/.git/${name}`);
+    expect(quarantined.map((each) => each.path)).toEqual([`node_modules/e/.git/${name}`]);
+  },
+);
+
+test('settings of a repository behind a link into packages are put aside also when the link is gone', async () => {
+  git('.', 'init', '-q', 'node_modules/e');
+  symlinkSync('node_modules/e', join(at.workspace, 'e'));
+  const { quarantined } = await at.sh(`rm e; ${EVIL} > node_modules/e/.git/config`);
+  expect(quarantined.map((each) => each.path)).toEqual(['node_modules/e/.git/config']);
 });
 
 test('a submodule that a run adds is left alone', async () => {

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createFilePolicy } from '../kernel/file-policy.ts';
 import { type TrySandbox, trySandbox } from '../testing/try-sandbox.ts';
 
 const path = process.env['PATH'] ?? '';
@@ -115,6 +116,16 @@ describe('sensitive files', () => {
     await at.sh('mkdir -p node_modules/conf; ln -s node_modules/conf conf');
     at.write('conf/.env', 'CANARY');
     expect((await at.sh('cat conf/.env node_modules/conf/.env')).stdout).toBe('');
+    await at.sh('mv node_modules/conf node_modules/c; rm conf');
+    expect((await at.sh('cat node_modules/*/.env')).stdout).toBe('');
+  });
+
+  test('of packages behind a link are no secrets when the user says so, and can be removed', async () => {
+    await using lifted = trySandbox({ path, filePolicy: createFilePolicy([], ['node_modules/**']) });
+    lifted.write('node_modules/p/test/server.key', 'SAMPLE');
+    symlinkSync('node_modules', join(lifted.workspace, 'vendor'));
+    const { stdout, exitCode } = await lifted.sh('cat vendor/p/test/server.key && rm -r node_modules');
+    expect({ stdout, exitCode }).toEqual({ stdout: 'SAMPLE', exitCode: 0 });
   });
 
   test('cannot be read in a folder that cannot be listed', async () => {

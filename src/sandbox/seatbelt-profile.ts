@@ -1,5 +1,5 @@
 import type { MountMode } from '../kernel/sandbox.ts';
-import type { Found } from './found.ts';
+import { type Found, isHeld } from './found.ts';
 
 /** What a run on macOS may do, as a profile for `sandbox-exec`. Everything that is not allowed is denied. */
 export interface ProfileRequest {
@@ -45,8 +45,9 @@ const USER_NAMES = ['com.apple.system.opendirectoryd.libinfo', 'com.apple.system
 /** Rules are read from the last one up, so what denies stands below what allows. */
 export function seatbeltProfile(request: ProfileRequest): string {
   const { workspace, mode, privateFolder } = request;
-  const hidden = request.found.filter(({ access }) => access === 'hidden');
-  const readOnly = request.found.filter(({ access }) => access === 'read-only');
+  const found = request.found.filter(isHeld);
+  const hidden = found.filter(({ access }) => access === 'hidden');
+  const readOnly = found.filter(({ access }) => access === 'read-only');
   return [
     '(version 1)',
     '(deny default)',
@@ -63,7 +64,7 @@ export function seatbeltProfile(request: ProfileRequest): string {
     ...(mode === 'live' ? [`(allow file-write* ${subpaths([workspace])})`] : []),
     ...readOnly.map(({ path }) => `(deny file-write* ${subpaths([`${workspace}/${path}`])})`),
     // A folder above must not be renamed away: what is denied goes by its path.
-    ...[...new Set(request.found.flatMap(({ path }) => foldersAbove(path)))].map(
+    ...[...new Set(found.flatMap(({ path }) => foldersAbove(path)))].map(
       (path) => `(deny file-write-unlink ${literals([`${workspace}/${path}`])})`,
     ),
     ...request.blocked.map((name) => `(deny file-write* ${subpaths([`${workspace}/${name}`])})`),

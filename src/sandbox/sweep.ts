@@ -3,7 +3,7 @@ import { chmodSync, lstatSync, readdirSync, renameSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { failpoint } from '../kernel/failpoint.ts';
 import type { Quarantined } from '../kernel/sandbox.ts';
-import type { Found } from './found.ts';
+import { type Found, isHeld } from './found.ts';
 import { addsNoRisk, isHarmlessGitConfig } from './git-config.ts';
 import {
   hookNames,
@@ -54,7 +54,10 @@ export function sweep(workspace: string, before: readonly Found[], after: readon
   const known = new Map(before.map((found) => [found.path, found.kind]));
   const isChanged = (found: Found): boolean =>
     known.get(found.path) !== found.kind || isOther(workspace, found, memory.get(found.path));
-  const planted = after
+  const reached = new Set(after.map(({ path }) => path));
+  // Nobody held these, and the run may have taken away the link by which they are found.
+  const unreached = before.filter((found) => !isHeld(found) && !reached.has(found.path));
+  const planted = [...after, ...unreached.filter(({ path }) => statOf(`${workspace}/${path}`) !== undefined)]
     .filter(isSwept)
     // Where a new link leads is anybody's: without the link nothing obeys it.
     .filter(({ because, path }) => because !== 'target' || known.has(path))
@@ -70,13 +73,13 @@ export function sweep(workspace: string, before: readonly Found[], after: readon
 }
 
 /**
- * Git's files and links are compared by what they say. Others were mounted on, so that only whoever replaced them on the
- * host could lift the protection: a file that is still the same one was written by nobody inside.
+ * Git's files, links and what was not held are compared by what they say. Others were mounted on, so that only whoever
+ * replaced them on the host could lift the protection: a file that is still the same one was written by nobody inside.
  */
 function isOther(workspace: string, found: Found, before: Remembered | undefined): boolean {
   if (before === undefined) return true;
   const isSame = before.state === stateOf(workspace, found);
-  if (before.state !== undefined && (isSame || !isPlain(found))) return !isSame;
+  if (before.state !== undefined && (isSame || !isPlain(found) || !isHeld(found))) return !isSame;
   return before.identity !== identityOf(`${workspace}/${found.path}`);
 }
 

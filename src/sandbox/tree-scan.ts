@@ -1,10 +1,10 @@
 import { accessSync, constants, type Dirent, lstatSync, readdirSync } from 'node:fs';
-import { type FilePolicy, type FileRule, isWalked } from '../kernel/file-policy.ts';
+import { type FilePolicy, type FileRule, type FileVerdict, isWalked } from '../kernel/file-policy.ts';
 import type { Found } from './found.ts';
-import { gitRule, isRepository, namedByConfig } from './git-folders.ts';
+import { gitRule, isForGit, isRepository, namedByConfig } from './git-folders.ts';
 import { statOf } from './inside.ts';
 import { otherNames } from './other-names.ts';
-import { mayLeadUnwalked, unwalkedTarget } from './unwalked-targets.ts';
+import { isUnwalked, mayLeadUnwalked, unwalkedTarget } from './unwalked-targets.ts';
 
 export interface TreeScan {
   /** Everything in the workspace that needs a mount of its own. Reads only folders that changed since the last time. */
@@ -40,6 +40,8 @@ const LINKED_FOLDER: FileRule = {
   reason: 'the host takes what it leads to for protected files',
   missing: 'sweep',
 };
+
+const WRITABLE: FileVerdict = { access: 'writable', rule: null };
 
 /** `home` is where the user's own git configuration is. */
 export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
@@ -85,7 +87,7 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
     const before = targets.get(workspace) ?? new Map<string, Found>();
     targets.set(workspace, before);
     for (const each of found) {
-      if (each.because === 'alias' && each.access === 'hidden') before.set(each.path, each);
+      if (each.access === 'hidden' && (each.because === 'alias' || each.linked)) before.set(each.path, each);
     }
     return [...before.values()].filter(({ path }) => !paths.has(path) && statOf(`${workspace}/${path}`) !== undefined);
   }
@@ -115,21 +117,23 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
     const entries = readdirSync(absolute, { withFileTypes: true });
     for (const { name } of entries) names.push(name);
     const repository = isRepository(names);
+    const linked = isUnwalked(path) ? ({ linked: true } as const) : {};
     for (const entry of entries) {
       const { name } = entry;
       const kind = kindOf(entry);
       const full = path === '' ? name : `${path}/${name}`;
       const verdict = policy.judgeEntry(path, name);
       const further = verdict.rule === null ? (gitRule(name, kind, repository) ?? linkRule(full, kind)) : null;
-      const { access, rule } = further === null ? verdict : { access: further.access, rule: further };
+      const judged = further === null ? verdict : { access: further.access, rule: further };
+      const { access, rule } = linked.linked && !mattersInPackages(full, judged) ? WRITABLE : judged;
       const matters = kind === 'folder' || access !== 'writable';
       if (matters && name.includes(NO_TEXT) && statOf(`${absolute}/${name}`) === undefined) {
         found.push({ path: full, kind, access: 'hidden', rule: null, because: 'unnameable' });
         continue;
       }
-      if (access !== 'writable') found.push({ path: full, kind, access, rule });
+      if (access !== 'writable') found.push({ path: full, kind, access, rule, ...linked });
       // A socket is a door to whatever process of the host listens on it.
-      else if (entry.isSocket()) found.push({ path: full, kind: 'other', access: 'hidden', rule: null });
+      else if (entry.isSocket()) found.push({ path: full, kind: 'other', access: 'hidden', rule: null, ...linked });
       if (kind === 'folder' && access !== 'hidden' && isWalked(full)) below.push(full);
       if (kind === 'link' && access !== 'hidden' && mayLeadUnwalked(full, `${absolute}/${name}`)) leads.push(full);
     }
@@ -146,6 +150,11 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
   }
 
   return { find, names };
+}
+
+/** Packages ship settings of editors, which nobody obeys there; a planted repository is obeyed wherever a link leads to it. */
+function mattersInPackages(path: string, { access, rule }: FileVerdict): boolean {
+  return access === 'hidden' || isForGit(path, rule);
 }
 
 function kindOf(entry: Dirent): Found['kind'] {

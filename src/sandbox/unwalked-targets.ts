@@ -18,13 +18,18 @@ export function mayLeadUnwalked(path: string, absolute: string): boolean {
   }
 }
 
+/** Whether a folder is looked at only when a link leads to it or to one above. */
+export function isUnwalked(folder: string): boolean {
+  return !isWalked(folder) || liesUnwalked(folder);
+}
+
 /** The folder that a link leads to, if it lies where nothing is walked; null otherwise. */
 export function unwalkedTarget(workspace: string, link: string): string | null {
   try {
     const real = realpathSync.native(`${workspace}/${link}`);
     if (!real.startsWith(`${workspace}/`) || !lstatSync(real).isDirectory()) return null;
     const path = real.slice(workspace.length + 1);
-    return !isWalked(path) || liesUnwalked(path) ? path : null;
+    return isUnwalked(path) ? path : null;
   } catch {
     return null;
   }

@@ -110,6 +110,24 @@ test('a folder does not become a repository unasked, nor does one that is get se
   expect((await ws.call('move_file', { from: 'z', to: 'bare' })).ok).toBe(true);
 });
 
+test('a folder called head makes no repository, whatever stands beside it', async () => {
+  await using ws = await tempWorkspace({
+    ...no,
+    files: { 'ui/HEAD/a.ts': '', 'ui/hooks/b.ts': '', 'lib/head/a.ts': '' },
+  });
+  for (const path of ['ui/hooks/c.ts', 'ui/config', 'ui/refs/d.ts', 'ui/HEAD/e.ts']) {
+    expect((await ws.call('write_file', { path, content: '' })).ok, path).toBe(true);
+  }
+  for (const [from, to] of [
+    ['lib/head', 'lib/top'],
+    ['ui', 'components'],
+  ]) {
+    expect((await ws.call('move_file', { from, to })).ok, to).toBe(true);
+  }
+  const written = await ws.call('write_file', { path: 'lib/head', content: '' });
+  expect(written.error?.code).toBe('APPROVAL_DENIED');
+});
+
 test('a link does not take the place of a folder with protected files', async () => {
   await using ws = await tempWorkspace({ files: { 'v/a.json': '{}' } });
   symlinkSync('v', ws.file('w'));

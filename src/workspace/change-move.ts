@@ -118,7 +118,7 @@ async function mayMove(writer: Writer, from: Spot, to: Spot, change: Move): Prom
 
 /** Nobody was asked about what lies in a folder: it must not become something that somebody would be asked about. */
 function staysOrdinary(place: Place, below: readonly string[], from: string, to: string): Result<void> {
-  const protection = place.protectionBelow(to);
+  const protection = place.protectionBelow(from, to);
   for (const path of below) {
     const target = `${to}${path.slice(from.length)}`;
     const refused = place.refuses(target);

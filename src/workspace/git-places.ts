@@ -31,14 +31,16 @@ export class GitPlaces {
     return foldersAbove(path).flatMap((folder) => this.#namedAt(resolve(this.#root, folder)));
   }
 
-  /** Why git would obey a file of this path, by what stands beside it. `exists` is asked for paths in the workspace. */
-  byShape(path: string, exists: (path: string) => boolean): string | null {
+  /** Why git would obey a file of this path, by what stands beside it. `at` is asked for paths in the workspace. */
+  byShape(path: string, at: (path: string) => Stats | null): string | null {
     const names = path.split('/');
-    if (/^head$/i.test(names.at(-1) ?? '')) return MAKES;
+    if (/^head$/i.test(names.at(-1) ?? '') && !at(path)?.isDirectory()) return MAKES;
     for (const [i, name] of names.entries()) {
       const why = OF_REPOSITORY.get(name.toLowerCase());
-      if (why === undefined || !exists([...names.slice(0, i), 'HEAD'].join('/'))) continue;
-      if (why === RUNS || !exists(names.slice(0, i + 1).join('/'))) return why;
+      const head = why === undefined ? null : at([...names.slice(0, i), 'HEAD'].join('/'));
+      // A folder of that name is a component or the like: git takes only a file or a link for its HEAD.
+      if (why === undefined || head === null || head.isDirectory()) continue;
+      if (why === RUNS || at(names.slice(0, i + 1).join('/')) === null) return why;
     }
     return null;
   }

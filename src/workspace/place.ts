@@ -45,19 +45,20 @@ export class Place {
 
   /** Why a person must agree to a change of this path; null when nobody must. It need not exist. */
   protection(spot: Pick<Spot, 'path' | 'via'>): string | null {
-    const exists = (path: string): boolean => this.statUnjudged(path) !== null;
+    const at = (path: string): Stats | null => this.statUnjudged(path);
     for (const path of [spot.path, ...spot.via]) {
-      const why = this.#listed(path) ?? this.#ofGit(path, this.#git.named(path), exists);
+      const why = this.#listed(path) ?? this.#ofGit(path, this.#git.named(path), at);
       if (why !== null) return `${shown(path)} is protected: ${why}.`;
     }
     return null;
   }
 
-  /** The same for paths below a folder that is not there yet. */
-  protectionBelow(folder: string): (path: string) => string | null {
-    const named = this.#git.named(folder);
+  /** The same for paths below a folder that is to be moved, as they will be. */
+  protectionBelow(from: string, to: string): (path: string) => string | null {
+    const named = this.#git.named(to);
     return (path) => {
-      const why = this.#listed(path) ?? this.#ofGit(path, named, () => false);
+      const at = (asked: string) => (asked === path ? this.statUnjudged(`${from}${path.slice(to.length)}`) : null);
+      const why = this.#listed(path) ?? this.#ofGit(path, named, at);
       return why === null ? null : `${shown(path)} is protected: ${why}.`;
     };
   }
@@ -69,9 +70,9 @@ export class Place {
     return /(^|\/)\.git(\/|$)/i.test(path) ? 'it belongs to git' : null;
   }
 
-  #ofGit(path: string, named: readonly string[], exists: (path: string) => boolean): string | null {
+  #ofGit(path: string, named: readonly string[], at: (path: string) => Stats | null): string | null {
     const lower = `${path}/`.toLowerCase();
-    return named.some((each) => lower.startsWith(`${each}/`.toLowerCase())) ? RUNS : this.#git.byShape(path, exists);
+    return named.some((each) => lower.startsWith(`${each}/`.toLowerCase())) ? RUNS : this.#git.byShape(path, at);
   }
 
   /** Refused whatever anybody says: secrets, and what is Toolwright's own. */
