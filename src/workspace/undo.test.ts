@@ -104,6 +104,8 @@ test('the journal is readable by its owner only, and forgets the oldest when it 
   await using ws = await tempWorkspace({ files: { 'a.txt': 'x'.repeat(1000), 'b.txt': 'y'.repeat(1000) } });
   expect(statSync(`${ws.journal}/images`).mode & 0o777).toBe(0o700);
   const first = await ws.call('write_file', { path: 'a.txt', content: '1' });
+  // Longer than a tick of the file system's clock, so that there is an oldest.
+  await delay(20);
   await ws.call('write_file', { path: 'b.txt', content: '2' });
   const { Journal } = await import('./journal.ts');
   new Journal({ folder: ws.journal, maxBytes: 1500 }).prune();

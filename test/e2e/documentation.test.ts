@@ -19,7 +19,11 @@ async function runProgram(source: string): Promise<string> {
   const file = join(root, `.example-${process.pid}-${written.length}.mts`);
   written.push(file);
   writeFileSync(file, source);
-  const { stdout } = await run(process.execPath, ['--import', 'tsx', file], { cwd: root });
+  // Examples leave their folders to whoever runs them.
+  const TMPDIR = mkdtempSync(join(tmpdir(), 'toolwright-example-'));
+  const env = { ...process.env, TMPDIR };
+  const ran = run(process.execPath, ['--import', 'tsx', file], { cwd: root, env });
+  const { stdout } = await ran.finally(() => rmSync(TMPDIR, { recursive: true }));
   return stdout;
 }
 

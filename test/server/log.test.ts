@@ -5,12 +5,13 @@ import { expect, test, vi } from 'vitest';
 import { cliPlace } from '../../src/testing/cli-place.ts';
 
 const root = join(import.meta.dirname, '../..');
-const program = [join(root, 'node_modules/tsx/dist/cli.mjs'), join(root, 'src/cli/main.ts')];
+/** One process, so that to end it ends the server. */
+const program = ['--import', 'tsx', join(root, 'src/cli/main.ts')];
 
 test('a server whose log nobody reads any more goes on', { timeout: 120_000 }, async () => {
   using place = cliPlace(process.env['PATH']);
   const args = [...program, 'start', '--json', '--port', '0', '-w', place.workspace];
-  const child = spawn(process.execPath, args, { env: place.env });
+  const child = spawn(process.execPath, args, { cwd: root, env: place.env });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   try {
     const out: string[] = [];
@@ -34,7 +35,7 @@ test('a started server logs what fails on its error stream, and nothing of it on
 }, async () => {
   using place = cliPlace(process.env['PATH']);
   const args = [...program, 'start', '--json', '--port', '0', '-w', place.workspace];
-  const child = spawn(process.execPath, args, { env: place.env });
+  const child = spawn(process.execPath, args, { cwd: root, env: place.env });
   try {
     const [out, err] = [[] as string[], [] as string[]];
     createInterface(child.stdout).on('line', (line) => out.push(line));
