@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const NOBODY = 65534;
-const TESTS = ['src/sandbox', 'src/net', 'test/attacks/attacks.test.ts', 'test/attacks/file-tools.test.ts'];
+const ATTACKS = ['attacks', 'commands', 'file-tools', 'sandbox'];
+const TESTS = ['src/sandbox', 'src/net', ...ATTACKS.map((name) => `test/attacks/${name}.test.ts`)];
 const repository = fileURLToPath(new URL('..', import.meta.url));
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

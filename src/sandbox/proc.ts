@@ -58,8 +58,7 @@ export function memoryOf(samples: readonly ProcessSample[], enough: number, shar
 }
 
 function dividedSum(samples: readonly ProcessSample[]): number {
-  const memory = ({ pid, memoryBytes }: ProcessSample) => dividedMemory(pid) ?? (isGone(pid) ? 0 : memoryBytes);
-  return samples.reduce((sum, sample) => sum + memory(sample), 0);
+  return samples.reduce((sum, { pid }) => sum + (dividedMemory(pid) ?? plainMemory(pid)), 0);
 }
 
 /** Files without a name that the processes hold open, each once. */
@@ -143,16 +142,21 @@ function sampleOf(pid: number): ProcessSample | null {
   if (stat === null) return null;
   const fields = afterName(stat);
   const ticks = [11, 12, 13, 14].reduce((sum, i) => sum + Number(fields[i] ?? 0), 0);
-  const status = readText(`/proc/${pid}/status`) ?? '';
   return {
     pid,
     parent: Number(fields[1] ?? 0),
     startTime: fields[19] ?? '',
     cpuMs: ticks * TICK_MS,
-    memoryBytes: kilobytes(status, 'RssAnon') + kilobytes(status, 'RssShmem'),
+    memoryBytes: plainMemory(pid),
     threads: Number(fields[17] ?? 1),
     writtenBytes: Number(/^write_bytes: (\d+)/m.exec(readText(`/proc/${pid}/io`) ?? '')?.[1] ?? 0),
   };
+}
+
+/** What it has now: a process that is ending has given its memory back before it is gone. */
+function plainMemory(pid: number): number {
+  const status = readText(`/proc/${pid}/status`) ?? '';
+  return kilobytes(status, 'RssAnon') + kilobytes(status, 'RssShmem');
 }
 
 /** Each shared page divided by the number of processes that have it; null where that may not be read. */

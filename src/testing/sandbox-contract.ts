@@ -131,7 +131,18 @@ export function sandboxContract(subject: SandboxSubject): SandboxCheck[] {
       assert.equal(gone.ok ? 'ran' : gone.error.code, 'INVALID_PATH');
     }),
     check('keeps stdout and stderr apart, and both in order in the log', async () => {
-      const { output } = await script('for i in 1 2 3; do echo out$i; sleep 0.1; echo err$i >&2; sleep 0.1; done');
+      let running: Running | undefined;
+      const onStart = (started: Running) => {
+        running = started;
+      };
+      // Each line waits until the one before it has arrived: two pipes have no order but the one they are read in.
+      const lines = 'for i in 1 2 3; do echo out$i; read; echo err$i >&2; read; done';
+      const ended = script(lines, { stdin: LIVE_INPUT, onStart });
+      for (const bytes of [5, 10, 15, 20, 25, 30]) {
+        await until(() => running?.log.totalBytes === bytes);
+        running?.input?.write('\n');
+      }
+      const { output } = await ended;
       assert.equal(text(output.stdout), 'out1\nout2\nout3\n');
       assert.equal(text(output.stderr), 'err1\nerr2\nerr3\n');
       const whole = Buffer.from(output.log.read(0, 1000)).toString();
