@@ -5,8 +5,8 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'web/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
     pool: 'forks',
-    // Left alone it takes one fewer than there are cores, which on two is one.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Most tests wait for a process or a disk half of their time: three at once keep two cores busy.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

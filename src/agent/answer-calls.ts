@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import type { ErrorCode } from '../kernel/error.ts';
 import type { ExecutionContext } from '../kernel/execution-context.ts';
 import type { AssistantMessage, CallPart, ResultPart, ResultsMessage } from '../kernel/message.ts';
@@ -67,9 +67,12 @@ function toResult({ id, name, args }: CallPart, answer: ToolResult, executor: To
   return { id, name, callId, text, isError: !ok };
 }
 
-/** The same for the same call, also after a restart, and nothing that an output could guess. */
+/** A command knows its call's id, so the id alone would be no secret. */
+const KEY = randomBytes(32);
+
+/** The same for the same call, and nothing that an output could guess. */
 function secretOf(callId: string | null): string {
-  return createHash('sha256')
+  return createHmac('sha256', KEY)
     .update(callId ?? '')
     .digest('hex')
     .slice(0, 10);

@@ -12,14 +12,15 @@ export type Keep = (text: string) => Promise<string | null>;
 /** Share of the model's window that a conversation may fill, and to which it is brought down when it does. */
 const FULL = 0.75;
 const AFTER = 0.5;
-/** The latest messages are what the model works with: they stay whole. */
+/** The latest messages are what the model works with: they stay whole, unless they alone are too much. */
 const RECENT = 6;
 const LARGE = 600;
 const SHOWN = 200;
 
 /**
  * What of a session the model is sent. Grows with the session until it is full; then large old results are replaced by
- * their handle, and if that is not enough the oldest turns go. The first message stays: it is the task.
+ * their handle, and if that is not enough the oldest turns go. The first message stays, and the latest of a person: it is
+ * the task.
  */
 export class ContextWindow {
   readonly #most: number;
@@ -57,17 +58,24 @@ export class ContextWindow {
   async shrink(keep: Keep, to: number = AFTER): Promise<boolean> {
     const before = this.#tokens;
     const wanted = (this.#most / FULL) * to;
-    await this.#replaceResults(keep, wanted);
+    await this.#replaceResults(keep, wanted, RECENT);
     if (this.#tokens > wanted) this.#dropTurns(wanted);
+    const most = to === AFTER ? this.#most : wanted;
+    if (this.#tokens > most) await this.#replaceResults(keep, most, 0);
     return this.#tokens < before;
   }
 
-  async #replaceResults(keep: Keep, wanted: number): Promise<void> {
-    for (let at = 0; at < this.#held.length - RECENT && this.#tokens > wanted; at++) {
+  async #replaceResults(keep: Keep, wanted: number, recent: number): Promise<void> {
+    for (let at = 0; at < this.#held.length - recent; at++) {
       const { seq, message } = this.#held[at] as Held;
-      if (message.role !== 'results' || !message.results.some(isLarge)) continue;
-      const results = await Promise.all(message.results.map((one) => (isLarge(one) ? replaced(one, keep) : one)));
-      this.#put(at, { seq, message: { ...message, results } });
+      if (message.role !== 'results') continue;
+      const results = [...message.results];
+      for (const [index, result] of message.results.entries()) {
+        if (this.#tokens <= wanted) return;
+        if (!isLarge(result)) continue;
+        results[index] = await replaced(result, keep);
+        this.#put(at, { seq, message: { ...message, results: [...results] } });
+      }
     }
   }
 
@@ -82,9 +90,11 @@ export class ContextWindow {
     }
     if (first === undefined || dropped === 0) return;
     while (dropped < rest.length && rest[dropped]?.message.role === 'results') dropped++;
-    this.#dropped += dropped;
+    const task = rest.findLastIndex(({ message }) => message.role === 'user' && message.from === 'person');
+    const stays = ({ message }: Held, at: number) => (at >= dropped || at === task) && !isDropNote(message);
+    this.#dropped += rest.filter((held, at) => !stays(held, at) && !isDropNote(held.message)).length;
     const text = `[${this.#dropped} earlier messages of this session were left out to make room. Look again at what you need.]`;
-    const kept = rest.slice(dropped).filter(({ message }) => !isDropNote(message));
+    const kept = rest.filter(stays);
     const note: Held = { seq: first.seq, message: { role: 'user', text, from: 'runtime' } };
     this.#held = [first, note, ...kept];
     this.#messages = this.#held.map(({ message }) => message);

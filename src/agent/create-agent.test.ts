@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -179,6 +180,52 @@ test('an old large result is replaced by its handle, and the oldest turns go whe
   expect(kept.ok && Buffer.from(kept.value).toString()).toContain('0 0 0');
   expect(texts.at(-1)).toMatch('earlier messages of this session were left out');
   expect(requests.at(-1)?.messages[0]).toEqual({ role: 'user', text: 'Read all', from: 'person' });
+});
+
+test('the results of one turn that are too much by themselves are replaced too, the first ones first', async () => {
+  const names = ['a', 'b', 'c'];
+  const files = Object.fromEntries(names.map((name) => [`${name}.txt`, `${name.repeat(90)}\n`.repeat(200)]));
+  await using ws = await tempWorkspace({ files });
+  const requests: ModelRequest[] = [];
+  const script: Script = (request) =>
+    requests.push(request) === 1 ? { calls: names.map((name) => read(`${name}.txt`)) } : { text: 'Done.' };
+  const model = scriptedModel(script, { window: 20_000 });
+  const agent = agentIn(ws, script, { model, blobs: new MemoryBlobs() });
+  expect(await agent.run('s1', 'Read all')).toMatchObject({ ok: true, value: { reason: 'done' } });
+  const last = requests[1]?.messages.at(-1);
+  const results = last?.role === 'results' ? last.results : [];
+  expect(results.map(({ text }) => text.includes('kept as artifact'))).toEqual([true, false, false]);
+  expect(results.map(({ text }) => text.length > 18_000)).toEqual([false, true, true]);
+});
+
+test('the task that is worked on stays, also when the session began with another', async () => {
+  const files = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`f${at}.txt`, `${at} `.repeat(2000)]));
+  await using ws = await tempWorkspace({ files });
+  const requests: ModelRequest[] = [];
+  const script: Script = (request) => {
+    const at = requests.push(request) - 2;
+    return at >= 0 && at < 40 ? { calls: [read(`f${at}.txt`)] } : { text: 'Done.' };
+  };
+  const agent = agentIn(ws, script, { model: scriptedModel(script, { window: 12_000 }), budget: {} });
+  await agent.run('s1', 'Hello');
+  expect(await agent.run('s1', 'Read all')).toMatchObject({ ok: true, value: { reason: 'done' } });
+  const said = requests.at(-1)?.messages.flatMap((message) => (message.role === 'user' ? [message.text] : []));
+  expect(said).toEqual(['Hello', expect.stringContaining('were left out to make room'), 'Read all']);
+});
+
+test('the mark around a result does not follow from the id of its call, which a command knows', async () => {
+  await using ws = await tempWorkspace({ files: { 'a.txt': 'x' } });
+  const store = new MemoryStore();
+  await agentIn(ws, [{ calls: [read('a.txt')] }, { text: 'Done.' }], { store }).run('s1', 'Go');
+  const [result] = (await store.events('s1')).flatMap((event) =>
+    event.type === 'results.added' ? event.data.results : [],
+  );
+  const [, mark] = /^<untrusted-(\w+) /.exec(result?.text ?? '') ?? [];
+  expect(mark).toMatch(/^[0-9a-f]{10}$/);
+  const known = createHash('sha256')
+    .update(result?.callId ?? '')
+    .digest('hex');
+  expect(known).not.toContain(mark);
 });
 
 test('AGENTS.md and skills are told to the model as notes that cannot permit anything', async () => {

@@ -169,10 +169,23 @@ test.each([
 });
 
 const FINE = { chunks: events(start, ...say('Here I am.'), ...end('end_turn')) };
+const LIMITED = {
+  type: 'error',
+  error: {
+    type: 'rate_limit_error',
+    message: 'Over 40,000 input tokens per minute: reduce the prompt length, or try again later.',
+  },
+};
 const OVERLOADED = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } };
 
 test.each([
   ['429 with a wait', { status: 429, headers: { 'retry-after-ms': '3' } }, 'answered 429'],
+  [
+    '429 that speaks of the prompt',
+    { status: 429, headers: { 'retry-after-ms': '3' }, chunks: [JSON.stringify(LIMITED)] },
+    'answered 429: Over 40,000 input tokens',
+  ],
+  ['a limit in mid-stream', { chunks: events(start, ...say('Half'), LIMITED) }, '(rate_limit_error): Over 40,000'],
   ['529', { status: 529, headers: {}, chunks: [JSON.stringify(OVERLOADED)] }, 'answered 529: Overloaded'],
   ['a cut stream', { chunks: events(start, ...say('Half').slice(0, 2)), after: 'cut' as const }, 'broke off'],
   ['a stream without its end', { chunks: events(start, ...say('Half')) }, 'before its answer was whole'],

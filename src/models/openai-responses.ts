@@ -118,6 +118,8 @@ class Reader implements TurnReader {
     const items = [...this.#items.entries()].sort(([a], [b]) => a - b).map(([, item]) => item);
     const cut = status === 'incomplete';
     const parts = items.flatMap((item, index) => toParts(item, !item.done || (cut && index === items.length - 1)));
+    // It takes no thought back that nothing follows.
+    while (parts.at(-1)?.type === 'thinking') parts.pop();
     const stop = toStop({ cut, why, parts, refused: items.some(isRefusal) });
     return { parts, stop, usage };
   }

@@ -188,3 +188,16 @@ test('responses: failure, incompleteness and refusal are told apart', async () =
     parts: [{ type: 'text', text: 'No.' }],
   });
 });
+
+test.each([
+  ['still coming', { type: 'response.output_item.added', output_index: 0, item: REASONING }],
+  ['whole', item(0, REASONING)],
+])(
+  'responses: a thought that is %s when the turn is cut off is not kept, since it is not taken back',
+  async (_, last) => {
+    const response = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } };
+    await using server = await modelServer([{ chunks: lines(last, { type: 'response.incomplete', response }) }]);
+    const turn = await openaiResponsesModel({ ...options, baseUrl: server.url }).turn(request(hello));
+    expect(turn.ok && turn.value).toMatchObject({ stop: { reason: 'length' }, parts: [] });
+  },
+);

@@ -30,22 +30,26 @@ export function troubleOfStatus(who: string, { status, headers }: Answer, said: 
   if (status === 401 || status === 403)
     return trouble('NOT_CONFIGURED', `${why}. Check the key and that it may use this model.`);
   if (status === 404) return trouble('NOT_CONFIGURED', `${why}. Check the model's name and modelBaseUrl.`);
-  if (status === 413 || isTooLong(words)) return trouble('TOO_LARGE', why);
+  // A limit by the minute speaks of the prompt's length too; waiting helps there, and a shorter prompt is no cure.
+  if (status === 413 || (status !== 429 && isTooLong(words))) return trouble('TOO_LARGE', why);
   const retry = (RETRIED_STATUS.has(status) || status >= 500) && headers['x-should-retry'] !== 'false';
   if (!retry) return trouble('INVALID_INPUT', `${why}. Nothing was run.`);
   const afterMs = retryAfter(headers);
   return trouble('NETWORK_ERROR', why, { retry: true, ...(afterMs !== undefined && { afterMs }) });
 }
 
-const RETRIED_ERRORS = new Set(['overloaded_error', 'api_error', 'rate_limit_error', 'timeout_error', 'server_error']);
+const RETRIED_ERRORS = new Set(['overloaded_error', 'api_error', 'timeout_error', 'server_error']);
 
 /** An error that came inside a stream that had begun well. */
 export function troubleOfEvent(who: string, error: unknown): Trouble {
   const { type, code, message } = (error ?? {}) as Record<string, unknown>;
   const kind = [type, code].find((word) => typeof word === 'string') ?? 'error';
   const words = typeof message === 'string' ? clip(message) : 'no reason was given';
-  if (isTooLong(words) || code === 'context_length_exceeded') return trouble('TOO_LARGE', `${who} broke off: ${words}`);
-  const retry = [type, code].some((word) => RETRIED_ERRORS.has(String(word))) || code === 'rate_limit_exceeded';
+  const isLimited = type === 'rate_limit_error' || code === 'rate_limit_exceeded';
+  if (code === 'context_length_exceeded' || (!isLimited && isTooLong(words))) {
+    return trouble('TOO_LARGE', `${who} broke off: ${words}`);
+  }
+  const retry = isLimited || [type, code].some((word) => RETRIED_ERRORS.has(String(word)));
   return trouble('NETWORK_ERROR', `${who} broke off (${kind}): ${words}`, { retry });
 }
 

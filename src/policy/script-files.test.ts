@@ -60,6 +60,12 @@ describe('the files whose text a command would run', () => {
     expect(unclear).toBeUndefined();
   });
 
+  test('are looked for above a folder whose name begins with two dots as well', () => {
+    expect(scriptFiles('npm test', '..x/y').sought).toEqual(
+      expect.arrayContaining(['..x/package.json', 'package.json']),
+    );
+  });
+
   test('are looked for from the folder that the call names, and above it', () => {
     expect(scriptFiles('just all', 'web/app').sought.filter((file) => file.endsWith('.justfile'))).toEqual([
       'web/app/.justfile',

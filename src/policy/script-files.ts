@@ -71,7 +71,7 @@ export function scriptFiles(command: string, cwd = '.'): ScriptFiles {
   function seek({ manifests }: Runner, folder: string): void {
     for (let at = folder; ; at = posix.dirname(at)) {
       for (const manifest of manifests) sought.add(posix.join(at, manifest));
-      if (at === '.' || at === '/' || at.startsWith('..')) return;
+      if (at === '.' || at === '/' || at === '..' || at.startsWith('../')) return;
     }
   }
 

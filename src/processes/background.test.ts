@@ -1,8 +1,11 @@
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { commandWorkspace } from '../testing/command-workspace.ts';
 import { processesTagged } from '../testing/sandbox-contract.ts';
 import type { TempWorkspace } from '../testing/temp-workspace.ts';
+import { trySandbox } from '../testing/try-sandbox.ts';
+import { Background } from './background.ts';
 
 const path = process.env['PATH'] ?? '/usr/bin:/bin';
 
@@ -138,6 +141,26 @@ test('in mode ask, input to a process is asked about, and one that only reads ca
   const started = await ws.call('bash', { command: 'tee b.txt', background: true });
   await ws.call('process_input', { id: (started.value as Shown).process.id, text: 'x\n' });
   expect(ws.asked).toEqual([expect.stringContaining('tee'), 'It sends "x" to «tee b.txt».']);
+});
+
+test('one whose call was cancelled before it could run is never started', async () => {
+  await using at = trySandbox({ path, maxRunning: 1 });
+  const background = new Background({ sandbox: at.sandbox });
+  const busy = at.sh('sleep 1');
+  const cancel = new AbortController();
+  const script = {
+    command: { script: 'touch started' },
+    workspace: at.workspace,
+    mounts: 'live',
+    tag: 'late',
+  } as const;
+  const starting = background.start('s', 'late', { ...script, signal: cancel.signal });
+  cancel.abort();
+  expect(await starting).toMatchObject({ ok: false, error: { code: 'CANCELLED' } });
+  await busy;
+  await at.sh('true');
+  expect(existsSync(join(at.workspace, 'started'))).toBe(false);
+  await background.close();
 });
 
 test('closing ends what runs', async () => {

@@ -44,7 +44,7 @@ export class Background {
     this.#mostOfAll = mostOfAll;
   }
 
-  /** Answers once it runs, or with the reason why it cannot. */
+  /** Answers once it runs, or with the reason why it cannot. The request's signal counts until then, and no longer. */
   async start(scope: string, title: string, request: RunRequest): Promise<Result<BackgroundProcess>> {
     const running = [...this.#entries.values()].filter(({ end }) => end === undefined);
     if (running.length >= this.#mostOfAll || of(scope, running).length >= this.#mostOfSession) {
@@ -52,7 +52,11 @@ export class Background {
       return fail('TOO_LARGE', `${of(scope, running).length} processes run in the background already: ${next}`);
     }
     const entry = this.#launch(scope, title, request);
+    const stop = () => entry.abort.abort();
+    request.signal?.addEventListener('abort', stop, { once: true });
+    if (request.signal?.aborted) stop();
     await Promise.race([entry.ended, this.#begun(entry)]);
+    request.signal?.removeEventListener('abort', stop);
     if (entry.end?.ok !== false) return ok(this.#shown(entry));
     this.#entries.delete(entry.id);
     return entry.end;

@@ -55,7 +55,8 @@ export function createProcesses(options: ProcessesOptions): Processes {
     const scope = `${root}\0${caller.session}`;
     return {
       run: async (given) => elsewhere() ?? run(options.sandbox, request(given), caller, given),
-      start: async (given) => elsewhere() ?? background.start(scope, given.title, request(given)),
+      start: async (given) =>
+        elsewhere() ?? background.start(scope, given.title, { ...request(given), signal: caller.signal }),
       list: () => background.list(scope),
       process: (id) => background.find(scope, id),
       output: (id, offset, length) => background.output(scope, id, offset, length),

@@ -24,7 +24,7 @@ export class TrackedSecrets {
   /** One of them, or words for what nobody could look at. Undefined: there is none. */
   async find(root: string, folder: string, env: Readonly<Record<string, string>>): Promise<string | undefined> {
     const at = posix.relative(root, posix.resolve(root, folder));
-    if (at.startsWith('..') || !isInRepository(root, at)) return undefined;
+    if (at === '..' || at.startsWith('../') || !isInRepository(root, at)) return undefined;
     const known = this.#known.get(`${root}\0${at}`);
     if (known !== undefined && performance.now() - known.at < FRESH_MS) return known.found;
     const found = this.#look(root, at, env);

@@ -72,9 +72,11 @@ async function firstAnswer(
   { tool, request, given }: Given,
 ): Promise<Answer | 'expired' | undefined> {
   const { id: approvalId, args } = request;
-  const { approved, by, message, modifiedArgs } = given === 'expired' ? EXPIRY : given;
+  const { approved, by, message, modifiedArgs, digest } = given === 'expired' ? EXPIRY : given;
   const changed = modifiedArgs && changedWhenRun(tool, args, modifiedArgs);
-  const more = { ...(message !== undefined && { message }), ...(changed && { changed }) };
+  // Whoever takes the call over has the edited arguments; where nobody was shown them, they are asked about again.
+  const edit = changed && { args: modifiedArgs, changed, ...(digest !== undefined && { digest }) };
+  const more = { ...(message !== undefined && { message }), ...edit };
   if (await decide(rt, call, { approvalId, approved, by, ...more })) return given;
   const before = await rt.store.approvalOf?.(call.callId);
   const first = before?.id === approvalId ? toFirst(before) : undefined;
@@ -88,7 +90,7 @@ function toFirst({ state, decidedBy: by, message, edited }: ApprovalRecord): Ans
   return toAnswer({ approved: state === 'approved', by, message, modifiedArgs, digest, recorded: true });
 }
 
-const EXPIRY = { approved: false, by: null, message: 'expired', modifiedArgs: undefined };
+const EXPIRY = { approved: false, by: null, message: 'expired', modifiedArgs: undefined, digest: undefined };
 
 function isExpiry({ recorded, approved, by, message }: Answer): boolean {
   return recorded && !approved && by === EXPIRY.by && message === EXPIRY.message;

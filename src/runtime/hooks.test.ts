@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Policy } from '../kernel/ports.ts';
-import { ok } from '../kernel/result.ts';
+import { ok, type Result } from '../kernel/result.ts';
 import { defineTool } from '../kernel/tool.ts';
 import { createToolwright } from './create-toolwright.ts';
 import type { Hooks } from './hooks.ts';
@@ -92,6 +92,23 @@ describe('hooks', () => {
     expect(ran).toEqual(expected);
     expect(types.filter((type) => type === 'call.finished')).toHaveLength(1);
     expect((await executor.history()).items).toHaveLength(1);
+  });
+
+  test('are shown a call that was cancelled, and it stays that', async () => {
+    const seen: unknown[] = [];
+    const wait = defineTool({
+      name: 'wait',
+      description: 'Waits until it is stopped.',
+      input: z.object({}),
+      access: () => [],
+      run: (_, { signal }) =>
+        new Promise<Result<string>>((done) => signal.addEventListener('abort', () => done(ok('')))),
+    });
+    const after: Hooks['after'] = async ({ tool }, result) => void seen.push([tool, result.ok]);
+    const { call, executor } = createToolwright({ tools: [wait], hooks: [{ name: 'audit', after }] });
+    const result = await call('wait', {}, { signal: AbortSignal.timeout(50) });
+    expect([result.error?.code, executor.getExecutions()[0]?.state]).toEqual(['CANCELLED', 'interrupted']);
+    expect(seen).toEqual([['wait', false]]);
   });
 
   test('one that never settles ends with the call’s own time', async () => {

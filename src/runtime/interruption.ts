@@ -36,7 +36,7 @@ export function interruptible<T>(work: Promise<T>, limitMs: number | undefined, 
   });
 }
 
-/** Timers beyond this fire at once, so this is as long as a wait can be. */
+/** Timers beyond this fire at once, so a longer wait takes several. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** One thing that is waited for, and the two ways in which waiting can end early. */
@@ -60,8 +60,10 @@ class Wait {
     if (cancelled.aborted) this.#cancel();
   }
 
-  startTimer(): void {
-    this.#timer = setTimeout(() => this.#stop('timeout'), Math.min(this.#limitMs ?? 0, LONGEST_TIMER_MS));
+  startTimer(leftMs = this.#limitMs ?? 0): void {
+    const next = Math.min(leftMs, LONGEST_TIMER_MS);
+    const after = () => (leftMs > next ? this.startTimer(leftMs - next) : this.#stop('timeout'));
+    this.#timer = setTimeout(after, next);
   }
 
   end(): void {

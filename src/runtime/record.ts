@@ -20,7 +20,10 @@ export function record(rt: Runtime, call: CallScope, move: CallMove, event: NewE
   );
 
   function told(recorded: Awaited<typeof stored>) {
-    if (recorded === null) throw new Error(`the store has call ${call.callId} in another state than expected`);
+    if (recorded === null) {
+      call.recorded = false;
+      throw new Error(`the store has call ${call.callId} in another state than expected`);
+    }
     rt.bus.emit(recorded);
   }
 }

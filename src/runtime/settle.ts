@@ -67,7 +67,8 @@ function recordEnd(
   return record(rt, call, move, { type: 'call.finished', callId, at, data: { tool, state, outcome, durationMs } });
 }
 
-const UNFINISHED = ['requested', 'awaiting_approval', 'queued', 'running'] as const;
+/** Not `queued`: then another process gave this one up, and the call is for whoever takes it over. */
+const UNFINISHED = ['requested', 'awaiting_approval', 'running'] as const;
 
 function concluded(rt: Runtime, call: CallScope, execution: ToolExecution): ToolResult {
   const { callId, toolName: tool, result, params } = execution;

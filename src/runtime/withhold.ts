@@ -1,9 +1,9 @@
 import { messageOf } from '../kernel/error.ts';
-import { fail } from '../kernel/result.ts';
+import { fail, isPromise } from '../kernel/result.ts';
 import { hookedCall } from './apply-hooks.ts';
 import type { CallScope } from './call-scope.ts';
 import { type Ending, ending } from './ending.ts';
-import { Interruption } from './interruption.ts';
+import { Interruption, interruptible } from './interruption.ts';
 import type { Runtime } from './runtime.ts';
 
 /** Shows how a call ended to the after-hooks, any of which may withhold it. What the tool did stays done. Never throws. */
@@ -12,7 +12,10 @@ export async function withhold(rt: Runtime, call: CallScope, end: Ending): Promi
   for (const hook of rt.hooks) {
     if (hook.after === undefined) continue;
     try {
-      const answer = (await call.bounded(hook.after(hookedCall(call), end.result))) ?? undefined;
+      const asked = hook.after(hookedCall(call), end.result);
+      // A call that was cancelled is shown to them as well, so only their time is bounded.
+      const limitMs = call.context.timeout * 1000;
+      const answer = (isPromise(asked) ? await interruptible(asked, limitMs) : asked) ?? undefined;
       if (answer === undefined) continue;
       const message = `${tool} ran, but hook ${hook.name} withheld its result: ${answer.veto}`;
       return ending('failed', fail('PERMISSION_DENIED', message));

@@ -5,7 +5,7 @@ import type {
   ToolResultBlockParam,
 } from '@anthropic-ai/sdk/resources';
 import { toAnthropicTool } from './formats.ts';
-import type { Context, ToolHost } from './invoke.ts';
+import { type Context, type ToolHost, unnamed } from './invoke.ts';
 
 /** Everything an executor offers, for `tools` of a message. */
 export function anthropicTools(host: ToolHost): AnthropicTool[] {
@@ -23,14 +23,14 @@ export async function answerToolUses(
   options: { signal?: AbortSignal } = {},
 ): Promise<MessageParam | undefined> {
   const asked = content.flatMap((block) =>
-    block.type === 'tool_use' ? [{ tool: block.name, args: block.input, key: block.id }] : [],
+    block.type === 'tool_use' ? [{ id: block.id, tool: block.name, args: block.input }] : [],
   );
   if (asked.length === 0) return undefined;
-  const results = await host.executeMany(asked, context, options);
+  const results = await host.executeMany(asked.map(unnamed), context, options);
   const blocks = results.map(
     ({ ok, text }, index): ToolResultBlockParam => ({
       type: 'tool_result',
-      tool_use_id: asked[index]?.key ?? '',
+      tool_use_id: asked[index]?.id ?? '',
       content: text,
       ...(!ok && { is_error: true }),
     }),

@@ -13,7 +13,9 @@ import { defineTool } from '../kernel/tool.ts';
 import { createToolwright } from '../runtime/create-toolwright.ts';
 import { readTool } from '../testing/sample-tools.ts';
 import { aiSdkTools } from './ai-sdk.ts';
+import { answerToolUses } from './anthropic.ts';
 import { langChainTools } from './langchain.ts';
+import { answerFunctionCalls, answerToolCalls } from './openai.ts';
 
 const add = defineTool({
   name: 'add',
@@ -73,6 +75,29 @@ describe('the Anthropic library', () => {
     expect(asked?.name).toBe('add');
     expect((await call('add', asked?.input)).text).toBe('The sum is 5.');
     expect(sentTools()).toHaveLength(2);
+  });
+});
+
+test('names of calls that an endpoint gives twice, or leaves empty, are not taken for the same call', async () => {
+  let ran = 0;
+  const count = defineTool({
+    name: 'count',
+    description: 'Count',
+    input: z.object({}),
+    access: () => [],
+    run: () => ok(++ran),
+  });
+  const counting = createToolwright({ tools: [count] });
+  const [host, here] = [counting.executor, counting.context];
+  const named = (id: string) => ({ id, type: 'function', function: { name: 'count', arguments: '{}' } }) as const;
+  const said = async (...ids: string[]) =>
+    (await answerToolCalls(host, here, ids.map(named))).map(({ content }) => content);
+  expect([await said('count:0'), await said('count:0'), await said('', '')]).toEqual([['1'], ['2'], ['3', '4']]);
+  const item = { type: 'function_call', call_id: 'count:0', name: 'count', arguments: '{}' } as const;
+  expect(await answerFunctionCalls(host, here, [item])).toMatchObject([{ call_id: 'count:0', output: '5' }]);
+  const block = { type: 'tool_use', id: 'count:0', name: 'count', input: {}, caller: { type: 'direct' } } as const;
+  expect(await answerToolUses(host, here, [block])).toMatchObject({
+    content: [{ tool_use_id: 'count:0', content: '6' }],
   });
 });
 

@@ -5,7 +5,7 @@ import type {
 } from 'openai/resources';
 import type { FunctionTool, ResponseInputItem, ResponseOutputItem } from 'openai/resources/responses/responses';
 import { toOpenAIChatTool, toOpenAIResponsesTool } from './formats.ts';
-import { type Context, readArguments, type ToolHost } from './invoke.ts';
+import { type Context, readArguments, type ToolHost, unnamed } from './invoke.ts';
 
 /** Everything an executor offers, for `tools` of a chat completion. */
 export function openAITools(host: ToolHost): ChatCompletionTool[] {
@@ -24,11 +24,11 @@ export async function answerToolCalls(
 ): Promise<ChatCompletionToolMessageParam[]> {
   const asked = (calls ?? []).map((call) =>
     call.type === 'function'
-      ? { tool: call.function.name, args: readArguments(call.function.arguments), key: call.id }
-      : { tool: call.custom.name, args: call.custom.input, key: call.id },
+      ? { id: call.id, tool: call.function.name, args: readArguments(call.function.arguments) }
+      : { id: call.id, tool: call.custom.name, args: call.custom.input },
   );
-  const results = await host.executeMany(asked, context, options);
-  return results.map(({ text }, index) => ({ role: 'tool', tool_call_id: asked[index]?.key ?? '', content: text }));
+  const results = await host.executeMany(asked.map(unnamed), context, options);
+  return results.map(({ text }, index) => ({ role: 'tool', tool_call_id: asked[index]?.id ?? '', content: text }));
 }
 
 /** Everything an executor offers, for `tools` of a response. */
@@ -44,12 +44,12 @@ export async function answerFunctionCalls(
   options: { signal?: AbortSignal } = {},
 ): Promise<ResponseInputItem.FunctionCallOutput[]> {
   const asked = output.flatMap((item) =>
-    item.type === 'function_call' ? [{ tool: item.name, args: readArguments(item.arguments), key: item.call_id }] : [],
+    item.type === 'function_call' ? [{ id: item.call_id, tool: item.name, args: readArguments(item.arguments) }] : [],
   );
-  const results = await host.executeMany(asked, context, options);
+  const results = await host.executeMany(asked.map(unnamed), context, options);
   return results.map(({ text }, index) => ({
     type: 'function_call_output',
-    call_id: asked[index]?.key ?? '',
+    call_id: asked[index]?.id ?? '',
     output: text,
   }));
 }

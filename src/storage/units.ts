@@ -180,8 +180,8 @@ export function decideUnit(
     const id = nameOf(approvalId);
     const known = yield* first(batch.sql.approval, { id });
     if (known === undefined || known.state !== 'pending') return null;
-    if (known.expires_at !== null && known.expires_at <= now) return null;
     const state = decidedState(event.data);
+    if (state !== 'expired' && known.expires_at !== null && known.expires_at <= now) return null;
     const kept = { decision: payload.data, decision_blob: payload.blob };
     const answer = { state, at: whole(event.at), by: maybeName(by), message: maybeText(message) };
     const decision = { id, ...answer, ...kept };

@@ -39,8 +39,9 @@ export function openDoor(
 export async function overHttp(
   door: Door,
   who: (request: Request) => Principal | null = () => ({ id: 'me', mayApprove: true }),
-): Promise<{ url: URL; close(): Promise<void> }> {
-  const http = serveHttp(door, { log });
+  options: { idleMs?: number } = {},
+): Promise<{ url: URL; connections(): Promise<number>; close(): Promise<void> }> {
+  const http = serveHttp(door, { log, ...options });
   const node = toNodeHandler({
     fetch: async (request: Request) => {
       const principal = who(request);
@@ -52,6 +53,7 @@ export async function overHttp(
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
   return {
     url,
+    connections: () => new Promise((resolve) => server.getConnections((_, count) => resolve(count))),
     async close() {
       await http.close();
       server.closeAllConnections();

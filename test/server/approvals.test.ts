@@ -183,6 +183,7 @@ test('nobody answers: the question expires and the call with it', async () => {
   const { call, approval } = await short.ask();
   const ended = await short.ended(call.id);
   expect(ended).toMatchObject({ state: 'expired', outcome: { error: { code: 'APPROVAL_EXPIRED' } } });
+  expect((await short.get(`/v1/approvals/${approval.id}`)).body).toMatchObject({ state: 'expired', decidedBy: null });
   expect(await short.post(`/v1/approvals/${approval.id}/approve`)).toMatchObject({ status: 410 });
 });
 

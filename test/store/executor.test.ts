@@ -10,6 +10,7 @@ import { defineTool } from '../../src/kernel/tool.ts';
 import { createToolwright, type Toolwright } from '../../src/runtime/create-toolwright.ts';
 import { openStore } from '../../src/storage/open.ts';
 import type { OpenStore } from '../../src/storage/open-store.ts';
+import { asked, decided, requestedCall, started } from '../../src/testing/sample-calls.ts';
 
 let folder: string;
 let kept: OpenStore;
@@ -245,4 +246,74 @@ test('a repeated request takes over from a process that ended, with nobody else 
   const result = await app().call('echo', { text: 'hi' }, { key: 'k' });
   expect(result).toMatchObject({ callId: 'left', output: 'hi' });
   expect(runs).toBe(1);
+});
+
+test('a yes to edited arguments is never one to those that were edited, also when its process ended', async () => {
+  const ran: string[] = [];
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const access = () => [{ kind: 'fs.write', path: 'a' }] as const;
+  const slow = defineTool({
+    name: 'slow',
+    description: 'Is in the way.',
+    input: z.object({}),
+    access,
+    run: () => held.then(() => ok('done')),
+  });
+  const note = defineTool({
+    name: 'note',
+    description: 'Writes a note.',
+    effect: 'idempotent',
+    input: z.object({ text: z.string() }),
+    access,
+    approval: () => 'It writes.',
+    run: ({ text }) => ok(ran.push(text)),
+  });
+  const given = { tools: [slow, note], sessionId: 's1' };
+  const approver = () => ({ approved: true, by: 'ann', modifiedArgs: { text: 'edited' } });
+  const first = createToolwright({ ...given, store: kept.store, approver });
+  const calls = [first.call('slow', {}), first.call('note', { text: 'as asked' })];
+  const isDecided = async () => (await kept.store.events('s1')).some(({ type }) => type === 'approval.decided');
+  await expect.poll(isDecided).toBe(true);
+  await kept.store.close();
+  release();
+  await Promise.all(calls);
+  await open();
+  await kept.store.recover();
+  const second = createToolwright({ ...given, store: kept.store, approver: () => ({ approved: false }) });
+  await second.executor.resume(() => second.context);
+  expect(ran).toEqual([]);
+  const [approval] = await kept.store.approvals({});
+  expect(approval).toMatchObject({ state: 'approved', edited: { args: { text: 'edited' }, changed: ['text'] } });
+});
+
+test('a no stays a no, also to a call that had started in an earlier process', async () => {
+  const tool = defineTool({
+    name: 'again',
+    description: 'May run again.',
+    effect: 'idempotent',
+    input: z.object({}),
+    access: () => [],
+    run: () => ok(++runs),
+  });
+  const call = requestedCall({ tool: 'again', args: {}, effect: 'idempotent' });
+  await kept.store.submit(call);
+  await kept.store.move(...started(call));
+  const next = async () => {
+    await kept.store.close();
+    await open();
+    await kept.store.recover();
+  };
+  await next();
+  const resumed = { type: 'call.resumed', callId: call.id, at: 1, data: { tool: 'again', attempt: 1 } } as const;
+  await kept.store.move(call.id, { from: ['queued'], to: 'requested' }, resumed);
+  await kept.store.move(...asked(call, 'q1'));
+  await next();
+  await kept.store.decide(decided(call, 'q1', { approved: false }));
+  await next();
+  const { executor, context } = createToolwright({ tools: [tool], store: kept.store });
+  await executor.resume(() => context);
+  expect([(await kept.store.call(call.id))?.state, runs]).toEqual(['denied', 0]);
 });

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import type { Access } from '../../src/kernel/access.ts';
 import type { NewEvent, StoredEvent } from '../../src/kernel/event.ts';
 import type { Hold } from '../../src/kernel/ports.ts';
 import { ok } from '../../src/kernel/result.ts';
@@ -22,7 +23,7 @@ async function opened(schema: string, leaseMs: number) {
 }
 
 /** Runs until it is told to stop. */
-function endless() {
+function endless(access: readonly Access[] = []) {
   let begun = () => {};
   const begins = new Promise<void>((resolve) => {
     begun = resolve;
@@ -35,7 +36,7 @@ function endless() {
     name: 'endless',
     description: 'Goes on until it is told to stop.',
     input: z.object({}),
-    access: () => [],
+    access: () => access,
     run(_input, { signal }) {
       signal.addEventListener('abort', stopped);
       begun();
@@ -74,6 +75,36 @@ test('a process that others gave up stops what it runs, and then works on', asyn
   const ends = (await other.store.events('local')).filter(({ type }) => type === 'call.finished');
   expect(ends.length).toBe(2);
   expect((await other.store.verify()).problems).toEqual([]);
+  await client.end();
+  await late.store.close();
+  await other.store.close();
+});
+
+test('a call that waited for its turn is left to whoever takes it over', async () => {
+  const [late, other] = [await opened('waiting', 1000), await opened('waiting', 1000)];
+  const access = [{ kind: 'fs.write', path: 'a' }] as const;
+  const { tool, begins, stops } = endless(access);
+  const next = defineTool({
+    name: 'next',
+    description: 'Waits for the other one.',
+    input: z.object({}),
+    access: () => access,
+    run: () => ok('ran'),
+  });
+  const app = createToolwright({ tools: [tool, next], ...late });
+  const answers = [app.call('endless'), app.call('next')];
+  await begins;
+  const client = new pg.Client(server.url);
+  await client.connect();
+  let left: readonly StoredEvent[] = [];
+  for (let tries = 0; tries < 100 && left.length === 0; tries++) {
+    await client.query('UPDATE waiting.nodes SET lease_until = 0 WHERE id = $1', [late.store.node.id]);
+    left = await other.store.recover();
+  }
+  expect(left.map(({ type }) => type).toSorted()).toEqual(['call.finished', 'call.requeued']);
+  await stops;
+  for (const answer of await Promise.all(answers)) expect(answer.error?.code).toBe('INTERNAL');
+  expect((await other.store.calls({ states: ['queued'] })).items.map((call) => call.tool)).toEqual(['next']);
   await client.end();
   await late.store.close();
   await other.store.close();

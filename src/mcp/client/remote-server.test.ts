@@ -205,6 +205,28 @@ describe.each(['2025', '2026', 'auto'] as const)('over HTTP, revision %s', (prot
   });
 });
 
+test('a server over HTTP that was lost is not listened to any longer', async () => {
+  let isOpen = true;
+  const add = defineTool({
+    name: 'add',
+    description: 'Add',
+    input: z.object({ a: z.number() }),
+    access: () => [],
+    run: ({ a }) => ok(a + 1),
+  });
+  const served = await overHttp(openDoor({ tools: [add] }).door, () =>
+    isOpen ? { id: 'me', mayApprove: true } : null,
+  );
+  closing.push(served.close);
+  const config = { url: served.url.href, protocol: '2025' } as const;
+  const { call } = await withServers({ ours: config }, { allow: ['ours__add'] });
+  expect((await call('ours__add', { a: 1 })).ok).toBe(true);
+  expect(await served.connections()).toBeGreaterThan(0);
+  isOpen = false;
+  expect((await call('ours__add', { a: 1 })).error?.message).toContain('was lost during');
+  await expect.poll(() => served.connections(), { timeout: 20_000 }).toBe(0);
+});
+
 test('names fit every API, and stay apart', () => {
   expect(toolName('a', 'read_file')).toBe('a__read_file');
   const long = toolName('server', 'x'.repeat(100));

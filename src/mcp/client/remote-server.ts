@@ -63,6 +63,8 @@ export class RemoteServer {
   readonly #stop = new AbortController();
   /** Those that sent a message beyond all bounds: the library closes the connection, and says so here alone. */
   readonly #flooded = new WeakSet<Client>();
+  /** How many calls each connection is at, while there are any. */
+  readonly #underWay = new Map<Client, number>();
 
   constructor(name: string, config: ServerConfig, parts: RemoteServerParts) {
     this.name = name;
@@ -110,6 +112,7 @@ export class RemoteServer {
   ): Promise<Result<unknown>> {
     const client = this.#client;
     if (client === undefined) return this.#notUp();
+    this.#underWay.set(client, (this.#underWay.get(client) ?? 0) + 1);
     try {
       const answer = await client.callTool(
         { name: tool, arguments: args },
@@ -126,6 +129,8 @@ export class RemoteServer {
       return remoteAnswer(this.name, answer, structured);
     } catch (error) {
       return this.#explain(client, tool, ctx, error);
+    } finally {
+      this.#answered(client);
     }
   }
 
@@ -137,6 +142,13 @@ export class RemoteServer {
     await this.#client?.close().catch(() => {});
     this.#client = undefined;
     await this.#trying;
+  }
+
+  #answered(client: Client): void {
+    const left = (this.#underWay.get(client) ?? 1) - 1;
+    if (left > 0) return void this.#underWay.set(client, left);
+    this.#underWay.delete(client);
+    if (client !== this.#client) leave(client);
   }
 
   #isClosed(): boolean {
@@ -216,6 +228,7 @@ export class RemoteServer {
     const wait = waits[Math.min(this.#failures, waits.length - 1)] ?? 0;
     this.#failures += 1;
     this.#client = undefined;
+    if (!this.#underWay.has(client)) leave(client);
     this.#state = 'down';
     this.#trouble = why;
     this.#parts.log.warn({ server: this.name }, `MCP server ${this.name}: ${why}. The next try is in ${wait} ms.`);
@@ -251,6 +264,12 @@ function modeOf({ protocol, ...config }: ServerConfig): NonNullable<VersionNegot
   if (protocol === '2025') return 'legacy';
   if (protocol === '2026') return { pin: '2026-07-28' };
   return protocol === 'auto' || 'url' in config ? 'auto' : 'legacy';
+}
+
+/** One that was lost may still listen, which would keep this process from ending. */
+function leave(client: Client): void {
+  client.onclose = () => {};
+  client.close().catch(() => {});
 }
 
 /** Of an HTTP server the transport does not tell that it is gone: a call finds out. */

@@ -35,10 +35,15 @@ export function openToolPins(path: string, log: Logger): ToolPins {
   return {
     known: (server) => servers.get(server) ?? servers.get(ALL),
     keep(server, fingerprints) {
+      const given = [...fingerprints];
       const tools = servers.get(server) ?? new Map<string, string>();
       servers.set(server, tools);
-      for (const [tool, fingerprint] of fingerprints) tools.set(tool, fingerprint);
-      write(path, Object.fromEntries([...servers].map(([name, kept]) => [name, Object.fromEntries(kept)])));
+      for (const [tool, fingerprint] of given) tools.set(tool, fingerprint);
+      // Other processes write here too: what they have kept meanwhile stays, and only the given is changed.
+      const ours = Object.fromEntries([...servers].map(([name, kept]) => [name, Object.fromEntries(kept)]));
+      const now = { ...ours, ...read(path) };
+      const changed = new Map([...Object.entries(now[server] ?? {}), ...given]);
+      write(path, { ...now, [server]: Object.fromEntries(changed) });
     },
   };
 }

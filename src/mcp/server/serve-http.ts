@@ -11,12 +11,15 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Logger } from '../../kernel/ports.ts';
 import { connect, follow, soon } from './connect.ts';
+import type { Connection } from './connection.ts';
 import { type Door, MAY_APPROVE } from './door.ts';
 
 export interface HttpOptions {
   readonly log: Logger;
   /** Whoever mounts this looks at Host and Origin itself. Left out: only the names of this machine are answered to. */
   readonly guarded?: boolean;
+  /** After so long without a request, a session in which nothing runs or waits is over. */
+  readonly idleMs?: number;
 }
 
 /** Who sends a request, as whoever mounts this found out. */
@@ -39,11 +42,12 @@ const LONGEST_BODY = 16 * 1024 * 1024;
 interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly owner: string;
+  readonly connection: Connection;
   usedAt: number;
 }
 
 /** Streamable HTTP: the 2026 revision request by request, the 2025 ones in sessions that belong to who opened them. */
-export function serveHttp(door: Door, { log, guarded = false }: HttpOptions): HttpDoor {
+export function serveHttp(door: Door, { log, guarded = false, idleMs = IDLE_MS }: HttpOptions): HttpDoor {
   const salt = randomBytes(16).toString('hex');
   const onerror = (error: Error) => log.warn({}, `MCP over HTTP: ${error.message}`);
   const sessions = new Map<string, Session>();
@@ -95,7 +99,7 @@ export function serveHttp(door: Door, { log, guarded = false }: HttpOptions): Ht
       sessionIdGenerator: () => randomBytes(32).toString('base64url'),
       maxRequestBodySize: LONGEST_BODY,
       onsessioninitialized: (id) => {
-        sessions.set(id, { transport, owner, usedAt: performance.now() });
+        sessions.set(id, { transport, owner, connection, usedAt: performance.now() });
         if (sessions.size > MOST_SESSIONS) dropOldest();
       },
       onsessionclosed: (id) => void sessions.delete(id),
@@ -109,12 +113,16 @@ export function serveHttp(door: Door, { log, guarded = false }: HttpOptions): Ht
   }
 
   function dropIdle(): void {
-    const before = performance.now() - IDLE_MS;
-    for (const [id, { usedAt }] of sessions) if (usedAt < before) drop(id);
+    const before = performance.now() - idleMs;
+    for (const [id, { usedAt, connection }] of sessions) {
+      // A call may wait for a person longer than that.
+      if (usedAt < before && connection.calls.size === 0) drop(id);
+    }
   }
 
   function dropOldest(): void {
-    const [oldest] = [...sessions].sort(([, a], [, b]) => a.usedAt - b.usedAt);
+    const isBusy = ({ connection }: Session) => Number(connection.calls.size > 0);
+    const [oldest] = [...sessions].sort(([, a], [, b]) => isBusy(a) - isBusy(b) || a.usedAt - b.usedAt);
     if (oldest !== undefined) drop(oldest[0]);
   }
 

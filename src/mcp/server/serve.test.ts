@@ -355,6 +355,25 @@ describe('a client of the older library', () => {
   });
 });
 
+test('a session whose call waits for a person is not idle', async () => {
+  ran.length = 0;
+  let answer = (_: ApprovalResponse) => {};
+  const inbox = inboxThat(() => new Promise((resolve) => (answer = resolve)));
+  const { door } = openDoor({ tools: [add, write], inbox });
+  const served = await overHttp(door, undefined, { idleMs: 50 });
+  closing.push(served.close);
+  const waiting = await connect(served.url, 'legacy');
+  const idle = await connect(served.url, 'legacy');
+  const call = waiting.callTool({ name: 'write_note', arguments: { path: 'a', text: 'x' } });
+  await sleep(200);
+  const next = await connect(served.url, 'legacy');
+  await expect(idle.listTools()).rejects.toThrow('no such session');
+  answer({ approved: true, by: 'web' });
+  expect((await call).isError).toBeUndefined();
+  expect(ran).toHaveLength(1);
+  expect((await next.listTools()).tools).toHaveLength(2);
+});
+
 function inboxThat(answer: (request: ApprovalRequest) => Promise<ApprovalResponse>): Approver {
   return { ask: (request) => answer(request) };
 }

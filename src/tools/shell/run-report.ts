@@ -95,8 +95,15 @@ export function renderReport({ output, exitCode, signal, duration, changed, note
 /** The files it left, for doors that can link to them. */
 export function leftFiles({ changed }: RunReport): Attachment[] {
   const paths = [...(changed?.created ?? []), ...(changed?.modified ?? [])];
-  const files = paths.filter((path) => !paths.some((other) => other.startsWith(`${path}/`)));
+  const folders = new Set(paths.flatMap(foldersOf));
+  const files = paths.filter((path) => !folders.has(path));
   return files.slice(0, MOST_PATHS).map((path) => ({ kind: 'file', path }));
+}
+
+function foldersOf(path: string): string[] {
+  const folders: string[] = [];
+  for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) folders.push(path.slice(0, at));
+  return folders;
 }
 
 function changedLine(changed: RunReport['changed']): string[] {

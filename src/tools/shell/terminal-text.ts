@@ -6,10 +6,16 @@ const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
 /** Output as a reader sees it: no colours, no cursor movements, and of a line that was overwritten only its last state. */
 export function plainText(output: string): string {
-  return stripVTControlCharacters(output)
-    .replace(/\r+\n/g, '\n')
-    .replace(/[^\n]*\r(?=[^\n\r])/g, '')
-    .replace(CONTROLS, '');
+  const lines = stripVTControlCharacters(output).split('\n');
+  return lines.map(lastState).join('\n').replace(CONTROLS, '');
+}
+
+/** Searched from its end: a pattern that looks for the last `\r` takes minutes on a line of a megabyte. */
+function lastState(line: string): string {
+  let end = line.length;
+  while (line[end - 1] === '\r') end--;
+  const kept = line.slice(0, end);
+  return kept.slice(kept.lastIndexOf('\r') + 1);
 }
 
 /**

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { leftFiles } from './run-report.ts';
+import { plainText } from './terminal-text.ts';
+
+test.each([
+  ['10%\r50%\r100%\ndone\r\n', '100%\ndone\n'],
+  ['a\r\rb\r', 'b'],
+  ['a\r', 'a'],
+  ['\r\r\n\r', '\n'],
+  ['\u001b[31mred\u001b[0m\tand\u0007 blue', 'red\tand blue'],
+])('%j is read as %j', (output, read) => {
+  expect(plainText(output)).toBe(read);
+});
+
+test('a line of megabytes takes no longer than its length asks for', () => {
+  const line = 'x'.repeat(4_000_000);
+  const started = performance.now();
+  expect(plainText(`${line}\r${line}\n${'\r'.repeat(1_000_000)}`)).toBe(`${line}\n`);
+  expect(performance.now() - started).toBeLessThan(5_000);
+});
+
+test('the files that a command left, without the folders they are in, also of many', () => {
+  const created = Array.from({ length: 10_000 }, (_, at) => [`d${at}`, `d${at}/e`, `d${at}/e/f.txt`]).flat();
+  const report = { changed: { created, modified: ['d1.txt'], deleted: [] } } as unknown as Parameters<
+    typeof leftFiles
+  >[0];
+  const started = performance.now();
+  const left = leftFiles(report);
+  expect(left.slice(0, 2)).toEqual([
+    { kind: 'file', path: 'd0/e/f.txt' },
+    { kind: 'file', path: 'd1/e/f.txt' },
+  ]);
+  expect(performance.now() - started).toBeLessThan(5_000);
+});
