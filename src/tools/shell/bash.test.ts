@@ -277,9 +277,14 @@ describe('a repository that holds a sensitive file', () => {
     for (const command of ['cd sub && git log -p', 'cd "sub" && git show HEAD~1', 'cd sub && git grep hunter HEAD~1']) {
       await ws.call('bash', { command });
     }
-    expect(ws.asked).toEqual(Array(3).fill(expect.stringContaining('.env from the repository')));
-    expect((await ws.call('bash', { command: 'cd sub && git log --oneline' })).ok).toBe(true);
-    expect(ws.asked).toHaveLength(3);
+    // A folder of it, whatever its name looks like.
+    onHost('mkdir sub/..x');
+    await ws.call('bash', { command: 'git log -p', cwd: 'sub/..x' });
+    onHost(`rm -rf .git && mv sub/.git .git && mkdir ..x`);
+    await ws.call('bash', { command: 'git log -p', cwd: '..x' });
+    expect(ws.asked).toEqual(Array(5).fill(expect.stringContaining('.env from the repository')));
+    expect((await ws.call('bash', { command: 'git log --oneline' })).ok).toBe(true);
+    expect(ws.asked).toHaveLength(5);
   }, 60_000);
 });
 
