@@ -14,8 +14,9 @@ const MOST_SKILLS = 50;
 
 /** Reads like every tool does: contained, and never a sensitive file. What cannot be read is not there. */
 export async function readProjectNotes(files: Pick<Files, 'readText' | 'list'>): Promise<ProjectNotes> {
-  const skills = (await Promise.all(SKILL_FOLDERS.map((folder) => skillsIn(files, folder)))).flat();
-  return { instructions: await instructionsIn(files), skills: skills.slice(0, MOST_SKILLS) };
+  const skills: ProjectNotes['skills'][number][] = [];
+  for (const folder of SKILL_FOLDERS) skills.push(...(await skillsIn(files, folder, MOST_SKILLS - skills.length)));
+  return { instructions: await instructionsIn(files), skills };
 }
 
 async function instructionsIn(files: Pick<Files, 'readText'>): Promise<ProjectNotes['instructions']> {
@@ -32,24 +33,34 @@ async function instructionsIn(files: Pick<Files, 'readText'>): Promise<ProjectNo
 }
 
 /** A folder with a SKILL.md that describes itself, or a file that is its own description. */
-async function skillsIn(files: Pick<Files, 'readText' | 'list'>, folder: string): Promise<ProjectNotes['skills']> {
+async function skillsIn(
+  files: Pick<Files, 'readText' | 'list'>,
+  folder: string,
+  most: number,
+): Promise<ProjectNotes['skills']> {
   const listed = await files.list(folder, { limit: MOST_SKILLS * 2 });
-  if (!listed.ok) return [];
-  const found = listed.value.entries.map(async ({ name, type }) => {
-    if (type === 'file')
-      return { path: `${folder}/${name}`, about: name.endsWith('.md') ? await about(`${folder}/${name}`) : '' };
-    const path = `${folder}/${name}/SKILL.md`;
-    const described = await about(path);
-    return described === undefined ? undefined : { path, about: described };
-  });
-  return (await Promise.all(found))
-    .filter((skill) => skill !== undefined)
-    .map((skill) => ({ ...skill, about: skill.about ?? '' }));
+  const skills: ProjectNotes['skills'][number][] = [];
+  for (const { name, type } of listed.ok ? listed.value.entries : []) {
+    if (skills.length >= most) break;
+    const isFile = type === 'file';
+    const path = `${folder}/${name}${isFile ? '' : '/SKILL.md'}`;
+    const described = isFile && !name.endsWith('.md') ? '' : await about(path);
+    if (isFile || described !== undefined) skills.push({ path, about: described ?? '' });
+  }
+  return skills;
 
   async function about(path: string): Promise<string | undefined> {
     const read = await files.readText(path);
     if (!read.ok) return undefined;
-    const described = /^---\n[\s\S]*?^description:[ \t]*(.+)$[\s\S]*?^---$/m.exec(read.value.text.slice(0, 4000));
-    return (described?.[1] ?? '').trim().slice(0, 300);
+    return descriptionIn(read.value.text.slice(0, 4000)).slice(0, 300);
   }
+}
+
+/** What front matter between two lines `---` says. By lines: one pattern for all of it takes seconds where none is closed. */
+function descriptionIn(text: string): string {
+  const opened = /^---\n/m.exec(text);
+  const lines = opened === null ? [] : text.slice(opened.index + 4).split(/[\n\r\u2028\u2029]/);
+  const at = lines.findIndex((line) => /^description:./.test(line));
+  if (at === -1 || !lines.includes('---', at + 1)) return '';
+  return (lines[at] as string).slice('description:'.length).trim();
 }

@@ -18,7 +18,8 @@ export function readSettings(text: string): Setting[] {
       section = [header[1]?.toLowerCase(), header[2]].filter((part) => part !== undefined).join('.');
       continue;
     }
-    const entry = /^([a-z][a-z0-9-]*)\s*(?:=\s*(.*))?$/i.exec(line);
+    // To git only a newline ends a line; U+2028 and the like are part of the value.
+    const entry = /^([a-z][a-z0-9-]*)\s*(?:=\s*(.*))?$/is.exec(line);
     if (entry === null) entries.push({ key: null, value: `${section}: ${line}` });
     else entries.push({ key: `${section}.${entry[1]?.toLowerCase()}`, value: entry[2] ?? '' });
   }
@@ -38,7 +39,7 @@ export function namedPaths(text: string): { hooks: string[]; includes: string[];
 }
 
 function withoutRemark(value: string): string {
-  return /^"([^"]*)"\s*(?:[#;].*)?$/.exec(value)?.[1] ?? value.replace(/\s*[#;].*$/, '');
+  return /^"([^"]*)"\s*(?:[#;].*)?$/s.exec(value)?.[1] ?? value.replace(/(?<!\s)\s*[#;].*$/s, '');
 }
 
 /**

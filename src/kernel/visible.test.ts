@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { visible } from './visible.ts';
+import { visible, visibleCommand } from './visible.ts';
 
 test('what can be seen stays as it is, and one unseen character among it is written out', () => {
   const plain = 'all of it ~ can be seen\n\tas it stands';
@@ -13,4 +13,12 @@ test('what can be seen stays as it is, and one unseen character among it is writ
   ]) {
     expect(visible(`${plain}${unseen}${plain}`)).toBe(`${plain}${written}${plain}`);
   }
+});
+
+test('spaces at the ends of lines of a command show, and many inside of one take no longer than their length asks for', () => {
+  expect(visibleCommand('  a  b \n \nc')).toBe('··a  b·\n·\nc');
+  const many = `a${' '.repeat(1_000_000)}b`;
+  const started = performance.now();
+  expect(visibleCommand(many)).toBe(many);
+  expect(performance.now() - started).toBeLessThan(3_000);
 });

@@ -13,7 +13,7 @@ export function visible(text: string): string {
 
 /** The same for something that runs: spaces at the ends of lines show too, as `·`. */
 export function visibleCommand(command: string): string {
-  return visible(command).replace(/^ +| +$/gm, (spaces) => '·'.repeat(spaces.length));
+  return visible(command).replace(/^ +|(?<! ) +$/gm, (spaces) => '·'.repeat(spaces.length));
 }
 
 function escaped(character: string): string {

@@ -1,3 +1,5 @@
+import { JWT } from './token-shapes.ts';
+
 const SECRET_WORDS = new Set(
   'password passwords passwd pass passphrase passcode pwd secret secrets token tokens apikey accesskey privatekey auth authorization bearer cookie cookies credential credentials'.split(
     ' ',
@@ -39,7 +41,7 @@ const SECRET_VALUES = [
   /\b(AKIA|ASIA)[A-Z0-9]{16}\b/g,
   /\bAIza[A-Za-z0-9_-]{30,}/g,
   /\bnpm_[A-Za-z0-9]{30,}/g,
-  /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g,
+  new RegExp(JWT, 'g'),
   /\b(Bearer|Basic)\s+[A-Za-z0-9+/_.~=-]{8,}/gi,
   /(?<=:\/\/[^\s:/@]{0,256}:)[^\s/@]{1,256}(?=@)/g,
   /(?<=(?:password|passwd|pwd|secret|token|api[-_]?key|access[-_]?key)["']?\s{0,4}[=:]\s{0,4}["']?)[^\s"'&;,]{4,}/gi,

@@ -145,7 +145,7 @@ function toFilePatch(names: { from: string; to: string }, hunks: readonly Hunk[]
 }
 
 function pathOf(given: string, prefix: string): string {
-  const path = unquoted(given.replace(/\t.*$/, '').trim());
+  const path = unquoted((given.split('\t', 1)[0] ?? '').trim());
   return path.startsWith(prefix) ? path.slice(prefix.length) : path;
 }
 

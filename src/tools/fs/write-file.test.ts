@@ -205,3 +205,25 @@ test('a text that only looks a little like a notice is written', async () => {
   const content = '[Lines 1-5]\n[Image: a cat]\n[Binary file: no]\n';
   expect((await ws.call('write_file', { path: 'd.md', content })).ok).toBe(true);
 });
+
+test.each([
+  '[Image: a.png, 10 bytes.]',
+  'text\n[Lines 1-20 of 90. Continue with offset=21.]  \n',
+  'text\r\n[Lines -5 to -1 of 90, the end of the file.]\r\n',
+  '[Binary file: 12 bytes has no text to show. Use bash.]',
+])('%j holds a notice and is not written', async (content) => {
+  await using ws = await tempWorkspace();
+  expect((await ws.call('write_file', { path: 'd.md', content })).error).toMatchObject({ code: 'INVALID_INPUT' });
+});
+
+test.each([
+  ['one line that never ends', `[Image:${' bytes.'.repeat(200_000)}`],
+  ['digits', `[Lines 1-${'1'.repeat(1_000_000)}`],
+  ['lines', `[Image:${' bytes.'.repeat(1000)}\n`.repeat(200)],
+  ['returns', '\r[Image:  bytes.'.repeat(100_000)],
+])('a notice begun in %s takes no longer than its length asks for', async (_what, content) => {
+  await using ws = await tempWorkspace();
+  const started = performance.now();
+  expect((await ws.call('write_file', { path: 'd.md', content })).ok).toBe(true);
+  expect(performance.now() - started).toBeLessThan(3_000);
+});

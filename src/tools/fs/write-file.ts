@@ -88,14 +88,21 @@ export const writeFile = defineTool({
 function changeOf({ path, content, encoding, createDirs, version }: Input, ctx: ToolContext): Result<Change> {
   const bytes = encoding === 'base64' ? fromBase64(content) : ok({ text: content });
   if (!bytes.ok) return bytes;
-  if (encoding === 'utf-8' && NOTICE.test(content) && ctx.files.inspect(path).ok) return shownText();
+  if (encoding === 'utf-8' && holdsNotice(content) && ctx.files.inspect(path).ok) return shownText();
   const expect = version === undefined ? {} : { expect: { version } };
   return ok({ kind: 'write', path, content: bytes.value, createDirs, ...expect });
 }
 
-/** What read_file says instead of content is nobody's content. */
 const NOTICE =
-  /^\[(?:Binary file: .* has no text to show\.|Image: .* bytes\.|Lines -?\d+(?:-| to )-?\d+.*(?:Continue with offset=|the end of the file\.))[^\n]*\]\s*$/m;
+  /^\[(?:Binary file: .*? has no text to show\.|Image: .*? bytes\.|Lines -?\d+(?:-| to )-?\d.*?(?:Continue with offset=|the end of the file\.))/m;
+
+/** What read_file says instead of content is nobody's content. In two steps: one pattern for both is quadratic. */
+function holdsNotice(content: string): boolean {
+  return content.split('\n').some((line) => {
+    const begun = NOTICE.exec(line);
+    return begun !== null && /\]\s*$/m.test(line.slice(begun.index + begun[0].length));
+  });
+}
 
 function shownText(): Result<never> {
   return fail(

@@ -33,3 +33,10 @@ test('what comes from the web cannot end its mark', () => {
     expect(untrusted(`a${end}b`).match(/<\s*\/\s*web_content/gi)).toHaveLength(1);
   }
 });
+
+test.each(['<', '< /', '<\n<'])('blanks after %j take no longer than their length asks for', (begun) => {
+  const text = `${begun}${' '.repeat(1_000_000)}`;
+  const started = performance.now();
+  expect(untrusted(text)).toContain(text);
+  expect(performance.now() - started).toBeLessThan(3_000);
+});

@@ -27,6 +27,8 @@ describe('a style', () => {
     'color: transparent',
     'color:#ffffff00',
     'color: rgba(0,0,0,0)',
+    'color: rgb(0 0 0 / .0% )',
+    'color: hsla(0,0,0, 0.00 )',
   ])('«%s» hides its text', (style) => {
     expect(isHidingStyle(style)).toBe(true);
   });
@@ -49,5 +51,11 @@ describe('a style', () => {
     'display:none;display:block',
   ])('«%s» does not', (style) => {
     expect(isHidingStyle(style)).toBe(false);
+  });
+
+  test('with many blanks takes no longer than its length asks for', () => {
+    const started = performance.now();
+    expect(isHidingStyle(`color:rgb(,${' '.repeat(1_000_000)}x`)).toBe(false);
+    expect(performance.now() - started).toBeLessThan(3_000);
   });
 });

@@ -14,7 +14,10 @@ const HIDING: readonly (readonly [property: RegExp, value: RegExp])[] = [
   ],
   [/^transform$/, /scale[xy]?\(\s*0\s*[,)]|translate[xy]?\(\s*-\d{4,}/],
   [/^scale$/, /^0+$/],
-  [/^(-webkit-text-fill-)?color$/, /^(transparent|#...0|#......00|(rgb|hsl)a?\([^)]*[,/]\s*0*(\.0*)?%?\s*\))$/],
+  [
+    /^(-webkit-text-fill-)?color$/,
+    /^(transparent|#...0|#......00|(rgb|hsl)a?\([^)]*[,/]\s*((0+(\.0*)?%?|\.0*%?|%)\s*)?\))$/,
+  ],
 ];
 const NOTHING = /^[01](px|em|rem|%)?$/;
 const SIZES = ['width', 'height', 'max-width', 'max-height'];

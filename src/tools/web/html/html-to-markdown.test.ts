@@ -119,6 +119,7 @@ describe('a hostile page', () => {
     'heights in a sheet': `<style>a{${';height:0'.repeat(300_000)}}</style>x`,
     'styles that hide nothing': `<p style="${';width:0'.repeat(500)}">x`.repeat(800),
     'colours without end': `<p style="color:rgb(${', '.repeat(2000)}">x`.repeat(800),
+    'blanks as entities in a colour': `<p style="color:rgb(,${'&#9;'.repeat(400_000)}">x`,
     'hidden elements in the depth': `${'<div>'.repeat(200)}${'<b hidden>x'.repeat(300_000)}`,
     'classes of words': `<p class="${'nav_ '.repeat(700)}">x`.repeat(800),
   };

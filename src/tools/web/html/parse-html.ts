@@ -101,7 +101,7 @@ class HtmlStack implements TokenizerCallbacks {
     if (this.#attribute !== '' && room > 0) this.#value += this.#html.slice(start, Math.min(end, start + room));
   }
   onattribentity(codepoint: number): void {
-    if (this.#attribute !== '') this.#value += String.fromCodePoint(codepoint);
+    if (this.#attribute !== '' && this.#value.length < LONGEST_VALUE) this.#value += String.fromCodePoint(codepoint);
   }
   onattribend(_quote: QuoteType): void {
     if (this.#attribute !== '') this.#attributes[this.#attribute] ??= this.#value;
