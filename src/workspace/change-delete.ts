@@ -48,7 +48,6 @@ export async function prepareDelete(writer: Writer, change: Delete): Promise<Res
         ? null
         : { by: 'tree', name: treeName(temp, bytes), digest: null, size: bytes, mode: spot.stat.mode };
     return ok({
-      change,
       paths: [spot.path],
       applied: { kind: 'delete', path: spot.path, deleted: [spot.path, ...paths], undoable: journal?.lasts === true },
       recorded: { kind: 'delete', path: spot.path, temp, image, inode, modifiedMs },

@@ -33,7 +33,7 @@ export async function prepareMove(writer: Writer, change: Move): Promise<Result<
     from.folder.close();
     if (!wouldMake(target)) return target;
     const applied = (path: string): Applied => ({ kind: 'move', from: from.path, to: path, replaced: false });
-    return imagined(writer, change, { located: target, applied });
+    return imagined(writer, { located: target, applied });
   }
   const to = target.value;
   const close = () => {
@@ -55,7 +55,6 @@ export async function prepareMove(writer: Writer, change: Move): Promise<Result<
     const replaced = to.stat === null ? null : (writer.journal?.images.keep(to, old, digestIn(old)) ?? null);
     const temp = tempName();
     return ok({
-      change,
       paths: [from.path, to.path],
       applied: { kind: 'move', from: from.path, to: to.path, replaced: to.stat !== null },
       recorded: {
