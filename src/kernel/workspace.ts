@@ -219,12 +219,13 @@ export interface GrepAnswer {
   readonly totalMatches: number;
   readonly totalFiles: number;
   readonly ignored: number | null;
-  /** Files that match but whose content is withheld, because they hold a private key. */
-  readonly withheld: number;
   readonly complete: boolean;
 }
 
-/** Search by name and by content. INVALID_INPUT for a pattern that is none; sensitive files are never searched. */
+/**
+ * Search by name and by content. INVALID_INPUT for a pattern that is none; sensitive files are never searched, and of a
+ * file that holds a private key not even a number is told.
+ */
 export interface Search {
   glob(query: GlobQuery): Promise<Result<GlobAnswer>>;
   grep(query: GrepQuery): Promise<Result<GrepAnswer>>;

@@ -1,15 +1,12 @@
-import { closeSync, type Stats } from 'node:fs';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { GrepAnswer, GrepLine, GrepQuery } from '../kernel/workspace.ts';
+import { contentAt } from './content-at.ts';
 import { decodeAs, decodeText, sniffEncoding } from './decode-text.ts';
-import { errnoOf } from './errno.ts';
-import { holdsGitCredential } from './git-credential.ts';
 import { type Decoder, parseHits } from './grep-hits.ts';
 import { newestFirst } from './newest-first.ts';
-import { openFile, readWhole, WHOLE_BYTES } from './open-file.ts';
-import { holdsPrivateKey } from './private-key.ts';
 import type { RipgrepRun } from './ripgrep.ts';
 import { countIgnored, type Searcher, startOf, whichFiles, withoutDot, withSafeIgnores } from './search-scope.ts';
+import { tellable } from './tellable.ts';
 
 interface Counted {
   readonly path: string;
@@ -53,25 +50,21 @@ export async function grepFiles(searcher: Searcher, asked: GrepQuery): Promise<R
   const counts = hits === undefined ? parseCounts(first.value.stdout) : countsOf(hits);
   const found = counts.filter(({ path }) => place.refuses(path).ok);
   const sorted = await newestFirst(place.names.real, found);
-  const chosen = wantsLines ? choose(sorted, query.limit) : sorted.slice(0, query.limit);
-  const withheld = new Set<Counted>();
-  for (const each of chosen) if (!(await mayShow(searcher, each.path))) withheld.add(each);
-  const open = chosen.filter((each) => !withheld.has(each));
-  const known = sorted.filter((each) => !withheld.has(each));
+  const told = await tellable(searcher, sorted, [...files(query), '--', argument]);
   const answer = {
-    files: known.slice(0, query.limit),
-    totalMatches: known.reduce((sum, { count }) => sum + count, 0),
-    totalFiles: known.length,
-    ignored: await ignoredCount(searcher, query, { first: first.value, argument, found }),
-    complete: first.value.complete,
-    withheld: withheld.size,
+    files: told.files.slice(0, query.limit),
+    totalMatches: told.files.reduce((sum, { count }) => sum + count, 0),
+    totalFiles: told.files.length,
+    ignored: await ignoredCount(searcher, query, { first: first.value, argument, found: told.files }),
+    complete: first.value.complete && told.complete,
     lines: [],
   };
   if (!wantsLines) return ok(answer);
 
-  const read = hits === undefined ? await readHits(searcher, query, open, decode) : ok({ hits, complete: true });
+  const chosen = choose(told.files, query.limit);
+  const read = hits === undefined ? await readHits(searcher, query, chosen, decode) : ok({ hits, complete: true });
   if (!read.ok) return read;
-  const lines = select(searcher, read.value.hits, open, query.limit);
+  const lines = select(searcher, read.value.hits, chosen, query.limit);
   return ok({ ...answer, lines, complete: answer.complete && read.value.complete });
 }
 
@@ -148,16 +141,6 @@ function choose(sorted: readonly Counted[], limit: number): Counted[] {
   return chosen;
 }
 
-/**
- * Not the content of a file that holds a key, whatever its name, or of git's with a credential. Other names of sensitive files are hidden in a
- * sandbox; on the host they are looked for here.
- */
-async function mayShow(searcher: Searcher, path: string): Promise<boolean> {
-  const content = contentOf(searcher, path);
-  if (content === null || holdsPrivateKey(content.bytes) || holdsGitCredential(path, content.bytes)) return false;
-  return searcher.rg.contained || (await searcher.secrets.refuses(path, content.stat)) === undefined;
-}
-
 /** What is not UTF-8 comes as bytes; the file as a whole tells what they mean. */
 function decoderFor(searcher: Searcher): Decoder {
   const encodings = new Map<string, string>();
@@ -170,27 +153,8 @@ function decoderFor(searcher: Searcher): Decoder {
   };
 }
 
-function headOf(searcher: Searcher, path: string): Buffer {
-  return contentOf(searcher, path)?.bytes.subarray(0, HEAD_BYTES) ?? Buffer.alloc(0);
-}
-
-function contentOf({ place }: Searcher, path: string): { bytes: Buffer; stat: Stats } | null {
-  const located = place.locate(path, { last: 'keep' });
-  if (!located.ok) return null;
-  try {
-    const file = openFile(located.value);
-    if (!file.ok) return null;
-    try {
-      return { bytes: readWhole(file.value, WHOLE_BYTES), stat: file.value.stat };
-    } finally {
-      closeSync(file.value.fd);
-    }
-  } catch (thrown) {
-    if (errnoOf(thrown) === undefined) throw thrown;
-    return null;
-  } finally {
-    located.value.folder.close();
-  }
+function headOf({ place }: Searcher, path: string): Buffer {
+  return contentAt(place, path)?.bytes.subarray(0, HEAD_BYTES) ?? Buffer.alloc(0);
 }
 
 function around(query: GrepQuery): string[] {
@@ -238,7 +202,7 @@ function select(
 function provenInside(searcher: Searcher, lines: readonly GrepLine[]): GrepLine[] {
   const texts = new Map<string, string>();
   return lines.filter(({ path, text }) => {
-    if (!texts.has(path)) texts.set(path, textOf(contentOf(searcher, path)?.bytes));
+    if (!texts.has(path)) texts.set(path, textOf(contentAt(searcher.place, path)?.bytes));
     return texts.get(path)?.includes(text.replace(/^…|…$/g, '')) === true;
   });
 }
