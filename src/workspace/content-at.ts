@@ -4,7 +4,7 @@ import { type OpenFile, openFile, readWhole, WHOLE_BYTES } from './open-file.ts'
 import type { Place } from './place.ts';
 
 /** A file that a search found, opened our way. Null when there is none that may be read. The caller closes it. */
-function openAt(place: Place, path: string): OpenFile | null {
+export function openAt(place: Place, path: string): OpenFile | null {
   const located = place.locate(path, { last: 'keep' });
   if (!located.ok) return null;
   try {

@@ -1,9 +1,10 @@
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { GrepAnswer, GrepLine, GrepQuery } from '../kernel/workspace.ts';
 import { contentAt } from './content-at.ts';
-import { decodeAs, decodeText, sniffEncoding } from './decode-text.ts';
+import { decodeAs, sniffEncoding } from './decode-text.ts';
 import { type Decoder, parseHits } from './grep-hits.ts';
 import { newestFirst } from './newest-first.ts';
+import { type LinesOfFile, provenInside } from './proven-inside.ts';
 import type { RipgrepRun } from './ripgrep.ts';
 import { countIgnored, type Searcher, startOf, whichFiles, withoutDot, withSafeIgnores } from './search-scope.ts';
 import { tellable } from './tellable.ts';
@@ -64,7 +65,11 @@ export async function grepFiles(searcher: Searcher, asked: GrepQuery): Promise<R
   const chosen = choose(told.files, query.limit);
   const read = hits === undefined ? await readHits(searcher, query, chosen, decode) : ok({ hits, complete: true });
   if (!read.ok) return read;
-  const lines = select(searcher, read.value.hits, chosen, query.limit);
+  const lines: GrepLine[] = [];
+  for (const some of select(read.value.hits, chosen, query.limit)) {
+    const proven = rg.contained ? some.lines : await provenInside(searcher, some, decode);
+    for (const line of proven) lines.push(line);
+  }
   return ok({ ...answer, lines, complete: answer.complete && read.value.complete });
 }
 
@@ -181,34 +186,18 @@ async function readHits(
 
 /** The lines of the chosen files in their order, until there are enough matches. */
 function select(
-  searcher: Searcher,
   hits: ReadonlyMap<string, readonly GrepLine[]>,
   chosen: readonly Counted[],
   limit: number,
-): GrepLine[] {
-  const lines: GrepLine[] = [];
+): LinesOfFile[] {
   let matches = 0;
-  for (const { path } of chosen) {
+  return chosen.map(({ path }) => {
+    const lines: GrepLine[] = [];
     for (const line of hits.get(path) ?? []) {
       if (matches >= limit) break;
       if (line.match) matches++;
       lines.push(line);
     }
-  }
-  return searcher.rg.contained ? lines : provenInside(searcher, lines);
-}
-
-/** On the host a swapped link may have led ripgrep outside: only lines that stand in the file, opened our way, are kept. */
-function provenInside(searcher: Searcher, lines: readonly GrepLine[]): GrepLine[] {
-  const texts = new Map<string, string>();
-  return lines.filter(({ path, text }) => {
-    if (!texts.has(path)) texts.set(path, textOf(contentAt(searcher.place, path)?.bytes));
-    return texts.get(path)?.includes(text.replace(/^…|…$/g, '')) === true;
+    return { path, lines };
   });
-}
-
-function textOf(bytes: Buffer | undefined): string {
-  if (bytes === undefined) return '';
-  const decoded = decodeText(bytes);
-  return decoded.ok && decoded.value !== null ? decoded.value.text : bytes.toString('latin1');
 }

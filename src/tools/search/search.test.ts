@@ -252,6 +252,23 @@ describe.each([
     }
   });
 
+  test('a match far into a large file is shown, whatever is around it', async () => {
+    await using ws = await prepared(sandbox);
+    const hay = 'a line of häy\n'.repeat(1_200_000);
+    writeFileSync(
+      ws.file('large.txt'),
+      `${hay}the needlé\r\n${hay.slice(0, 1400)}a needle in a long ${'line '.repeat(999)}`,
+    );
+    const found = await ws.call('grep', { pattern: 'needl', path: 'large.txt' });
+    expect(found.value).toMatchObject({
+      totalMatches: 2,
+      lines: [
+        { line: 1_200_001, text: 'the needlé' },
+        { line: 1_200_102, text: expect.stringMatching(/^a needle in a long .*…$/) },
+      ],
+    });
+  });
+
   test("what stands in git's configuration beside a credential is neither shown nor counted", async () => {
     await using ws = await prepared(sandbox);
     writeFileSync(ws.file('.gitmodules'), '[submodule "a"]\n\turl = https://ana:CANARY99@host.org/a.git\n');
