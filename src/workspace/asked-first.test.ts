@@ -154,6 +154,22 @@ test('a link that is turned to a protected place after the call was judged leads
   expect(existsSync(ws.file('.git/config'))).toBe(false);
 });
 
+test('a move out of a protected place is asked about in every mode, also when it replaces a file', async () => {
+  await using ws = await tempWorkspace({ ...no, files: { '.husky/pre-commit': '', 'b.txt': '' } });
+  symlinkSync('.husky', ws.file('h'));
+  const asked: boolean[] = [];
+  const policy = {
+    decide({ asksAlways }: { asksAlways: boolean }) {
+      asked.push(asksAlways);
+      return { verdict: 'deny', rule: 'test', reason: 'test' } as const;
+    },
+  };
+  const { call } = createToolwright({ tools: builtInTools, world: ws.workspace, policy });
+  await call('move_file', { from: 'h/pre-commit', to: 'b.txt', overwrite: true });
+  await call('move_file', { from: 'b.txt', to: 'h/pre-commit', overwrite: true });
+  expect(asked).toEqual([true, true]);
+});
+
 test('a file that changed since it was read is not edited, patched or overwritten without a question', async () => {
   await using ws = await tempWorkspace({ ...no, files: { 'a.txt': 'one\n' } });
   await ws.call('read_file', { path: 'a.txt' });
