@@ -18,6 +18,8 @@ export interface Inspection {
   /** Null when nothing is there. */
   readonly type: FileInfo['type'] | 'symlink' | 'other' | null;
   readonly size: number;
+  /** ISO 8601; null when nothing is there. */
+  readonly modified: string | null;
   /** Why a person must say yes to a change here, such as that git would run the file. */
   readonly protectedBecause: string | null;
   /** The session has read this file, and it was changed since by somebody else. */
