@@ -1,9 +1,23 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ExecutionContext } from '../kernel/execution-context.ts';
 import type { Witness } from '../kernel/ports.ts';
+import { createToolwright } from '../runtime/create-toolwright.ts';
+import { tempWorkspace } from '../testing/temp-workspace.ts';
+import { builtInTools } from '../tools/index.ts';
 import { openWorkspace, type Workspace } from '../workspace/open-workspace.ts';
 import { createWitness } from './witness.ts';
 
@@ -79,4 +93,34 @@ test('a command with more names than can be followed is bound to all that is the
   expect(Object.keys(before).length).toBeLessThan(60);
   write('anywhere/at/all.txt');
   expect(await look(`echo ${many}; sh the-last.sh`)).not.toEqual(before);
+});
+
+test('a yes for one place is none for another that a link leads to by then', async () => {
+  const same = { '.idea/there': 'same', '.git/hooks/there': 'same' };
+  await using ws = await tempWorkspace({ files: same });
+  symlinkSync('.idea', ws.file('d'));
+  const { call } = createToolwright({
+    tools: builtInTools,
+    world: ws.workspace,
+    witness: createWitness(ws.workspace),
+    approver() {
+      execFileSync('ln', ['-sfn', '.git/hooks', ws.file('d')]);
+      return { approved: true };
+    },
+  });
+  for (const path of ['d/new', 'd/there']) {
+    execFileSync('ln', ['-sfn', '.idea', ws.file('d')]);
+    expect((await call('write_file', { path, content: 'x' })).error?.code, path).toBe('APPROVAL_DENIED');
+  }
+  expect(readdirSync(ws.file('.git/hooks'))).toEqual(['there']);
+  expect(readFileSync(ws.file('.git/hooks/there'), 'utf8')).toBe('same');
+});
+
+test('a file that is too large to be hashed is known by its time as well', async () => {
+  write('large.bin');
+  truncateSync(join(root, 'large.bin'), 17 * 1024 * 1024);
+  const before = await look('cat large.bin');
+  expect(await look('cat large.bin')).toEqual(before);
+  utimesSync(join(root, 'large.bin'), 1_600_000_000, 1_600_000_000);
+  expect(await look('cat large.bin')).not.toEqual(before);
 });

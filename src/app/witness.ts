@@ -3,7 +3,7 @@ import type { Access } from '../kernel/access.ts';
 import type { ScriptFiles } from '../kernel/commands.ts';
 import type { ExecutionContext } from '../kernel/execution-context.ts';
 import type { Witness } from '../kernel/ports.ts';
-import type { Caller, Entry, Files, World } from '../kernel/workspace.ts';
+import type { Caller, Entry, Files, Inspection, World } from '../kernel/workspace.ts';
 import { type Operand, type Operands, operandsOf } from '../policy/commands/operands.ts';
 import { scriptFiles } from '../policy/script-files.ts';
 import { globPattern } from '../workspace/glob-pattern.ts';
@@ -69,19 +69,22 @@ function only(operand: Operand): Operands {
   return { names: [operand], complete: true };
 }
 
+type Dated = Pick<Inspection, 'size' | 'modified'>;
+
 async function fingerprint(files: Files, { path, deep, pattern }: Operand): Promise<string> {
   const found = files.inspect(path);
   const isThere = found.ok && found.value.type !== null;
   if (pattern && !isThere) return matches(files, path, deep);
   if (!found.ok) return found.error.code;
-  const { type, size } = found.value;
-  if (type === null) return 'absent';
-  if (type === 'file') return contentOf(files, path, size);
-  return type === 'directory' && deep ? listing(files, path) : `${type} ${found.value.path}`;
+  const { type, path: real } = found.value;
+  // With the real place: a yes is for that, wherever a link leads by then.
+  if (type === null) return `absent ${real}`;
+  if (type === 'file') return `${await contentOf(files, path, found.value)} ${real}`;
+  return type === 'directory' && deep ? `${await listing(files, path)} ${real}` : `${type} ${real}`;
 }
 
-async function contentOf(files: Files, path: string, size: number): Promise<string> {
-  if (size > HASHED_BYTES) return `${size} bytes`;
+async function contentOf(files: Files, path: string, { size, modified }: Dated): Promise<string> {
+  if (size > HASHED_BYTES) return `${size} bytes of ${modified}`;
   const read = await files.readBytes(path, HASHED_BYTES);
   return read.ok ? read.value.version : read.error.code;
 }
@@ -99,8 +102,10 @@ async function matches(files: Files, path: string, deep: boolean): Promise<strin
   const { entries } = listed.value;
   const fitting = entries.filter(({ name }) => isIn(name, rest, fits.value, deep));
   const prints = fitting.map(plain);
-  for (const { name, type, size } of fitting.slice(0, HASHED_MATCHES))
-    if (type === 'file') prints.push(await contentOf(files, folder === '.' ? name : `${folder}/${name}`, size));
+  for (const entry of fitting.slice(0, HASHED_MATCHES)) {
+    const { name, type } = entry;
+    if (type === 'file') prints.push(await contentOf(files, folder === '.' ? name : `${folder}/${name}`, entry));
+  }
   return hashOf(prints);
 }
 

@@ -18,6 +18,8 @@ export interface Inspection {
   /** Null when nothing is there. */
   readonly type: FileInfo['type'] | 'symlink' | 'other' | null;
   readonly size: number;
+  /** ISO 8601; null when nothing is there. */
+  readonly modified: string | null;
   /** Why a person must say yes to a change here, such as that git would run the file. */
   readonly protectedBecause: string | null;
   /** The session has read this file, and it was changed since by somebody else. */
@@ -219,12 +221,13 @@ export interface GrepAnswer {
   readonly totalMatches: number;
   readonly totalFiles: number;
   readonly ignored: number | null;
-  /** Files that match but whose content is withheld, because they hold a private key. */
-  readonly withheld: number;
   readonly complete: boolean;
 }
 
-/** Search by name and by content. INVALID_INPUT for a pattern that is none; sensitive files are never searched. */
+/**
+ * Search by name and by content. INVALID_INPUT for a pattern that is none; sensitive files are never searched, and of a
+ * file that holds a private key not even a number is told.
+ */
 export interface Search {
   glob(query: GlobQuery): Promise<Result<GlobAnswer>>;
   grep(query: GrepQuery): Promise<Result<GrepAnswer>>;

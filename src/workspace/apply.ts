@@ -57,7 +57,7 @@ async function applyWith(
   try {
     if (set !== undefined) journal?.begin(set);
   } catch (thrown) {
-    for (const each of prepared.value) each.dispose('failed');
+    giveUp(prepared.value);
     return refusal(thrown, 'The journal');
   } finally {
     for (const each of makings) journal?.abandon(each);
@@ -77,8 +77,8 @@ async function applyWith(
     for (const { applied } of performed) remember(writer, applied);
     return ok(performed.map(({ applied }) => applied));
   }
+  giveUp(prepared.value.slice(performed.length));
   const kept = await takeBack(writer, journal, performed);
-  for (const each of prepared.value.slice(performed.length)) each.dispose('failed');
   if (set !== undefined) journal?.abandon(set);
   return kept.length === 0 ? failure : partly(failure, kept);
 }
@@ -102,8 +102,7 @@ async function prepareAll(writer: Writer, changes: readonly Change[]): Promise<R
       for (const path of next.value.paths) taken.add(path);
       continue;
     }
-    if (next.ok) next.value.dispose('failed');
-    for (const each of prepared) each.dispose('failed');
+    giveUp(next.ok ? [...prepared, next.value] : prepared);
     return next.ok ? fail('INVALID_INPUT', `${shown(twice ?? '')} is changed twice: put it into one change.`) : next;
   }
   return ok(prepared);
@@ -117,6 +116,11 @@ function prepare(writer: Writer, change: Change): Promise<Result<Prepared>> {
 function remember({ seen, session }: Writer, applied: Applied): void {
   if (applied.kind === 'write') seen.remember(session, applied.path, applied.version, applied.after);
   else seen.forget(session, applied.kind === 'delete' ? applied.path : applied.from);
+}
+
+/** The last first: one may have made a folder in a folder that one before it made. */
+function giveUp(prepared: readonly Prepared[]): void {
+  for (const each of prepared.toReversed()) each.dispose('failed');
 }
 
 /** What could not be taken back. */

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createToolwright } from '../runtime/create-toolwright.ts';
 import { tempWorkspace } from '../testing/temp-workspace.ts';
@@ -152,6 +152,85 @@ test('a link that is turned to a protected place after the call was judged leads
   });
   expect((await call('write_file', { path: 'd/config', content: 'x' })).error?.code).toBe('CONFLICT');
   expect(existsSync(ws.file('.git/config'))).toBe(false);
+});
+
+/** Policy that lets everything pass, and turns a link in between. */
+const turning = (link: string, to: string) => ({
+  async decide() {
+    execFileSync('ln', ['-sfn', to, link]);
+    return { verdict: 'allow', rule: 'test', reason: 'test' } as const;
+  },
+});
+
+test.each([
+  ['another protected one', '.idea'],
+  ['a place outside', '/etc'],
+])('a link that is turned from %s to a protected place leads nowhere either', async (_what, before) => {
+  await using ws = await tempWorkspace({ files: { '.idea/a': '', '.git/hooks/a': '' } });
+  symlinkSync(before, ws.file('d'));
+  const policy = turning(ws.file('d'), '.git/hooks');
+  const { call } = createToolwright({ tools: builtInTools, world: ws.workspace, policy });
+  expect((await call('write_file', { path: 'd/x', content: 'x' })).error?.code).toBe('CONFLICT');
+  expect(readdirSync(ws.file('.git/hooks'))).toEqual(['a']);
+});
+
+test('an edit that nobody was asked about because it did not fit is not made where it fits by then', async () => {
+  const config = '[core]\n';
+  await using ws = await tempWorkspace({ files: { '.git/description': 'none\n', '.git/config': config } });
+  symlinkSync('.git/description', ws.file('d'));
+  const edit = { path: 'd', edits: [{ old: '[core]', new: '[core]\n\tfsmonitor = x' }] };
+  const turned = createToolwright({
+    tools: builtInTools,
+    world: ws.workspace,
+    policy: turning(ws.file('d'), '.git/config'),
+  });
+  expect((await turned.call('edit_file', edit)).error?.code).toBe('CONFLICT');
+  const changed = createToolwright({
+    tools: builtInTools,
+    world: ws.workspace,
+    policy: {
+      decide() {
+        writeFileSync(ws.file('.git/description'), config);
+        return { verdict: 'allow', rule: 'test', reason: 'test' };
+      },
+    },
+  });
+  expect((await changed.call('edit_file', { ...edit, path: '.git/description' })).error?.code).toBe('CONFLICT');
+  for (const path of ['.git/config', '.git/description'])
+    expect(readFileSync(ws.file(path), 'utf8'), path).toBe(config);
+});
+
+test('a link in a protected folder can be deleted and moved wherever it leads', async () => {
+  await using ws = await tempWorkspace({ files: { '.idea/a': '', 'a.txt': '' } });
+  const decide = () => ({ verdict: 'allow', rule: 'test', reason: 'test' }) as const;
+  const policy = { decide, wantsPlaces: () => true };
+  const { call } = createToolwright({ tools: builtInTools, world: ws.workspace, policy });
+  for (const [index, target] of ['../a.txt', '/etc', 'nowhere', 'l'].entries()) {
+    symlinkSync('.idea', ws.file(`d${index}`));
+    for (const path of ['.idea/l', `d${index}/l`]) {
+      symlinkSync(target, ws.file('.idea/l'));
+      expect((await call('delete_file', { path })).error, `${path} to ${target}`).toBeNull();
+    }
+    symlinkSync(target, ws.file('.idea/l'));
+    const moved = await call('move_file', { from: '.idea/l', to: `l${index}` });
+    expect(moved.error, target).toBeNull();
+  }
+});
+
+test('a move out of a protected place is asked about in every mode, also when it replaces a file', async () => {
+  await using ws = await tempWorkspace({ ...no, files: { '.husky/pre-commit': '', 'b.txt': '' } });
+  symlinkSync('.husky', ws.file('h'));
+  const asked: boolean[] = [];
+  const policy = {
+    decide({ asksAlways }: { asksAlways: boolean }) {
+      asked.push(asksAlways);
+      return { verdict: 'deny', rule: 'test', reason: 'test' } as const;
+    },
+  };
+  const { call } = createToolwright({ tools: builtInTools, world: ws.workspace, policy });
+  await call('move_file', { from: 'h/pre-commit', to: 'b.txt', overwrite: true });
+  await call('move_file', { from: 'b.txt', to: 'h/pre-commit', overwrite: true });
+  expect(asked).toEqual([true, true]);
 });
 
 test('a file that changed since it was read is not edited, patched or overwritten without a question', async () => {

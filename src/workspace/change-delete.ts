@@ -10,7 +10,7 @@ import { treeName } from './kept-images.ts';
 import { notFound } from './open-file.ts';
 import { shown } from './parse-path.ts';
 import { type Prepared, tempName, type Writer } from './prepared.ts';
-import { removeTree } from './tree.ts';
+import { discardTree } from './tree.ts';
 import { treeBelow } from './tree-below.ts';
 import type { Spot } from './walk.ts';
 
@@ -48,7 +48,6 @@ export async function prepareDelete(writer: Writer, change: Delete): Promise<Res
         ? null
         : { by: 'tree', name: treeName(temp, bytes), digest: null, size: bytes, mode: spot.stat.mode };
     return ok({
-      change,
       paths: [spot.path],
       applied: { kind: 'delete', path: spot.path, deleted: [spot.path, ...paths], undoable: journal?.lasts === true },
       recorded: { kind: 'delete', path: spot.path, temp, image, inode, modifiedMs },
@@ -71,7 +70,8 @@ async function remove(
       if (journal !== undefined && image !== null) copyTree(folder, name, journal.images.folder, image.name);
       failpoint('workspace.copied');
       renameSync(folder.at(name), folder.at(temp));
-      removeTree(folder, temp);
+      // It is deleted by now, whatever is left of it under this name.
+      discardTree(folder, temp);
     }
     syncFolder(folder);
     return ok(undefined);

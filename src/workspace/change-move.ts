@@ -1,16 +1,16 @@
-import { closeSync, linkSync, mkdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import { liesUnwalked } from '../kernel/file-policy.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Applied, Change } from '../kernel/workspace.ts';
-import { copyTree, syncFolder } from './copy-tree.ts';
+import { syncFolder } from './copy-tree.ts';
 import { errnoOf, refusal } from './errno.ts';
-import type { Folder } from './folder.ts';
+import { moveName } from './move-name.ts';
 import { notFound, openFile, readWhole, WHOLE_BYTES } from './open-file.ts';
 import { shown } from './parse-path.ts';
 import type { Place } from './place.ts';
 import { type Prepared, tempName, type Writer } from './prepared.ts';
 import { folderMaker, imagined, wouldMake } from './rehearsal.ts';
-import { removeTree, typeOf } from './tree.ts';
+import { typeOf } from './tree.ts';
 import { treeBelow } from './tree-below.ts';
 import { unmake } from './unmake.ts';
 import { digestOf } from './version.ts';
@@ -33,7 +33,7 @@ export async function prepareMove(writer: Writer, change: Move): Promise<Result<
     from.folder.close();
     if (!wouldMake(target)) return target;
     const applied = (path: string): Applied => ({ kind: 'move', from: from.path, to: path, replaced: false });
-    return imagined(writer, change, { located: target, applied });
+    return imagined(writer, { located: target, applied });
   }
   const to = target.value;
   const close = () => {
@@ -55,7 +55,6 @@ export async function prepareMove(writer: Writer, change: Move): Promise<Result<
     const replaced = to.stat === null ? null : (writer.journal?.images.keep(to, old, digestIn(old)) ?? null);
     const temp = tempName();
     return ok({
-      change,
       paths: [from.path, to.path],
       applied: { kind: 'move', from: from.path, to: to.path, replaced: to.stat !== null },
       recorded: {
@@ -173,51 +172,5 @@ function rename(from: Spot, to: Spot, temp: string): Result<void> {
   } catch (thrown) {
     if (errnoOf(thrown) === 'EEXIST' || errnoOf(thrown) === 'ENOTEMPTY') return occupied({ ...to, stat: null });
     return refusal(thrown, from.path);
-  }
-}
-
-/** Never replaces what appeared meanwhile, unless told to. Throws what the system throws; then nothing has moved. */
-export function moveName(
-  from: Folder,
-  name: string,
-  to: Folder,
-  target: { name: string; temp: string; replace: boolean },
-): void {
-  try {
-    if (target.replace) renameSync(from.at(name), to.at(target.name));
-    else renameToFree(from, name, to, target.name);
-  } catch (thrown) {
-    if (errnoOf(thrown) !== 'EXDEV') throw thrown;
-    try {
-      copyTree(from, name, to, target.temp);
-      if (target.replace) renameSync(to.at(target.temp), to.at(target.name));
-      else renameToFree(to, target.temp, to, target.name);
-    } catch (failed) {
-      removeTree(to, target.temp);
-      throw failed;
-    }
-    removeTree(from, name);
-  }
-}
-
-/** A rename would replace silently. A second name fails if the first is taken; for a folder, an empty one holds the place. */
-function renameToFree(from: Folder, name: string, to: Folder, newName: string): void {
-  if (from.stat(name)?.isDirectory()) {
-    mkdirSync(to.at(newName));
-    try {
-      renameSync(from.at(name), to.at(newName));
-    } catch (thrown) {
-      rmdirSync(to.at(newName));
-      throw thrown;
-    }
-    return;
-  }
-  try {
-    linkSync(from.at(name), to.at(newName));
-    unlinkSync(from.at(name));
-  } catch (thrown) {
-    if (errnoOf(thrown) !== 'EPERM' && errnoOf(thrown) !== 'ENOTSUP') throw thrown;
-    if (to.stat(newName) !== null) throw Object.assign(new Error('exists'), { code: 'EEXIST' });
-    renameSync(from.at(name), to.at(newName));
   }
 }

@@ -66,7 +66,6 @@ export async function prepareWrite(writer: Writer, change: Write): Promise<Resul
       note,
     };
     return ok({
-      change,
       paths: [spot.path],
       applied,
       recorded: {
@@ -103,7 +102,7 @@ function imaginedWrite(writer: Writer, change: Write, located: Result<unknown>):
   const applied = (path: string): Applied => {
     return { kind: 'write', path, created: true, size: bytes.length, version, before, after, note };
   };
-  return imagined(writer, change, { located, applied });
+  return imagined(writer, { located, applied });
 }
 
 function asksForVersion({ seen, session }: Writer, { expect }: Write, path: string): boolean {

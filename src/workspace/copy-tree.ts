@@ -10,11 +10,13 @@ import {
   symlinkSync,
   writeSync,
 } from 'node:fs';
+import { errnoOf } from './errno.ts';
 import type { Folder } from './folder.ts';
 import { typeOf } from './tree.ts';
 
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
 const CHUNK_BYTES = 256 * 1024;
 
 /** Where a rename cannot go: to another file system. Links are copied as links; throws what the system throws. */
@@ -37,7 +39,7 @@ function copyFolder(
   const [source, target] = [from.openChild(name), to.openChild(newName)];
   try {
     for (const entry of readdirSync(source.at(''))) copyTree(source, entry, target, entry);
-    syncFolder(target, mode);
+    finishFolder(target, mode);
   } finally {
     source.close();
     target.close();
@@ -103,11 +105,29 @@ export function writeAll(fd: number, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
 }
 
-/** Names reach the disk with their folder. A handle of its own: the walk's is not open for this. */
-export function syncFolder(folder: Folder, mode?: number): void {
-  const fd = openSync(folder.at(''), constants.O_RDONLY | constants.O_DIRECTORY);
+/**
+ * Names reach the disk with their folder. A handle of its own: the walk's is not open for this. A folder that may be
+ * changed but not read cannot be opened for it, and what was changed in it is changed all the same.
+ */
+export function syncFolder(folder: Folder): void {
+  let fd: number;
   try {
-    if (mode !== undefined) fchmodSync(fd, mode & 0o7777);
+    fd = openSync(folder.at(''), FOLDER);
+  } catch (thrown) {
+    if (errnoOf(thrown) !== 'EACCES') throw thrown;
+    return;
+  }
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function finishFolder(folder: Folder, mode: number): void {
+  const fd = openSync(folder.at(''), FOLDER);
+  try {
+    fchmodSync(fd, mode & 0o7777);
     fsyncSync(fd);
   } finally {
     closeSync(fd);

@@ -44,6 +44,7 @@ test('a read-only file system and a full journal leave the original intact', asy
       expect((await ws.call(tool, args)).error, tool).toMatchObject({ code: 'PERMISSION_DENIED' });
     }
     expect(readdirSync(ws.file('fixed'))).toEqual(['f.txt']);
+    expect(readdirSync(ws.root)).toEqual(['fixed']);
   } finally {
     execFileSync('umount', [ws.file('fixed')]);
   }

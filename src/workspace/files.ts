@@ -32,14 +32,13 @@ export function filesFor(caller: Caller, shared: Omit<Writer, 'contents'>, oneBy
   // A tool asks twice in the same turn of the loop: for what it touches, and whether a person must agree.
   let inspected: { path: string; found: Result<Inspection> } | undefined;
 
-  // Paths of which nobody was asked because nothing protected them.
-  const unprotected = new Set<string>();
+  // Where each path led when the call was last judged.
+  const judged = new Map<string, Judged>();
 
   function inspect(path: string): Result<Inspection> {
     if (inspected?.path === path) return inspected.found;
     inspected = { path, found: look(path) };
-    if (inspected.found.ok && inspected.found.value.protectedBecause === null) unprotected.add(path);
-    else unprotected.delete(path);
+    if (!inspected.found.ok) protectionItself(path);
     queueMicrotask(() => {
       inspected = undefined;
     });
@@ -56,7 +55,11 @@ export function filesFor(caller: Caller, shared: Omit<Writer, 'contents'>, oneBy
           path: spot.path === '' ? '.' : spot.path,
           type: spot.stat === null ? null : typeOf(spot.stat),
           size: spot.stat?.size ?? 0,
-          protectedBecause: place.protection(spot),
+          // Rarely asked for.
+          get modified() {
+            return spot.stat?.mtime.toISOString() ?? null;
+          },
+          protectedBecause: protection(path, spot),
           stale: isStale(spot),
         });
       } finally {
@@ -75,8 +78,27 @@ export function filesFor(caller: Caller, shared: Omit<Writer, 'contents'>, oneBy
       const refused = place.refuses(each);
       if (!refused.ok) return refused;
     }
-    const protectedBecause = place.protection({ path: real, via });
-    return ok({ path: real, type: null, size: 0, protectedBecause, stale: false });
+    const protectedBecause = protection(path, { path: real, via });
+    return ok({ path: real, type: null, size: 0, modified: null, protectedBecause, stale: false });
+  }
+
+  /** A link that leads where nobody may look can be deleted and moved: then it counts where it stands itself. */
+  function protectionItself(path: string): void {
+    const located = place.locate(path, { last: 'keep' });
+    if (located.ok) located.value.folder.close();
+    if (located.ok) protection(path, located.value);
+    else remember(path, { places: [], isProtected: false });
+  }
+
+  function protection(given: string, spot: Pick<Spot, 'path' | 'via'>): string | null {
+    const why = place.protection(spot);
+    remember(given, { places: [spot.path, ...spot.via], isProtected: why !== null });
+    return why;
+  }
+
+  /** What a tool looks at while it runs is judged no more. */
+  function remember(given: string, judgement: Judged): void {
+    if (caller.admitted === null) judged.set(given, judgement);
   }
 
   function isStale(spot: Spot): boolean {
@@ -128,9 +150,14 @@ export function filesFor(caller: Caller, shared: Omit<Writer, 'contents'>, oneBy
     return done;
   }
 
-  /** A link may lead elsewhere since the call was judged: to a place about which somebody would have been asked. */
+  /**
+   * A link may lead elsewhere since the call was judged: to a place about which somebody would have been asked, or to
+   * another than they were asked about.
+   */
   function stillOpen(given: string, spot: Pick<Spot, 'path' | 'via'>): Result<void> {
-    const why = unprotected.has(given) ? place.protection(spot) : null;
+    const before = judged.get(given);
+    const isThere = before?.isProtected === true && before.places.includes(spot.path);
+    const why = before === undefined || isThere ? null : place.protection(spot);
     if (why === null) return ok(undefined);
     return fail('CONFLICT', `${shown(given)} leads elsewhere by now; nothing was changed. ${why} Try again.`);
   }
@@ -156,6 +183,12 @@ export function filesFor(caller: Caller, shared: Omit<Writer, 'contents'>, oneBy
     suggest: (path) => suggestPaths(place, path),
     secretIn: (text) => writer.values.foundIn(text),
   };
+}
+
+interface Judged {
+  /** The real place and what led there. A link that is deleted itself is among the latter. */
+  readonly places: readonly string[];
+  readonly isProtected: boolean;
 }
 
 function touched(change: Change): string[] {

@@ -1,4 +1,14 @@
-import { closeSync, constants, existsSync, lstatSync, openSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  type Stats,
+} from 'node:fs';
 
 /** Not in node:fs: opens a name without opening what it stands for, so no FIFO blocks and no device wakes. */
 const O_PATH = 0x200000;
@@ -46,6 +56,11 @@ export class Folder {
   /** Of the name itself, not of what a link leads to. Null when there is none. */
   stat(name: string): Stats | null {
     return lstatSync(this.at(name), { throwIfNoEntry: false }) ?? null;
+  }
+
+  /** Of the folder itself, not by `at`: a name in it cannot be reached while it may not be searched. */
+  setMode(mode: number): void {
+    chmodSync(BY_HANDLE ? `/proc/self/fd/${this.fd}` : this.#absolute, mode);
   }
 
   readLink(name: string): string {

@@ -1,15 +1,13 @@
-import { closeSync, type Stats } from 'node:fs';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { GrepAnswer, GrepLine, GrepQuery } from '../kernel/workspace.ts';
-import { decodeAs, decodeText, sniffEncoding } from './decode-text.ts';
-import { errnoOf } from './errno.ts';
-import { holdsGitCredential } from './git-credential.ts';
+import { contentAt } from './content-at.ts';
+import { decodeAs, sniffEncoding } from './decode-text.ts';
 import { type Decoder, parseHits } from './grep-hits.ts';
 import { newestFirst } from './newest-first.ts';
-import { openFile, readWhole, WHOLE_BYTES } from './open-file.ts';
-import { holdsPrivateKey } from './private-key.ts';
+import { type LinesOfFile, provenInside } from './proven-inside.ts';
 import type { RipgrepRun } from './ripgrep.ts';
 import { countIgnored, type Searcher, startOf, whichFiles, withoutDot, withSafeIgnores } from './search-scope.ts';
+import { tellable } from './tellable.ts';
 
 interface Counted {
   readonly path: string;
@@ -53,25 +51,25 @@ export async function grepFiles(searcher: Searcher, asked: GrepQuery): Promise<R
   const counts = hits === undefined ? parseCounts(first.value.stdout) : countsOf(hits);
   const found = counts.filter(({ path }) => place.refuses(path).ok);
   const sorted = await newestFirst(place.names.real, found);
-  const chosen = wantsLines ? choose(sorted, query.limit) : sorted.slice(0, query.limit);
-  const withheld = new Set<Counted>();
-  for (const each of chosen) if (!(await mayShow(searcher, each.path))) withheld.add(each);
-  const open = chosen.filter((each) => !withheld.has(each));
-  const known = sorted.filter((each) => !withheld.has(each));
+  const told = await tellable(searcher, sorted, [...files(query), '--', argument]);
   const answer = {
-    files: known.slice(0, query.limit),
-    totalMatches: known.reduce((sum, { count }) => sum + count, 0),
-    totalFiles: known.length,
-    ignored: await ignoredCount(searcher, query, { first: first.value, argument, found }),
-    complete: first.value.complete,
-    withheld: withheld.size,
+    files: told.files.slice(0, query.limit),
+    totalMatches: told.files.reduce((sum, { count }) => sum + count, 0),
+    totalFiles: told.files.length,
+    ignored: await ignoredCount(searcher, query, { first: first.value, argument, found: told.files }),
+    complete: first.value.complete && told.complete,
     lines: [],
   };
   if (!wantsLines) return ok(answer);
 
-  const read = hits === undefined ? await readHits(searcher, query, open, decode) : ok({ hits, complete: true });
+  const chosen = choose(told.files, query.limit);
+  const read = hits === undefined ? await readHits(searcher, query, chosen, decode) : ok({ hits, complete: true });
   if (!read.ok) return read;
-  const lines = select(searcher, read.value.hits, open, query.limit);
+  const lines: GrepLine[] = [];
+  for (const some of select(read.value.hits, chosen, query.limit)) {
+    const proven = rg.contained ? some.lines : await provenInside(searcher, some, decode);
+    for (const line of proven) lines.push(line);
+  }
   return ok({ ...answer, lines, complete: answer.complete && read.value.complete });
 }
 
@@ -148,16 +146,6 @@ function choose(sorted: readonly Counted[], limit: number): Counted[] {
   return chosen;
 }
 
-/**
- * Not the content of a file that holds a key, whatever its name, or of git's with a credential. Other names of sensitive files are hidden in a
- * sandbox; on the host they are looked for here.
- */
-async function mayShow(searcher: Searcher, path: string): Promise<boolean> {
-  const content = contentOf(searcher, path);
-  if (content === null || holdsPrivateKey(content.bytes) || holdsGitCredential(path, content.bytes)) return false;
-  return searcher.rg.contained || (await searcher.secrets.refuses(path, content.stat)) === undefined;
-}
-
 /** What is not UTF-8 comes as bytes; the file as a whole tells what they mean. */
 function decoderFor(searcher: Searcher): Decoder {
   const encodings = new Map<string, string>();
@@ -170,27 +158,8 @@ function decoderFor(searcher: Searcher): Decoder {
   };
 }
 
-function headOf(searcher: Searcher, path: string): Buffer {
-  return contentOf(searcher, path)?.bytes.subarray(0, HEAD_BYTES) ?? Buffer.alloc(0);
-}
-
-function contentOf({ place }: Searcher, path: string): { bytes: Buffer; stat: Stats } | null {
-  const located = place.locate(path, { last: 'keep' });
-  if (!located.ok) return null;
-  try {
-    const file = openFile(located.value);
-    if (!file.ok) return null;
-    try {
-      return { bytes: readWhole(file.value, WHOLE_BYTES), stat: file.value.stat };
-    } finally {
-      closeSync(file.value.fd);
-    }
-  } catch (thrown) {
-    if (errnoOf(thrown) === undefined) throw thrown;
-    return null;
-  } finally {
-    located.value.folder.close();
-  }
+function headOf({ place }: Searcher, path: string): Buffer {
+  return contentAt(place, path)?.bytes.subarray(0, HEAD_BYTES) ?? Buffer.alloc(0);
 }
 
 function around(query: GrepQuery): string[] {
@@ -217,34 +186,18 @@ async function readHits(
 
 /** The lines of the chosen files in their order, until there are enough matches. */
 function select(
-  searcher: Searcher,
   hits: ReadonlyMap<string, readonly GrepLine[]>,
   chosen: readonly Counted[],
   limit: number,
-): GrepLine[] {
-  const lines: GrepLine[] = [];
+): LinesOfFile[] {
   let matches = 0;
-  for (const { path } of chosen) {
+  return chosen.map(({ path }) => {
+    const lines: GrepLine[] = [];
     for (const line of hits.get(path) ?? []) {
       if (matches >= limit) break;
       if (line.match) matches++;
       lines.push(line);
     }
-  }
-  return searcher.rg.contained ? lines : provenInside(searcher, lines);
-}
-
-/** On the host a swapped link may have led ripgrep outside: only lines that stand in the file, opened our way, are kept. */
-function provenInside(searcher: Searcher, lines: readonly GrepLine[]): GrepLine[] {
-  const texts = new Map<string, string>();
-  return lines.filter(({ path, text }) => {
-    if (!texts.has(path)) texts.set(path, textOf(contentOf(searcher, path)?.bytes));
-    return texts.get(path)?.includes(text.replace(/^…|…$/g, '')) === true;
+    return { path, lines };
   });
-}
-
-function textOf(bytes: Buffer | undefined): string {
-  if (bytes === undefined) return '';
-  const decoded = decodeText(bytes);
-  return decoded.ok && decoded.value !== null ? decoded.value.text : bytes.toString('latin1');
 }

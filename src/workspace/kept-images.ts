@@ -1,10 +1,10 @@
-import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { linkSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Image } from './change-set.ts';
 import { errnoOf } from './errno.ts';
 import { Folder } from './folder.ts';
 import { forgetOldest } from './forget-oldest.ts';
+import { discardTree } from './tree.ts';
 import { digestOf } from './version.ts';
 import type { Spot } from './walk.ts';
 
@@ -14,11 +14,9 @@ const MAX_COPY_BYTES = 64 * 1024 * 1024;
 /** What stood in the place of what calls changed. */
 export class KeptImages {
   readonly folder: Folder;
-  readonly #path: string;
 
   /** The folder is there already. */
   constructor(path: string) {
-    this.#path = path;
     this.folder = Folder.open(path);
   }
 
@@ -60,13 +58,13 @@ export class KeptImages {
     return bytes.ok && digestOf(bytes.value) === now.digest;
   }
 
-  /** Forgets what was kept longest, while it is more than it may be. */
+  /** Forgets what was kept longest, while it is more than it may be, as far as the system lets it go. */
   prune(maxBytes: number): void {
     const kept = readdirSync(this.folder.at('')).map((name) => {
       const stat = this.folder.stat(name);
       return { name, bytes: treeBytes(name) ?? stat?.size ?? 0, atMs: stat?.ctimeMs ?? 0 };
     });
-    forgetOldest(kept, maxBytes, (name) => rmSync(join(this.#path, name), { recursive: true, force: true }));
+    forgetOldest(kept, maxBytes, (name) => discardTree(this.folder, name));
   }
 
   dispose(): void {

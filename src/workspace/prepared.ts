@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Result } from '../kernel/result.ts';
-import type { Applied, Change } from '../kernel/workspace.ts';
+import type { Applied } from '../kernel/workspace.ts';
 import type { ByWhom } from './by-whom.ts';
 import type { Recorded } from './change-set.ts';
 import type { Contents } from './file-content.ts';
@@ -32,7 +32,6 @@ export interface Writer {
 
 /** A change that was looked up and checked, with everything open that it needs. Nothing has changed yet. */
 export interface Prepared {
-  readonly change: Change;
   /** The real places it touches. */
   readonly paths: readonly string[];
   readonly applied: Applied;

@@ -1,4 +1,5 @@
-const MARK = Buffer.from('PRIVATE KEY');
+/** In every file that holds one, as bytes. */
+export const MARK = 'PRIVATE KEY';
 const KEY =
   /-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----\s+(?:[A-Za-z0-9+/=_-]{8,}|Proc-Type:|Version:|Comment:)/;
 

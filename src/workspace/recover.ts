@@ -1,16 +1,16 @@
 import { rmdirSync, unlinkSync } from 'node:fs';
 import type { Logger } from '../kernel/ports.ts';
-import { moveName } from './change-move.ts';
 import type { ChangeSet, Recorded } from './change-set.ts';
 import { syncFolder } from './copy-tree.ts';
 import { stateOf } from './current-state.ts';
 import { errnoOf } from './errno.ts';
 import type { Journal } from './journal.ts';
+import { moveName } from './move-name.ts';
 import { shown } from './parse-path.ts';
 import type { Place } from './place.ts';
 import { tempName } from './prepared.ts';
 import { revert } from './revert.ts';
-import { removeTree } from './tree.ts';
+import { discardTree } from './tree.ts';
 import { unmake } from './unmake.ts';
 
 /**
@@ -81,11 +81,12 @@ function settle(place: Place, journal: Journal, change: Recorded): boolean {
     if (change.image === null || journal.images.folder.stat(change.image.name) === null) return false;
     if (inode !== change.inode || modifiedMs !== change.modifiedMs) return true;
     // Only a copy, made for a journal on another file system: the thing itself still stands there.
-    removeTree(journal.images.folder, change.image.name);
+    discardTree(journal.images.folder, change.image.name);
     return false;
   }
   removeBeside(place, change.to, change.temp);
   const [from, to] = [stateOf(place, change.from), stateOf(place, change.to)];
+  if (to.type !== 'nothing') removeBeside(place, change.from, change.temp);
   if (from.type === 'nothing') return to.type !== 'nothing';
   const halfway = to.type === 'file' ? to.inode === from.inode : to.type === 'directory' && from.type === 'directory';
   if (halfway) removeName(place, change.to, to.type === 'directory');
@@ -97,7 +98,7 @@ function removeBeside(place: Place, path: string, temp: string): void {
   const located = place.locate(path, { last: 'keep' });
   if (!located.ok) return;
   try {
-    removeTree(located.value.folder, temp);
+    discardTree(located.value.folder, temp);
   } finally {
     located.value.folder.close();
   }

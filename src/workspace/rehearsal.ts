@@ -1,5 +1,5 @@
 import { fail, ok, type Result } from '../kernel/result.ts';
-import type { Applied, Change } from '../kernel/workspace.ts';
+import type { Applied } from '../kernel/workspace.ts';
 import { guarded } from './errno.ts';
 import type { Prepared, Writer } from './prepared.ts';
 import { wouldBeOf } from './walk.ts';
@@ -21,7 +21,6 @@ export function wouldMake(result: Result<unknown>): boolean {
 /** A change below a folder that does not exist yet: there is nothing to open, only names to judge. */
 export function imagined(
   { place }: Writer,
-  change: Change,
   { located, applied }: { located: Result<unknown>; applied: (path: string) => Applied },
 ): Result<Prepared> {
   const { place: path, via } = wouldBeOf(located) ?? { place: '', via: [] };
@@ -30,7 +29,6 @@ export function imagined(
     if (!refused.ok) return refused;
   }
   return ok({
-    change,
     paths: [path],
     applied: applied(path),
     recorded: { kind: 'delete', path, temp: '', image: null },

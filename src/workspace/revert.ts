@@ -12,11 +12,11 @@ import {
 } from 'node:fs';
 import { failpoint } from '../kernel/failpoint.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import { moveName } from './change-move.ts';
 import type { Image, Recorded } from './change-set.ts';
 import { syncFolder, writeAll } from './copy-tree.ts';
 import { guardedLater } from './errno.ts';
 import type { Journal } from './journal.ts';
+import { moveName } from './move-name.ts';
 import { shown } from './parse-path.ts';
 import type { Place } from './place.ts';
 import { tempName } from './prepared.ts';

@@ -10,6 +10,8 @@ export function scratchJournal(): { journal: Journal; remove(): void } {
   return {
     journal,
     remove() {
+      // By itself, as it removes what is in read-only folders, too.
+      journal.images.prune(0);
       journal.close();
       rmSync(folder, { recursive: true, force: true });
     },

@@ -9,6 +9,7 @@ export interface Searcher {
   readonly place: Place;
   readonly rg: Ripgrep;
   readonly secrets: SecretInodes;
+  readonly signal: AbortSignal;
 }
 
 /** Options that say which files are looked at, the same for both. */

@@ -7,12 +7,12 @@ import type { Searcher } from './search-scope.ts';
 
 export function searchFor(
   caller: Caller,
-  { place, secrets, sandbox }: Omit<Searcher, 'rg'> & { readonly sandbox: Sandbox | undefined },
+  { place, secrets, sandbox }: Omit<Searcher, 'rg' | 'signal'> & { readonly sandbox: Sandbox | undefined },
 ): Search {
   const searcher = async (): Promise<Searcher> => {
     // A machine whose sandbox does not work can still search: on the host, with every hit checked again.
     const usable = sandbox !== undefined && (await sandbox.status()).ok ? sandbox : undefined;
-    return { place, secrets, rg: ripgrepFor(caller, place.names.real, usable) };
+    return { place, secrets, signal: caller.signal, rg: ripgrepFor(caller, place.names.real, usable) };
   };
   return {
     glob: async (query) => globFiles(await searcher(), query),

@@ -7,7 +7,7 @@ const FRESH_MS = 1000;
 const TICK_MS = 50;
 const MOST_KNOWN = 10_000;
 
-type Shared = { readonly dev: number; readonly ino: number; readonly nlink: number; readonly ctimeMs: number };
+export type Shared = { readonly dev: number; readonly ino: number; readonly nlink: number; readonly ctimeMs: number };
 
 /** Other names of sensitive files. Asked only for files that have more than one name, which are rare. */
 export class SecretInodes {
@@ -32,6 +32,13 @@ export class SecretInodes {
     if (this.#ordinary.size >= MOST_KNOWN) this.#ordinary.clear();
     if (stat.ctimeMs + TICK_MS < startedAt) this.#ordinary.set(key, startedAt + FRESH_MS);
     return undefined;
+  }
+
+  /** Those that are another name of a sensitive file. Of many, in one look for all. */
+  async among<T extends { readonly stat: Shared }>(files: readonly T[]): Promise<ReadonlySet<T>> {
+    const shared = files.filter(({ stat }) => stat.nlink > 1);
+    const secret = shared.length === 0 ? new Set<string>() : await this.#find();
+    return new Set(shared.filter(({ stat }) => secret.has(identity(stat))));
   }
 
   async #find(): Promise<ReadonlySet<string>> {

@@ -53,21 +53,38 @@ export async function visitTree(
   await inside(top);
 }
 
-/** Removes a name and everything below it. Links go, their targets stay. */
-export function removeTree(folder: Folder, name: string): void {
-  const stat = folder.stat(name);
-  if (stat === null) return;
-  if (!stat.isDirectory()) {
-    unlinkSync(folder.at(name));
-    return;
+/**
+ * Removes a name and everything below it, also below read-only folders. Links go, their targets stay. For what nobody
+ * needs any more: what the system does not let go stays, and nothing fails because of it.
+ */
+export function discardTree(folder: Folder, name: string): void {
+  try {
+    const stat = folder.stat(name);
+    if (stat?.isDirectory()) discardBelow(folder, name, stat.mode);
+    if (stat?.isDirectory()) rmdirSync(folder.at(name));
+    else if (stat !== null) unlinkSync(folder.at(name));
+  } catch (thrown) {
+    if (errnoOf(thrown) === undefined) throw thrown;
   }
+}
+
+function discardBelow(folder: Folder, name: string, mode: number): void {
   const child = folder.openChild(name);
   try {
-    for (const entry of readdirSync(child.at(''))) removeTree(child, entry);
+    if ((mode & 0o700) !== 0o700) openUp(child, mode);
+    for (const entry of readdirSync(child.at(''))) discardTree(child, entry);
   } finally {
     child.close();
   }
-  rmdirSync(folder.at(name));
+}
+
+/** Somebody else's folder cannot be; an empty one can be removed all the same. */
+function openUp(folder: Folder, mode: number): void {
+  try {
+    folder.setMode((mode & 0o7777) | 0o700);
+  } catch (thrown) {
+    if (errnoOf(thrown) === undefined) throw thrown;
+  }
 }
 
 export function typeOf(entry: { isFile(): boolean; isDirectory(): boolean; isSymbolicLink(): boolean }): Entry['type'] {

@@ -51,8 +51,11 @@ export const editFile = defineTool({
     const reason = changeApproval(ctx, [given.path]);
     const found = reason === undefined ? undefined : ctx.files.inspect(given.path);
     // Nobody is asked about an edit that does not fit; in a large file that would mean to look for it twice.
+    unasked.delete(given);
     if (found?.ok !== true || found.value.size > MAX_TRIED_BYTES) return reason;
-    return (await plan(given, ctx)).ok ? reason : undefined;
+    if ((await plan(given, ctx)).ok) return reason;
+    unasked.add(given);
+    return undefined;
   },
 
   async preview(given, ctx) {
@@ -74,6 +77,7 @@ export const editFile = defineTool({
   async run(given, ctx) {
     const planned = await plan(given, ctx);
     if (!planned.ok) return planned;
+    if (unasked.has(given)) return fitsByNow(given.path);
     const done = await ctx.files.apply([planned.value.change]);
     if (!done.ok) return done;
     const [applied] = done.value;
@@ -98,6 +102,9 @@ interface Plan {
 /** By the very arguments: a call is planned to be asked about, to be shown and to be run, mostly of the same file. */
 const plans = new WeakMap<Input, { readonly version: string; readonly planned: Result<Plan> }>();
 
+/** Edits that nobody was asked about because they did not fit. */
+const unasked = new WeakSet<Input>();
+
 async function plan(given: Input, ctx: ToolContext): Promise<Result<Plan>> {
   const read = await ctx.files.readText(given.path);
   if (!read.ok) return read;
@@ -120,6 +127,13 @@ function planFor({ path, edits, version }: Input, read: TextFile): Result<Plan> 
 function changeOf(path: string, { encoding, bom }: TextFile, edited: { text: string; version: string }): Change {
   const { text, version } = edited;
   return { kind: 'write', path, content: { text, form: { encoding, bom } }, expect: { version } };
+}
+
+function fitsByNow(path: string): Result<never> {
+  return fail(
+    'CONFLICT',
+    `${path} was changed by somebody else just now; nothing was changed. Read it, then try again.`,
+  );
 }
 
 function inexact(edits: readonly { strategy: string }[]): string {

@@ -27,8 +27,8 @@ export const moveFile = defineTool({
     overwrite ? { kind: 'fs.write', path: to } : { kind: 'fs.write', path: to, expect: 'absent' },
   ],
   approval({ from, to, overwrite }, ctx) {
-    const asks = overwrite ? 'overwrite' : 'protected';
-    return changeApproval(ctx, [to], { asks }) ?? changeApproval(ctx, [from], { asks: 'protected' });
+    const guarded = changeApproval(ctx, [to, from], { asks: 'protected' });
+    return guarded ?? (overwrite ? changeApproval(ctx, [to]) : undefined);
   },
 
   async preview(change, ctx) {

@@ -14,7 +14,6 @@ const output = z.object({
   totalMatches: z.int(),
   totalFiles: z.int(),
   ignored: z.int().nullable(),
-  withheld: z.int(),
   complete: z.boolean(),
   output: z.enum(['content', 'files', 'count']),
 });
@@ -70,7 +69,7 @@ export const grep = defineTool({
   },
 
   render(answer) {
-    const { files, lines, totalMatches, totalFiles, withheld } = answer;
+    const { files, lines, totalMatches, totalFiles } = answer;
     if (totalMatches === 0) return searchFooter('No matches found.', [], answer);
     const shown = { content: content(lines), files: names(files), count: counts(files) }[answer.output];
     const isCut =
@@ -80,8 +79,7 @@ export const grep = defineTool({
     const cut = isCut
       ? `Cut: there are ${totalMatches} matches in ${totalFiles} files. Narrow the search or raise limit.`
       : '';
-    const kept = withheld > 0 ? `${withheld} files hold private keys and are not shown.` : '';
-    return searchFooter(shown, [cut, kept], answer);
+    return searchFooter(shown, [cut], answer);
   },
   view(answer) {
     if (answer.output !== 'content' || answer.lines.length === 0)

@@ -219,6 +219,56 @@ describe.each([
     }
   });
 
+  test('whether a guess at a private key is right shows in no number, however few files are shown', async () => {
+    await using ws = await prepared(sandbox);
+    writeFileSync(ws.file('n.txt'), '-----BEGIN RSA PRIVATE KEY-----\nMIIEabcdefgh\n-----END');
+    utimesSync(ws.file('n.txt'), 1_600_000_000, 1_600_000_000);
+    for (const more of [{ output: 'count' }, { output: 'files' }, { include: ['*.txt', 'util.py'] }, {}]) {
+      const [right, wrong] = await Promise.all(
+        ['MIIEa', 'MIIEb'].map((guess) => ws.call('grep', { pattern: `^def helper|^${guess}`, limit: 1, ...more })),
+      );
+      expect(right?.value).toMatchObject({ totalMatches: 1, totalFiles: 1, files: [{ path: 'app/util.py' }] });
+      expect([right?.value, right?.text]).toEqual([wrong?.value, wrong?.text]);
+    }
+    const [right, wrong] = await Promise.all(
+      ['MIIEa', 'MIIEb'].map((pattern) => ws.call('grep', { pattern, include: '*.txt' })),
+    );
+    expect([right?.value, right?.text]).toEqual([wrong?.value, wrong?.text]);
+  });
+
+  test('nor among more files than are looked into one by one', async () => {
+    await using ws = await prepared(sandbox);
+    mkdirSync(ws.file('many'));
+    for (let index = 0; index < 600; index++) writeFileSync(ws.file(`many/${index}.txt`), 'hay\n');
+    writeFileSync(ws.file('many/n.txt'), 'hay\n-----BEGIN RSA PRIVATE KEY-----\nMIIEabcdefgh\n-----END');
+    writeFileSync(ws.file('many/words.txt'), 'hay about a PRIVATE KEY\n');
+    writeFileSync(ws.file('.env'), 'hay=CANARY\n');
+    linkSync(ws.file('.env'), ws.file('many/other.txt'));
+    for (const name of ['n.txt', 'words.txt', 'other.txt'])
+      utimesSync(ws.file(`many/${name}`), 1_600_000_000, 1_600_000_000);
+    for (const output of ['count', 'content']) {
+      const found = await ws.call('grep', { pattern: 'hay', path: 'many', output, limit: 1 });
+      expect(found.value, output).toMatchObject({ totalMatches: 601, totalFiles: 601, complete: true });
+    }
+  });
+
+  test('a match far into a large file is shown, whatever is around it', async () => {
+    await using ws = await prepared(sandbox);
+    const hay = 'a line of häy\n'.repeat(1_200_000);
+    writeFileSync(
+      ws.file('large.txt'),
+      `${hay}the needlé\r\n${hay.slice(0, 1400)}a needle in a long ${'line '.repeat(999)}`,
+    );
+    const found = await ws.call('grep', { pattern: 'needl', path: 'large.txt' });
+    expect(found.value).toMatchObject({
+      totalMatches: 2,
+      lines: [
+        { line: 1_200_001, text: 'the needlé' },
+        { line: 1_200_102, text: expect.stringMatching(/^a needle in a long .*…$/) },
+      ],
+    });
+  });
+
   test("what stands in git's configuration beside a credential is neither shown nor counted", async () => {
     await using ws = await prepared(sandbox);
     writeFileSync(ws.file('.gitmodules'), '[submodule "a"]\n\turl = https://ana:CANARY99@host.org/a.git\n');
