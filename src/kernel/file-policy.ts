@@ -107,7 +107,10 @@ function filePolicy(rules: readonly FileRule[]): FilePolicy {
 
   function judgeEntry(folder: string, name: string): FileVerdict {
     const lower = name.toLowerCase();
-    const candidates = mayMatch(lower);
+    return decide(mayMatch(lower), folder, lower);
+  }
+
+  function decide(candidates: readonly CompiledRule[], folder: string, lower: string): FileVerdict {
     if (candidates === NONE) return WRITABLE;
     const path = folder === '' ? lower : `${folder.toLowerCase()}/${lower}`;
     for (const { rule, nameOnly, whole } of candidates) {
@@ -119,11 +122,15 @@ function filePolicy(rules: readonly FileRule[]): FilePolicy {
   function judge(path: string): FileVerdict {
     let strictest = WRITABLE;
     let folder = '';
-    for (const name of path.split('/')) {
-      if (name === '' || name === '.') continue;
-      if (!isWalked(folder)) return strictest;
-      const verdict = judgeEntry(folder, name);
+    let met = 0;
+    const names = path.split('/').filter((name) => name !== '' && name !== '.');
+    for (const name of names.slice(0, walkedNames(names))) {
+      const lower = name.toLowerCase();
+      const candidates = mayMatch(lower);
+      if (candidates !== NONE) met++;
+      const verdict = met > MOST_MET ? strictly(candidates) : decide(candidates, folder, lower);
       if (STRICTNESS[verdict.access] > STRICTNESS[strictest.access]) strictest = verdict;
+      if (strictest.access === 'hidden') return strictest;
       folder = folder === '' ? name : `${folder}/${name}`;
     }
     return strictest;
@@ -144,7 +151,13 @@ export function isWalked(folder: string): boolean {
 /** Whether a path lies in such a folder, however deep. */
 export function liesUnwalked(path: string): boolean {
   const names = path.split('/');
-  return names.some((_, i) => !isWalked(names.slice(0, i).join('/')));
+  return walkedNames(names) < names.length;
+}
+
+/** How many names of a path are judged. These two places alone can end that; to ask at each takes the square of a long path. */
+function walkedNames(names: readonly string[]): number {
+  const ends = [names.indexOf('node_modules') + 1, names.indexOf('.git') + 2];
+  return Math.min(names.length, ...ends.filter((end) => !isWalked(names.slice(0, end).join('/'))));
 }
 
 const IN_GIT = /(?:^|\/)\.git\//i;
@@ -154,6 +167,14 @@ const GIT_DATA = /^(?:(?!\.git\/)[^/]+\/)*\.git\/(?:objects|refs|logs|lfs|rr-cac
 
 const WRITABLE: FileVerdict = { access: 'writable', rule: null };
 const NONE: readonly CompiledRule[] = [];
+/** Names in one path that rules may be about, before its folders are no longer looked at: each look takes the whole path. */
+const MOST_MET = 100;
+
+/** By the last name alone: what holds something back does so whatever the folders are. */
+function strictly(candidates: readonly CompiledRule[]): FileVerdict {
+  const found = candidates.find(({ rule, nameOnly }) => nameOnly || rule.access !== 'writable');
+  return found === undefined ? WRITABLE : { access: found.rule.access, rule: found.rule };
+}
 
 interface CompiledRule {
   rule: FileRule;

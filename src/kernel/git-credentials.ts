@@ -1,6 +1,9 @@
 /** Files in which git keeps the addresses of other repositories, and what it says to them. */
 export function isGitConfig(path: string): boolean {
-  return /(?:^|\/)(?:[^/]*\.git\/(?:.+\/)?config(?:\.worktree)?|\.gitconfig|\.gitmodules)$/i.test(path);
+  const names = path.toLowerCase().split('/');
+  const last = names.pop() ?? '';
+  if (last === '.gitconfig' || last === '.gitmodules') return true;
+  return /^config(?:\.worktree)?$/.test(last) && names.some((name) => name.endsWith('.git'));
 }
 
 const ADDRESS = /\b[a-z][a-z0-9+.-]{0,20}:\/\/([^\s/:@"'\\]*)(?::([^\s/@"'\\]*))?@/gi;

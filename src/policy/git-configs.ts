@@ -13,12 +13,18 @@ const ABOUT_NAMES = new Set(['cd', 'du', 'ls', 'mkdir', 'stat', 'test', '[', 'tr
 export function gitConfigs(command: string, cwd = '.'): readonly string[] {
   if (!/git/i.test(command)) return [];
   const found = new Set<string>();
+  const climbed = new Set<string>();
   walkCommands(command, cwd, ({ name, args, folders, redirections }) => {
     const prints = name === 'git' && printsSettings(args);
     const words = ABOUT_NAMES.has(name) ? [] : [...args, ...redirections.map(({ target }) => target)];
     for (const folder of folders) {
-      if (prints) for (const above of withFoldersAbove(folder)) found.add(posix.join(above, '.git/config'));
+      if (prints && !climbed.has(folder)) {
+        climbed.add(folder);
+        for (const above of withFoldersAbove(folder)) found.add(posix.join(above, '.git/config'));
+      }
+      const inGit = /git/i.test(folder);
       for (const word of words) {
+        if (!inGit && !/git/i.test(word.value ?? '')) continue;
         const path = configNamed(word, folder);
         if (path !== undefined) found.add(path);
       }
@@ -49,7 +55,7 @@ function setsOne(args: readonly ShellWord[]): boolean {
 function configNamed({ value, pattern }: ShellWord, folder: string): string | undefined {
   const path = value === null ? '' : posix.join(folder, value);
   if (isGitConfig(path)) return path;
-  const [, inside] = /^(.*\.git)(?:\/.*)?$/i.exec(path) ?? [];
+  const [, inside] = /^(.*\.git)(?:\/.*)?$/is.exec(path) ?? [];
   return inside !== undefined && (pattern || /\.git\/?$/i.test(path)) ? `${inside}/config` : undefined;
 }
 

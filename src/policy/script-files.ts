@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import type { ScriptFiles } from '../kernel/commands.ts';
 import { type Runner, runnerOf } from './script-runners.ts';
-import { type Started, walkCommands } from './walk-commands.ts';
+import { LONGEST_PATH, type Started, walkCommands } from './walk-commands.ts';
 
 const MOST_FILES = 250;
 const OF_THE_SYSTEM = /^\/(usr|opt|bin|sbin|lib)\//;
@@ -13,6 +13,7 @@ const OF_THE_SYSTEM = /^\/(usr|opt|bin|sbin|lib)\//;
 export function scriptFiles(command: string, cwd = '.'): ScriptFiles {
   const named = new Set<string>();
   const sought = new Set<string>();
+  const climbed = new Set<string>();
   let runs = false;
   let unclear: string | undefined;
   const lost = walkCommands(command, cwd, look);
@@ -69,9 +70,16 @@ export function scriptFiles(command: string, cwd = '.'): ScriptFiles {
   }
 
   function seek({ manifests }: Runner, folder: string): void {
+    const key = `${manifests.join()} ${folder}`;
+    if (climbed.has(key)) return;
+    climbed.add(key);
+    if (folder.length > LONGEST_PATH) {
+      unclear ??= 'it goes to a folder whose path is longer than any';
+      return;
+    }
     for (let at = folder; ; at = posix.dirname(at)) {
       for (const manifest of manifests) sought.add(posix.join(at, manifest));
-      if (at === '.' || at === '/' || at === '..' || at.startsWith('../')) return;
+      if (sought.size > MOST_FILES || at === '.' || at === '/' || at === '..' || at.startsWith('../')) return;
     }
   }
 

@@ -158,7 +158,7 @@ const RUNNERS: ReadonlyMap<string, Runner> = new Map(
 /** By its name, wherever it lies: `.venv/bin/python3.11` is `python`. */
 export function runnerOf(program: string): Runner | undefined {
   const name = posix.basename(program).replace(/\.(exe|cmd|bat|ps1)$/i, '');
-  return RUNNERS.get(name) ?? RUNNERS.get(name.replace(/[\d.-]+$/, ''));
+  return RUNNERS.get(name) ?? RUNNERS.get(name.replace(/(?<![\d.-])[\d.-]+$/, ''));
 }
 
 function words(text = ''): string[] {

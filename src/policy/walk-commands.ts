@@ -13,7 +13,11 @@ export interface Started {
 }
 
 const DEEPEST = 5;
+/** The most characters that a system takes for a path. */
+export const LONGEST_PATH = 4096;
 const MOST_FOLDERS = 8;
+/** Changes of folder in one script. */
+const MOST_FOLLOWED = 256;
 /** Of one command, with all that it may start. */
 const MOST_STARTED = 64;
 
@@ -25,6 +29,7 @@ export function walkCommands(source: string, cwd: string, visitor: (started: Sta
   let folders = [posix.normalize(cwd)];
   let lost: string | undefined;
   let started = 0;
+  let followed = 0;
   visit(source, 0);
   return lost;
 
@@ -55,11 +60,19 @@ export function walkCommands(source: string, cwd: string, visitor: (started: Sta
   function follow(args: readonly ShellWord[]): void {
     const target = args.find(({ text }) => !text.startsWith('-'));
     if (target === undefined) return;
+    if (++followed > MOST_FOLLOWED) {
+      lost ??= MANY_FOLDERS;
+      return;
+    }
     if (target.value === null || target.pattern) lost ??= 'where it goes is known only at run time';
     const to = target.value ?? '';
     const next = folders.map((folder) => (posix.isAbsolute(to) ? to : posix.join(folder, to)));
-    folders = [...new Set([...folders, ...next])];
-    if (folders.length > MOST_FOLDERS) lost ??= 'it goes to more folders than anybody follows';
+    const short = next.filter((folder) => folder.length <= LONGEST_PATH);
+    if (short.length < next.length) lost ??= 'it goes to a folder whose path is longer than any';
+    folders = [...new Set([...folders, ...short])];
+    if (folders.length > MOST_FOLDERS) lost ??= MANY_FOLDERS;
     folders = folders.slice(0, MOST_FOLDERS);
   }
 }
+
+const MANY_FOLDERS = 'it goes to more folders than anybody follows';

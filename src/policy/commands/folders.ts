@@ -4,12 +4,17 @@ import type { ShellWord } from './shell-words.ts';
 
 /** How many folders a script may be in by its end, as each `cd` may have run or not. */
 const MOST = 16;
+/** How often it may change folders, also to where it has been. */
+const MOST_CHANGES = 256;
+/** Characters of a folder's path: every word is looked up from each. */
+export const LONGEST_FOLDER = 1000;
 
 /** The folders that the commands of a script may run in. */
 export class Folders {
   readonly #home: string;
   #all: readonly string[];
   #lostTrack = false;
+  #changes = 0;
 
   constructor({ cwd, root, home }: Surroundings) {
     this.#home = home;
@@ -32,10 +37,13 @@ export class Folders {
     // Once there are too many, a person is asked; what is left to see is a way to where nothing should be lost.
     if (this.#lostTrack && !path.startsWith('/')) return { fresh: [] };
     const reached = new Set(this.#all.map((folder) => posix.resolve(folder, path)));
-    const fresh = [...reached].filter((folder) => !this.#all.includes(folder));
+    const short = [...reached].filter((folder) => folder.length <= LONGEST_FOLDER);
+    const fresh = short.filter((folder) => !this.#all.includes(folder));
     this.#all = [...fresh, ...this.#all].slice(0, MOST);
     if (this.#lostTrack) return { fresh: [] };
-    this.#lostTrack = this.#all.length === MOST;
+    this.#lostTrack = this.#all.length === MOST || ++this.#changes === MOST_CHANGES;
+    if (short.length < reached.size)
+      return { fresh, why: 'It goes to a folder whose path is too long to be followed.' };
     return this.#lostTrack ? { fresh, why: 'It changes folders too often to be followed.' } : { fresh };
   }
 

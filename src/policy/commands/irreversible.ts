@@ -1,7 +1,8 @@
 import { isListed, spellingsOf } from '../spellings.ts';
 import { mayBeOption, runsRemover } from './catastrophes.ts';
+import { globMatcher } from './glob.ts';
 import { lossBy } from './losses.ts';
-import { globRegex, placesOf, type Surroundings } from './places.ts';
+import { placesOf, type Surroundings } from './places.ts';
 import type { ShellWord } from './shell-words.ts';
 
 /** What git does that takes work away for good, or from others: by subcommand, what its arguments then look like. */
@@ -86,9 +87,9 @@ function removesFolders(args: readonly ShellWord[]): boolean {
 /** `.git` itself, `.g*` and `.*`; and what is below it where folders go whole. */
 function isHistory({ value, pattern }: ShellWord, deep: boolean): boolean {
   if (value === null) return false;
-  const parts = value.replace(/\/+$/, '').split('/');
+  const parts = value.replace(/(?<!\/)\/+$/, '').split('/');
   const name = parts.at(-1) ?? '';
-  if (pattern && name.startsWith('.')) return globRegex(name).test('.git');
+  if (pattern && name.startsWith('.')) return globMatcher(name)('.git');
   return name === '.git' || (deep && parts.includes('.git'));
 }
 

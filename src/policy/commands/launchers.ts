@@ -106,7 +106,7 @@ export function isElsewhere(name: string): boolean {
 }
 
 function launcherOf(name: string): Launcher | undefined {
-  const known = Object.hasOwn(LAUNCHERS, name) ? name : name.replace(/[\d.]+$/, '');
+  const known = Object.hasOwn(LAUNCHERS, name) ? name : name.replace(/(?<![\d.])[\d.]+$/, '');
   return Object.hasOwn(LAUNCHERS, known) ? LAUNCHERS[known] : undefined;
 }
 

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { runnerOf } from '../script-runners.ts';
+import { LONGEST_FOLDER } from './folders.ts';
 import { programName } from './program-name.ts';
 import { scriptsGiven } from './scripts-given.ts';
 import { parseScript, type SimpleCommand } from './shell-script.ts';
@@ -24,6 +25,8 @@ export interface Operands {
 
 const MOST = 5000;
 const MOST_FOLDERS = 16;
+/** Changes of folder in one command. */
+const MOST_FOLLOWED = 256;
 /** How deep scripts are followed into `bash -c` and its kin. */
 const DEEPEST = 5;
 
@@ -47,11 +50,13 @@ export function operandsOf(command: string, cwd = ''): Operands {
   const found = new Map<string, Operand>();
   let folders = [cwd];
   let complete = true;
+  let followed = 0;
   readScript(command, 0);
   return { names: [...found.values()], complete };
 
   function readScript(source: string, depth: number): void {
     const script = parseScript(source);
+    if (script.commands.length === 0 && script.problems.length > 0) complete = false;
     for (const { word } of script.values) add(word, false);
     for (const each of script.commands) readCommand(each, depth);
     if (depth < DEEPEST)
@@ -62,7 +67,7 @@ export function operandsOf(command: string, cwd = ''): Operands {
     const programs = words.map(({ value }) => (value === null ? '' : programName(value)));
     follow(programs[0], words);
     const deep = programs.some((name) => WHOLE_FOLDERS.has(name));
-    const tried = programs.flatMap((name) => ALSO_TRIED[name.replace(/[\d.]+$/, '')] ?? []);
+    const tried = programs.flatMap((name) => ALSO_TRIED[name.replace(/(?<![\d.])[\d.]+$/, '')] ?? []);
     for (const word of [...words, ...redirections.map(({ target }) => target)]) add(word, deep, tried);
     // What they hold decides what runs.
     for (const name of programs.flatMap((program) => runnerOf(program)?.manifests ?? [])) place(name, false, false);
@@ -82,10 +87,15 @@ export function operandsOf(command: string, cwd = ''): Operands {
       return option === null ? [] : [option[1] ?? words[at + 1]?.value ?? ''];
     });
     for (const target of targets) {
-      folders = [...new Set([...folders, ...folders.map((folder) => posix.join(folder, target))])];
+      if (++followed > MOST_FOLLOWED) {
+        complete = false;
+        return;
+      }
+      const all = [...new Set([...folders, ...folders.map((folder) => posix.join(folder, target))])];
+      const short = all.filter((folder) => folder.length <= LONGEST_FOLDER);
+      if (short.length < all.length || short.length > MOST_FOLDERS) complete = false;
+      folders = short.slice(0, MOST_FOLDERS);
     }
-    if (folders.length > MOST_FOLDERS) complete = false;
-    folders = folders.slice(0, MOST_FOLDERS);
   }
 
   function add(word: ShellWord, deep: boolean, tried: readonly ((name: string) => readonly string[])[] = []): void {
@@ -116,5 +126,9 @@ function namesIn(word: string): readonly string[] {
 
 /** `{a,b}.py` stands for names that can be told before it runs, as a pattern's can. */
 function bracesOf({ text }: ShellWord): string | undefined {
-  return /^[^$`'"\\()<>~]*\{[^$`'"\\()<>]*,[^$`'"\\()<>]*\}[^$`'"\\()<>]*$/.test(text) ? text : undefined;
+  if (/[$`'"\\()<>]/.test(text)) return undefined;
+  const open = text.indexOf('{');
+  const comma = text.indexOf(',', open);
+  const isList = open !== -1 && comma !== -1 && text.lastIndexOf('}') > comma;
+  return isList && !text.slice(0, open).includes('~') ? text : undefined;
 }

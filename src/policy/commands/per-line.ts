@@ -6,17 +6,38 @@ import { plainWord, type ShellWord } from './shell-words.ts';
 
 const EXEC_ACTIONS = ['-exec', '-execdir', '-ok', '-okdir', '-x', '-X', '--exec', '--exec-batch'];
 
+/** Actions inside a command that are looked at, in case that what seemed to begin it was a name to be found. */
+const MOST_INSIDE = 8;
+/** Where there are more words than these, none: each is read with all the words behind it. */
+const MOST_WORDS = 500;
+
 /** What `find` and `fd` run for what they find. */
 export function perFile(args: readonly ShellWord[]): readonly Inner[] {
   const inner: Inner[] = [];
-  args.forEach(({ value }, at) => {
-    if (!EXEC_ACTIONS.includes(value ?? '')) return;
-    const rest = args.slice(at + 1);
-    const end = rest.findIndex(({ value: word }) => word === ';' || word === '+');
-    const words = (end === -1 ? rest : rest.slice(0, end)).map((word) => (word.text.includes('{}') ? LATER : word));
-    inner.push(words.length === 0 ? unseen('find runs an empty command') : { kind: 'words', words });
-  });
+  const most = args.length > MOST_WORDS ? 0 : MOST_INSIDE;
+  let end = -1;
+  let inside = 0;
+  for (const [at, { value }] of args.entries()) {
+    if (!EXEC_ACTIONS.includes(value ?? '')) continue;
+    inside = at < end ? inside + 1 : 0;
+    if (inside > most) {
+      if (inside === most + 1) inner.push(unseen('find has more actions in one command than anybody looks at'));
+      continue;
+    }
+    if (at >= end) end = endOf(args, at + 1);
+    const words = args.slice(at + 1, end).map((word) => (word.text.includes('{}') ? LATER : word));
+    if (words.length === 0) inner.push(unseen('find runs an empty command'));
+    else inner.push(inside === 0 ? { kind: 'words', words } : { kind: 'words', words, loose: true });
+  }
   return inner;
+}
+
+function endOf(args: readonly ShellWord[], from: number): number {
+  for (let at = from; at < args.length; at++) {
+    const word = args[at]?.value;
+    if (word === ';' || word === '+') return at;
+  }
+  return args.length;
 }
 
 const XARGS: FlagTable = {

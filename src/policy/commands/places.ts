@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import type { FilePolicy, FileVerdict } from '../../kernel/file-policy.ts';
+import { globMatcher, isTooLong } from './glob.ts';
 import { plainWord, type ShellWord } from './shell-words.ts';
 
 /** Where a command runs and what it may see there. Paths are absolute. */
@@ -44,13 +45,20 @@ export function isPrecious(word: ShellWord, cwds: readonly string[], where: Surr
   if (word.home || /^~/.test(word.text)) return true;
   if (word.value === null) return isPreciousWhenComputed(word.text, where);
   const { root, home } = where;
-  return cwds.some((cwd) => {
-    const before = word.pattern ? (word.value ?? '').replace(/[^/]*[*?[].*$/, '') : (word.value ?? '');
-    const path = posix.resolve(cwd, before || '.');
+  // As a whole too: `x*/../../..` goes up again behind the pattern.
+  const tried = word.pattern ? [beforePattern(word.value), word.value] : [word.value];
+  return cwds.some((cwd) => tried.some((value) => isOneAt(posix.resolve(cwd, value || '.'))));
+
+  function isOneAt(path: string): boolean {
     if (path === root) return false;
     if (path === '/' || path === home || root.startsWith(`${path}/`)) return true;
     return SYSTEM.test(path) && !path.startsWith(`${root}/`) && !NEUTRAL.test(path);
-  });
+  }
+}
+
+function beforePattern(value: string): string {
+  const at = value.search(/[*?[]/);
+  return at === -1 ? value : value.slice(0, value.lastIndexOf('/', at) + 1);
 }
 
 /** Where home and the folder are known, and what a variable is replaced by when it is empty. */
@@ -76,26 +84,18 @@ export function sensitive(word: ShellWord, cwds: readonly string[], where: Surro
 /** The verdict about a hidden file that the pattern would match, told by a likely name for each rule. */
 function aimedAt(path: string, files: FilePolicy): FileVerdict | undefined {
   const pattern = posix.basename(path);
+  if (isTooLong(pattern)) return { access: 'hidden', rule: null };
   const stem = pattern.replace(/(?<=.)\.[^.]*$/, '').replace(/[*?]|\[[^\]]*\]/g, '');
   const literal = pattern.replace(/[*?]|\[[^\]]*\]/g, '');
-  const matches = globRegex(pattern);
-  const folder = globRegex(posix.basename(posix.dirname(path)));
+  const matches = globMatcher(pattern);
+  const folder = globMatcher(posix.basename(posix.dirname(path)));
   for (const rule of files.rules) {
     if (rule.access !== 'hidden') continue;
     const name = posix.basename(rule.pattern).replaceAll('*', 'x');
     const within = posix.basename(posix.dirname(rule.pattern));
-    if (!/^(\.|\*\*)$/.test(within) && !folder.test(within)) continue;
+    if (!/^(\.|\*\*)$/.test(within) && !folder(within)) continue;
     const aimed = stem !== '' || (rule.pattern.startsWith('*') && literal !== '');
-    if (aimed && matches.test(name)) return { access: 'hidden', rule };
+    if (aimed && matches(name)) return { access: 'hidden', rule };
   }
   return undefined;
-}
-
-export function globRegex(pattern: string): RegExp {
-  const source = pattern.replace(/\[!?[^\]]*\]|[*?]|[\\^$+.()|{}[\]]/g, (part) => {
-    if (part === '*') return '.*';
-    if (part === '?') return '.';
-    return part.length > 1 ? part.replace('[!', '[^') : `\\${part}`;
-  });
-  return new RegExp(`^${source}$`, 'is');
 }

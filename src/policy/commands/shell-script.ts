@@ -46,18 +46,14 @@ export interface Value {
 
 /** Longer ones are never judged: nobody reads them in an approval either. */
 const MOST_CHARACTERS = 100_000;
+/** From each brace that may begin a list the grammar looks for its end: braces times characters. */
+const MOST_STEPS = 50_000_000;
 
 /** Every simple command of a script, in pipelines, lists, loops, functions, substitutions and heredocs alike. */
 export function parseScript(source: string): ShellScript {
-  if (source.length > MOST_CHARACTERS) {
-    return {
-      commands: [],
-      pipelines: [],
-      problems: ['it is longer than 100,000 characters'],
-      forkBomb: false,
-      values: [],
-    };
-  }
+  if (source.length > MOST_CHARACTERS) return unread('it is longer than 100,000 characters');
+  const braces = source.match(/\{(?![\s}])/g)?.length ?? 0;
+  if (braces * source.length > MOST_STEPS) return unread('it has more braces than anybody looks at');
   const hiddenCharacter = HIDDEN_CHARACTERS.exec(source);
   const problems =
     hiddenCharacter === null ? [] : [`it holds the invisible character ${codePoint(hiddenCharacter[0])}`];
@@ -120,6 +116,10 @@ export function parseScript(source: string): ShellScript {
       visit(part, own, [...stages.slice(-DEEPEST), stage]);
     }
   }
+}
+
+function unread(why: string): ShellScript {
+  return { commands: [], pipelines: [], problems: [why], forkBomb: false, values: [] };
 }
 
 /** Builtins that give variables a text without an assignment. `@` stands for the script's own arguments. */
