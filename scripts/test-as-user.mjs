@@ -6,20 +6,19 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 
 const NOBODY = 65534;
 const ATTACKS = ['attacks', 'commands', 'file-tools', 'sandbox'];
 const TESTS = ['src/sandbox', 'src/net', ...ATTACKS.map((name) => `test/attacks/${name}.test.ts`)];
 const repository = fileURLToPath(new URL('..', import.meta.url));
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  if (process.getuid?.() === 0) process.exitCode = runAsNobody(process.argv.slice(2));
-  else console.log('Already an ordinary user: the tests have run as one.');
-}
+if (process.getuid?.() === 0) process.exitCode = runAsNobody(process.argv.slice(2));
+else console.log('Already an ordinary user: the tests have run as one.');
 
-/** Returns vitest's exit code; its JSON report is copied to `report` if that is given. */
-export function runAsNobody(filters = [], report = undefined) {
+/** Returns vitest's exit code; its JSON report is copied to where TOOLWRIGHT_TEST_REPORT says. */
+function runAsNobody(filters) {
+  const report = process.env['TOOLWRIGHT_TEST_REPORT'];
   const home = mkdtempSync(join(tmpdir(), 'toolwright-user-'));
   try {
     const folder = copyTo(join(home, 'repository'));

@@ -1,13 +1,13 @@
-// `npm test`: builds, runs every test on this Node, then the unit and contract suites on the newer one, and what the
-// sandbox promises once more as an ordinary user.
+// `npm test`: builds, runs every test on this Node with its files in memory, then the unit and contract suites on the
+// newer one with their files on the disk, and what the sandbox promises once more as an ordinary user.
 // Its last line is «N passed, N failed». A skipped test counts as a failure: a promise nobody checked is not kept.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './build.mjs';
+import { spawnInMemory } from './in-memory.mjs';
 import { root } from './install.mjs';
 import { newerNode } from './newer-node.mjs';
-import { runAsNobody } from './test-as-user.mjs';
 
 const MOST_TRIED_AGAIN = 5;
 const results = join(root, '.cache', 'test-results');
@@ -18,10 +18,10 @@ mkdirSync(results, { recursive: true });
 
 /** Tests that failed, by the run they failed in: told at the end, where nobody has to look for them. */
 const failures = [];
-const runs = [vitest(process.execPath, 'this-node', process.argv.slice(2))];
+const runs = [vitest(process.execPath, 'this-node', process.argv.slice(2), spawnInMemory)];
 if (process.argv.length === 2 && !process.version.startsWith('v24.')) {
   const newer = newerNode();
-  runs.push(newer === undefined ? { passed: 0, failed: 1 } : vitest(newer, 'newer-node', ['src/']));
+  runs.push(newer === undefined ? { passed: 0, failed: 1 } : vitest(newer, 'newer-node', ['src/'], spawnSync));
 }
 
 if (process.argv.length === 2 && process.getuid?.() === 0) runs.push(asOrdinaryUser());
@@ -32,12 +32,12 @@ for (const line of failures) console.log(line);
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 && passed > 0 ? 0 : 1);
 
-function vitest(node, name, filters) {
+function vitest(node, name, filters, spawn) {
   const version = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim();
   console.log(`\nTests on Node ${version}`);
   return tried(name, filters, (chosen, file) => {
     const args = ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${file}`, ...chosen];
-    return spawnSync(node, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), ...args], {
+    return spawn(node, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), ...args], {
       cwd: root,
       stdio: ['ignore', 'inherit', 'inherit'],
     }).status;
@@ -47,7 +47,12 @@ function vitest(node, name, filters) {
 /** What depends on who runs it, once more as somebody who may less. */
 function asOrdinaryUser() {
   console.log('\nThe same as an ordinary user');
-  return tried('ordinary-user', [], runAsNobody);
+  const script = join(root, 'scripts', 'test-as-user.mjs');
+  return tried('ordinary-user', [], (chosen, report) => {
+    const env = { ...process.env, TOOLWRIGHT_TEST_REPORT: report };
+    return spawnInMemory(process.execPath, [script, ...chosen], { stdio: ['ignore', 'inherit', 'inherit'], env })
+      .status;
+  });
 }
 
 /** A busy machine can make a slow test miss its bound: a few that failed get a second chance alone, and that is said. */
