@@ -12,7 +12,7 @@ const ENOUGH_BYTES = 12 * 1024 ** 3;
 
 /** As `spawnSync`. The mount is in a namespace of the program's own, and is gone when that has ended. */
 export function spawnInMemory(program, args, options) {
-  const folder = mkdtempSync(join(tmpdir(), 'toolwright-memory-'));
+  const folder = mkdtempSync(join(tmpdir(), 'tw-'));
   const run = (command) =>
     spawnSync('unshare', ['--mount', 'sh', '-c', MOUNT_AND_RUN, 'sh', folder, ...command], options);
   try {

@@ -11,16 +11,28 @@ const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
 /** Output as a reader sees it: no colours, no cursor movements, and of a line that was overwritten only its last state. */
 export function plainText(output: string): string {
-  const lines = output.replace(ESCAPES, '').split('\n');
-  return lines.map(lastState).join('\n').replace(CONTROLS, '');
+  return withoutOverwritten(output.replace(ESCAPES, '').replace(/(?<!\r)\r+\n/g, '\n')).replace(CONTROLS, '');
 }
 
-/** Searched from its end: a pattern that looks for the last `\r` takes minutes on a line of a megabyte. */
+/** Line by line, of those that are overwritten: a pattern for it takes minutes on a line of a megabyte. */
+function withoutOverwritten(text: string): string {
+  const kept: string[] = [];
+  let from = 0;
+  for (let at = text.indexOf('\r'); at !== -1; at = text.indexOf('\r', from)) {
+    const start = text.lastIndexOf('\n', at) + 1;
+    const next = text.indexOf('\n', at);
+    const end = next === -1 ? text.length : next;
+    kept.push(text.slice(from, start), lastState(text.slice(start, end)));
+    from = end;
+  }
+  return from === 0 ? text : `${kept.join('')}${text.slice(from)}`;
+}
+
+/** What stands after the last `\r` that something follows. */
 function lastState(line: string): string {
   let end = line.length;
   while (line[end - 1] === '\r') end--;
-  const kept = line.slice(0, end);
-  return kept.slice(kept.lastIndexOf('\r') + 1);
+  return line.slice(line.lastIndexOf('\r', Math.max(0, end - 1)) + 1, end);
 }
 
 /**
