@@ -7,10 +7,9 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlin
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { TESTS_OF_USER } from './tests-of-user.mjs';
 
 const NOBODY = 65534;
-const ATTACKS = ['attacks', 'commands', 'file-tools', 'sandbox'];
-const TESTS = ['src/sandbox', 'src/net', ...ATTACKS.map((name) => `test/attacks/${name}.test.ts`)];
 const repository = fileURLToPath(new URL('..', import.meta.url));
 
 if (process.getuid?.() === 0) process.exitCode = runAsNobody(process.argv.slice(2));
@@ -25,7 +24,7 @@ function runAsNobody(filters) {
     spawnSync('chown', ['-R', `${NOBODY}:${NOBODY}`, '--no-dereference', home], { stdio: 'inherit' });
     const results = join(home, 'results.json');
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${results}`];
-    const tests = filters.length > 0 ? filters : TESTS;
+    const tests = filters.length > 0 ? filters : TESTS_OF_USER;
     const args = ['node_modules/vitest/vitest.mjs', 'run', ...reporters, ...tests];
     const { status } = asNobody(args, { cwd: folder, stdio: 'inherit', env: environment(home) });
     if (report !== undefined && existsSync(results)) cpSync(results, report);
