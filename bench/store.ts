@@ -167,7 +167,7 @@ async function fill(folder: string, events: number, sessions: number): Promise<v
       'c' || (i / 3), 1700000000000 + i, '{"tool":"read_file","args":"' || hex(randomblob(190)) || '"}', NULL,
       hex(randomblob(32)) FROM n;
     ${numbers} ${events / 3}) INSERT INTO calls SELECT 'c' || i, i * 3, 's' || (i * 3 % ${sessions}), 1, NULL, 'read_file',
-      NULL, 'pure', 'succeeded', '{"path":"a.txt"}', NULL, '{"ok":true,"text":"hello"}', NULL, NULL, 1700000000000 + i,
+      NULL, NULL, 'pure', 'succeeded', '{"path":"a.txt"}', NULL, '{"ok":true,"text":"hello"}', NULL, NULL, 1700000000000 + i,
       1, 2, 3, 1, 'n0', 1 FROM n;
     ${numbers} ${sessions}) INSERT INTO sessions SELECT 's' || (i - 1), 1, 1, ${events / sessions}, '', 0, '' FROM n;
     UPDATE log_head SET pos = ${events}; COMMIT; PRAGMA wal_checkpoint(TRUNCATE)`);
