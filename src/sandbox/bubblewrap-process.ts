@@ -83,7 +83,7 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
   try {
     const exposure = watchExposure(plan);
     const writable = plan.request.mounts === 'live' ? plan.workspace : null;
-    const tree = namespaceTree({ monitorPid: started.child.pid ?? 0, status, cgroup, writable, exposure });
+    const tree = namespaceTree({ monitor: started.child, status, cgroup, writable, exposure });
     const startedAtMs = Date.now();
     const supervising = supervise(started, {
       limits: plan.limits,

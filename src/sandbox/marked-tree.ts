@@ -1,5 +1,5 @@
 import type { RunEnd } from '../kernel/sandbox.ts';
-import { allPids, isGone, memoryOf, pidsWithEnvironment, samplesOf, sharedMemoryOfMachine } from './proc.ts';
+import { identify, isGone, memoryOf, pidsWithEnvironment, samplesOf, sharedMemoryOfMachine } from './proc.ts';
 import type { MeasuredTree, Used } from './supervise.ts';
 import { createTally } from './tally.ts';
 import { tryKill } from './try-kill.ts';
@@ -9,17 +9,18 @@ const QUIET_MS = 20;
 
 /** Linux. Processes are found by a mark in their environment: they keep it when they leave their group or session. */
 export function markedTree(pid: number, mark: string): MeasuredTree {
+  const first = identify(pid);
   const tally = createTally(pid);
   const sharedBefore = sharedMemoryOfMachine();
   let used: Used | null = null;
   let quietSince: number | undefined;
   const members = (): number[] => {
     const marked = pidsWithEnvironment(mark);
-    return marked.includes(pid) || !allPids().includes(pid) ? marked : [pid, ...marked];
+    return marked.includes(pid) || first.isAnother() ? marked : [pid, ...marked];
   };
   const send = (signal: NodeJS.Signals): void => {
     for (const each of members()) tryKill(each, signal);
-    tryKill(-pid, signal);
+    if (!first.isAnother()) tryKill(-pid, signal);
   };
   return {
     check(limits): RunEnd | null {

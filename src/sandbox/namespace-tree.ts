@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { readSync } from 'node:fs';
 import type { Limits, RunEnd } from '../kernel/sandbox.ts';
 import type { Cgroup } from './cgroup.ts';
@@ -5,7 +6,9 @@ import { createDiskGrowth } from './disk-growth.ts';
 import type { Exposure } from './exposure.ts';
 import {
   descendants,
-  isGone,
+  type Identity,
+  identify,
+  identifyFirst,
   memoryOf,
   type ProcessSample,
   samplesOf,
@@ -56,18 +59,20 @@ export interface NamespaceTree extends Tree {
 /**
  * The processes of a PID namespace. Killing the first one ends all the others, whatever they did to get away; its
  * parent has waited for it when it ends itself, so after that nothing is left. Before the first one is known, what there
- * is so far is one process group: killing only bubblewrap would leave a child that waits for it for ever.
+ * is so far is one process group: killing only bubblewrap would leave a child that waits for it for ever. After its end
+ * a number may be another's, and that one is none of ours.
  */
 export function namespaceTree(given: {
-  monitorPid: number;
+  monitor: ChildProcess;
   status: number;
   cgroup: Cgroup | null;
   /** The folder of the host it may write, if any. */
   writable: string | null;
   exposure: Exposure;
 }): NamespaceTree {
-  const { monitorPid, cgroup } = given;
-  let first: number | null = null;
+  const { cgroup } = given;
+  const monitor = identify(given.monitor.pid ?? 0);
+  let known: Identity | null = null;
   let [peakMemoryBytes, cpuMs] = [0, 0];
   let sampled = false;
   let tally: Tally | null = null;
@@ -75,22 +80,27 @@ export function namespaceTree(given: {
   const disk = given.writable === null ? null : createDiskGrowth(given.writable);
   const quick = cgroup === null && process.getuid?.() === 0 ? createGrowth() : null;
 
-  function firstPid(): number | null {
-    first ??= readStatus(given.status).firstPid;
-    return first;
+  function first(): Identity | null {
+    const { firstPid } = known === null ? readStatus(given.status) : { firstPid: null };
+    if (firstPid !== null) known = identifyFirst(firstPid);
+    return known;
+  }
+
+  function killGroup(): void {
+    if (!monitor.isAnother()) tryKill(-monitor.pid, 'SIGKILL');
   }
 
   return {
     ...(quick !== null && { pauseMs: QUICK_MS }),
     check(limits) {
       if (given.exposure.lifted().length > 0) return 'exposed';
-      const root = firstPid();
-      if (root === null || quick?.isCalm(limits.processes)) return null;
-      const pids = [root, ...descendants(root, limits.processes + 1)];
+      const root = first();
+      if (root === null || quick?.isCalm(limits.processes) || root.isAnother()) return null;
+      const pids = [root.pid, ...descendants(root.pid, limits.processes + 1)];
       // Before anything is read of them: a bomb grows while it is measured.
       if (cgroup === null && pids.length >= limits.processes) return 'processes';
       const samples = samplesOf(pids);
-      tally ??= createTally(root);
+      tally ??= createTally(root.pid);
       const sum = tally.add(samples);
       if (cgroup === null && threadsOf(samples) > limits.processes + OUR_PROCESSES) return 'processes';
       const memoryBytes = cgroup === null ? memoryOf(samples, limits.memoryBytes, sharedBefore) : 0;
@@ -107,18 +117,19 @@ export function namespaceTree(given: {
         : null;
     },
     signal(name) {
-      const root = firstPid();
-      if (root === null) return tryKill(-monitorPid, 'SIGKILL');
-      for (const pid of descendants(root)) tryKill(pid, name);
+      const root = first();
+      if (root === null) return killGroup();
+      for (const pid of root.isRunning() ? descendants(root.pid) : []) tryKill(pid, name);
     },
     kill() {
-      const root = firstPid();
-      tryKill(root ?? -monitorPid, 'SIGKILL');
-      if (root !== null && isGone(root)) tryKill(monitorPid, 'SIGKILL');
+      const root = first();
+      if (root === null) return killGroup();
+      if (root.isRunning()) tryKill(root.pid, 'SIGKILL');
+      else given.monitor.kill('SIGKILL');
     },
     isGone() {
-      const root = firstPid();
-      return root === null ? !groupExists(monitorPid) : isGone(root);
+      const root = first();
+      return root === null ? monitor.isAnother() || !groupExists(monitor.pid) : !root.isRunning();
     },
     used() {
       const use = cgroup?.use();

@@ -137,6 +137,33 @@ export function startTimeOf(pid: number): string | null {
   return stat === null ? null : (afterName(stat)[19] ?? null);
 }
 
+/** One process. The system gives the number of an ended one to the next that begins. */
+export interface Identity {
+  readonly pid: number;
+  /** False also when it is dead and only not yet waited for. */
+  isRunning(): boolean;
+  /** Its number belongs to another process now, so nothing is left of it and its group. */
+  isAnother(): boolean;
+}
+
+/** Of a process that is there now. */
+export function identify(pid: number, startTime = startTimeOf(pid)): Identity {
+  return {
+    pid,
+    isRunning() {
+      const stat = afterName(readText(`/proc/${pid}/stat`) ?? '');
+      return stat[19] === startTime && stat[0] !== 'Z';
+    },
+    isAnother: () => ![null, startTime].includes(startTimeOf(pid)),
+  };
+}
+
+/** The first process of a PID namespace below ours: no other process of ours is one. */
+export function identifyFirst(pid: number): Identity {
+  const numbers = /^NSpid:\t(.+)$/m.exec(readText(`/proc/${pid}/status`) ?? '')?.[1]?.split('\t') ?? [];
+  return identify(pid, numbers.length > 1 && numbers.at(-1) === '1' ? startTimeOf(pid) : null);
+}
+
 function sampleOf(pid: number): ProcessSample | null {
   const stat = readText(`/proc/${pid}/stat`);
   if (stat === null) return null;

@@ -34,10 +34,14 @@ export function psTree(
 ): MeasuredTree {
   const known = new Map<number, PsRow>();
   let [pastCpuMs, peakMemoryBytes, looks] = [0, 0, 0];
+  let rootBegan: string | undefined;
 
   function look(): PsRow[] {
     const rows = new Map(list(mark).map((row) => [row.pid, row]));
     looks++;
+    rootBegan ??= rows.get(root)?.began;
+    // Else its number is another's by now, and its group has ended.
+    const roots = [undefined, rootBegan].includes(rows.get(root)?.began) ? [root] : [];
     for (const [pid, before] of known) {
       if (rows.get(pid)?.began === before.began) continue;
       pastCpuMs += before.cpuMs;
@@ -45,9 +49,9 @@ export function psTree(
     }
     for (let grown = true; grown; ) {
       grown = false;
-      const groups = new Set([root, ...[...known.values()].map(({ group }) => group)]);
+      const groups = new Set([...roots, ...[...known.values()].map(({ group }) => group)]);
       for (const row of rows.values()) {
-        const isOurs = row.isMarked || row.pid === root || known.has(row.parent) || groups.has(row.group);
+        const isOurs = row.isMarked || roots.includes(row.pid) || known.has(row.parent) || groups.has(row.group);
         if (known.has(row.pid) || !isOurs) continue;
         known.set(row.pid, row);
         grown = true;
