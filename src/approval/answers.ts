@@ -91,7 +91,7 @@ export function createAnswers(parts: AnswerParts): Answers {
     rules?: readonly NewSystemEvent<'rule.saved'>[],
   ): Promise<Answered> {
     const { callId, id } = approval;
-    const decided = await ledger.decide({ type: 'approval.decided', callId, at: now(), data }, undefined, rules);
+    const decided = await ledger.decide({ type: 'approval.decided', callId, at: now(), data }, rules);
     const after = (await ledger.approval(id)) ?? approval;
     if (decided === null) return { kind: 'over', approval: after };
     // If the process that asked has ended, the call now waits to be taken over. Our own has not.

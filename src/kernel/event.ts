@@ -139,7 +139,7 @@ export type Event = StoredEvent | LiveEvent;
 export interface CallMove {
   readonly from: readonly CallState[];
   readonly to: CallState;
-  /** Also only if the call is still in this attempt. */
-  readonly attempt?: number;
+  /** Also only if the call is still of this life of its process: one that was given up goes on as another. */
+  readonly epoch?: number;
   readonly set?: Partial<Pick<CallRecord, 'args' | 'effect' | 'startedAt' | 'finishedAt' | 'durationMs' | 'outcome'>>;
 }

@@ -1,7 +1,6 @@
 import type { ApprovalRecord, ApprovalState } from './approval.ts';
 import type { CallRecord, CallState, NodeStamp } from './call.ts';
 import type {
-  CallMove,
   LogEvent,
   NewEvent,
   NewSessionEvent,
@@ -92,13 +91,11 @@ export interface Ledger extends Store {
   /** Oldest first. */
   approvals(query: ApprovalQuery): MaybePromise<readonly ApprovalRecord[]>;
   /**
-   * Records the first decision about a pending approval and, with it, moves the call and saves rules: all or nothing.
-   * Null when somebody decided before, when its time is over by the store's clock, or when the call is no longer in
-   * `move.from`.
+   * Records the first decision about a pending approval and, with it, saves rules: all or nothing. Null when somebody
+   * decided before, or when its time is over by the store's clock.
    */
   decide(
     event: NewEvent<'approval.decided'>,
-    move?: CallMove,
     rules?: readonly NewSystemEvent<'rule.saved'>[],
   ): MaybePromise<StoredEvent | null>;
   /** Ends the approvals whose time is over, and the calls that waited for them. */

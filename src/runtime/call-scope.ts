@@ -69,6 +69,8 @@ export class CallScope {
   stage: Stage = 'store';
   /** Whether the store knows of it and waits for its end to be recorded. */
   recorded = false;
+  /** The life of this process that has the call, once the store has said it. */
+  epoch: number | undefined;
   /** The latest step that was given to the store, until it is known to be kept. */
   unkept: Promise<void> | undefined;
   /** The store could not take the request, so it has nothing of this call. */

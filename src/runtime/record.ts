@@ -11,7 +11,8 @@ import type { Runtime } from './runtime.ts';
  */
 export function record(rt: Runtime, call: CallScope, move: CallMove, event: NewEvent): void | Promise<void> {
   call.stage = 'store';
-  const stored = rt.store.move(call.callId, move, event);
+  const { callId, epoch } = call;
+  const stored = rt.store.move(callId, epoch === undefined ? move : { ...move, epoch }, event);
   if (!isPromise(stored) && call.unkept === undefined) return told(stored);
   const inOrder = Promise.all([call.unkept, stored]);
   return notYet(
@@ -22,7 +23,7 @@ export function record(rt: Runtime, call: CallScope, move: CallMove, event: NewE
   function told(recorded: Awaited<typeof stored>) {
     if (recorded === null) {
       call.recorded = false;
-      throw new Error(`the store has call ${call.callId} in another state than expected`);
+      throw new Error(`the store has call ${callId} in another state than expected`);
     }
     rt.bus.emit(recorded);
   }

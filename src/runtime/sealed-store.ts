@@ -71,7 +71,7 @@ export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: 
   };
   const { decide, note, record } = ledger;
   if (decide !== undefined) {
-    changes.decide = (event, move, rules) => decide.call(store, hiddenEvent(event), move, rules?.map(hide));
+    changes.decide = (event, rules) => decide.call(store, hiddenEvent(event), rules?.map(hide));
   }
   if (note !== undefined) changes.note = (session, event) => note.call(store, session, hide(hiddenCalls(event)));
   if (record !== undefined) changes.record = (event) => record.call(store, hide(event));

@@ -86,10 +86,10 @@ test('a write that cannot be placed in the log fails alone', async () => {
   expect((await store.verify()).problems).toEqual([]);
 });
 
-test('a move in the turn of its submit minds the attempt, and its end closes what was asked', async () => {
+test('a move in the turn of its submit minds the life of its process, and its end closes what was asked', async () => {
   const [one, two] = [requestedCall(), requestedCall()];
   const [id, move, event] = started(one);
-  const [, late] = await Promise.all([store.submit(one), store.move(id, { ...move, attempt: 7 }, event)]);
+  const [, late] = await Promise.all([store.submit(one), store.move(id, { ...move, epoch: 7 }, event)]);
   expect(late).toBe(null);
   const ended = finished(two, { state: 'cancelled' });
   await Promise.all([store.submit(two), store.move(...asked(two, 'a1')), store.move(...ended)]);

@@ -62,10 +62,10 @@ export function preparedStep(
   return both(prepared, toPayload(blobs, event.data), (moved, payload) => ({ prepared: moved, payload }));
 }
 
-export function preparedMove(
+function preparedMove(
   blobs: BlobStore,
   move: CallMove,
-  { withOutcome = true } = {},
+  { withOutcome }: { withOutcome: boolean },
 ): MaybePromise<PreparedMove> {
   const { set } = move;
   if (set === undefined) return { move, columns: {} };

@@ -36,13 +36,13 @@ import { Followers } from './followers.ts';
 import { giveBackUnit, takeHold } from './hold.ts';
 import { nameOf } from './names.ts';
 import { andThen, together, toPayload } from './payload.ts';
-import { preparedCall, preparedMove, preparedStep } from './prepare.ts';
+import { preparedCall, preparedStep } from './prepare.ts';
 import { clearLog, pruneLog } from './prune.ts';
 import { recoverUnit, suspects } from './recovery.ts';
 import { first, rows, type Work } from './statement.ts';
 import { describedPage, newestPage } from './statements/log.ts';
 import type { ApprovalTable, CallTable, EventTable } from './tables.ts';
-import { appendUnit, decideUnit, MoveRefused, moveUnit, submitUnit } from './units.ts';
+import { appendUnit, decideUnit, moveUnit, submitUnit } from './units.ts';
 import { verifyLog } from './verify.ts';
 
 const EVERYTHING = Number.MAX_SAFE_INTEGER;
@@ -147,22 +147,15 @@ export class SqlStore implements Ledger {
 
   async decide(
     event: NewEvent<'approval.decided'>,
-    move?: CallMove,
     rules: readonly NewSystemEvent<'rule.saved'>[] = [],
   ): Promise<StoredEvent | null> {
     const { blobs } = this.#engine;
     const payload = await toPayload(blobs, event.data);
-    const prepared = move === undefined ? undefined : await preparedMove(blobs, move);
     const saved = await Promise.all(
       rules.map(async (rule) => ({ event: rule, payload: await toPayload(blobs, rule.data) })),
     );
     const now = await this.#engine.now();
-    try {
-      return await this.#engine.write(decideUnit(event, payload, now, { move: prepared, rules: saved }));
-    } catch (error) {
-      if (error instanceof MoveRefused) return null;
-      throw error;
-    }
+    return this.#engine.write(decideUnit(event, payload, now, saved));
   }
 
   expire(): Promise<readonly StoredEvent[]> {

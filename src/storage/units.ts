@@ -15,7 +15,7 @@ import { maybeName, nameOf } from './names.ts';
 import type { Payload } from './payload.ts';
 import { decidedState, hasProjection, maybeText, project } from './project.ts';
 import { ask, first, type Work } from './statement.ts';
-import { ANY_ATTEMPT, type MovedColumns } from './statements/calls.ts';
+import { ANY_EPOCH, type MovedColumns } from './statements/calls.ts';
 import type { KnownCall } from './tables.ts';
 import { whole } from './whole.ts';
 
@@ -104,7 +104,7 @@ export function* applyMove(batch: Batch, callId: string, prepared: PreparedMove,
     id: callId,
     to,
     starts: startsOf(to),
-    attempt: move.attempt ?? ANY_ATTEMPT,
+    epoch: move.epoch ?? ANY_EPOCH,
     my_node: node.id,
     my_epoch: node.epoch,
     from0: move.from[0] ?? '',
@@ -120,9 +120,9 @@ export function* applyMove(batch: Batch, callId: string, prepared: PreparedMove,
 
 /** The same for a call that an earlier unit of this batch submitted: its row is still ours to change. */
 function moveStaged(batch: Batch, staged: KnownCall, prepared: PreparedMove, at: number): string | undefined {
-  const { to, from, attempt } = prepared.move;
+  const { to, from, epoch } = prepared.move;
   if (!(from as readonly string[]).includes(staged.state)) return undefined;
-  if (attempt !== undefined && attempt !== staged.attempt) return undefined;
+  if (epoch !== undefined && epoch !== staged.node_epoch) return undefined;
   Object.assign(staged, prepared.columns);
   addOwnColumns(staged, batch, to, at);
   staged.state = to;
@@ -163,17 +163,12 @@ function takenOver(session: string): StoreError {
   return new StoreError('failed', `this process was silent for so long that session ${session} may be another's now`);
 }
 
-export interface WithDecision {
-  readonly move: PreparedMove | undefined;
-  readonly rules: readonly { event: NewSystemEvent<'rule.saved'>; payload: Payload }[];
-}
-
-/** The first decision about a pending approval, and with it the move of its call and the rules it saves: all or nothing. */
+/** The first decision about a pending approval, and with it the rules it saves: all or nothing. */
 export function decideUnit(
   event: NewEvent<'approval.decided'>,
   payload: Payload,
   now: number,
-  { move, rules }: WithDecision,
+  rules: readonly { event: NewSystemEvent<'rule.saved'>; payload: Payload }[],
 ): Unit<StoredEvent | null> {
   return function* (batch) {
     const { approvalId, by, message } = event.data;
@@ -187,9 +182,6 @@ export function decideUnit(
     const decision = { id, ...answer, ...kept };
     const decided = yield* first(batch.sql.decideApproval, decision);
     if (decided === undefined) return null;
-    if (move !== undefined && (yield* applyMove(batch, known.call_id, move, event.at)) === undefined) {
-      throw new MoveRefused();
-    }
     for (const rule of rules) {
       yield* project(batch, SYSTEM_SESSION, rule.event, rule.payload);
       batch.stage(SYSTEM_SESSION, null, rule.event, rule.payload);
@@ -197,6 +189,3 @@ export function decideUnit(
     return batch.stage(known.session, known.call_id, event, payload) as StoredEvent;
   };
 }
-
-/** Undoes a unit whose first half was already written. Not an Error: it is an answer, and nobody reads its stack. */
-export class MoveRefused {}

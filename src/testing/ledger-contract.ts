@@ -14,8 +14,6 @@ export interface SharedLedger {
 
 export type OpenShared = () => Promise<{ subject: SharedLedger; close(): void | Promise<void> }>;
 
-const TO_QUEUED = { from: ['awaiting_approval'], to: 'queued' } as const;
-
 /** What the doors rely on in a store that outlives its process. */
 export function ledgerContract(open: OpenShared): Check[] {
   return checksOf<SharedLedger>(open, {
@@ -72,7 +70,7 @@ export function ledgerContract(open: OpenShared): Check[] {
       assert.deepEqual((await winner.events('s1')).length, 1);
     },
 
-    async 'the first decision wins, and moves the call with it'({ ledger, another }) {
+    async 'the first decision wins'({ ledger, another }) {
       const other = await another();
       const call = requestedCall();
       await ledger.submit(call);
@@ -82,28 +80,15 @@ export function ledgerContract(open: OpenShared): Check[] {
         [{ id: 'a1', args: { path: 'a.txt' }, digest: 'd1' }],
       );
       const answers = await Promise.all([
-        ledger.decide(decided(call, 'a1', { by: 'ann' }), TO_QUEUED),
-        other.decide(decided(call, 'a1', { approved: false, by: 'bob' }), { ...TO_QUEUED, to: 'denied' }),
-        ledger.decide(decided(call, 'a1', { approved: false, by: 'cid' }), { ...TO_QUEUED, to: 'denied' }),
+        ledger.decide(decided(call, 'a1', { by: 'ann' })),
+        other.decide(decided(call, 'a1', { approved: false, by: 'bob' })),
+        ledger.decide(decided(call, 'a1', { approved: false, by: 'cid' })),
       ]);
       const winners = answers.filter((event) => event !== null);
       assert.equal(winners.length, 1);
       const [approval] = await ledger.approvals({});
-      const state = (await ledger.call(call.id))?.state;
-      assert.equal(state, approval?.state === 'approved' ? 'queued' : 'denied');
+      assert.equal(approval?.state, approval?.decidedBy === 'ann' ? 'approved' : 'denied');
       assert.equal((await ledger.events('s1')).length, 3);
-    },
-
-    async 'a decision about a call that went on is undone as a whole'({ ledger }) {
-      const call = requestedCall();
-      await ledger.submit(call);
-      await ledger.move(...asked(call, 'a1'));
-      const running = { from: ['running'], to: 'failed' } as const;
-      const others = Array.from({ length: 3 }, () => ledger.submit(requestedCall()));
-      assert.equal(await ledger.decide(decided(call, 'a1'), running), null);
-      await Promise.all(others);
-      assert.equal((await ledger.approvals({}))[0]?.state, 'pending');
-      assert.equal((await ledger.events('s1')).length, 5);
       assert.equal(await ledger.decide(decided(call, 'nobody')), null);
     },
 
@@ -115,13 +100,12 @@ export function ledgerContract(open: OpenShared): Check[] {
         const data = { ruleId, rule: `allow write_file(${ruleId})`, verdict: 'allow', by: 'ann' } as const;
         return { type: 'rule.saved', at: AT, data } as const;
       };
-      const running = { from: ['running'], to: 'failed' } as const;
-      assert.equal(await ledger.decide(decided(call, 'a1'), running, [rule('r0')]), null);
+      assert.equal(await ledger.decide(decided(call, 'nobody'), [rule('r0')]), null);
       assert.deepEqual(await ledger.rules(), []);
       const other = await another();
       const answers = await Promise.all([
-        ledger.decide(decided(call, 'a1'), undefined, [rule('r1'), rule('r2')]),
-        other.decide(decided(call, 'a1'), undefined, [rule('r3'), rule('r4')]),
+        ledger.decide(decided(call, 'a1'), [rule('r1'), rule('r2')]),
+        other.decide(decided(call, 'a1'), [rule('r3'), rule('r4')]),
       ]);
       const saved = (await other.rules()).map(({ id }) => id).sort();
       assert.deepEqual(saved, answers[0] === null ? ['r3', 'r4'] : ['r1', 'r2']);
@@ -140,7 +124,7 @@ export function ledgerContract(open: OpenShared): Check[] {
       await ledger.move(...asked(soon, 'soon', { expiresAt: now }));
       await ledger.move(...asked(late, 'late', { expiresAt: now + 3_600_000 }));
       await ledger.move(...asked(ever, 'ever'));
-      assert.equal(await ledger.decide(decided(soon, 'soon'), TO_QUEUED), null);
+      assert.equal(await ledger.decide(decided(soon, 'soon')), null);
       const events = await ledger.expire();
       assert.deepEqual(
         events.map(({ type, callId }) => [type, callId]),

@@ -7,13 +7,13 @@ import { AT, asked, finished, requestedCall, started } from './sample-calls.ts';
 /** What keeps a shared store in order: recovery after a process ended, pruning, export. */
 export function upkeepContract(open: OpenShared): Check[] {
   return checksOf<SharedLedger>(open, {
-    async 'the word of an earlier attempt is not heard'({ ledger }) {
+    async 'the word of an earlier life of its process is not heard'({ ledger }) {
       const call = requestedCall();
       await ledger.submit(call);
       await ledger.move(...started(call));
       const [id, move, event] = finished(call);
-      assert.equal(await ledger.move(id, { ...move, attempt: 2 }, event), null);
-      assert.notEqual(await ledger.move(id, { ...move, attempt: 1 }, event), null);
+      assert.equal(await ledger.move(id, { ...move, epoch: ledger.node.epoch - 1 }, event), null);
+      assert.notEqual(await ledger.move(id, { ...move, epoch: ledger.node.epoch }, event), null);
     },
 
     async 'a call that a process is at work on is moved by that process only'({ ledger, another }) {

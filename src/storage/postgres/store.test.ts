@@ -175,6 +175,25 @@ describe('a node that was given up and comes back', () => {
     await close();
   });
 
+  test('may take its own call over, and its word from before is refused then too', async () => {
+    const { late, other, silence, close } = await pair();
+    const call = requestedCall({ effect: 'pure' });
+    await late.submit(call);
+    await late.move(...started(call));
+    const { epoch } = late.node;
+    await silence();
+    expect((await other.recover()).map(({ type }) => type)).toEqual(['call.requeued']);
+    const data = { tool: call.tool, attempt: 1 };
+    const taken = { type: 'call.resumed', callId: call.id, at: 1, data } as const;
+    expect(await late.move(call.id, { from: ['queued'], to: 'requested' }, taken)).not.toBe(null);
+    await late.move(...started(call));
+    const [id, move, event] = finished(call);
+    expect(await late.move(id, { ...move, epoch }, event)).toBe(null);
+    expect(await late.move(id, { ...move, epoch: late.node.epoch }, event)).not.toBe(null);
+    expect(await other.call(id)).toMatchObject({ state: 'succeeded', attempt: 2 });
+    await close();
+  });
+
   test('is alive again as soon as it writes, and keeps its calls if nobody took them', async () => {
     const { late, other, silence, close } = await pair();
     const call = requestedCall();

@@ -53,7 +53,7 @@ interface MoveSlots extends Required<MovedColumns> {
   id: string;
   to: string;
   starts: number;
-  attempt: number;
+  epoch: number;
   my_node: string;
   my_epoch: number;
   from0: string;
@@ -132,8 +132,8 @@ function answers(calls: Calls, state: ApprovalState) {
 }
 
 /**
- * The compare-and-set: only from these states, only in the named attempt, and a call that a node is at work on only
- * by that life of that node.
+ * The compare-and-set: only from these states, only in the named life of its node, and a call that a node is at work
+ * on only by that life of that node.
  */
 function moveCall(db: Kysely<Tables>, columns: readonly (keyof MovedColumns)[]) {
   return define<MoveSlots>()((slots) =>
@@ -146,7 +146,7 @@ function moveCall(db: Kysely<Tables>, columns: readonly (keyof MovedColumns)[]) 
       }))
       .where('id', '=', slots.id)
       .where('state', 'in', [slots.from0, slots.from1, slots.from2, slots.from3])
-      .where((eb) => eb.or([eb('attempt', '=', slots.attempt), eb(eb.val(slots.attempt), '=', ANY_ATTEMPT)]))
+      .where((eb) => eb.or([eb('node_epoch', '=', slots.epoch), eb(eb.val(slots.epoch), '=', ANY_EPOCH)]))
       .where((eb) =>
         eb.or([
           eb('state', 'not in', ['requested', 'running']),
@@ -157,7 +157,7 @@ function moveCall(db: Kysely<Tables>, columns: readonly (keyof MovedColumns)[]) 
   );
 }
 
-export const ANY_ATTEMPT = -1;
+export const ANY_EPOCH = -1;
 
 function cached<A extends readonly string[], T>(build: (columns: A) => T): (columns: A) => T {
   const known = new Map<string, T>();
