@@ -2,9 +2,9 @@ import { cpSync, existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Message, ResultPart } from '../kernel/message.ts';
+import type { ResultPart } from '../kernel/message.ts';
 import type { Model, ModelRequest } from '../models/model.ts';
-import { type ScriptedTurn, scriptedModel } from '../models/scripted.ts';
+import { type ScriptedTurn, scriptedModel, sinceAsked, turnsSoFar } from '../models/scripted.ts';
 
 export const DEMO_TASK = 'Analyse the review data of this project and write the efficiency report.';
 
@@ -17,7 +17,7 @@ const REPORT = 'reports/efficiency_report.md';
  * tools are those a model would use.
  */
 export function demoModel(): Model {
-  return scriptedModel((request) => TURNS[turnsSoFar(request)]?.(request));
+  return scriptedModel((request) => TURNS[turnsSoFar(request.messages)]?.(request));
 }
 
 const TURNS: readonly ((request: ModelRequest) => ScriptedTurn)[] = [
@@ -43,7 +43,7 @@ const TURNS: readonly ((request: ModelRequest) => ScriptedTurn)[] = [
 
 /** From what the tools really answered: a step that failed is said to have failed. */
 function summary({ messages }: ModelRequest): string {
-  const results = messages.slice(lastAsked(messages)).flatMap((one) => (one.role === 'results' ? one.results : []));
+  const results = sinceAsked(messages).flatMap((one) => (one.role === 'results' ? one.results : []));
   const failed = results.filter(({ isError }) => isError);
   const [first] = failed;
   if (first !== undefined) return `${failed.length} of ${results.length} calls failed, the first with: ${first.text}`;
@@ -52,14 +52,6 @@ function summary({ messages }: ModelRequest): string {
     .filter((line) => /^\| (changes|merged|median)/.test(line));
   const figures = lines.map((line) => line.replaceAll('|', ' ').replace(/\s+/g, ' ').trim());
   return `The report is in ${REPORT}: ${figures.join('; ')}.`;
-}
-
-function turnsSoFar({ messages }: ModelRequest): number {
-  return messages.slice(lastAsked(messages)).filter(({ role }) => role === 'assistant').length;
-}
-
-function lastAsked(messages: readonly Message[]): number {
-  return messages.findLastIndex((one) => one.role === 'user' && one.from === 'person');
 }
 
 /** Whether the demonstration has what it needs in this folder. */

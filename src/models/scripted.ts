@@ -41,8 +41,12 @@ function toMessage({ text, calls = [] }: ScriptedTurn, at: number): AssistantMes
   return { role: 'assistant', parts, model: 'scripted', stop, usage: NO_USAGE };
 }
 
-/** Since a person last spoke. */
-function turnsSoFar(messages: readonly Message[]): number {
+export function turnsSoFar(messages: readonly Message[]): number {
+  return sinceAsked(messages).filter(({ role }) => role === 'assistant').length;
+}
+
+/** What came since a person last spoke. */
+export function sinceAsked(messages: readonly Message[]): readonly Message[] {
   const asked = messages.findLastIndex((message) => message.role === 'user' && message.from === 'person');
-  return messages.slice(asked + 1).filter(({ role }) => role === 'assistant').length;
+  return messages.slice(asked + 1);
 }

@@ -1,38 +1,19 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import type { ViewBlock } from '../../src/protocol/view.ts';
 import { api, messageOf } from '../api/api.ts';
+import { OutputFrame } from '../show/output-frame.tsx';
 import { Trouble } from '../show/trouble.tsx';
-import { ViewBlocks } from '../show/view-blocks.tsx';
-import { Visible } from '../show/visible.tsx';
 import type { CallItem } from '../state/feed.ts';
-import { useServerWords, useWords } from '../words/words.ts';
+import { useWords } from '../words/words.ts';
 
-/** What a call gave, in a frame that says whose words these are: output cannot pass for a part of the page. */
 export function CallResult({ call }: { call: CallItem }): ReactNode {
-  const say = useWords();
-  const told = useServerWords();
   const blocks = useView(call);
-  const failed = call.phase !== 'done';
-  // Above what the model read, which stays as it is.
-  const said = failed ? call.text.replace(/^Error: /, '') : '';
-  const meant = told(said);
+  const error =
+    call.phase === 'done' ? undefined : { code: call.errorCode, message: call.text.replace(/^Error: /, '') };
   return (
-    <figure className={`output-frame ${failed ? 'border-bad' : ''}`}>
-      <figcaption className="border-line border-b border-dashed px-2 py-0.5 text-soft text-xs">
-        {failed
-          ? `${say('error')}${call.errorCode === null ? '' : ` · ${call.errorCode}`}`
-          : say('fromTool', { tool: call.tool })}
-      </figcaption>
-      <div className="p-2">
-        {meant !== said && (
-          <p className="mb-1">
-            <Visible text={meant} />
-          </p>
-        )}
-        <ViewBlocks blocks={blocks} />
-        {call.cut && <WholeOutput call={call} />}
-      </div>
-    </figure>
+    <OutputFrame tool={call.tool} error={error} blocks={blocks}>
+      {call.cut && <WholeOutput call={call} />}
+    </OutputFrame>
   );
 }
 

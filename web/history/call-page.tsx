@@ -6,15 +6,14 @@ import { go } from '../shell/place.ts';
 import { Arguments } from '../show/arguments.tsx';
 import { CopyButton } from '../show/copy-button.tsx';
 import { dateTime, duration } from '../show/format.ts';
+import { OutputFrame } from '../show/output-frame.tsx';
 import { PhaseBadge } from '../show/phase-badge.tsx';
 import { Trouble } from '../show/trouble.tsx';
-import { ViewBlocks } from '../show/view-blocks.tsx';
-import { Visible } from '../show/visible.tsx';
 import { phaseOf } from '../state/feed.ts';
 import { callChanges } from '../state/live.ts';
 import { useStore } from '../state/store.ts';
 import { useThrottled } from '../state/use-throttled.ts';
-import { language as shownLanguage, useServerWords, useWords } from '../words/words.ts';
+import { language as shownLanguage, useWords } from '../words/words.ts';
 
 /** One call by its own address. */
 export function CallPage({ id }: { id: string }): ReactNode {
@@ -41,13 +40,9 @@ export function CallPage({ id }: { id: string }): ReactNode {
 
 function CallDetails({ call }: { call: CallView }): ReactNode {
   const say = useWords();
-  const told = useServerWords();
   const language = useStore(shownLanguage);
   const { outcome } = call;
   const blocks = call.view ?? [{ kind: 'text' as const, text: outcome?.error?.message ?? outcome?.text ?? '' }];
-  // Above what the record has, which stays as it is.
-  const said = outcome?.error?.message ?? '';
-  const meant = told(said);
   return (
     <article className="mt-2 flex max-w-4xl flex-col gap-3">
       <div className="flex flex-wrap items-center gap-4">
@@ -66,21 +61,7 @@ function CallDetails({ call }: { call: CallView }): ReactNode {
         {say('session')}: {call.session}
       </button>
       <Arguments args={call.args} most={20_000} />
-      <figure className="output-frame">
-        <figcaption className="border-line border-b border-dashed px-2 py-0.5 text-soft text-xs">
-          {outcome?.error === undefined
-            ? say('fromTool', { tool: call.tool })
-            : `${say('error')} · ${outcome.error.code}`}
-        </figcaption>
-        <div className="p-2">
-          {meant !== said && (
-            <p className="mb-1">
-              <Visible text={meant} />
-            </p>
-          )}
-          <ViewBlocks blocks={blocks} />
-        </div>
-      </figure>
+      <OutputFrame tool={call.tool} error={outcome?.error} blocks={blocks} />
     </article>
   );
 }
