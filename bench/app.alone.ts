@@ -9,7 +9,7 @@ export class PageAlone implements AsyncDisposable {
   readonly #browser: CDPSession;
   readonly #profile: string;
   readonly #session: string;
-  readonly #answers = new Map<number, (answer: unknown) => void>();
+  readonly #answers = new Map<number, (answer: Answer) => void>();
 
   private constructor(browser: CDPSession, profile: string, session: string) {
     this.#browser = browser;
@@ -24,16 +24,19 @@ export class PageAlone implements AsyncDisposable {
     const { sessionId } = await browser.send('Target.attachToTarget', { targetId });
     const page = new PageAlone(browser, browserContextId, sessionId);
     await page.send('Page.enable');
-    while ((await page.evaluate('document.readyState')) !== 'complete') await setTimeout(20);
+    const isThere = `location.href === ${JSON.stringify(url)} && document.readyState === 'complete'`;
+    while (!(await page.evaluate(isThere))) await setTimeout(20);
     return page;
   }
 
   async send(method: string, params: object = {}): Promise<unknown> {
     const id = this.#answers.size + 1;
-    const answered = new Promise((resolve) => this.#answers.set(id, resolve));
+    const answered = new Promise<Answer>((resolve) => this.#answers.set(id, resolve));
     const message = JSON.stringify({ id, method, params });
     await this.#browser.send('Target.sendMessageToTarget', { sessionId: this.#session, message });
-    return answered;
+    const { result, error } = await answered;
+    if (error !== undefined) throw new Error(`the browser refused ${method}: ${JSON.stringify(error)}`);
+    return result;
   }
 
   async evaluate(expression: string): Promise<unknown> {
@@ -43,13 +46,19 @@ export class PageAlone implements AsyncDisposable {
 
   readonly #receive = (event: { sessionId: string; message: string }): void => {
     if (event.sessionId !== this.#session) return;
-    const { id, result, error } = JSON.parse(event.message) as { id?: number; result?: unknown; error?: unknown };
-    if (error !== undefined) throw new Error(`the browser refused: ${JSON.stringify(error)}`);
-    if (id !== undefined) this.#answers.get(id)?.(result);
+    const answer = JSON.parse(event.message) as Answer;
+    if (answer.id !== undefined) this.#answers.get(answer.id)?.(answer);
   };
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#browser.off('Target.receivedMessageFromTarget', this.#receive);
     await this.#browser.send('Target.disposeBrowserContext', { browserContextId: this.#profile });
+    await this.#browser.detach();
   }
+}
+
+interface Answer {
+  readonly id?: number;
+  readonly result?: unknown;
+  readonly error?: unknown;
 }

@@ -1,6 +1,6 @@
 import type { Access } from './access.ts';
 import type { ApprovalRecord, Shown, VerdictPart } from './approval.ts';
-import type { CallRecord, CallState, Effect } from './call.ts';
+import type { CallRecord, CallState, Effect, NodeStamp } from './call.ts';
 import type { CallMove, LogEvent, NewEvent, StoredEvent } from './event.ts';
 import type { ExecutionContext } from './execution-context.ts';
 import type { MaybePromise, Result } from './result.ts';
@@ -33,6 +33,8 @@ export interface Page<T> {
  * unusable (full disk, lost connection), never for what a caller asked.
  */
 export interface Store {
+  /** This process, as others see it; its epoch grows when others give it up. Absent where there are no others. */
+  readonly node?: NodeStamp;
   /**
    * Records a new call in state `requested`. If the session already has a call with the same key, nothing is
    * recorded and that call comes back with `event: null`. Of one that `isNew` there can be no earlier one, so a store

@@ -87,7 +87,7 @@ function recordRequest(rt: Runtime, call: CallScope): MaybePromise<CallRecord | 
 
   function tellNew({ call: recorded, event }: Awaited<typeof submitted>): CallRecord | undefined {
     if (event === null) return recorded;
-    call.epoch = recorded.node?.epoch;
+    call.epoch = rt.store.node?.epoch;
     rt.bus.emit(event);
     tellCaller(rt, call.request, recorded.id);
     return undefined;

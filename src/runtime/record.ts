@@ -25,6 +25,8 @@ export function record(rt: Runtime, call: CallScope, move: CallMove, event: NewE
       call.recorded = false;
       throw new Error(`the store has call ${callId} in another state than expected`);
     }
+    // Who starts a call has it from now on, whatever became of the life that asked about it.
+    if (move.to === 'running') call.epoch = rt.store.node?.epoch;
     rt.bus.emit(recorded);
   }
 }

@@ -12,7 +12,7 @@ export async function takeOver(rt: Runtime, call: CallScope, queued: CallRecord)
   const event = { type: 'call.resumed', callId, at: rt.clock.now(), data } as const;
   const taken = await rt.store.move(callId, { from: ['queued'], to: 'requested' }, event);
   if (taken === null) return (await rt.store.call(callId)) ?? { ...queued, state: 'interrupted' };
-  call.epoch = (await rt.store.call(callId))?.node?.epoch;
+  call.epoch = rt.store.node?.epoch;
   rt.bus.emit(taken);
   return undefined;
 }

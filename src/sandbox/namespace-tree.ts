@@ -9,6 +9,7 @@ import {
   type Identity,
   identify,
   identifyFirst,
+  isDead,
   memoryOf,
   type ProcessSample,
   samplesOf,
@@ -71,7 +72,7 @@ export function namespaceTree(given: {
   exposure: Exposure;
 }): NamespaceTree {
   const { cgroup } = given;
-  const monitor = identify(given.monitor.pid ?? 0);
+  const monitor = identifyChild(given.monitor);
   let known: Identity | null = null;
   let [peakMemoryBytes, cpuMs] = [0, 0];
   let sampled = false;
@@ -80,10 +81,24 @@ export function namespaceTree(given: {
   const disk = given.writable === null ? null : createDiskGrowth(given.writable);
   const quick = cgroup === null && process.getuid?.() === 0 ? createGrowth() : null;
 
+  /** Bubblewrap waits for the first process and then ends at once: until then, that number is nobody else's. */
+  function isOver(): boolean {
+    return hasExited(given.monitor) || isDead(monitor.pid);
+  }
+
   function first(): Identity | null {
-    const { firstPid } = known === null ? readStatus(given.status) : { firstPid: null };
-    if (firstPid !== null) known = identifyFirst(firstPid);
-    return known;
+    if (known !== null) return known;
+    const { firstPid } = readStatus(given.status);
+    if (firstPid === null) return null;
+    const seen = identify(firstPid);
+    const found = isOver() ? identifyFirst(firstPid) : seen;
+    // Else it could not be looked at, and the next time it may.
+    if (isOver() || found.isRunning()) known = found;
+    return found;
+  }
+
+  function isOurs(root: Identity): boolean {
+    return root.isRunning() || !isOver();
   }
 
   function killGroup(): void {
@@ -95,7 +110,7 @@ export function namespaceTree(given: {
     check(limits) {
       if (given.exposure.lifted().length > 0) return 'exposed';
       const root = first();
-      if (root === null || quick?.isCalm(limits.processes) || root.isAnother()) return null;
+      if (root === null || quick?.isCalm(limits.processes) || !isOurs(root)) return null;
       const pids = [root.pid, ...descendants(root.pid, limits.processes + 1)];
       // Before anything is read of them: a bomb grows while it is measured.
       if (cgroup === null && pids.length >= limits.processes) return 'processes';
@@ -119,13 +134,13 @@ export function namespaceTree(given: {
     signal(name) {
       const root = first();
       if (root === null) return killGroup();
-      for (const pid of root.isRunning() ? descendants(root.pid) : []) tryKill(pid, name);
+      for (const pid of isOurs(root) ? descendants(root.pid) : []) tryKill(pid, name);
     },
     kill() {
       const root = first();
       if (root === null) return killGroup();
-      if (root.isRunning()) tryKill(root.pid, 'SIGKILL');
-      else given.monitor.kill('SIGKILL');
+      if (isOurs(root)) tryKill(root.pid, 'SIGKILL');
+      if (!root.isRunning()) given.monitor.kill('SIGKILL');
     },
     isGone() {
       const root = first();
@@ -149,6 +164,16 @@ const OUR_PROCESSES = 2;
 /** A thread takes as much of the machine as a process does, and control groups count them alike. */
 function threadsOf(samples: readonly ProcessSample[]): number {
   return samples.reduce((sum, { threads }) => sum + threads, 0);
+}
+
+/** Until we are told that a child has exited, its number is not given again. */
+function identifyChild(child: ChildProcess): Identity {
+  const { pid = 0 } = child;
+  return hasExited(child) ? identify(pid, null) : identify(pid);
+}
+
+function hasExited({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
 }
 
 function groupExists(group: number): boolean {

@@ -127,8 +127,12 @@ export function threadsOfMachine(): number {
 
 /** Gone, or dead and only not yet waited for. */
 export function isGone(pid: number): boolean {
-  const stat = readText(`/proc/${pid}/stat`);
-  return stat === null || afterName(stat)[0] === 'Z';
+  return readText(`/proc/${pid}/stat`) === null || isDead(pid);
+}
+
+/** Dead, and not yet waited for. */
+export function isDead(pid: number): boolean {
+  return afterName(readText(`/proc/${pid}/stat`) ?? '')[0] === 'Z';
 }
 
 /** When a process began, in ticks since the machine did; null when there is none. */
@@ -158,7 +162,7 @@ export function identify(pid: number, startTime = startTimeOf(pid)): Identity {
   };
 }
 
-/** The first process of a PID namespace below ours: no other process of ours is one. */
+/** Of a process that may have ended: only what is the first of a PID namespace below ours can be that of a run. */
 export function identifyFirst(pid: number): Identity {
   const numbers = /^NSpid:\t(.+)$/m.exec(readText(`/proc/${pid}/status`) ?? '')?.[1]?.split('\t') ?? [];
   return identify(pid, numbers.length > 1 && numbers.at(-1) === '1' ? startTimeOf(pid) : null);

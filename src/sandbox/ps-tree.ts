@@ -92,7 +92,8 @@ export function psTree(
 function listProcesses(mark: string): PsRow[] {
   const options = {
     encoding: 'latin1',
-    env: { LC_ALL: 'C', PATH: '/usr/bin:/bin' },
+    // Without its own clock a process would begin at another time when the zone of the machine changes.
+    env: { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' },
     maxBuffer: 64 * 1024 * 1024,
   } as const;
   return parsePs(execFileSync('/bin/ps', [EVERYTHING, '-o', COLUMNS], options), mark);

@@ -110,6 +110,37 @@ test('a call that waited for its turn is left to whoever takes it over', async (
   await other.store.close();
 });
 
+test('a process that was given up while a person thinks runs the call on their yes, and its end is recorded', async () => {
+  const [late, other] = [await opened('thinking', 60_000), await opened('thinking', 60_000)];
+  let ran = 0;
+  const tool = defineTool({
+    name: 'asked',
+    description: 'Asks first.',
+    input: z.object({}),
+    access: () => [],
+    approval: () => 'It always asks.',
+    run: () => ok(`ran ${++ran}`),
+  });
+  const approver = async () => {
+    const { node } = late.store;
+    const client = new pg.Client(server.url);
+    await client.connect();
+    await client.query('UPDATE thinking.nodes SET epoch = epoch + 1 WHERE id = $1', [node.id]);
+    await client.end();
+    // Whatever it writes next, it is told of its new life.
+    await late.store.record({ type: 'tool.switched', at: 1, data: { tool: 'other', enabled: true, by: 'ann' } });
+    expect(late.store.node.epoch).toBe(node.epoch + 1);
+    return { approved: true };
+  };
+  const app = createToolwright({ tools: [tool], approver, ...late });
+  expect(await app.call('asked')).toMatchObject({ ok: true, output: 'ran 1' });
+  const { items } = await other.store.calls({});
+  expect(items.map(({ state }) => state)).toEqual(['succeeded']);
+  expect(await other.store.recover()).toEqual([]);
+  await late.store.close();
+  await other.store.close();
+});
+
 test('a session of a process that was given up is taken over, and nothing more is appended by the first', async () => {
   const [late, other] = [await opened('held', 1000), await opened('held', 1000)];
   const said = (text: string) =>

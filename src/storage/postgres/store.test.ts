@@ -6,7 +6,7 @@ import { armFailpoints } from '../../kernel/failpoint.ts';
 import type { Ledger } from '../../kernel/ledger.ts';
 import { blobContract } from '../../testing/blob-contract.ts';
 import { ledgerContract, type OpenShared } from '../../testing/ledger-contract.ts';
-import { finished, requestedCall, started } from '../../testing/sample-calls.ts';
+import { asked, finished, requestedCall, started } from '../../testing/sample-calls.ts';
 import { storeContract } from '../../testing/store-contract.ts';
 import { upkeepContract } from '../../testing/upkeep-contract.ts';
 import { Connections } from './connections.ts';
@@ -191,6 +191,24 @@ describe('a node that was given up and comes back', () => {
     expect(await late.move(id, { ...move, epoch }, event)).toBe(null);
     expect(await late.move(id, { ...move, epoch: late.node.epoch }, event)).not.toBe(null);
     expect(await other.call(id)).toMatchObject({ state: 'succeeded', attempt: 2 });
+    await close();
+  });
+
+  test('does not hear of a call that another has under the same epoch', async () => {
+    const { late, other, silence, close } = await pair();
+    const call = requestedCall({ effect: 'pure' });
+    await late.submit(call);
+    const { epoch } = late.node;
+    await silence();
+    await other.recover();
+    const data = { tool: call.tool, attempt: 0 };
+    const taken = { type: 'call.resumed', callId: call.id, at: 1, data } as const;
+    await other.move(call.id, { from: ['queued'], to: 'requested' }, taken);
+    await other.move(...asked(call, 'a1'));
+    expect(other.node.epoch).toBe(epoch);
+    const [id, move, event] = finished(call, { state: 'cancelled' });
+    expect(await late.move(id, { ...move, from: ['awaiting_approval'], epoch }, event)).toBe(null);
+    expect((await other.approvals({})).map(({ state }) => state)).toEqual(['pending']);
     await close();
   });
 

@@ -146,7 +146,12 @@ function moveCall(db: Kysely<Tables>, columns: readonly (keyof MovedColumns)[]) 
       }))
       .where('id', '=', slots.id)
       .where('state', 'in', [slots.from0, slots.from1, slots.from2, slots.from3])
-      .where((eb) => eb.or([eb('node_epoch', '=', slots.epoch), eb(eb.val(slots.epoch), '=', ANY_EPOCH)]))
+      .where((eb) =>
+        eb.or([
+          eb(eb.val(slots.epoch), '=', ANY_EPOCH),
+          eb.and([eb('node', '=', slots.my_node), eb('node_epoch', '=', slots.epoch)]),
+        ]),
+      )
       .where((eb) =>
         eb.or([
           eb('state', 'not in', ['requested', 'running']),
