@@ -69,7 +69,7 @@ export class CallScope {
   stage: Stage = 'store';
   /** Whether the store knows of it and waits for its end to be recorded. */
   recorded = false;
-  /** The life of this process that has the call, once the store has said it. */
+  /** The life of this process that has the call, once the store knows it: that of its request, then of its start. */
   epoch: number | undefined;
   /** The latest step that was given to the store, until it is known to be kept. */
   unkept: Promise<void> | undefined;

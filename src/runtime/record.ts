@@ -11,8 +11,7 @@ import type { Runtime } from './runtime.ts';
  */
 export function record(rt: Runtime, call: CallScope, move: CallMove, event: NewEvent): void | Promise<void> {
   call.stage = 'store';
-  const { callId, epoch } = call;
-  const stored = rt.store.move(callId, epoch === undefined ? move : { ...move, epoch }, event);
+  const stored = rt.store.move(call.callId, { ...move, epoch: call.epoch }, event);
   if (!isPromise(stored) && call.unkept === undefined) return told(stored);
   const inOrder = Promise.all([call.unkept, stored]);
   return notYet(
@@ -23,9 +22,8 @@ export function record(rt: Runtime, call: CallScope, move: CallMove, event: NewE
   function told(recorded: Awaited<typeof stored>) {
     if (recorded === null) {
       call.recorded = false;
-      throw new Error(`the store has call ${callId} in another state than expected`);
+      throw new Error(`the store has call ${call.callId} in another state than expected`);
     }
-    // Who starts a call has it from now on, whatever became of the life that asked about it.
     if (move.to === 'running') call.epoch = rt.store.node?.epoch;
     rt.bus.emit(recorded);
   }
