@@ -1,17 +1,21 @@
-// Builds dist/ when a source is newer than it: the package with tsdown, the page of the web app with Vite.
+// Builds dist/ when a source is newer than it: the package with tsdown, the page of the web app with Vite. As a program it
+// builds both, with `page` the page alone.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { root } from './install.mjs';
 import { said } from './said.mjs';
 
 export function build() {
-  const shared = Math.max(...['package.json', 'tsconfig.json'].map((file) => modified(join(root, file))));
-  const source = newest(join(root, 'src'));
-  const own = Math.max(shared, source, modified(join(root, 'tsdown.config.ts')));
+  const own = Math.max(shared(), newest(join(root, 'src')), modified(join(root, 'tsdown.config.ts')));
   // tsdown empties dist/, so the page is built after it.
   if (modified(join(root, 'dist', 'index.js')) < own) run('dist/', 'tsdown', ['--log-level', 'error']);
-  const page = Math.max(shared, newest(join(root, 'web')), newest(join(root, 'src', 'protocol')));
+  buildPage();
+}
+
+function buildPage() {
+  const page = Math.max(shared(), newest(join(root, 'web')), newest(join(root, 'src', 'protocol')));
   if (modified(join(root, 'dist', 'web', 'index.html')) < page) {
     run('dist/web/', 'vite', ['build', '--config', join('web', 'vite.config.ts'), '--logLevel', 'error']);
   }
@@ -31,6 +35,10 @@ function run(what, program, args) {
   process.exit(status ?? 1);
 }
 
+function shared() {
+  return Math.max(...['package.json', 'tsconfig.json'].map((file) => modified(join(root, file))));
+}
+
 function newest(folder) {
   const entries = readdirSync(folder, { withFileTypes: true, recursive: true });
   return Math.max(0, ...entries.map((entry) => modified(join(entry.parentPath ?? entry.path, entry.name))));
@@ -39,3 +47,5 @@ function newest(folder) {
 function modified(path) {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) process.argv[2] === 'page' ? buildPage() : build();

@@ -51,7 +51,7 @@ export const SETTINGS = {
   mode: setting(
     z.enum(['plan', 'ask', 'auto', 'strict']),
     'ask',
-    'plan: read only. ask: a person is asked. auto: no questions inside the sandbox. strict: reads, new files and what is listed; the rest is refused.',
+    'plan: read only. ask: a person is asked. auto: few questions inside the sandbox. strict: reads, new files and what is listed; the rest is refused.',
     oneOf({ auto: ['ask', 'plan', 'strict'], ask: ['plan', 'strict'], plan: [], strict: [] }),
   ),
   allow: setting(names, [], 'Rules for calls that run unasked, such as bash(npm test *).', neverFromWorkspace),

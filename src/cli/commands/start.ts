@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { sandboxTrouble } from '../../app/diagnose.ts';
 import type { App } from '../../app/open-app.ts';
@@ -69,8 +70,9 @@ function tellSandbox({ note, style, words }: Cli, app: App): void {
   if (trouble !== undefined) note(`${style.yellow('!')} ${words.said(trouble)}`);
 }
 
-/** Beside the bundle, where the web app was built. */
+/** Where the web app was built: beside the bundle, also when we run from the sources. */
 function builtPages(): string | undefined {
-  const folder = new URL('web', import.meta.url).pathname;
+  const place = import.meta.url.endsWith('.ts') ? '../../../dist/web' : 'web';
+  const folder = fileURLToPath(new URL(place, import.meta.url));
   return existsSync(`${folder}/index.html`) ? folder : undefined;
 }
