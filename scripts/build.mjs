@@ -9,8 +9,9 @@ import { said } from './said.mjs';
 
 export function build() {
   const own = Math.max(shared(), newest(join(root, 'src')), modified(join(root, 'tsdown.config.ts')));
+  const built = Math.min(...['index.js', 'cli.js'].map((file) => modified(join(root, 'dist', file))));
   // tsdown empties dist/, so the page is built after it.
-  if (modified(join(root, 'dist', 'index.js')) < own) run('dist/', 'tsdown', ['--log-level', 'error']);
+  if (built < own) run('dist/', 'tsdown', ['--log-level', 'error']);
   buildPage();
 }
 
@@ -36,7 +37,7 @@ function run(what, program, args) {
 }
 
 function shared() {
-  return Math.max(...['package.json', 'tsconfig.json'].map((file) => modified(join(root, file))));
+  return Math.max(...['package.json', 'package-lock.json', 'tsconfig.json'].map((file) => modified(join(root, file))));
 }
 
 function newest(folder) {

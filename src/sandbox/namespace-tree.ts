@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { readSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import type { Limits, RunEnd } from '../kernel/sandbox.ts';
 import type { Cgroup } from './cgroup.ts';
 import { createDiskGrowth } from './disk-growth.ts';
@@ -80,6 +81,7 @@ export function namespaceTree(given: {
   const sharedBefore = cgroup === null ? sharedMemoryOfMachine() : 0;
   const disk = given.writable === null ? null : createDiskGrowth(given.writable);
   const quick = cgroup === null && process.getuid?.() === 0 ? createGrowth() : null;
+  if (quick !== null) giveWay(monitor.pid);
 
   /** Bubblewrap waits for the first process and then ends at once: until then, that number is nobody else's. */
   function isOver(): boolean {
@@ -88,10 +90,10 @@ export function namespaceTree(given: {
 
   function first(): Identity | null {
     if (known !== null) return known;
-    const { firstPid } = readStatus(given.status);
+    const { firstPid, exitCode } = readStatus(given.status);
     if (firstPid === null) return null;
     const seen = identify(firstPid);
-    const found = isOver() ? identifyFirst(firstPid) : seen;
+    const found = isOver() ? identifyLeft(firstPid, exitCode) : seen;
     // Else it could not be looked at, and the next time it may.
     if (isOver() || found.isRunning()) known = found;
     return found;
@@ -139,7 +141,7 @@ export function namespaceTree(given: {
     kill() {
       const root = first();
       if (root === null) return killGroup();
-      if (isOurs(root)) tryKill(root.pid, 'SIGKILL');
+      if (isOurs(root)) killFirst(root.pid);
       if (!root.isRunning()) given.monitor.kill('SIGKILL');
     },
     isGone() {
@@ -166,6 +168,11 @@ function threadsOf(samples: readonly ProcessSample[]): number {
   return samples.reduce((sum, { threads }) => sum + threads, 0);
 }
 
+/** Bubblewrap tells an exit code once it has waited: then the number is free. */
+function identifyLeft(pid: number, exitCode: number | null): Identity {
+  return exitCode === null ? identifyFirst(pid) : identify(pid, null);
+}
+
 /** Until we are told that a child has exited, its number is not given again. */
 function identifyChild(child: ChildProcess): Identity {
   const { pid = 0 } = child;
@@ -183,6 +190,27 @@ function groupExists(group: number): boolean {
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+const [MOST_PRIORITY, LEAST_PRIORITY] = [-20, 19];
+
+/** Before it starts anything, so that all of it is behind us: among a thousand equals our turn comes once a second. */
+function giveWay(pid: number): void {
+  try {
+    setPriority(pid, LEAST_PRIORITY);
+  } catch {
+    // It has ended already.
+  }
+}
+
+/** It ends the others once it has its turn, and among thousands of them that may take half a minute. */
+function killFirst(pid: number): void {
+  tryKill(pid, 'SIGKILL');
+  try {
+    setPriority(pid, MOST_PRIORITY);
+  } catch {
+    // It has ended, or we may not: then the system bounds how many it can be.
   }
 }
 

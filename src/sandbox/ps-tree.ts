@@ -39,7 +39,7 @@ export function psTree(
   function look(): PsRow[] {
     const rows = new Map(list(mark).map((row) => [row.pid, row]));
     looks++;
-    rootBegan ??= rows.get(root)?.began;
+    rootBegan ??= rows.get(root)?.began ?? '';
     // Else its number is another's by now, and its group has ended.
     const roots = [undefined, rootBegan].includes(rows.get(root)?.began) ? [root] : [];
     for (const [pid, before] of known) {

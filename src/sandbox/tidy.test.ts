@@ -12,11 +12,13 @@ import { pidsByVariable } from './proc.ts';
 
 const path = process.env['PATH'] ?? '';
 
-/** Everything of a sandbox that could be left on the host by this process. */
-function traces(): Record<string, unknown> {
+/** Everything of a sandbox that could be left on the host by this process, with mounts below its `folder`. */
+function traces(folder?: string): Record<string, unknown> {
   return {
     descriptors: readdirSync('/proc/self/fd').length,
-    mounts: readFileSync('/proc/self/mounts', 'utf8').match(/.*(sandbox|toolwright).*/g) ?? [],
+    mounts: readFileSync('/proc/self/mounts', 'utf8')
+      .split('\n')
+      .filter((line) => folder !== undefined && line.includes(folder)),
     cgroups: cgroupFolders().filter((name) => name.startsWith(`toolwright-${OWNER_ID}-`)),
     processes: pidsByVariable('TOOLWRIGHT_OWNED_BY').filter(([, owner]) => owner === OWNER_ID),
     children: readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim(),
@@ -69,7 +71,7 @@ test('200 commands, 8 at a time, leave nothing behind', async () => {
   await at.sandbox.close();
   expect(readdirSync(join(at.root, 'state'))).toEqual([]);
   await at[Symbol.asyncDispose]();
-  expect(traces()).toEqual(before);
+  expect(traces(at.root)).toEqual(before);
   expect(processesTagged('many')).toEqual([]);
 }, 120_000);
 
@@ -91,7 +93,7 @@ test('500 timeouts and cancels leave nothing behind', async () => {
   expect(readdirSync(at.workspace)).toEqual([]);
   await at[Symbol.asyncDispose]();
   expect(processesTagged('ended')).toEqual([]);
-  expect(traces()).toEqual(before);
+  expect(traces(at.root)).toEqual(before);
 }, 180_000);
 
 test('1,000 at once wait for their turn instead of running out of descriptors', async () => {

@@ -90,7 +90,7 @@ export class NodeLease {
   /**
    * Inside a transaction: marks the batch as done with it, and renews the lease: who writes is alive. `committed` when
    * it is marked already; `forgotten` when this node's row was gone, so nothing is known of earlier batches. The row is
-   * then there again.
+   * then there again, as another life: who forgot it may have given it up before.
    */
   async takeBatch(client: pg.Client, number: number): Promise<'new' | 'committed' | 'forgotten'> {
     const mark = `INSERT INTO nodes (id, epoch, host, pid, started_at, lease_until, batch)
@@ -98,7 +98,7 @@ export class NodeLease {
       ON CONFLICT (id) DO UPDATE SET batch = excluded.batch, lease_until = excluded.lease_until
         WHERE nodes.batch < excluded.batch
       RETURNING xmax = 0 AS inserted, epoch`;
-    const values = [this.#id, this.#epoch, hostname(), process.pid, this.#leaseMs, number];
+    const values = [this.#id, this.#epoch + 1, hostname(), process.pid, this.#leaseMs, number];
     const { rows } = await client.query<{ inserted: boolean; epoch: number }>({
       name: 'tw_take_batch',
       text: mark,

@@ -212,6 +212,18 @@ describe('a node that was given up and comes back', () => {
     await close();
   });
 
+  test('goes on as another life when it was forgotten meanwhile', async () => {
+    const { late, client, schema, close } = await pair();
+    const { id, epoch } = late.node;
+    await client.query(`DELETE FROM ${schema}.nodes WHERE id = $1`, [id]);
+    const call = requestedCall();
+    await late.submit(call);
+    expect(late.node).toEqual({ id, epoch: epoch + 1 });
+    expect((await late.call(call.id))?.node).toEqual(late.node);
+    expect(await late.move(...finished(call, { state: 'cancelled' }))).not.toBe(null);
+    await close();
+  });
+
   test('is alive again as soon as it writes, and keeps its calls if nobody took them', async () => {
     const { late, other, silence, close } = await pair();
     const call = requestedCall();
