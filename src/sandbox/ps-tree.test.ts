@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../kernel/sandbox.ts';
 import { type PsRow, parsePs, psTree } from './ps-tree.ts';
@@ -39,4 +41,18 @@ test('memory and processor time of the tree are added up, those of the dead incl
   rows = [row(10, 1, { cpuMs: 250, memoryBytes: 10 })];
   expect(tree.check({ ...DEFAULT_LIMITS, cpuMs: 900 })).toBe('cpu');
   expect(tree.used()).toEqual({ cpuMs: 950, peakMemoryBytes: 110 });
+});
+
+test('a run is ended also when nobody can look at it any more', async () => {
+  const run = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
+  let looks = 0;
+  const tree = psTree(run.pid ?? 0, 'RUN=1', () => {
+    if (looks++ > 0) throw new Error('spawnSync /bin/ps EAGAIN');
+    return [row(run.pid ?? 0, process.pid)];
+  });
+  expect(tree.check(DEFAULT_LIMITS)).toBe(null);
+  expect(() => tree.check(DEFAULT_LIMITS)).toThrow('EAGAIN');
+  tree.kill();
+  const [, signal] = await once(run, 'exit');
+  expect([signal, tree.isGone()]).toEqual(['SIGKILL', false]);
 });

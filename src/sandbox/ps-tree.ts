@@ -65,8 +65,17 @@ export function psTree(
     return [...known.values()].reduce((sum, row) => sum + row.cpuMs, pastCpuMs);
   }
 
+  /** Where `ps` cannot be started, as beside a fork bomb: those that were seen before. */
+  function lookOrRemember(): PsRow[] {
+    try {
+      return look();
+    } catch {
+      return [...known.values()];
+    }
+  }
+
   function send(signal: NodeJS.Signals): void {
-    const members = look();
+    const members = lookOrRemember();
     for (const { pid } of members) tryKill(pid, signal);
     // Only groups that one of ours leads: another may hold processes of the user.
     for (const { pid, group } of members) if (pid === group) tryKill(-group, signal);
@@ -85,7 +94,7 @@ export function psTree(
     used: () => (looks === 0 ? null : { cpuMs: cpuMs(), peakMemoryBytes }),
     signal: send,
     kill: () => send('SIGKILL'),
-    isGone: () => look().length === 0,
+    isGone: () => lookOrRemember().length === 0,
   };
 }
 
