@@ -140,6 +140,6 @@ export interface CallMove {
   readonly from: readonly CallState[];
   readonly to: CallState;
   /** Also only if the call is still of this life of its process: one that was given up goes on as another. */
-  readonly epoch?: number | undefined;
+  readonly epoch?: number;
   readonly set?: Partial<Pick<CallRecord, 'args' | 'effect' | 'startedAt' | 'finishedAt' | 'durationMs' | 'outcome'>>;
 }

@@ -11,7 +11,7 @@ import type { Runtime } from './runtime.ts';
  */
 export function record(rt: Runtime, call: CallScope, move: CallMove, event: NewEvent): void | Promise<void> {
   call.stage = 'store';
-  const stored = rt.store.move(call.callId, { ...move, epoch: call.epoch }, event);
+  const stored = rt.store.move(call.callId, call.epoch === undefined ? move : { ...move, epoch: call.epoch }, event);
   if (!isPromise(stored) && call.unkept === undefined) return told(stored);
   const inOrder = Promise.all([call.unkept, stored]);
   return notYet(
