@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Limits } from '../kernel/sandbox.ts';
 import { processesTagged } from '../testing/sandbox-contract.ts';
@@ -150,6 +151,11 @@ for i in range(6): os.wait()
     expect(peakMemoryBytes).toBeGreaterThan(70 * MB);
     expect(durationMs).toBeGreaterThan(500);
   });
+});
+
+test('[E09] a run whose processes nothing bounds but our watching gives way to everything else', async () => {
+  const { stdout } = await (variants['without control groups'] as TrySandbox).sh('nice');
+  expect(stdout).toBe(`${process.getuid?.() === 0 ? 19 : getPriority()}\n`);
 });
 
 describe('output', () => {

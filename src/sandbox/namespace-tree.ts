@@ -197,18 +197,20 @@ const [MOST_PRIORITY, LEAST_PRIORITY] = [-20, 19];
 
 /** Before it starts anything, so that all of it is behind us: among a thousand equals our turn comes once a second. */
 function giveWay(pid: number): void {
-  try {
-    setPriority(pid, LEAST_PRIORITY);
-  } catch {
-    // It has ended already.
-  }
+  trySetPriority(pid, LEAST_PRIORITY);
 }
 
 /** It ends the others once it has its turn, and among thousands of them that may take half a minute. */
 function killFirst(pid: number): void {
+  trySetPriority(pid, MOST_PRIORITY);
   tryKill(pid, 'SIGKILL');
+}
+
+/** Nobody is meant by 0, the number of a process that could not be started: to the system it is ourselves. */
+function trySetPriority(pid: number, priority: number): void {
+  if (pid === 0) return;
   try {
-    setPriority(pid, MOST_PRIORITY);
+    setPriority(pid, priority);
   } catch {
     // It has ended, or we may not: then the system bounds how many it can be.
   }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../kernel/sandbox.ts';
@@ -33,6 +33,20 @@ test('a run whose first process has ended leaves the next process of that number
   tree.kill();
   closeSync(status);
   expect(isAlive()).toBe(true);
+});
+
+test('a run that could not be started changes nothing of ours', async () => {
+  const path = join(folder, 'nothing');
+  writeFileSync(path, '');
+  const status = openSync(path, 'r');
+  const monitor = spawn('/nonexistent/bwrap');
+  await once(monitor, 'error');
+  const before = getPriority();
+  const tree = namespaceTree({ monitor, status, cgroup: null, writable: null, exposure: { lifted: () => [] } });
+  tree.kill();
+  expect(tree.isGone()).toBe(true);
+  closeSync(status);
+  expect(getPriority()).toBe(before);
 });
 
 test('what a number meant when it was looked at is told from what it means later', () => {

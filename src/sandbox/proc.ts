@@ -127,12 +127,18 @@ export function threadsOfMachine(): number {
 
 /** Gone, or dead and only not yet waited for. */
 export function isGone(pid: number): boolean {
-  return readText(`/proc/${pid}/stat`) === null || isDead(pid);
+  const state = stateOf(pid);
+  return state === null || state === 'Z';
 }
 
 /** Dead, and not yet waited for. */
 export function isDead(pid: number): boolean {
-  return afterName(readText(`/proc/${pid}/stat`) ?? '')[0] === 'Z';
+  return stateOf(pid) === 'Z';
+}
+
+function stateOf(pid: number): string | null {
+  const stat = readText(`/proc/${pid}/stat`);
+  return stat === null ? null : (afterName(stat)[0] ?? null);
 }
 
 /** When a process began, in ticks since the machine did; null when there is none. */
