@@ -1,3 +1,8 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { createNone } from '../../src/sandbox/none.ts';
 import type { Attack } from './attack.ts';
@@ -22,6 +27,17 @@ describe('the attack catalogue', () => {
     expect(report.cases[0]?.reason).toMatch(/^no part of the product takes run:/);
   });
 });
+
+test('the command ends by itself, also after cases that leave a call waiting for a person', async () => {
+  const left = catalogue.find(({ id }) => id === 'APR-009');
+  const folder = mkdtempSync(join(tmpdir(), 'toolwright-attacks-'));
+  const file = join(folder, 'one.jsonl');
+  writeFileSync(file, `${JSON.stringify(left)}\n`);
+  const args = ['--import', 'tsx', 'scripts/attacks.ts', '--file', file];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 60_000 });
+  rmSync(folder, { recursive: true });
+  expect(stdout).toBe('ok   APR-009 ask \n1 passed, 0 failed, 0 unchecked, 0 pending, of 1.\n');
+}, 90_000);
 
 describe('the harness', () => {
   test('notices when there is no sandbox', async () => {
