@@ -1,11 +1,11 @@
 // `npm run conformance`: every scenario, the tests that show it, and whether they passed.
 // Options: --json; --results FILE reads an earlier vitest JSON report instead of running the tests.
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Report, scenarioStatuses } from '../test/conformance/statuses.ts';
 import { build } from './build.mjs';
+import { spawnInMemory } from './in-memory.mjs';
 import { root } from './install.mjs';
 
 const { values: options } = parseArgs({ options: { json: { type: 'boolean' }, results: { type: 'string' } } });
@@ -36,11 +36,12 @@ function report(): Report {
   const file = join(folder, 'conformance.json');
   mkdirSync(folder, { recursive: true });
   rmSync(file, { force: true });
-  const args = ['run', '--reporter=json', `--outputFile=${file}`];
+  const args = ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
-  const { stderr } = spawnSync(process.execPath, [vitest, ...args], { cwd: root, encoding: 'utf8' });
+  // Minutes pass: how far it is goes to stderr, beside the report.
+  spawnInMemory(process.execPath, [vitest, ...args], { cwd: root, stdio: ['ignore', 2, 2] });
   if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'));
-  console.error(`vitest gave no report.\n${stderr}`);
+  console.error('vitest gave no report: see above why.');
   process.exit(1);
 }
 

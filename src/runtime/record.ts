@@ -22,7 +22,7 @@ export function record(rt: Runtime, call: CallScope, move: CallMove, event: NewE
   function told(recorded: Awaited<typeof stored>) {
     if (recorded === null) {
       call.recorded = false;
-      throw new Error(`the store has call ${call.callId} in another state than expected`);
+      throw new Error(`call ${call.callId} was ended or taken over elsewhere: look it up before you ask again`);
     }
     if (move.to === 'running') call.epoch = rt.store.node?.epoch;
     rt.bus.emit(recorded);
