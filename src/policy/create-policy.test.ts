@@ -110,6 +110,20 @@ describe('modes', () => {
     }
   });
 
+  test('what only reads with its options, as far as they are known, is asked about beside what may write', () => {
+    const rules = { allow: ['bash(mkdir out)'] };
+    const beside = (command: string) => decide('ask', rules, 'bash', run(`mkdir out; ${command}`)).verdict;
+    expect(beside('find . -name "$X"')).toBe('ask');
+    expect(beside('sort "a$X"')).toBe('ask');
+    expect(beside('X=1; echo "$X"')).toBe('allow');
+  });
+
+  test('strict knows a program by its name, also where its arguments are computed', () => {
+    const list = strictCommands('bash');
+    expect(decide('strict', list, 'bash', run('npm test; find . -name "$X"')).verdict).toBe('deny');
+    expect(decide('strict', list, 'bash', run('file -F "$X" f')).verdict).toBe('deny');
+  });
+
   test('strict refuses what is not on its list and names the list; ask asks', () => {
     const list = strictCommands('bash');
     expect(decide('strict', list, 'bash', run('ls -la')).verdict).toBe('allow');

@@ -180,12 +180,12 @@ function judgeCode(
 
 /** In mode `strict` it is not enough that a command only reads: it has to be on the list. */
 function listed(part: CommandPart, mode: Mode): CommandPart {
-  if (mode !== 'strict' || part.rule !== READ_ONLY || part.argv === null) return part;
+  if (mode !== 'strict' || part.rule !== READ_ONLY || part.program === null) return part;
   return {
     ...part,
     verdict: 'ask',
     rule: 'not listed',
-    reason: `${part.argv[0]} is not on the list of allowed commands.`,
+    reason: `${part.program} is not on the list of allowed commands.`,
   };
 }
 

@@ -26,6 +26,8 @@ const ASKED: Readonly<Record<string, string>> = {
   'a cd to where it is, many times': `cd ${'b/'.repeat(2_000)}; cd c; ${'cd .;'.repeat(15_000)}`,
   'actions of find': `find . ${'-exec '.repeat(16_000)}`,
   'find that runs find': `find . ${'-exec find '.repeat(8_000)}`,
+  'blanks between the commands of sed': `sed '${'p;    '.repeat(40)}X' f`,
+  'options of npm that may be values': `npm ${'+a '.repeat(200)}x`,
 };
 
 const READ: Readonly<Record<string, string>> = {

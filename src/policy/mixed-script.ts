@@ -14,13 +14,13 @@ export function besideWriting({ parts, readOnly, verdict }: CommandJudgement): r
   // A script that is asked about anyway is seen as a whole by whoever says yes.
   if (readOnly || verdict !== 'allow') return parts;
   return parts.map((part) => {
-    if (part.rule !== READ_ONLY || part.argv === null || isSureReader(part.argv[0])) return part;
-    const reason = `${part.argv[0]} only reads with these options, but it would run beside a part that may write.`;
+    if (part.rule !== READ_ONLY || part.program === null || isSureReader(part.program)) return part;
+    const reason = `${part.program} only reads with these options, but it would run beside a part that may write.`;
     return { ...part, verdict: 'ask', rule: BESIDE_WRITING, reason };
   });
 }
 
-export function isSureReader(program = ''): boolean {
+export function isSureReader(program: string): boolean {
   return SURE.has(program);
 }
 

@@ -237,4 +237,11 @@ describe('[E08] no network', () => {
     listener.close();
     expect([stdout.trim(), reached]).toEqual(['97', 0]);
   });
+
+  test('[E08] two processes can be connected, but not by what also sends to sockets of the host', async () => {
+    const code =
+      'import socket\nsocket.socketpair()\ntry: socket.socketpair(type=socket.SOCK_DGRAM)\nexcept OSError as e: print(e.errno)';
+    const { stdout } = await at.sh('', { command: ['python3', '-c', code] });
+    expect(stdout).toBe('94\n');
+  });
 });

@@ -7,6 +7,7 @@ export interface Machine {
   readonly clone3: number;
   readonly unshare: number;
   readonly socket: number;
+  readonly socketpair: number;
   readonly ioctl: number;
   /** Calls that give a file its mode, and which argument is the mode. */
   readonly modes: Readonly<Record<string, { readonly number: number; readonly mode: number }>>;
@@ -42,6 +43,7 @@ export const MACHINES: Readonly<Partial<Record<string, Machine>>> = {
     clone3: 435,
     unshare: 272,
     socket: 41,
+    socketpair: 53,
     ioctl: 16,
     modes: {
       creat: { number: 85, mode: 1 },
@@ -112,6 +114,7 @@ export const MACHINES: Readonly<Partial<Record<string, Machine>>> = {
     clone3: 435,
     unshare: 97,
     socket: 198,
+    socketpair: 199,
     ioctl: 29,
     modes: {
       mknodat: { number: 33, mode: 2 },

@@ -19,6 +19,7 @@ function judge(processor: string, call: { number: number; audit?: number; args?:
     const [ifTrue, ifFalse] = [filter.readUInt8(at * 8 + 2), filter.readUInt8(at * 8 + 3)];
     const value = filter.readUInt32LE(at * 8 + 4);
     if (code === 0x20) loaded = data.readUInt32LE(value);
+    else if (code === 0x54) loaded &= value;
     else if (code === 0x15) at += loaded === value ? ifTrue : ifFalse;
     else if (code === 0x35) at += loaded >= value ? ifTrue : ifFalse;
     else if (code === 0x45) at += (loaded & value) !== 0 ? ifTrue : ifFalse;
@@ -50,6 +51,16 @@ describe.each(['x64', 'arm64'])('the seccomp filter for %s', (processor) => {
     for (const family of [2, 10, 16]) expect(judge(processor, { number: machine.socket, args: [family] })).toBe(ALLOW);
     for (const family of [1, 17, 38, 40]) {
       expect(judge(processor, { number: machine.socket, args: [family] })).toBe('errno 97');
+    }
+  });
+
+  test('connects pairs of streams, and none of datagrams, which send to any socket file', () => {
+    const closeOnExec = 0x80000;
+    for (const type of [1, 5, 1 | closeOnExec]) {
+      expect(judge(processor, { number: machine.socketpair, args: [1, type] })).toBe(ALLOW);
+    }
+    for (const type of [2, 3, 2 | closeOnExec]) {
+      expect(judge(processor, { number: machine.socketpair, args: [1, type] })).toBe('errno 94');
     }
   });
 

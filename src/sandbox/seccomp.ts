@@ -1,8 +1,8 @@
 import { MACHINES, type Machine } from './seccomp-calls.ts';
 
-const [LOAD, JUMP_EQUAL, JUMP_FROM, JUMP_BITS, RETURN] = [0x20, 0x15, 0x35, 0x45, 0x06];
+const [LOAD, KEEP_BITS, JUMP_EQUAL, JUMP_FROM, JUMP_BITS, RETURN] = [0x20, 0x54, 0x15, 0x35, 0x45, 0x06];
 const [ALLOW, KILL, ERRNO] = [0x7fff0000, 0x80000000, 0x00050000];
-const [EPERM, EINVAL, ENOSYS, EAFNOSUPPORT] = [1, 22, 38, 97];
+const [EPERM, EINVAL, ENOSYS, ESOCKTNOSUPPORT, EAFNOSUPPORT] = [1, 22, 38, 94, 97];
 /** Offsets in what the kernel shows the filter. */
 const [NUMBER, AUDIT] = [0, 4];
 /** Low words, both processors being little-endian. */
@@ -19,6 +19,9 @@ const TIOCLINUX = 0x541c;
  * reaches the machine under a virtual one, past every network namespace. Connected pairs are another system call.
  */
 const SOCKET_FAMILIES = [2, 10, 16];
+/** stream, seqpacket. One of a pair of datagrams also sends to any socket file. */
+const PAIR_TYPES = [1, 5];
+const TYPE_BITS = 0xf;
 
 /** The filter as bubblewrap wants it, or null for a processor whose system calls are not listed. */
 export function seccompFilter(processor: string): Uint8Array | null {
@@ -97,6 +100,12 @@ function instructions(machine: Machine): Instruction[] {
       load(argument(0)),
       ...SOCKET_FAMILIES.flatMap((family): Instruction[] => [[JUMP_EQUAL, 0, 1, family], allow]),
       fail(EAFNOSUPPORT),
+    ]),
+    ...forCall(machine.socketpair, [
+      load(argument(1)),
+      [KEEP_BITS, 0, 0, TYPE_BITS],
+      ...PAIR_TYPES.flatMap((type): Instruction[] => [[JUMP_EQUAL, 0, 1, type], allow]),
+      fail(ESOCKTNOSUPPORT),
     ]),
     ...forCall(machine.ioctl, [
       load(argument(1)),

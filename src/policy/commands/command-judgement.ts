@@ -10,8 +10,8 @@ export interface Ruling {
 /** One simple command of a script and what was decided about it. */
 export interface CommandPart extends Ruling {
   readonly text: string;
-  /** Command and arguments with quotes removed; null where anything is computed at run time. */
-  readonly argv: readonly string[] | null;
+  /** Null where none runs, as in an assignment, or which one is known only at run time. */
+  readonly program: string | null;
 }
 
 export interface CommandJudgement extends Ruling {

@@ -47,7 +47,8 @@ export function parseFlags(args: readonly ShellWord[], table: FlagTable): Parsed
     const { value } = word;
     if (value === null) {
       // Could be an option at run time, unless its first character is known to be none.
-      if (table.harmless || word.home || (isOneWord(word) && /^["']?[\w./{]/.test(word.text))) operands.push(word);
+      const isOperand = word.later !== undefined || (isOneWord(word) && (word.home || /^["']?[\w./]/.test(word.text)));
+      if (table.harmless || isOperand) operands.push(word);
       else return { unknown: word.text };
       continue;
     }
@@ -100,10 +101,16 @@ export function parseFlags(args: readonly ShellWord[], table: FlagTable): Parsed
   }
 }
 
-/** Unquoted, what is computed may become several words, and the second an option. */
+/** Unquoted, what is computed may become several words, and the second an option; so may `"$@"` and `"${all[@]}"`. */
 function isOneWord(word: ShellWord | undefined): boolean {
-  if (word === undefined || word.value !== null || word.home || word.text === '{}') return true;
-  return /^"[^"]*"$/.test(word.text);
+  if (word === undefined || word.value !== null || word.later === 'one') return true;
+  if (word.home && !word.pattern && !/[$`{]/.test(word.text.replace(/^"?\$(HOME|\{HOME\})/, ''))) return true;
+  return /^"[^"]*"$/.test(word.text) && !/\$@|\$\{[^}]*@/.test(word.text);
+}
+
+/** Values that a shell may replace by several files: the first is the value, and the others are opened. */
+export function openedValues({ options }: ParsedFlags): ShellWord[] {
+  return options.flatMap(({ value }) => (value?.pattern && !value.text.startsWith('-') ? [value] : []));
 }
 
 /** `*` also matches a file named `--output=x`; a pattern that begins with a letter or `./` does not. */

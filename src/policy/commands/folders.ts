@@ -33,7 +33,8 @@ export class Folders {
   follow(target: ShellWord | undefined): { fresh: readonly string[]; why?: string } {
     if (target?.value === '-') return { fresh: [] };
     const path = target === undefined || target.home ? this.#home : target.value;
-    if (path === null) return { fresh: [], why: `Which folder ${target?.text} is, is known only at run time.` };
+    if (path === null || target?.pattern)
+      return { fresh: [], why: `Which folder ${target?.text} is, is known only at run time.` };
     // Once there are too many, a person is asked; what is left to see is a way to where nothing should be lost.
     if (this.#lostTrack && !path.startsWith('/')) return { fresh: [] };
     const reached = new Set(this.#all.map((folder) => posix.resolve(folder, path)));

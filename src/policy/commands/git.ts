@@ -1,4 +1,4 @@
-import { type FlagTable, parseFlags } from './flags.ts';
+import { type FlagTable, openedValues, parseFlags } from './flags.ts';
 import type { ReadOnlyAnswer } from './read-only-use.ts';
 import type { ShellWord } from './shell-words.ts';
 
@@ -126,8 +126,16 @@ export function gitCommand(args: readonly ShellWord[]): ReadOnlyAnswer {
     return { why: `git ${name} may change something without ${needed.join(' or ')}` };
   }
   const ranges = flags.options.filter((option) => option.name === '-L').flatMap(({ value }) => value ?? []);
-  return { content: [...flags.operands, ...ranges.map(fileOfRange)].map(pathOfObject), named: [] };
+  const roams = flags.options.some((option) => READS_UNTRACKED.has(option.name));
+  return {
+    content: [...flags.operands, ...openedValues(flags), ...ranges.map(fileOfRange)].map(pathOfObject),
+    named: [],
+    roams,
+  };
 }
+
+/** With these it opens files that are not in the repository, also in folders. */
+const READS_UNTRACKED = new Set(['--no-index', '--untracked']);
 
 /** Placeholders of a format. */
 const CHECKS_SIGNATURES = /%G|%\(signature/;

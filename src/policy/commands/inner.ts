@@ -8,7 +8,8 @@ import { plainWord, type ShellWord } from './shell-words.ts';
 export type Inner =
   /** `folder`: where it starts, if the wrapper changes that. */
   | { kind: 'words'; words: readonly ShellWord[]; folder?: ShellWord; loose?: Loose }
-  | { kind: 'script'; source: string; loose?: Loose }
+  /** `shell`: which one reads it, if not the one that runs the command. */
+  | { kind: 'script'; source: string; shell?: string; loose?: Loose }
   | { kind: 'unseen'; why: string };
 
 /**
@@ -17,8 +18,10 @@ export type Inner =
  */
 export type Loose = true | 'elsewhere' | 'mentioned';
 
-/** A word whose value nobody knows yet: a file that `find` finds, a line that `xargs` reads. */
-export const LATER: ShellWord = { ...plainWord('{}'), value: null };
+/** A word whose value nobody knows yet: a file that `find` finds, a line that `xargs` puts into a word. */
+export const LATER: ShellWord = { ...plainWord('{}'), value: null, later: 'one' };
+/** What `xargs` reads and appends. */
+export const LATER_WORDS: ShellWord = { ...LATER, later: 'many' };
 
 export function unseen(why: string): Inner {
   return { kind: 'unseen', why };

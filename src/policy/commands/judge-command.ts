@@ -21,6 +21,7 @@ import { programName } from './program-name.ts';
 import { scriptsGiven } from './scripts-given.ts';
 import { parseScript, type SimpleCommand } from './shell-script.ts';
 import type { ShellWord } from './shell-words.ts';
+import { isReadOtherwise } from './shells.ts';
 import { Variables } from './variables.ts';
 import { whatIsKnown } from './what-is-known.ts';
 import { innerCommands } from './wrappers.ts';
@@ -42,6 +43,8 @@ export function judgeCommand(
   const parts: CommandPart[] = [];
   let readOnly = true;
   let guesses = 0;
+  /** Whether a shell with the words of POSIX alone reads it. */
+  let posix = false;
   const folders = new Folders(where);
   const variables = new Variables(where, folders.all);
   judgeScript(source, 0);
@@ -49,13 +52,15 @@ export function judgeCommand(
   const { verdict, reason, rule } = worstOf(parts);
   return { verdict, reason, rule, parts, readOnly: readOnly && verdict === 'allow' };
 
-  function add(text: string, argv: readonly string[] | null, { verdict, reason, rule }: Ruling): void {
+  function add(text: string, program: string | null, { verdict, reason, rule }: Ruling): void {
     if (verdict !== 'allow') readOnly = false;
-    parts.push({ text, argv, verdict, reason, rule });
+    parts.push({ text, program, verdict, reason, rule });
   }
 
   function judgeScript(text: string, depth: number): void {
     const script = parseScript(text);
+    if (posix && isReadOtherwise(text))
+      add(text, null, notUnderstood('It cannot be judged: sh reads it in its own way.'));
     const whole = catastrophicScript(script, where);
     if (whole !== undefined) add(text, null, refuse(whole));
     for (const problem of script.problems) add(text, null, notUnderstood(`It cannot be judged: ${problem}.`));
@@ -88,15 +93,14 @@ export function judgeCommand(
       add(text, null, ruled ?? notUnderstood('Which program runs is known only at run time.'));
       return;
     }
-    const argv = argvOf(name, args);
     const danger = catastrophe(name, args, folders.all, where, variables);
-    if (danger !== undefined) add(text, argv, refuse(danger));
-    if (ruled?.verdict === 'deny') add(text, argv, ruled);
+    if (danger !== undefined) add(text, name, refuse(danger));
+    if (ruled?.verdict === 'deny') add(text, name, ruled);
     if (danger !== undefined || ruled?.verdict === 'deny') return;
     const inner = innerCommands(name, args);
     for (const one of inner) judgeInner(text, one, depth);
     if (inner.length === 0 || !TRANSPARENT.has(name)) judgeAlone(text, name, args, ruled);
-    else if (ruled?.verdict === 'ask') add(text, argv, ruled);
+    else if (ruled?.verdict === 'ask') add(text, name, ruled);
     if (name === 'cd' || name === 'pushd') follow(text, args.find(isOperand));
   }
 
@@ -125,8 +129,16 @@ export function judgeCommand(
   function judgeKnown(text: string, inner: Inner, depth: number): void {
     if (inner.kind === 'unseen') add(text, null, notUnderstood(`It cannot be judged: ${inner.why}.`));
     else if (depth >= DEEPEST) add(text, null, notUnderstood('It nests too deep to be judged.'));
-    else if (inner.kind === 'script') judgeScript(inner.source, depth + 1);
+    else if (inner.kind === 'script') judgeText(inner, depth + 1);
     else judgeIn(inner.folder, text, inner.words, depth + 1);
+  }
+
+  /** `eval` and `trap` read it as the shell does in which they stand. */
+  function judgeText({ source, shell }: Extract<Inner, { kind: 'script' }>, depth: number): void {
+    const outer = posix;
+    if (shell !== undefined) posix = shell !== 'bash';
+    judgeScript(source, depth);
+    posix = outer;
   }
 
   function judgeIn(folder: ShellWord | undefined, text: string, words: readonly ShellWord[], depth: number): void {
@@ -143,7 +155,7 @@ export function judgeCommand(
     if (known.rule !== READ_ONLY) readOnly = false;
     const isMeant = known.loses === undefined || ruled?.verdict !== 'allow' || ruled.names?.(known.loses) === true;
     const counts = ruled?.ordinary !== true || known.rule === READ_ONLY || isOrdinaryUse(name, args);
-    add(text, argvOf(name, args), known.verdict === 'deny' || !counts || !isMeant ? known : (ruled ?? known));
+    add(text, name, known.verdict === 'deny' || !counts || !isMeant ? known : (ruled ?? known));
   }
 
   function follow(text: string, target: ShellWord | undefined): void {
@@ -185,11 +197,6 @@ function knownWord({ value, pattern }: ShellWord): string | null {
 
 function isOperand({ text }: ShellWord): boolean {
   return text === '-' || !text.startsWith('-');
-}
-
-function argvOf(name: string, args: readonly ShellWord[]): readonly string[] | null {
-  const values = args.map(({ value }) => value);
-  return values.includes(null) ? null : [name, ...(values as string[])];
 }
 
 function worstOf(parts: readonly CommandPart[]): CommandPart {

@@ -6,20 +6,38 @@
 /** Beyond that a program is not for looking at by pattern: it would take long, and is no one-liner. */
 const LONGEST = 300;
 
+const SED_ADDRESS = String.raw`(?:\d+|\$|/(?:[^/\\\n]|\\.)*/)`;
+const SED_RANGE = String.raw`${SED_ADDRESS}?(?:,[ \t]*(?:${SED_ADDRESS}|[+~]\d+))?[ \t]*(?:![ \t]*)?`;
+const SED_CHANGE = String.raw`[sy]([/|#,:@!~%_])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiI0-9]*`;
+const SED_COMMAND = new RegExp(String.raw`${SED_RANGE}(?:${SED_CHANGE}|[pdqQ=nNDPxhHgGl]\d*|[{}])`, 'y');
+const SED_BETWEEN = /[\s;]*/y;
+const SED_END = /[ \t]*(?:[;\n}]|$)/y;
+
 /** Addresses with p, d, q, =, n, and s or y without the flags that write or execute. */
 export function sedScript(script: string): string | undefined {
-  const address = String.raw`(?:\d+|\$|/(?:[^/\\\n]|\\.)*/)?`;
-  const range = String.raw`${address}(?:,\s*(?:\d+|\$|\+\d+|~\d+|/(?:[^/\\\n]|\\.)*/))?\s*!?\s*`;
-  const substitute = String.raw`[sy]([/|#,:@!~%_])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiI0-9]*`;
-  const command = String.raw`${range}(?:${substitute}|[pdqQ=nNDPxhHgGl]\d*|\{|\})`;
-  const program = new RegExp(String.raw`^\s*(?:${command}\s*(?:[;\n]\s*|(?=\})|$|(?<=\{)))*$`);
-  return script.length <= LONGEST && program.test(script) ? undefined : 'this sed script is not known to only read';
+  const why = 'this sed script is not known to only read';
+  if (script.length > LONGEST) return why;
+  let at = matchAt(SED_BETWEEN, script, 0)?.length ?? 0;
+  while (at < script.length) {
+    const command = matchAt(SED_COMMAND, script, at);
+    if (command === undefined) return why;
+    at += command.length;
+    if (!command.endsWith('{') && matchAt(SED_END, script, at) === undefined) return why;
+    at += matchAt(SED_BETWEEN, script, at)?.length ?? 0;
+  }
+  return undefined;
+}
+
+/** What a sticky pattern finds there. One word after the other is read once; a pattern for all of them tries every way. */
+function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0];
 }
 
 /** Anything that starts a program, opens a file or loads code. A `>` may be a comparison, so it is asked about too. */
 export function awkProgram(program: string): string | undefined {
   // As it stands: where a string or an expression ends is not for a pattern to say.
-  const risky = /\bsystem\b|\bgetline\b|\bclose\b|\bARG[VC]\b|\bprintf?\b[\s\S]*>|@|\|/;
+  const risky = /\bsystem\b|\bgetline\b|\bclose\b|\bARG[VC]\b|\b(?:SYM|FUNC)TAB\b|\bprintf?\b[\s\S]*>|@|\|/;
   if (program.length > LONGEST || risky.test(program.replaceAll('||', ''))) {
     return 'this awk program may run a command or write a file';
   }
@@ -43,8 +61,7 @@ export function jqProgram(program: string): string | undefined {
   if (program.length > LONGEST) return why;
   let at = 0;
   while (at < program.length) {
-    JQ_TOKEN.lastIndex = at;
-    const token = JQ_TOKEN.exec(program)?.[0];
+    const token = matchAt(JQ_TOKEN, program, at);
     if (token === undefined) return why;
     if (token.startsWith('$') && (token === '$ENV' || token.startsWith('$__'))) return why;
     // `{name: .a}` has names of its own.

@@ -1,7 +1,7 @@
 import { isListed, spellingsOf } from '../spellings.ts';
 
 /** Options that nobody has told us about, each perhaps with a value. */
-const OPTIONS = String.raw`(?:[-+]\S+ (?:[^-\s]\S* )?)*?`;
+const OPTIONS = String.raw`(?:[-+]\S+ (?:[^-+\s]\S* )?)*?`;
 
 /** What programs other than git do that nothing takes back, told by their arguments; the word in brackets is what does it. */
 const LOSSES: Readonly<Record<string, RegExp>> = {

@@ -1,5 +1,5 @@
 import type { FlagTable } from './flags.ts';
-import { type Inner, joined, LATER, loosely, unseen } from './inner.ts';
+import { type Inner, joined, LATER, LATER_WORDS, loosely, unseen } from './inner.ts';
 import { commandStarts } from './launchers.ts';
 import { commandStart } from './prefixes.ts';
 import { plainWord, type ShellWord } from './shell-words.ts';
@@ -42,8 +42,8 @@ function endOf(args: readonly ShellWord[], from: number): number {
 
 const XARGS: FlagTable = {
   alone: '-0 -r -t -p -x -o --null --no-run-if-empty --verbose --interactive --exit --open-tty',
-  takes: '-I -L -n -P -s -d -E --max-lines --max-args --max-procs --max-chars --delimiter',
-  glued: '-i -l -e --replace --process-slot-var',
+  takes: '-I -L -n -P -s -d -E --max-args --max-procs --max-chars --delimiter',
+  glued: '-i -l -e --replace --max-lines --eof',
 };
 
 /** What `xargs` reads becomes arguments, so the command gets words that nobody has seen. */
@@ -53,7 +53,7 @@ export function perLine(args: readonly ShellWord[]): readonly Inner[] {
   const replaced = replacedText(args.slice(0, start));
   const words = args.slice(start).map((word) => (replaced !== null && word.text.includes(replaced) ? LATER : word));
   if (words[0]?.value === null) return [unseen('xargs runs what it reads')];
-  return [{ kind: 'words', words: [...(words.length === 0 ? [plainWord('echo')] : words), LATER] }];
+  return [{ kind: 'words', words: [...(words.length === 0 ? [plainWord('echo')] : words), LATER_WORDS] }];
 }
 
 /** What `-I` has replaced by each line, wherever it stands in a word; null without it. */

@@ -19,21 +19,27 @@ export type Place =
   | { kind: 'computed' }
   /** A file or folder of the workspace, by its path in it. */
   | { kind: 'inside'; path: string }
-  /** Harmless wherever it stands: /dev/null, the command's own /tmp. */
+  /** Harmless wherever it stands: /dev/null, and in a sandbox the command's own /tmp. */
   | { kind: 'neutral' }
   | { kind: 'outside'; path: string };
 
-const NEUTRAL = /^\/dev\/(null|zero|full|random|urandom|stdin|stdout|stderr|tty|fd\/\d+)$|^\/tmp(\/|$)/;
+const NEUTRAL = /^\/dev\/(null|zero|full|random|urandom|stdin|stdout|stderr|tty|fd\/\d+)$/;
+const OWN_IN_SANDBOX = /^\/tmp(\/|$)/;
 
 /** Where a word leads, from each of the folders the command may be in by then. */
-export function placesOf(word: ShellWord, cwds: readonly string[], { root, home }: Surroundings): Place[] {
+export function placesOf(
+  word: ShellWord,
+  cwds: readonly string[],
+  { root, home, masked = true }: Surroundings,
+): Place[] {
   if (word.home) return [{ kind: 'outside', path: posix.join(home, word.text.replace(/^[^/]*/, '')) }];
   const { value } = word;
   if (value === null) return [{ kind: 'computed' }];
   return cwds.map((cwd) => {
     const path = posix.resolve(cwd, value === '' ? '.' : value);
     if (path === root || path.startsWith(`${root}/`)) return { kind: 'inside', path: posix.relative(root, path) };
-    return NEUTRAL.test(path) ? { kind: 'neutral' } : { kind: 'outside', path };
+    const isNeutral = NEUTRAL.test(path) || (masked && OWN_IN_SANDBOX.test(path));
+    return isNeutral ? { kind: 'neutral' } : { kind: 'outside', path };
   });
 }
 

@@ -32,3 +32,10 @@ export function testFlags(): FlagTable {
 export function testOperands({ operands }: ParsedFlags): string | undefined {
   return operands.some(({ value }) => value?.includes('[') && value !== '[') ? 'test evaluates an index' : undefined;
 }
+
+/** `%n` assigns a variable, and PATH is one. */
+export function printfFormat({ operands: [format] }: ParsedFlags): string | undefined {
+  if (format === undefined) return undefined;
+  if (format.value === null || format.pattern) return 'its format is computed at run time';
+  return /%[^%a-zA-Z(]*[hjlLqtz]*n/.test(format.value.replaceAll('%%', '')) ? 'printf assigns a variable' : undefined;
+}

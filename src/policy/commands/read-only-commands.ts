@@ -1,6 +1,6 @@
 import type { FlagTable, ParsedFlags } from './flags.ts';
 import { awkProgram, jqProgram, sedScript } from './little-languages.ts';
-import { atMostOne, each, scriptsOf, testFlags, testOperands } from './read-only-checks.ts';
+import { atMostOne, each, printfFormat, scriptsOf, testFlags, testOperands } from './read-only-checks.ts';
 
 export interface ReadOnlyCommand extends FlagTable {
   /** What its operands are. `text`: nothing on disk; `content`: files it opens; `named`: files it looks at. */
@@ -101,6 +101,11 @@ export const READ_ONLY_COMMANDS: Readonly<Record<string, ReadOnlyCommand>> = {
     alone:
       '-a -d -f -l -x -i -q -N -Q -p -u -g -s -h -D -F -v -t -c -U -r -n -C -J -X --dirsfirst --du --noreport --prune --gitignore --matchdirs --ignore-case',
     takes: '-L -P -I --filelimit --timefmt --charset --sort',
+    // Their value is the next word; what is behind the letter are more letters.
+    refuse: ({ options }) =>
+      options.some(({ name, value }) => name.length === 2 && /^-(?!L\d+$)/.test(value?.text ?? ''))
+        ? 'tree may write a file'
+        : undefined,
   },
   sort: {
     operands: 'content',
@@ -122,7 +127,7 @@ export const READ_ONLY_COMMANDS: Readonly<Record<string, ReadOnlyCommand>> = {
   },
   tr: { operands: 'text', alone: '-c -C -d -s -t --complement --delete --squeeze-repeats --truncate-set1' },
   echo: { operands: 'text', alone: '-n -e -E', harmless: true },
-  printf: { operands: 'text', refuse: ({ options }) => (options.length > 0 ? 'printf assigns a variable' : undefined) },
+  printf: { operands: 'text', refuse: printfFormat },
   date: {
     operands: 'text',
     alone: '-u -R --utc --universal --rfc-email',
@@ -174,7 +179,8 @@ export const READ_ONLY_COMMANDS: Readonly<Record<string, ReadOnlyCommand>> = {
       '-u -c -q -s -y -r -N -a -b -B -w -i -e -n -p -t -T -E -Z --unified --brief --recursive --new-file --text --ignore-space-change --ignore-blank-lines --ignore-all-space --ignore-case --side-by-side --report-identical-files --minimal --suppress-common-lines',
     takes: '-U -C -I -x -L -W --ignore-matching-lines --exclude --label --width --horizon-lines',
     glued: '--color --unified --context',
-    roams: ['-r', '--recursive'],
+    // A folder is read too.
+    roams: true,
   },
   cmp: {
     tame: true,
@@ -216,7 +222,14 @@ export const READ_ONLY_COMMANDS: Readonly<Record<string, ReadOnlyCommand>> = {
     refuse: atMostOne('xxd writes to its second file'),
   },
   hexdump: { tame: true, operands: 'content', alone: '-b -c -C -d -o -x -v', takes: '-e -n -s' },
-  strings: { tame: true, operands: 'content', alone: '-a -f -w', takes: '-n -t -e' },
+  strings: {
+    tame: true,
+    operands: 'content',
+    alone: '-a -f -w',
+    takes: '-n -t -e',
+    refuse: ({ operands }) =>
+      operands.some(({ value }) => value?.startsWith('@')) ? 'strings takes its words from a file' : undefined,
+  },
   base64: { tame: true, operands: 'content', alone: '-d -i --decode --ignore-garbage', takes: '-w --wrap' },
   base32: { tame: true, operands: 'content', alone: '-d -i --decode', takes: '-w --wrap' },
   md5sum: CHECKSUM,

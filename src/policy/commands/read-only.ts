@@ -1,20 +1,15 @@
-import { type ParsedFlags, parseFlags } from './flags.ts';
+import { openedValues, type ParsedFlags, parseFlags } from './flags.ts';
 import { gitCommand } from './git.ts';
 import { READ_ONLY_COMMANDS, type ReadOnlyCommand } from './read-only-commands.ts';
 import type { ReadOnlyAnswer, ReadOnlyUse } from './read-only-use.ts';
 import type { ShellWord } from './shell-words.ts';
-
-const VERSION_FLAGS = new Set(['--version', '-V', '-v', '-version', 'version', '--help', '-h']);
-const VERSIONED = new Set(
-  'node npm npx pnpm yarn bun deno python python3 pip pip3 uv cargo rustc rustup go java javac mvn gradle gcc g++ cc clang make cmake ninja docker git tsc ruby gem perl php composer psql sqlite3 kubectl helm terraform'.split(
-    ' ',
-  ),
-);
+import { isChosenByProject, saysItsVersion } from './versions.ts';
 
 /** Whether a command only reads, with these arguments. `name` has no slash: a path could be anything. */
 export function readOnlyUse(name: string, args: readonly ShellWord[]): ReadOnlyAnswer {
   const [only, ...more] = args;
-  if (VERSIONED.has(name) && more.length === 0 && VERSION_FLAGS.has(only?.value ?? '')) return NOTHING;
+  if (more.length === 0 && saysItsVersion(name, only?.value ?? ''))
+    return { ...NOTHING, roams: isChosenByProject(name) };
   if (name === 'git') return gitCommand(args);
   if (name === 'command' && /^-[vV]$/.test(only?.value ?? '')) return NOTHING;
   if (name === 'env' && args.length === 0) return NOTHING;
@@ -36,13 +31,18 @@ function use(command: ReadOnlyCommand, flags: ParsedFlags): ReadOnlyUse {
   return { ...filesOf(command, flags), roams: found };
 }
 
-function filesOf({ operands: kind, files = [] }: ReadOnlyCommand, { options, operands }: ParsedFlags): ReadOnlyUse {
-  const given = options.flatMap(({ name, value }) => (files.includes(name) && value !== undefined ? [value] : []));
+function filesOf({ operands: kind, files = [] }: ReadOnlyCommand, flags: ParsedFlags): ReadOnlyUse {
+  const { options, operands } = flags;
+  const named = options.flatMap(({ name, value }) => (files.includes(name) && value !== undefined ? [value] : []));
+  const given = [...named, ...openedValues(flags)];
   if (kind === 'content') return { content: [...given, ...operands], named: [] };
   if (kind === 'named') return { content: given, named: operands };
   if (kind !== 'pattern') return { content: given, named: [] };
   const patternGiven = options.some(({ name }) => PATTERN_OPTIONS.has(name));
-  return { content: [...given, ...operands.filter((word, at) => at > 0 || patternGiven || word.pattern)], named: [] };
+  return {
+    content: [...given, ...operands.filter((word, at) => at > 0 || patternGiven || word.pattern || word.later)],
+    named: [],
+  };
 }
 
 const PATTERN_OPTIONS = new Set(['-e', '--regexp', '-f', '--file', '--expression', '--files']);

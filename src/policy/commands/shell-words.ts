@@ -12,6 +12,8 @@ export interface ShellWord {
   readonly home: boolean;
   /** Holds a command substitution or another piece of shell. */
   readonly runs: boolean;
+  /** Put in when it runs, by `find` or `xargs`: as one word, or as any number of them. */
+  readonly later?: 'one' | 'many';
 }
 
 export function shellWord(word: Word): ShellWord {

@@ -22,16 +22,27 @@ export function shellScript(name: string, args: readonly ShellWord[]): readonly 
   const script = args[at + 1];
   if (script === undefined || script.value === null)
     return [unseen(`${name} runs computed text`), ...(script === undefined ? [] : [loosely(joined([script]))])];
-  const why = whyUnseen(name, script.value, before);
-  return why === undefined ? [{ kind: 'script', source: script.value }] : [unseen(why), loosely(script.value)];
+  const why = whyUnseen(name, before);
+  return why === undefined
+    ? [{ kind: 'script', source: script.value, shell: name }]
+    : [unseen(why), loosely(script.value)];
 }
 
-function whyUnseen(name: string, script: string, before: ReturnType<typeof parseFlags>): string | undefined {
+function whyUnseen(name: string, before: ReturnType<typeof parseFlags>): string | undefined {
   if ('unknown' in before) return `${name} runs computed text`;
   // The first operand is a script; then -c is one of its arguments.
   if (before.operands.length > 0) return `${name} runs a script that is not shown here`;
   if (!LIKE_BASH.has(name)) return `${name} reads text in its own way`;
-  return name !== 'bash' && /\$['"]/.test(script) ? `${name} reads quotes after $ in its own way` : undefined;
+  return undefined;
+}
+
+/**
+ * Whether a text means something else to a shell that has only the words of POSIX: `[[ a || b ]]` runs b there, `&>` ends a
+ * command, `((` opens two subshells, and a word such as `function` is a program.
+ */
+export function isReadOtherwise(script: string): boolean {
+  const text = script.replaceAll('\\\n', '');
+  return /\$['"[]|\[\[|(?<!\$)\(\(|&>|\|&|\+=|[<>]\(|<<<|=\(|\b(?:function|select|coproc|time)\b/.test(text);
 }
 
 export function evaluated(args: readonly ShellWord[]): readonly Inner[] {

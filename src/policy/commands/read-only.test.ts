@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import { createFilePolicy } from '../../kernel/file-policy.ts';
+import { judgeCommand } from './judge-command.ts';
+
+const where = { root: '/home/ana/project', home: '/home/ana', files: createFilePolicy() };
+const open = { ...where, masked: false };
+
+describe('what may do more than it seems is asked about', () => {
+  test.each([
+    ['a word that becomes several', `a=(1 -o pwned); sort -k "\${a[@]}" f`],
+    ['all arguments as a value', `bash -c 'find . -name "$@"' _ x.ts -delete`],
+    ['all arguments behind a pattern', `bash -c 'grep -h -e "$@"' _ . .env`],
+    ['a variable behind home', "X='a -o -name f -delete'; find . -name ~/$X"],
+    ['the names of variables', `sort -k "\${!a@}" f`],
+    ['what xargs reads behind an option', "echo 'x -delete' | xargs find . -name"],
+    ['what xargs reads as more files', 'echo . .env | xargs grep -h -e'],
+    ['what xargs reads as a pattern and files', "echo '. .env' | xargs grep -h"],
+    ['what xargs reads as an option', "echo x | xargs -I{} rg '{}' f"],
+    ['what xargs reads for git', 'cat list | xargs git diff f x --diff-filter'],
+    ['an option of xargs whose value is glued on', 'echo a b | xargs --max-lines touch echo'],
+    ['an option of xargs that sets a variable', 'echo a | xargs --process-slot-var=PATH ls'],
+    ['a pattern as a value', 'grep -h -e .e* x'],
+    ['a redirection that ends a command in sh', "sh -c 'ls &>/dev/null touch pwned'"],
+    ['the same, cut in two', "sh -c 'ls &\\\n>/dev/null touch pwned'"],
+    ['a test that is a command in sh', "sh -c 'ls; [[ x || ./evil.sh ]]'"],
+    ['a test that writes in sh', "dash -c 'ls; [[ x > src/x.ts ]]'"],
+    ['two subshells in sh', "sh -c '((ls))'"],
+    ['eval in sh', `sh -c "eval 'ls &''>x touch y'"`],
+    ['trap in sh', `sh -c "trap '[[ x || ./evil.sh ]]' EXIT"`],
+    ['a target of make', 'make version'],
+    ['a file for node', 'node version'],
+    ['a file for python', 'python3 version'],
+    ['standard input for python', "echo 'open(1)' | python3 -v"],
+    ['a build', 'ninja -v'],
+    ['a build after the version', 'gradle -V'],
+    ['a new version', 'yarn version'],
+    ['a format that assigns', "printf '%n' PATH; ls"],
+    ['a format that assigns behind a width', "printf '%%%-5ln' PATH"],
+    ['a format that is computed', 'printf "a$X" PATH'],
+    ['a folder by a pattern', 'cd .dock*; cat config.json'],
+    ['words in a file', 'strings @.pgpass'],
+    ['letters behind one that takes the next word', 'tree -Lo 1 pwned.txt'],
+    ['variables by their names', `gawk 'BEGIN{SYMTAB["\\101RGC"]=2} 1'`],
+  ])('%s: %s', (_what, command) => {
+    expect(judgeCommand(command, where)).toMatchObject({ verdict: 'ask', readOnly: false });
+  });
+
+  test.each([
+    ['git outside the index', 'git grep --no-index -h .'],
+    ['git beside the index', 'git grep --untracked key'],
+    ['git on two folders', 'git diff --no-index . empty'],
+    ['two folders', 'diff -N . empty'],
+    ['files in the place of a value', 'grep -e * x'],
+    ['a program that the project chooses', 'yarn --version'],
+    ["another program's temporary file", 'cat /tmp/other/.env'],
+  ])('without a sandbox, %s: %s', (_what, command) => {
+    expect(judgeCommand(command, open).verdict).toBe('ask');
+  });
+
+  test('without a sandbox, nothing is written to a folder that all programs share', () => {
+    expect(judgeCommand('echo x > /tmp/y', open).verdict).toBe('deny');
+    expect(judgeCommand('echo x > /tmp/y', where).verdict).not.toBe('deny');
+  });
+});
+
+test.each([
+  'git ls-files | xargs -n1 basename',
+  'ls | xargs -L1 echo',
+  "sh -c 'ls | wc -l'",
+  "sh -c 'test -f a && cat a'",
+  "bash -c '[[ -f a ]] && ls &>/dev/null'",
+  "sed -n '$!{ /x/!p; d }; s/a/b/g' f",
+  "tree -aL 2 -I 'node_modules|dist'",
+  "printf '%-10s %5d%%\\n' a 3",
+  'sort -k "$X" f',
+  'grep -rn foo --include=*.ts src',
+  'node -v; npm version; go version; python3 -V; java -version; make --help',
+])('still runs unasked: %s', (command) => {
+  expect(judgeCommand(command, where)).toMatchObject({ verdict: 'allow', readOnly: true });
+});
