@@ -1,4 +1,4 @@
-// What `npm start` shows until there is a server: the tools, and real calls through the whole pipeline in a workspace.
+// A tour without a server: the tools, and real calls through the whole pipeline in a workspace.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { ExecutionContext } from '../kernel/execution-context.ts';
@@ -231,7 +231,7 @@ async function closeAll(closing: readonly (() => unknown)[]): Promise<void> {
 
 function realFolder(path: string): string | undefined {
   try {
-    return realpathSync(path);
+    return statSync(path).isDirectory() ? realpathSync(path) : undefined;
   } catch {
     return undefined;
   }

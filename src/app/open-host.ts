@@ -15,6 +15,7 @@ import { alwaysInForms } from './always-in-forms.ts';
 import { cancelCall, hearCancels } from './cancel-call.ts';
 import { type LoadedConfig, loadConfig } from './config/load-config.ts';
 import type { Config } from './config/settings.ts';
+import { sandboxTrouble } from './diagnose.ts';
 import { noRunner } from './no-runner.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 import { openAnswers } from './open-answers.ts';
@@ -159,6 +160,7 @@ function toBackend(id: string, app: App): WorkspaceBackend {
     id,
     name: basename(workspace.root),
     sandbox: sandbox.kind,
+    sandboxTrouble: () => sandboxTrouble(app),
     registry,
     executor,
     context,

@@ -43,8 +43,8 @@ export function openModel(given: Config, env: Texts, keys: ModelKeys = {}): Resu
   }
   const preset = PRESETS[provider];
   const [baseUrl, model] = [baseUrlOf(config, provider), modelNameOf(config, provider)];
-  if (baseUrl === null) return missing('modelBaseUrl', 'http://localhost:11434/v1');
-  if (model === null) return missing('model', 'qwen3-coder');
+  if (baseUrl === null) return missing(provider, 'modelBaseUrl', 'http://localhost:11434/v1');
+  if (model === null) return missing(provider, 'model', 'qwen3-coder');
   const key = keyFor(config, provider, env, keys)?.value;
   if (key === undefined && baseUrl === preset.baseUrl) {
     const next = `set ${variableFor(config, provider)}, or keep one in credentials.json`;
@@ -112,8 +112,8 @@ function variableFor(config: Config, provider: Provider): string {
   return config.modelKeyVariable ?? PRESETS[provider].keyVariable;
 }
 
-function missing(setting: string, example: string): Result<never> {
-  return fail('NOT_CONFIGURED', `This provider needs ${setting}, such as ${example}.`);
+function missing(provider: Provider, setting: string, example: string): Result<never> {
+  return fail('NOT_CONFIGURED', `The provider ${provider} needs ${setting}, such as ${example}.`);
 }
 
 export function isReadableOnTheWay(baseUrl: string): boolean {

@@ -343,6 +343,9 @@ test('rules, switches and explanations act on every later call', async () => {
   expect((await cli(place, ['explain', 'write_file', 'a.txt', 'y', '--json'])).out).toContain('"verdict":"allow"');
   await cli(place, ['rules', 'remove', JSON.parse(saved.out).id]);
   expect((await cli(place, ['rules'])).out).toContain('Nothing.');
+  await cli(place, ['rules', 'allow', 'bash(npm test *)']);
+  await cli(place, ['rules', 'remove', 'bash(npm test *)']);
+  expect((await cli(place, ['rules'])).out).toContain('Nothing.');
   const token = `ghp_${'a1B2'.repeat(9)}`;
   const { out: fixed } = await cli(place, ['rules', '--deny', `bash(curl -u ${token} *)`]);
   expect(fixed).toMatch(/config +deny +bash\(curl -u .* \*\)/);

@@ -64,7 +64,7 @@ export const en = {
     allow: 'let it run unasked',
     ask: 'ask a person each time',
     deny: 'refuse it',
-    remove: 'remove one by its id',
+    remove: 'remove one by its id, or by its text',
     showApproval: 'show what is asked; with --input, what those arguments would do',
     approve: 'let it run',
     refuse: 'do not let it run',

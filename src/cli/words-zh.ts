@@ -65,7 +65,7 @@ export const zh: typeof en = {
     allow: '直接放行',
     ask: '每次都询问',
     deny: '一律拒绝',
-    remove: '按编号删除一条',
+    remove: '按编号或文字删除一条',
     showApproval: '显示所问的内容；加 --input 则显示改用这些参数会怎样',
     approve: '允许运行',
     refuse: '不允许运行',

@@ -18,6 +18,8 @@ export interface WorkspaceBackend {
   readonly id: string;
   readonly name: string;
   readonly sandbox: string;
+  /** Why commands do not run in it, or run unprotected, and what to do. */
+  sandboxTrouble(): string | undefined;
   readonly registry: ToolRegistry;
   readonly executor: ToolExecutor;
   readonly context: ExecutionContext;

@@ -11,7 +11,12 @@ export type ModeView = z.infer<typeof mode>;
 export const switchMode = z.strictObject({ mode }).meta({ id: 'SwitchMode' });
 
 export const workspace = z
-  .object({ id: z.string(), name: z.string(), sandbox: z.string().describe('bubblewrap, seatbelt or none') })
+  .object({
+    id: z.string(),
+    name: z.string(),
+    sandbox: z.string().describe('bubblewrap, seatbelt or none'),
+    trouble: z.string().nullable().describe('Why commands do not run in it, or run unprotected, and what to do'),
+  })
   .meta({ id: 'Workspace' });
 
 export const health = z

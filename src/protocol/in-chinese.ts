@@ -99,7 +99,7 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
     /^Port (\d+) of (\S+) is taken\. Stop whoever listens there, or choose another with --port; --port 0 takes any that is free\.$/,
     '$2 的端口 $1 已被占用。请停止占用它的程序，或用 --port 另选一个；--port 0 会选用任意空闲端口。',
   ],
-  [/^This provider needs (\S+), such as (\S+)\.$/, '此 provider 需要 $1，例如 $2。'],
+  [/^The provider (\S+) needs (\S+), such as (\S+)\.$/, 'provider $1 需要 $2，例如 $3。'],
   [/^(.+) is not a folder: give one that exists\.$/, '$1 不是目录，请给一个已存在的目录。'],
   [/^--(\S+) needs a value\.$/, '--$1 需要一个值。'],
   [/^'(.*)' is not understood: give parameters as --name value\.$/s, '不明白 “$1”：参数要写成 --名字 值。'],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { ToolError } from '../kernel/error.ts';
 import { ExecutionContext } from '../kernel/execution-context.ts';
 import type { Tool } from '../kernel/tool.ts';
 import type { RuntimeOptions } from '../runtime/create-runtime.ts';
@@ -47,8 +48,9 @@ export function toolContract(given: AnyTool, options: ToolContractOptions = {}):
         assert.ok(JSON.stringify(schema).includes(JSON.stringify(tool.name)));
       }
       const never = () => Promise.reject(new Error('not called'));
-      assert.equal((await toLangChainTool(tool, never)).name, tool.name);
-      assert.equal((await toAiSdkTool(tool, never)).description, tool.description);
+      assert.equal((await whereInstalled(toLangChainTool(tool, never)))?.name ?? tool.name, tool.name);
+      const { description } = (await whereInstalled(toAiSdkTool(tool, never))) ?? tool;
+      assert.equal(description, tool.description);
     }),
     named('refuses arguments that are no object, with a sentence', async () => {
       for (const wrong of [null, 'text', 7, []]) {
@@ -119,4 +121,12 @@ function watching(tool: Tool, runtime: RuntimeOptions): { watched: ToolExecutor;
     },
   });
   return { watched: new ToolExecutor(registry, runtime), runs };
+}
+
+/** A project need not have every library that its tools could be given to. */
+function whereInstalled<T>(converted: Promise<T>): Promise<T | undefined> {
+  return converted.catch((error) => {
+    if (error instanceof ToolError && error.code === 'NOT_CONFIGURED') return undefined;
+    throw error;
+  });
 }

@@ -169,6 +169,9 @@ test('everything works in Chinese, on a phone, and by keyboard alone', LONG, asy
   const page = await app.open('/', { locale: 'zh-CN', viewport: { width: 390, height: 800 } });
   await page.getByText('你想做什么？').waitFor();
   await app.shot(page, 'phone-zh');
+  await page.getByTitle('模型', { exact: true }).click();
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.press('Escape');
   await page.locator('#composer').focus();
   await page.keyboard.type('/');
   const picker = page.getByRole('list', { name: '工具' });

@@ -2,7 +2,9 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
+import type { Health } from '../../src/protocol/health.ts';
 
 /** What a machine may lack or refuse on the first day: each is met with what to do next, by the built command line. */
 const root = join(import.meta.dirname, '..', '..');
@@ -21,12 +23,25 @@ interface Ran {
   err: string;
 }
 
-function toolwright(argv: readonly string[], change: readonly string[] = [], env: object = {}): Promise<Ran> {
-  return run([join(root, 'dist', 'cli.js'), ...argv], change, env);
+function toolwright(
+  argv: readonly string[],
+  change: readonly string[] = [],
+  env: object = {},
+  whileUp?: WhileUp,
+): Promise<Ran> {
+  return run([join(root, 'dist', 'cli.js'), ...argv], change, env, whileUp);
 }
 
+/** What to do with a server that has said where it is. */
+type WhileUp = (said: string) => Promise<unknown>;
+
 /** Runs one script where `change` was done to the file system, as only this process sees it. */
-function run(script: readonly string[], change: readonly string[], env: object): Promise<Ran> {
+function run(
+  script: readonly string[],
+  change: readonly string[],
+  env: object,
+  whileUp: WhileUp = () => sleep(1_000),
+): Promise<Ran> {
   const program = ['--die-with-parent', '--dev-bind', '/', '/', ...change, '--', process.execPath, ...script];
   const child = spawn('bwrap', program, {
     cwd: workspace,
@@ -36,7 +51,7 @@ function run(script: readonly string[], change: readonly string[], env: object):
   const ran: Ran = { code: null, out: '', err: '' };
   child.stdout.setEncoding('utf8').on('data', (text) => {
     ran.out += text;
-    if (/^\{"url"|Ctrl-C/m.test(ran.out)) setTimeout(() => child.kill(), 1_000);
+    if (/^\{"url"|Ctrl-C/m.test(ran.out)) void whileUp(ran.out).finally(() => child.kill());
   });
   child.stderr.setEncoding('utf8').on('data', (text) => (ran.err += text));
   return new Promise((done) => child.on('close', (code) => done({ ...ran, code })));
@@ -77,6 +92,31 @@ describe('without bubblewrap', () => {
       '没有安装 bubblewrap，命令无法隔离，因此不会运行。请安装：`apt-get install bubblewrap`',
     );
   });
+
+  test('the page is told so', async () => {
+    let health: Health | undefined;
+    const look = async (said: string) => {
+      const { url, token } = JSON.parse(said);
+      const headers = { authorization: `Bearer ${token}` };
+      health = (await (await fetch(`${url}/v1/health`, { headers })).json()) as Health;
+    };
+    await toolwright(['start', '--json', '--set', 'port=0'], gone, {}, look);
+    expect(health?.workspaces[0]?.trouble).toContain('Install it: `apt-get install bubblewrap`');
+    await toolwright(['start', '--json', '--set', 'port=0'], [], {}, look);
+    expect(health?.workspaces[0]?.trouble).toBeNull();
+  });
+
+  test('the demo says what it needs instead of failing at half of its calls', async () => {
+    const { code, out, err } = await toolwright(['demo'], gone);
+    expect({ code, out }).toEqual({ code: 4, out: '' });
+    expect(err).toContain('Install it: `apt-get install bubblewrap`');
+  });
+});
+
+test('a file is no folder to work in', async () => {
+  const { code, err } = await toolwright(['start', '--workspace', '读 我.txt']);
+  expect(code).toBe(4);
+  expect(err).toContain('is not a folder: give one that exists.');
 });
 
 describe('where the home cannot be written', () => {

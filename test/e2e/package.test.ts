@@ -63,6 +63,16 @@ describe('the package, installed in an empty folder', () => {
     ]);
   });
 
+  test('the contract for tools is checked without them', async () => {
+    const output = await program(`
+      import { builtInTools } from 'toolwright';
+      import { toolContract } from 'toolwright/testing';
+      for (const { run } of toolContract(builtInTools[0])) await run();
+      console.log('kept');
+    `);
+    expect(output).toBe('kept');
+  });
+
   test('its command line calls a tool, and serves the page', async () => {
     const { stdout } = await run(bin, ['call', 'read_file', '--path', 'hello.txt'], at);
     expect(stdout).toContain('hello');

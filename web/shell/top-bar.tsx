@@ -1,8 +1,9 @@
 import { Bot, Box, CircleAlert, Languages, Moon, Sun, SunMoon } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
+import type { Health } from '../../src/protocol/health.ts';
 import { connection, health } from '../state/live.ts';
 import { useStore } from '../state/store.ts';
-import { setLanguage, language as shownLanguage, useWords } from '../words/words.ts';
+import { setLanguage, language as shownLanguage, useServerWords, useWords } from '../words/words.ts';
 import { ModeSwitch } from './mode-switch.tsx';
 import { ModelDialog } from './model-dialog.tsx';
 import { setTheme, theme as shownTheme } from './theme.ts';
@@ -19,18 +20,10 @@ export function TopBar(): ReactNode {
       <span className="min-w-0 max-w-[30vw] truncate text-soft" title={workspace?.name}>
         {workspace?.name}
       </span>
-      <span className="hidden shrink-0 items-center gap-1 text-soft lg:flex">
-        {workspace?.sandbox === 'none' ? <CircleAlert size={16} className="text-bad" /> : <Box size={16} aria-hidden />}
-        {workspace?.sandbox === 'none' ? say('sandboxNone') : workspace?.sandbox}
-      </span>
-      <button
-        type="button"
-        className="button plain hidden min-w-0 md:inline-flex"
-        title={say('model')}
-        onClick={() => setChoosing(true)}
-      >
+      {workspace && <SandboxState {...workspace} />}
+      <button type="button" className="button plain min-w-0" title={say('model')} onClick={() => setChoosing(true)}>
         <Bot size={16} aria-hidden className="shrink-0" />
-        <span className="truncate">{state && (state.model ?? say('manualMode'))}</span>
+        <span className="sr-only truncate md:not-sr-only">{state && (state.model ?? say('manualMode'))}</span>
       </button>
       <ConnectionState />
       <ModeSwitch />
@@ -47,6 +40,24 @@ export function TopBar(): ReactNode {
       <ThemeButton />
       {choosing && <ModelDialog onClose={() => setChoosing(false)} />}
     </header>
+  );
+}
+
+function SandboxState({ sandbox, trouble }: Health['workspaces'][number]): ReactNode {
+  const say = useWords();
+  const said = useServerWords();
+  if (trouble === null)
+    return (
+      <span className="hidden shrink-0 items-center gap-1 text-soft lg:flex">
+        <Box size={16} aria-hidden />
+        {sandbox}
+      </span>
+    );
+  return (
+    <span className="flex shrink-0 items-center gap-1 text-bad" title={said(trouble)}>
+      <CircleAlert size={16} aria-hidden />
+      <span className="sr-only lg:not-sr-only">{say(sandbox === 'none' ? 'sandboxNone' : 'sandboxMissing')}</span>
+    </span>
   );
 }
 

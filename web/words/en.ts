@@ -17,6 +17,7 @@ export const en = {
   modeStrict: 'strict: reads, new files, what is listed',
   sandbox: 'Sandbox',
   sandboxNone: 'No sandbox: commands are not contained',
+  sandboxMissing: 'No sandbox: commands do not run',
   language: 'Language',
   theme: 'Theme',
   themeSystem: 'As the system',
@@ -184,7 +185,7 @@ export const en = {
   modelReady: 'Ready: {model}',
   modelAddress: 'Address',
   modelName: 'Model',
-  modelHolds: 'The choice holds until the server restarts; the configuration keeps it.',
+  modelHolds: 'The choice holds until the server restarts; to keep it, write it into the configuration.',
   modelKey: 'Key',
   modelKeyOther: 'Another key',
   modelKeyHint:

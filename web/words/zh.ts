@@ -18,6 +18,7 @@ export const zh: Words = {
   modeStrict: 'strict：只读取、新建，以及清单内的操作',
   sandbox: '沙箱',
   sandboxNone: '没有沙箱：命令不受隔离',
+  sandboxMissing: '没有沙箱：命令不会运行',
   language: '语言',
   theme: '主题',
   themeSystem: '跟随系统',

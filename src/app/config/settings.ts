@@ -149,7 +149,7 @@ export const SETTINGS = {
   provider: setting(
     z.enum(['auto', 'anthropic', 'openai', 'openai-chat']),
     'auto',
-    'How the model is spoken to: Anthropic Messages, OpenAI Responses, or the chat format of Ollama, vLLM, DeepSeek and others. auto: by the key that is there.',
+    'How the model is spoken to: Anthropic Messages, OpenAI Responses, or the chat format of Ollama, vLLM, DeepSeek and others. auto: with modelBaseUrl the chat format, else by the key that is there.',
     neverFromWorkspace,
   ),
   model: setting(

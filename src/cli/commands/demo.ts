@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { copyDemoWorkspace, DEMO_TASK, demoModel } from '../../app/demo.ts';
+import { sandboxTrouble } from '../../app/diagnose.ts';
 import { openAgent } from '../../app/open-agent.ts';
 import { openSession } from '../../app/open-session.ts';
 import { type Cli, failWith } from '../cli.ts';
@@ -22,6 +23,9 @@ async function playDemo(cli: Cli, options: CommonOptions): Promise<void> {
   const stopper = new AbortController();
   const unlisten = cli.io.onInterrupt(() => stopper.abort());
   await withApp(cli, { mode: 'auto', ...options, workspace }, async (app) => {
+    const trouble = sandboxTrouble(app);
+    if (trouble !== undefined && app.sandbox.kind !== 'none')
+      return failWith(cli, { code: 'SANDBOX_UNAVAILABLE', message: trouble });
     const session = newSessionId('demo');
     if (!options.json) {
       cli.print(style.yellow(words.scripted));

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { App } from '../../app/open-app.ts';
 import { type ListedRule, listRules, removeRule, saveRule } from '../../app/rules.ts';
 import { type Cli, failWith } from '../cli.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
@@ -24,10 +25,16 @@ export function define(command: Command, cli: Cli): void {
   );
   sub('remove <id>', actions.remove).action((id: string, options: CommonOptions) =>
     withApp(cli, options, async (app) => {
-      const removed = await removeRule(app, id, 'terminal');
+      const removed = await removeRule(app, await idOf(app, id), 'terminal');
       if (!removed.ok) failWith(cli, removed.error);
     }),
   );
+}
+
+/** A rule that was saved once may also be named by its text. */
+async function idOf(app: App, given: string): Promise<string> {
+  const [only, ...others] = (await listRules(app)).filter(({ id, rule }) => id !== null && rule === given);
+  return others.length === 0 ? (only?.id ?? given) : given;
 }
 
 function save(cli: Cli, rule: Pick<ListedRule, 'rule' | 'verdict'>, options: SaveOptions): Promise<void> {

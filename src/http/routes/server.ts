@@ -1,5 +1,6 @@
 import type { Health } from '../../protocol/health.ts';
 import type { ApiParts } from '../api-parts.ts';
+import type { WorkspaceBackend } from '../backend.ts';
 import { maySee } from '../credentials.ts';
 import { type Handlers, json } from '../handler.ts';
 import { openApiDocument } from '../openapi.ts';
@@ -26,7 +27,7 @@ export function serverRoutes({
         version,
         you: { name: who.name, role: who.role },
         mode: settings.mode(),
-        workspaces: [...theirs.values()].map(({ id, name, sandbox }) => ({ id, name, sandbox })),
+        workspaces: [...theirs.values()].map(toWorkspace),
         model: runner.models().current?.model ?? null,
         pendingApprovals: pending.length,
       };
@@ -62,4 +63,8 @@ export function serverRoutes({
       return refuse('NOT_CONFIGURED', "The server's token was given to it: change it there and start it again.");
     },
   };
+}
+
+function toWorkspace({ id, name, sandbox, sandboxTrouble }: WorkspaceBackend): Health['workspaces'][number] {
+  return { id, name, sandbox, trouble: sandboxTrouble() ?? null };
 }
