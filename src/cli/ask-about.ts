@@ -2,6 +2,7 @@ import type { Answers } from '../kernel/answers.ts';
 import type { ApprovalRecord } from '../kernel/approval.ts';
 import type { ApprovalRequest, Approver } from '../kernel/ports.ts';
 import type { Cli } from './cli.ts';
+import { harmless } from './style.ts';
 
 interface Asking {
   readonly answers: Answers;
@@ -25,7 +26,7 @@ export async function askAbout(
       ? await answers.approve(approval.id, 'terminal', { modifiedArgs, digest })
       : await answers.deny(approval.id, 'terminal', message);
     open = answered.kind === 'refused';
-    if (answered.kind === 'refused') cli.note(`  ${cli.words.said(answered.error.message)}`);
+    if (answered.kind === 'refused') cli.note(`  ${harmless(cli.words.said(answered.error.message))}`);
     else if (answered.kind !== 'answered') cli.note(`  ${cli.words.tooLate(approval.id)}`);
   }
   return true;

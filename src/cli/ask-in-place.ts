@@ -3,7 +3,7 @@ import type { ApprovalRequest, ApprovalResponse, Approver } from '../kernel/port
 import type { Cli } from './cli.ts';
 import { previewLines } from './preview.ts';
 import type { Prompter } from './prompter.ts';
-import { harmless } from './style.ts';
+import { harmless, toJson } from './style.ts';
 
 /** Of what is shown with a question; «?» shows all. */
 const MOST_LINES = 30;
@@ -31,7 +31,9 @@ async function askOne(
 ): Promise<ApprovalResponse> {
   const { words, style } = cli;
   if (signal.aborted) return { approved: false, by: 'terminal' };
-  cli.print(`\n${style.yellow('?')} ${style.bold(words.ask(request.tool))} ${style.line(request.summary, 30)}`);
+  cli.print(
+    `\n${style.yellow('?')} ${style.bold(words.ask(harmless(request.tool)))} ${style.line(request.summary, 30)}`,
+  );
   cli.print(`  ${harmless(words.said(request.reason))}`);
   for (const line of previewLines(request.shown.preview, words, MOST_LINES)) cli.print(style.dim(`  ${line}`));
   prompter.forgetTyped();
@@ -52,7 +54,7 @@ async function askOne(
 }
 
 function details({ words }: Cli, { args, access, shown }: ApprovalRequest): string {
-  const facts = harmless(JSON.stringify({ args, access }, null, 2));
+  const facts = toJson({ args, access }, 2);
   return [facts, ...previewLines(shown.preview, words)].join('\n');
 }
 
@@ -64,7 +66,7 @@ async function edited(
   signal: AbortSignal,
 ): Promise<Record<string, unknown> | undefined> {
   for (;;) {
-    const line = await prompter.ask(`  ${words.askEdit}`, { prefill: JSON.stringify(args), signal });
+    const line = await prompter.ask(`  ${words.askEdit}`, { prefill: toJson(args), signal });
     if (line === undefined || line.trim() === '') return undefined;
     try {
       const value: unknown = JSON.parse(line);

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Failure } from '../kernel/error.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 import type { Io } from './io.ts';
-import type { Style } from './style.ts';
+import { harmless, type Style } from './style.ts';
 import type { Words } from './words.ts';
 
 /** What every command has: where to read and write, in which language, and what the process will end with. */
@@ -25,7 +25,7 @@ export interface CommandModule {
 
 /** One sentence on the error stream, and the exit code that belongs to it. */
 export function failWith(cli: Cli, failure: Failure): void {
-  cli.note(`${cli.style.red('✗')} ${cli.words.said(failure.message)}`);
+  cli.note(`${cli.style.red('✗')} ${harmless(cli.words.said(failure.message))}`);
   cli.exitCode = exitCodeOf(failure);
 }
 

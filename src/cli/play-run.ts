@@ -7,6 +7,7 @@ import { askLeft } from './ask-left.ts';
 import { type Cli, failWith } from './cli.ts';
 import { EXIT } from './exit-codes.ts';
 import { RunView } from './run-view.ts';
+import { toJson } from './style.ts';
 
 export interface PlayedRun {
   readonly app: App;
@@ -39,7 +40,7 @@ export async function playRun(cli: Cli, run: PlayedRun): Promise<boolean> {
   const onEvent = (event: Event) => {
     if (event.session !== session) return;
     if (!json) view.show(event);
-    else cli.print(JSON.stringify(event));
+    else cli.print(toJson(event));
   };
   const stop = app.executor.on(onEvent);
   try {

@@ -4,7 +4,7 @@ import { nearest } from '../kernel/nearest.ts';
 import type { Cli, CommandModule } from './cli.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Io } from './io.ts';
-import { styleFor } from './style.ts';
+import { harmless, styleFor } from './style.ts';
 import { type Words, wordsFor } from './words.ts';
 
 type Name = keyof Words['commands'];
@@ -72,7 +72,8 @@ export async function runCli(argv: readonly string[], io: Io, version: string): 
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
     const wrongUse = error instanceof CommanderError;
     const named = program.commands.find((command) => command.name() === wanted);
-    cli.note(`${cli.style.red('✗')} ${wrongUse ? usageError(cli, error, named) : messageOf(error)}`);
+    const said = wrongUse ? usageError(cli, error, named) : messageOf(error);
+    cli.note(`${cli.style.red('✗')} ${harmless(said)}`);
     return wrongUse ? EXIT.usage : EXIT.failed;
   }
 }

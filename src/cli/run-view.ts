@@ -1,7 +1,7 @@
 import type { Outcome } from '../kernel/call.ts';
 import type { Event, EventData } from '../kernel/event.ts';
 import type { Cli } from './cli.ts';
-import { harmless } from './style.ts';
+import { harmless, toJson } from './style.ts';
 
 const MOST_LINES = 8;
 const LONGEST_ARGUMENTS = 400;
@@ -53,8 +53,7 @@ export class RunView {
     const { style } = this.#cli;
     this.#breakLine();
     this.#shown.add(callId);
-    const given = JSON.stringify(args) ?? '';
-    this.#cli.print(`${style.bold('▸')} ${style.bold(tool)} ${style.dim(clip(harmless(given)))}`);
+    this.#cli.print(`${style.bold('▸')} ${style.bold(harmless(tool))} ${style.dim(clip(toJson(args)))}`);
   }
 
   /** A call that never started is shown when it ends. */
@@ -67,7 +66,9 @@ export class RunView {
     this.#breakLine();
     const mark = wentWell(outcome) ? style.green('✓') : style.red('✗');
     const how = state === 'succeeded' ? '' : ` ${state}`;
-    this.#cli.print(`  ${mark} ${tool}${how} ${style.dim(durationMs === null ? '' : `${Math.round(durationMs)} ms`)}`);
+    this.#cli.print(
+      `  ${mark} ${harmless(tool)}${how} ${style.dim(durationMs === null ? '' : `${Math.round(durationMs)} ms`)}`,
+    );
     const lines = outcome.text.split('\n');
     // What went wrong is never cut: the next step stands at its end.
     const fitted = (line: string) => (outcome.ok ? style.line(line, 4) : harmless(line));

@@ -37,5 +37,15 @@ const LAYOUT: Readonly<Record<string, string>> = { '\n': '\n', '\t': '\t', '\r':
 
 /** Text of a tool or a model as it may be written to a terminal: shown, never obeyed. Line ends and tabs stay. */
 export function harmless(text: string): string {
-  return text.replace(OBEYED, (char) => LAYOUT[char] ?? `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`);
+  return text.replace(OBEYED, (char) => LAYOUT[char] ?? `\\x${hex(char, 2)}`);
+}
+
+/** The same value to whoever reads it, also where a terminal does: JSON leaves some of what is obeyed as it is. */
+export function toJson(value: unknown, indent?: number): string {
+  const text = JSON.stringify(value, null, indent) ?? '';
+  return text.replace(OBEYED, (char) => (char === '\n' ? char : `\\u${hex(char, 4)}`));
+}
+
+function hex(char: string, digits: number): string {
+  return char.charCodeAt(0).toString(16).padStart(digits, '0');
 }

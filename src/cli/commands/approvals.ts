@@ -6,7 +6,7 @@ import type { ApprovalRecord, Shown } from '../../kernel/approval.ts';
 import { type Cli, failWith } from '../cli.ts';
 import { previewLines } from '../preview.ts';
 import { readObject } from '../read-object.ts';
-import { harmless } from '../style.ts';
+import { harmless, toJson } from '../style.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 
 interface AnswerOptions extends CommonOptions {
@@ -43,11 +43,11 @@ async function list(cli: Cli, { store }: App, { json }: CommonOptions): Promise<
   const open = await store.approvals({ state: 'pending' });
   if (open.length === 0 && !json) cli.print(cli.words.nothing);
   for (const approval of open) {
-    if (json) cli.print(JSON.stringify(approval));
+    if (json) cli.print(toJson(approval));
     else {
       const { id, tool, reason, args } = approval;
       cli.print(
-        `${id} ${cli.style.bold(tool)} ${harmless(cli.words.said(reason))}\n  ${cli.style.dim(cli.style.line(JSON.stringify(args) ?? '', 2))}`,
+        `${id} ${cli.style.bold(harmless(tool))} ${harmless(cli.words.said(reason))}\n  ${cli.style.dim(cli.style.line(toJson(args), 2))}`,
       );
     }
   }
@@ -62,11 +62,11 @@ async function show(cli: Cli, app: App, id: string, options: AnswerOptions): Pro
     await reviewed(cli, app, approval, options);
     return;
   }
-  if (json) return cli.print(JSON.stringify(approval));
-  cli.print(`${cli.style.bold(approval.tool)} ${harmless(cli.words.said(approval.reason))}`);
+  if (json) return cli.print(toJson(approval));
+  cli.print(`${cli.style.bold(harmless(approval.tool))} ${harmless(cli.words.said(approval.reason))}`);
   shown(cli, approval.args, approval.shown);
   const always = await answersIn(app).proposal(approval);
-  if (always.ok) cli.print(cli.words.wouldSave(always.value.rules.join(', ')));
+  if (always.ok) cli.print(harmless(cli.words.wouldSave(always.value.rules.join(', '))));
 }
 
 async function approve(cli: Cli, app: App, id: string, options: AnswerOptions): Promise<void> {
@@ -82,7 +82,8 @@ async function approve(cli: Cli, app: App, id: string, options: AnswerOptions): 
   const proposal = await answers.proposal(approval);
   const answered = await answers.approve(id, 'terminal', { always: true });
   said(cli, id, answered);
-  if (proposal.ok && answered.kind === 'answered') cli.print(cli.words.saved(proposal.value.rules.join(', ')));
+  if (proposal.ok && answered.kind === 'answered')
+    cli.print(harmless(cli.words.saved(proposal.value.rules.join(', '))));
 }
 
 /** Shows what the edited arguments would do, and gives what an answer to exactly that is bound to. */
@@ -102,9 +103,9 @@ async function reviewed(
     return undefined;
   }
   const { edit, changed } = review;
-  if (json) cli.print(JSON.stringify({ args: edit.args, changed, shown: edit.shown, verdict: edit.verdict }));
+  if (json) cli.print(toJson({ args: edit.args, changed, shown: edit.shown, verdict: edit.verdict }));
   else {
-    cli.print(cli.words.runsInstead(changed.join(', ')));
+    cli.print(harmless(cli.words.runsInstead(changed.join(', '))));
     shown(cli, edit.args, edit.shown);
   }
   return { modifiedArgs, digest: edit.digest };
@@ -117,7 +118,7 @@ function failed(cli: Cli, error: Parameters<typeof failWith>[1]): undefined {
 
 function shown({ print, words, style }: Cli, args: unknown, about: Shown | null): void {
   if (about !== null) print(`  ${harmless(about.summary)}`);
-  print(style.dim(`  ${harmless(JSON.stringify(args) ?? '')}`));
+  print(style.dim(`  ${toJson(args)}`));
   for (const line of previewLines(about?.preview ?? [], words)) print(`  ${line}`);
 }
 

@@ -8,7 +8,7 @@ import { exitCodeOf } from '../exit-codes.ts';
 import { collect, settingsFrom } from '../flags.ts';
 import { givenArguments } from '../given-arguments.ts';
 import { logPlace } from '../log-place.ts';
-import { harmless } from '../style.ts';
+import { harmless, toJson } from '../style.ts';
 import { toolArguments, toolHelp } from '../tool-arguments.ts';
 import { misplacedSetting, takeSettings } from '../typed-settings.ts';
 import { unknownTool } from '../unknown-tool.ts';
@@ -74,16 +74,16 @@ async function call(cli: Cli, tool: string, words: readonly string[], options: C
     const own = new ExecutionContext({ ...context, sessionId: session, dryRun: options.dryRun ?? false });
     const result = await executor.execute(tool, own, args.value, { signal: stop.signal });
     const { ok, callId, text } = result;
-    const said = (words: string) => (io.stdout.isTTY ? harmless(words) : words);
     if (!ok) cli.exitCode = exitCodeOf(result.error);
     if (json) {
       const what = ok ? { value: result.value } : { error: result.error };
-      cli.print(JSON.stringify({ ok, callId, ...what }));
-    } else if (ok) cli.print(said(text));
+      cli.print(toJson({ ok, callId, ...what }));
+    } else if (ok) cli.print(io.stdout.isTTY ? harmless(text) : text);
     else if (described === undefined) failWith(cli, unknownTool(cli, registry, tool));
     else {
       const next = result.error.code === 'INVALID_INPUT' ? cli.words.nextHelp(`toolwright call ${tool}`) : '';
-      cli.note(`${said(cli.words.said(text))}${next && `. ${next}`}`);
+      const said = `${cli.words.said(text)}${next && `. ${next}`}`;
+      cli.note(io.stderr.isTTY ? harmless(said) : said);
     }
   } finally {
     for (const each of stopAsking) each();

@@ -59,7 +59,7 @@ class Chat {
     const agent = model.ok ? openAgent(app, model.value) : undefined;
     this.#cli.print(style.dim(words.session(this.#session)));
     this.#cli.print(
-      model.ok ? words.withModel(model.value.name) : `${words.said(model.error.message)}\n${words.manual}`,
+      model.ok ? words.withModel(model.value.name) : `${harmless(words.said(model.error.message))}\n${words.manual}`,
     );
     await openSession(app, this.#session, words.chatTitle);
     const play = { app, session: this.#session, json: false, approver: this.approver };
@@ -125,9 +125,9 @@ class Chat {
     for (const id of callId === undefined ? latest.items.map((call) => call.id) : [callId]) {
       if (callId === undefined && !app.workspace.canUndo(id)) continue;
       const undone = await undoCall(app, id, 'terminal');
-      if (undone.ok) return print(words.undone(undone.value.restored.join(', ')));
+      if (undone.ok) return print(words.undone(harmless(undone.value.restored.join(', '))));
       const isForgotten = undone.error.code === 'FILE_NOT_FOUND';
-      if (callId !== undefined || !isForgotten) return note(words.said(undone.error.message));
+      if (callId !== undefined || !isForgotten) return note(harmless(words.said(undone.error.message)));
     }
     print(words.nothing);
   }

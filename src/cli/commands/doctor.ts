@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { diagnose, type Finding } from '../../app/diagnose.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
+import { harmless, toJson } from '../style.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 import { working } from '../working.ts';
 
@@ -12,7 +13,7 @@ export function define(command: Command, cli: Cli): void {
       if (findings.some(({ state }) => state === 'broken')) cli.exitCode = EXIT.configuration;
       if (options.json) {
         const settings = Object.entries(app.loaded.sources).filter(([, source]) => source !== 'default');
-        return cli.print(JSON.stringify({ findings, settings: Object.fromEntries(settings) }));
+        return cli.print(toJson({ findings, settings: Object.fromEntries(settings) }));
       }
       for (const finding of findings) show(cli, finding);
     }),
@@ -21,6 +22,6 @@ export function define(command: Command, cli: Cli): void {
 
 function show({ print, style, words }: Cli, { what, state, detail, repair }: Finding): void {
   const marks = { fine: style.green('✓'), limited: style.yellow('!'), broken: style.red('✗') };
-  print(`${marks[state]} ${style.bold(what)} ${words.said(detail)}`);
-  if (repair !== undefined) print(`  ${words.repair}: ${words.said(repair)}`);
+  print(`${marks[state]} ${style.bold(what)} ${harmless(words.said(detail))}`);
+  if (repair !== undefined) print(`  ${words.repair}: ${harmless(words.said(repair))}`);
 }

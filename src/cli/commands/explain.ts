@@ -7,6 +7,7 @@ import { EXIT } from '../exit-codes.ts';
 import { collect } from '../flags.ts';
 import { givenArguments } from '../given-arguments.ts';
 import { previewLines } from '../preview.ts';
+import { harmless, toJson } from '../style.ts';
 import { toolArguments } from '../tool-arguments.ts';
 import { readToolLine } from '../tool-line.ts';
 import { misplacedSetting, takeSettings } from '../typed-settings.ts';
@@ -44,9 +45,9 @@ export function define(command: Command, cli: Cli): void {
         if (!explained.ok) return failWith(cli, explained.error);
         const { verdict, rule, reason, mode, parts, shown } = explained.value;
         if (verdict === 'deny') cli.exitCode = EXIT.denied;
-        if (options.json) return cli.print(JSON.stringify({ tool: name, verdict, rule, reason, mode, parts, shown }));
-        cli.print(`${name}: ${cli.style.bold(cli.words.verdicts[verdict])}. ${cli.words.said(reason)}`);
-        cli.print(cli.style.dim(`${rule} · ${mode}`));
+        if (options.json) return cli.print(toJson({ tool: name, verdict, rule, reason, mode, parts, shown }));
+        cli.print(`${name}: ${cli.style.bold(cli.words.verdicts[verdict])}. ${harmless(cli.words.said(reason))}`);
+        cli.print(cli.style.dim(`${harmless(rule)} · ${mode}`));
         for (const part of parts)
           cli.print(
             `  ${cli.style.line(`${part.what}: ${cli.words.verdicts[part.verdict]} (${part.rule}) ${cli.words.said(part.reason)}`, 2)}`,

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { App } from '../../app/open-app.ts';
 import type { Cli } from '../cli.ts';
 import { counted } from '../flags.ts';
+import { harmless, toJson } from '../style.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 
 interface HistoryOptions extends CommonOptions {
@@ -28,13 +29,13 @@ async function calls(cli: Cli, { store }: App, { session, tool, limit, json }: H
   const { items } = await store.history({ ...where, newestFirst: true, limit });
   if (items.length === 0 && !json) cli.print(cli.words.nothing);
   for (const call of items) {
-    if (json) cli.print(JSON.stringify(call));
+    if (json) cli.print(toJson(call));
     else {
       const mark = call.state === 'succeeded' ? style.green('✓') : style.red('✗');
       const took = call.durationMs === null ? '' : `${Math.round(call.durationMs)} ms`;
-      const args = style.line(JSON.stringify(call.args) ?? '', 70);
+      const args = style.line(toJson(call.args), 70);
       cli.print(
-        `${mark} ${at(call.requestedAt)} ${call.id} ${style.bold(call.tool)} ${call.state} ${took} ${style.dim(args)}`,
+        `${mark} ${at(call.requestedAt)} ${harmless(call.id)} ${style.bold(harmless(call.tool))} ${call.state} ${took} ${style.dim(args)}`,
       );
     }
   }
@@ -50,7 +51,7 @@ async function sessions(cli: Cli, { store }: App, { limit, json }: HistoryOption
   const newest = all.sort((a, b) => b.updatedAt - a.updatedAt).slice(0, limit);
   for (const session of newest) {
     const { id, updatedAt, lastSeq } = session;
-    cli.print(json ? JSON.stringify(session) : `${at(updatedAt)} ${cli.style.bold(id)} ${lastSeq}`);
+    cli.print(json ? toJson(session) : `${at(updatedAt)} ${cli.style.bold(harmless(id))} ${lastSeq}`);
   }
 }
 

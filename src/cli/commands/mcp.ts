@@ -5,6 +5,7 @@ import type { Cli } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
 import { collect, settingsFrom } from '../flags.ts';
 import { stopSignal } from '../stop-signal.ts';
+import { harmless } from '../style.ts';
 import { addSettings, settingsOf } from '../with-app.ts';
 
 interface McpOptions {
@@ -33,7 +34,7 @@ async function mcp({ io }: Cli, options: McpOptions): Promise<void> {
   void stopSignal(() => process.exit(EXIT.interrupted)).then(() => stop.abort());
   const { signal } = stop;
   const served = await serveMcp({ workspace, env: io.env, flags, headless, input, output, errors, signal });
-  if (!served.ok) console.error(served.error.message);
+  if (!served.ok) console.error(harmless(served.error.message));
   process.exit(served.ok ? EXIT.ok : EXIT.configuration);
 }
 

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { type Cli, failWith } from '../cli.ts';
 import { counted } from '../flags.ts';
 import { RunView } from '../run-view.ts';
+import { toJson } from '../style.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 
 interface ReplayOptions extends CommonOptions {
@@ -21,7 +22,7 @@ export function define(command: Command, cli: Cli): void {
         if (!options.json) cli.print(cli.style.yellow(cli.words.replaying));
         const view = new RunView(cli).replay();
         for (const event of events) {
-          if (options.json) cli.print(JSON.stringify(event));
+          if (options.json) cli.print(toJson(event));
           else view.show(event);
           if (options.delay > 0) await sleep(options.delay);
         }

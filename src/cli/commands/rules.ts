@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { App } from '../../app/open-app.ts';
 import { type ListedRule, listRules, removeRule, saveRule } from '../../app/rules.ts';
 import { type Cli, failWith } from '../cli.ts';
+import { harmless, toJson } from '../style.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 
 interface SaveOptions extends CommonOptions {
@@ -42,7 +43,7 @@ function save(cli: Cli, rule: Pick<ListedRule, 'rule' | 'verdict'>, options: Sav
     const saved = await saveRule(app, { ...rule, ...(options.everywhere && { everywhere: true }) }, 'terminal');
     if (!saved.ok) return failWith(cli, saved.error);
     const { id, verdict, rule: text } = saved.value;
-    cli.print(options.json ? JSON.stringify(saved.value) : `${id} ${verdict} ${text}${placeOf(saved.value)}`);
+    cli.print(options.json ? toJson(saved.value) : `${id} ${verdict} ${harmless(text)}${placeOf(saved.value)}`);
   });
 }
 
@@ -57,8 +58,8 @@ function list(cli: Cli, options: CommonOptions): Promise<void> {
     for (const rule of rules) {
       cli.print(
         options.json
-          ? JSON.stringify(rule)
-          : `${(rule.id ?? 'config').padEnd(12)} ${rule.verdict.padEnd(5)} ${rule.rule}${placeOf(rule)}`,
+          ? toJson(rule)
+          : `${(rule.id ?? 'config').padEnd(12)} ${rule.verdict.padEnd(5)} ${harmless(rule.rule)}${placeOf(rule)}`,
       );
     }
   });

@@ -10,6 +10,7 @@ import { EXIT } from '../exit-codes.ts';
 import { collect, settingsFrom } from '../flags.ts';
 import { logPlace } from '../log-place.ts';
 import { stopSignal } from '../stop-signal.ts';
+import { harmless } from '../style.ts';
 import { addSettings, settingsOf } from '../with-app.ts';
 import { working } from '../working.ts';
 
@@ -55,7 +56,7 @@ async function start(cli: Cli, options: StartOptions): Promise<void> {
   // In the fragment the token stays in the browser: it is never sent as part of an address.
   const address = `${url}/#token=${token}`;
   if (json) cli.print(JSON.stringify({ url, token, workspaces: [...server.workspaces.keys()], takenPort }));
-  else cli.print(words.works(first?.name ?? '', address, `${url}/docs`));
+  else cli.print(words.works(harmless(first?.name ?? ''), address, `${url}/docs`));
   for (const app of server.apps.values()) tellSandbox(cli, app);
   if (takenPort !== null) cli.note(words.takenPort(takenPort));
   await stopped;
@@ -67,7 +68,7 @@ async function start(cli: Cli, options: StartOptions): Promise<void> {
 /** Without one the server is of use, but no command runs: better told now than by the first that is refused. */
 function tellSandbox({ note, style, words }: Cli, app: App): void {
   const trouble = sandboxTrouble(app);
-  if (trouble !== undefined) note(`${style.yellow('!')} ${words.said(trouble)}`);
+  if (trouble !== undefined) note(`${style.yellow('!')} ${harmless(words.said(trouble))}`);
 }
 
 /** Where the web app was built: beside the bundle, also when we run from the sources. */

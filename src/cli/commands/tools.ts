@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { App } from '../../app/open-app.ts';
 import { type Cli, failWith } from '../cli.ts';
-import { harmless } from '../style.ts';
+import { harmless, toJson } from '../style.ts';
 import { unknownTool } from '../unknown-tool.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 
@@ -43,7 +43,7 @@ function list(cli: Cli, { registry, servers }: App, json = false): void {
   const { style } = cli;
   for (const { name, description } of registry.listAll()) {
     const enabled = registry.isEnabled(name);
-    if (json) cli.print(JSON.stringify({ name, enabled, description }));
+    if (json) cli.print(toJson({ name, enabled, description }));
     else
       cli.print(
         `${enabled ? style.green('●') : style.dim('○')} ${style.bold(name)} ${style.line(description, name.length + 3)}`,
@@ -58,8 +58,8 @@ function show(cli: Cli, { registry }: App, name = '') {
   const tool = registry.describeAll().find((one) => one.tool.name === name)?.tool;
   if (tool === undefined) return failWith(cli, unknownTool(cli, registry, name));
   const { description, category, effect, input } = tool;
-  cli.print(`${cli.style.bold(name)} (${category}, ${effect})\n${description}`);
-  cli.print(JSON.stringify(input.json, null, 2));
+  cli.print(`${cli.style.bold(name)} (${category}, ${effect})\n${harmless(description)}`);
+  cli.print(toJson(input.json, 2));
 }
 
 function schema(cli: Cli, { executor, registry }: App, name: string | undefined, format = 'openai') {
@@ -73,7 +73,7 @@ function schema(cli: Cli, { executor, registry }: App, name: string | undefined,
     return failWith(cli, registry.exists(name) ? off : unknownTool(cli, registry, name));
   }
   const schemas = executor.getAllSchemas(format as Format);
-  cli.print(JSON.stringify(name === undefined ? schemas : schemas[at], null, 2));
+  cli.print(toJson(name === undefined ? schemas : schemas[at], 2));
 }
 
 async function switchTool(cli: Cli, { store, registry }: App, tool = '', enabled: boolean): Promise<void> {

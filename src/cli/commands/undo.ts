@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { undoCall } from '../../app/undo-call.ts';
 import { type Cli, failWith } from '../cli.ts';
+import { harmless, toJson } from '../style.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 import { working } from '../working.ts';
 
@@ -9,7 +10,8 @@ export function define(command: Command, cli: Cli): void {
     withApp(cli, options, async (app) => {
       const undone = await working(cli, cli.words.working.undo, undoCall(app, callId, 'terminal'));
       if (!undone.ok) return failWith(cli, undone.error);
-      cli.print(options.json ? JSON.stringify(undone.value) : cli.words.undone(undone.value.restored.join(', ')));
+      const paths = harmless(undone.value.restored.join(', '));
+      cli.print(options.json ? toJson(undone.value) : cli.words.undone(paths));
     }),
   );
 }

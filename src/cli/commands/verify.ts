@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type Cli, failWith } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
+import { harmless, toJson } from '../style.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 import { working } from '../working.ts';
 
@@ -12,10 +13,10 @@ export function define(command: Command, cli: Cli): void {
       if (session !== undefined && sessions === 0)
         return failWith(cli, { code: 'INVALID_INPUT', message: cli.words.noSession(session) });
       if (problems.length > 0) cli.exitCode = EXIT.failed;
-      if (options.json) return cli.print(JSON.stringify(found));
+      if (options.json) return cli.print(toJson(found));
       if (problems.length === 0) return cli.print(`${cli.style.green('✓')} ${cli.words.whole(events, sessions)}`);
       cli.print(`${cli.style.red('✗')} ${cli.words.notWhole}`);
-      for (const problem of problems) cli.print(`  ${problem}`);
+      for (const problem of problems) cli.print(`  ${harmless(problem)}`);
     }),
   );
 }
