@@ -77,7 +77,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
   const { config, sources, stateDir } = loaded.value;
   const opened = await openSealedStore(loaded.value, env);
   if (!opened.ok) return opened;
-  const { store: ledger, blobs, hider } = opened.value;
+  const { store: ledger, recorded, blobs, hider } = opened.value;
   const logger = rest.logger ?? (await openLog(loaded.value, hider, logTo));
   const log = logger ?? silentLogger;
   const shared = { ...rest, ...(logger !== undefined && { logger }) };
@@ -140,6 +140,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     apps,
     mcpApprover,
     ledger,
+    recorded,
     blobs,
     live,
     log,

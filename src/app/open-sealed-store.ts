@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Ledger } from '../kernel/ledger.ts';
 import { ok, type Result } from '../kernel/result.ts';
 import { createHider, type SecretHider, secretValues } from '../runtime/hide-secrets.ts';
 import { sealStore } from '../runtime/sealed-store.ts';
@@ -11,6 +12,8 @@ import { makeStateFolder } from './state-folder.ts';
 
 /** Whoever works on the store hides what it hides, and all hear of a new secret at once. */
 export interface SealedStore extends OpenStore {
+  /** What its records say: nothing is put back into them. */
+  readonly recorded: Pick<Ledger, 'call' | 'approval' | 'approvals'>;
   readonly hider: SecretHider;
 }
 
@@ -26,5 +29,6 @@ export async function openSealedStore(
   const { store, blobs } = opened.value;
   // Values that stand in no record, log or live event.
   const hider = createHider([...secretValues(env), ...Object.values(modelKeys)]);
-  return ok({ store: sealStore(store, hider, new FileVault(join(stateDir, 'sealed'))), blobs, hider });
+  const sealed = sealStore(store, hider, new FileVault(join(stateDir, 'sealed')));
+  return ok({ store: sealed, recorded: store, blobs, hider });
 }

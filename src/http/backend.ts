@@ -71,6 +71,8 @@ export interface Settings {
 export interface Backend {
   readonly version: string;
   readonly ledger: Ledger;
+  /** What the records say, secrets hidden: for whoever looks. Questions are put by the ledger, with what will run. */
+  readonly recorded: Pick<Ledger, 'call' | 'approval' | 'approvals'>;
   readonly blobs: BlobStore;
   /** At least one; the first is the default. */
   readonly workspaces: ReadonlyMap<string, WorkspaceBackend>;

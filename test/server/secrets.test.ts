@@ -90,3 +90,35 @@ test('a call whose secret is not here any more is not taken over', async () => {
   expect(ended).toMatchObject({ state: 'cancelled', outcome: { text: expect.stringContaining('held a secret') } });
   expect(readdirSync(server.workspace)).toEqual(['a.txt']);
 });
+
+test('whoever may not answer a question reads it as the record has it, in every answer', async () => {
+  const { call, approval } = await server.ask({ command: `touch ${TOKEN}` }, 'bash');
+  const answers = `/v1/approvals/${approval.id}`;
+  for (const role of ['viewer', 'agent'] as const) {
+    const token = await server.tokenFor(role, role);
+    const read = [
+      `/v1/calls/${call.id}`,
+      answers,
+      '/v1/approvals?state=pending',
+      `/v1/sessions/${call.session}/events`,
+    ];
+    for (const path of read) {
+      const { status, body } = await server.get(path, token);
+      expect({ role, path, status, text: JSON.stringify(body) }).toMatchObject({
+        status: 200,
+        text: expect.stringContaining('touch [redacted]'),
+      });
+      expect(JSON.stringify(body)).not.toContain(TOKEN);
+    }
+  }
+  const approver = await server.tokenFor('ann', 'approver');
+  const { body: detail } = await server.get(answers, approver);
+  expect([detail.args.command, detail.preview[0].command]).toEqual([`touch ${TOKEN}`, `touch ${TOKEN}`]);
+  expect((await server.get('/v1/approvals', approver)).body.items[0].args.command).toBe(`touch ${TOKEN}`);
+  expect((await server.get(`/v1/calls/${call.id}`, approver)).body.args.command).toBe('touch [redacted]');
+  const repeated = { tool: 'bash', args: { command: `touch ${TOKEN}` }, wait: false };
+  expect((await server.post('/v1/calls', repeated, approver)).body.args.command).toBe('touch [redacted]');
+  const agent = await server.tokenFor('bob', 'agent');
+  const cancelled = await server.post(`/v1/calls/${call.id}/cancel`, {}, agent);
+  expect([cancelled.status, cancelled.body.args.command]).toEqual([202, 'touch [redacted]']);
+});

@@ -4,7 +4,7 @@ import { ExecutionContext } from '../../kernel/execution-context.ts';
 import type { Draft } from '../../kernel/view.ts';
 import type { ApprovalDetail } from '../../protocol/approvals.ts';
 import type { Backend } from '../backend.ts';
-import { type Credential, maySee } from '../credentials.ts';
+import { type Credential, mayDo, maySee } from '../credentials.ts';
 import { type Answer, type Handlers, json } from '../handler.ts';
 import { failureResponse, refuse } from '../problem.ts';
 import { SessionPlaces } from '../sessions-of.ts';
@@ -15,11 +15,14 @@ type ApprovalHandlers = Pick<Handlers, 'listApprovals' | 'getApproval' | 'review
 const LIMITED_RULE = 'Your token is for some sessions, and a rule would hold in all: allow this call alone.';
 
 export function approvalRoutes(backend: Backend): ApprovalHandlers {
-  const { ledger, answers } = backend;
+  const { answers } = backend;
   const places = new SessionPlaces(backend);
 
+  /** Whoever may say yes sees exactly what runs; whoever looks reads the record. */
+  const questionsFor = (who: Credential) => (mayAnswer(who) ? backend.ledger : backend.recorded);
+
   async function visible(id: string, who: Credential): Promise<ApprovalRecord | null> {
-    const approval = await ledger.approval(id);
+    const approval = await questionsFor(who).approval(id);
     return approval !== null && maySee(who, approval.session) ? approval : null;
   }
 
@@ -32,7 +35,8 @@ export function approvalRoutes(backend: Backend): ApprovalHandlers {
 
   async function detail(approval: ApprovalRecord, who: Credential): Promise<ApprovalDetail> {
     const { access = [], verdicts = [], preview = [] } = shownOf(approval) ?? {};
-    const proposal = approval.state === 'pending' ? await answers.proposal(approval) : undefined;
+    const isAsked = approval.state === 'pending' && mayAnswer(who);
+    const proposal = isAsked ? await answers.proposal(approval) : undefined;
     const draft = approval.state === 'pending' ? await draftOf(approval, who) : undefined;
     const shownDraft = draft === undefined ? null : { path: draft.path, before: draft.before, after: draft.after };
     // The protocol's types are those of the kernel, without its readonly.
@@ -65,9 +69,14 @@ export function approvalRoutes(backend: Backend): ApprovalHandlers {
       const { state, session, limit } = query;
       const filters = { ...(state !== undefined && { state }), ...(session !== undefined && { session }) };
       const items: ApprovalRecord[] = [];
+      const questions = questionsFor(who);
       // What the token may not see is passed over, until there is one more than a page holds or nothing is left.
       for (let { after } = query, isLast = false; !isLast && items.length <= limit; ) {
-        const found = await ledger.approvals({ ...filters, ...(after !== undefined && { after }), limit: limit + 1 });
+        const found = await questions.approvals({
+          ...filters,
+          ...(after !== undefined && { after }),
+          limit: limit + 1,
+        });
         items.push(...found.filter((each) => maySee(who, each.session)));
         after = found.at(-1)?.id;
         isLast = found.length <= limit;
@@ -105,6 +114,10 @@ export function approvalRoutes(backend: Backend): ApprovalHandlers {
       return toResponse(await answers.deny(params.id ?? '', who.name, body.message), who);
     },
   };
+}
+
+function mayAnswer({ role }: Credential): boolean {
+  return mayDo(role, 'approver');
 }
 
 function unknown(): Response {

@@ -28,13 +28,13 @@ const TOO_MANY = {
 };
 
 export function callRoutes(backend: Backend): CallHandlers {
-  const { ledger, blobs } = backend;
+  const { ledger, recorded, blobs } = backend;
   const places = new SessionPlaces(backend);
   const underWay = new FairPlaces(AT_ONCE);
   const told = new ToldCalls([...backend.workspaces.values()].map(({ executor }) => executor));
 
   async function visible(id: string, who: Credential): Promise<CallRecord | null> {
-    const call = await ledger.call(id);
+    const call = await recorded.call(id);
     return call !== null && maySee(who, call.session) ? call : null;
   }
 
@@ -78,12 +78,12 @@ export function callRoutes(backend: Backend): CallHandlers {
       const call = await visible(params.id ?? '', who);
       if (call === null) return unknownCall();
       if (!(await backend.cancel(call, who.name))) return refuse('CONFLICT', `The call has ended: ${call.state}.`);
-      return json(callView((await ledger.call(call.id)) ?? call), 202);
+      return json(callView((await recorded.call(call.id)) ?? call), 202);
     },
 
     async undoCall({ params, who }) {
       const id = params.id ?? '';
-      const call = await ledger.call(id);
+      const call = await recorded.call(id);
       const found = await places.ofCall(call, who);
       // Known to a journal alone where what its call left in the log was pruned; to which of them, they say.
       const place = found.find((each) => each.canUndo(id)) ?? (call === null ? undefined : found[0]);
@@ -130,16 +130,16 @@ export function callRoutes(backend: Backend): CallHandlers {
       };
       start(id, place, body, who, { onRecorded, patience: toldOfIt.signal }).then(resolve, () => resolve(id));
     });
-    return typeof first === 'string' ? answer(await ledger.call(first)) : ended(id, place, body.key, first);
+    return typeof first === 'string' ? answer(await recorded.call(first)) : ended(id, place, body.key, first);
   }
 
   /** A repeated key leads to the earlier call. */
   async function ended(id: string, { workspace }: Place, key: string | undefined, result: ToolResult): Promise<Answer> {
     const known = told.take(id, effectIn(workspace));
     const { callId } = result;
-    if (callId === null || callId === id) return answer(known ?? (await ledger.call(id)), result);
+    if (callId === null || callId === id) return answer(known ?? (await recorded.call(id)), result);
     const conflict = keyConflict(result, key);
-    return conflict === undefined ? answer(await ledger.call(callId), result) : failureResponse(conflict);
+    return conflict === undefined ? answer(await recorded.call(callId), result) : failureResponse(conflict);
   }
 
   async function start(
