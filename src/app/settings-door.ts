@@ -65,10 +65,10 @@ export function createSettings(
   };
 }
 
-/** The workspace's own file goes on to tighten what the user chooses. */
+/** What the workspace's own file says gives way to a tighter mode alone. Of plan and strict, neither is. */
 function boundMode({ loaded: { workspaceMode } }: App, wanted: Config['mode']): Config['mode'] {
-  const made = workspaceMode === null ? { refused: '' } : SETTINGS.mode.tighten(wanted, workspaceMode);
-  return 'value' in made ? made.value : wanted;
+  if (workspaceMode === null) return wanted;
+  return 'value' in SETTINGS.mode.tighten(workspaceMode, wanted) ? wanted : workspaceMode;
 }
 
 export async function reloadRules(apps: ReadonlyMap<string, App>): Promise<void> {

@@ -35,12 +35,32 @@ describe('the mode', () => {
     mkdirSync(join(server.workspace, '.toolwright'));
     writeFileSync(join(server.workspace, '.toolwright/config.json'), '{"mode": "plan"}');
     await server.start();
-    expect(await server.send('PUT', '/v1/mode', { mode: 'auto' })).toMatchObject({
-      status: 409,
-      body: { detail: expect.stringContaining('keeps it in mode plan') },
-    });
+    // Strict lets new files be written, which plan does not.
+    for (const mode of ['auto', 'ask', 'strict']) {
+      expect(await server.send('PUT', '/v1/mode', { mode })).toMatchObject({
+        status: 409,
+        body: { detail: expect.stringContaining('keeps it in mode plan') },
+      });
+    }
     expect((await server.get('/v1/health')).body.mode).toBe('plan');
-    expect(await server.send('PUT', '/v1/mode', { mode: 'strict' })).toMatchObject({ body: { mode: 'strict' } });
+    const written = await server.post('/v1/calls', { tool: 'write_file', args: { path: 'new.txt', content: 'x' } });
+    expect(written.body).toMatchObject({ state: 'denied' });
+  });
+
+  test('may be tighter than that of a workspace, and leaves one where it is that is neither', async () => {
+    server = new TestServer();
+    const strict = join(server.home, 'strict');
+    for (const [folder, mode] of [
+      [server.workspace, 'ask'],
+      [strict, 'strict'],
+    ] as const) {
+      mkdirSync(join(folder, '.toolwright'), { recursive: true });
+      writeFileSync(join(folder, '.toolwright/config.json'), JSON.stringify({ mode }));
+    }
+    server.with({ workspaces: [server.workspace, strict] });
+    await server.start();
+    expect(await server.send('PUT', '/v1/mode', { mode: 'plan' })).toMatchObject({ body: { mode: 'plan' } });
+    expect([...server.host.apps.values()].map(({ rules }) => rules.mode())).toEqual(['plan', 'strict']);
   });
 });
 
