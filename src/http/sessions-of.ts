@@ -10,12 +10,20 @@ export interface Place {
   readonly workspace: WorkspaceBackend;
 }
 
+interface NewSession {
+  readonly workspace: WorkspaceBackend;
+  readonly who: Credential;
+  readonly title: string | null;
+}
+
 const MOST_KNOWN = 10_000;
+const OWN = 'api-';
 
 /** Which workspace sessions belong to. That never changes, so it is looked up once. */
 export class SessionPlaces {
   readonly #backend: Backend;
   readonly #known = new Map<string, WorkspaceBackend>();
+  readonly #making = new Set<string>();
 
   constructor(backend: Backend) {
     this.#backend = backend;
@@ -37,7 +45,7 @@ export class SessionPlaces {
    * belongs to a workspace that this server does not have, one beside it. It may not be there yet.
    */
   async own(who: Credential): Promise<Place | undefined> {
-    const session = who.sessions?.[0] ?? `api-${who.name}`;
+    const session = who.sessions?.[0] ?? ownSession(who);
     const found = await this.find(session, who);
     if (found !== undefined) return { session, workspace: found };
     const first = firstOf(this.#backend);
@@ -60,11 +68,28 @@ export class SessionPlaces {
     who: Credential,
     title: string | null = null,
   ): Promise<WorkspaceBackend | undefined> {
-    const agent = who.role === 'agent' ? who.name : null;
-    const data = { workspace: workspace.id, title, agent, by: who.name };
-    await this.#backend.ledger.note(session, { type: 'session.created', callId: null, at: Date.now(), data });
+    await this.#note(session, { workspace, who, title });
     // Somebody else may have been quicker: what the store says counts.
     return this.find(session, who);
+  }
+
+  /** False when it is there already: of those who make one at the same moment, in whatever process, the first does. */
+  async make(session: string, by: NewSession): Promise<boolean> {
+    if (this.#making.has(session)) return false;
+    this.#making.add(session);
+    try {
+      return (await this.#backend.ledger.session(session)) === null && (await this.#note(session, by)) === 1;
+    } finally {
+      this.#making.delete(session);
+    }
+  }
+
+  /** Which event of the session it is. */
+  async #note(session: string, { workspace, who, title }: NewSession): Promise<number> {
+    const agent = who.role === 'agent' ? who.name : null;
+    const data = { workspace: workspace.id, title, agent, by: who.name };
+    const event = { type: 'session.created', callId: null, at: Date.now(), data } as const;
+    return (await this.#backend.ledger.note(session, event)).seq;
   }
 
   /** The workspaces in which somebody may take back what a call did; for one that is not in the log, all of theirs. */
@@ -84,6 +109,15 @@ export class SessionPlaces {
     if (this.#known.size >= MOST_KNOWN) this.#known.clear();
     this.#known.set(session, workspace);
   }
+}
+
+/** Where it works that names no session: no other token may choose its workspace. */
+export function isOwnOfAnother(session: string, who: Credential): boolean {
+  return session.startsWith(OWN) && session !== ownSession(who) && who.sessions === null;
+}
+
+function ownSession({ name }: Credential): string {
+  return `${OWN}${name}`;
 }
 
 /** A token that is limited to sessions sees the workspaces of those, and no other. */

@@ -134,6 +134,47 @@ describe('workspaces of one server', () => {
   });
 });
 
+describe('a session', () => {
+  test('that a token works in without naming one is opened by that token alone', async () => {
+    const [alice, eve] = [await server.tokenFor('alice', 'agent'), await server.tokenFor('eve', 'agent')];
+    const theirs = await server.post('/v1/sessions', { id: 'api-alice', workspace: there }, eve);
+    expect(theirs).toMatchObject({ status: 403, body: { detail: expect.stringContaining('of another token') } });
+    expect((await server.post('/v1/sessions', { id: 'api-nobody', workspace: there }, eve)).status).toBe(403);
+    const read = { tool: 'read_file', args: { path: 'a.txt' } };
+    expect((await server.post('/v1/calls', read, alice)).body).toMatchObject({ state: 'succeeded' });
+    expect((await server.post('/v1/sessions', { id: 'api-eve', workspace: there }, eve)).status).toBe(201);
+    const granted = await server.tokenFor('granted', 'agent', ['api-shared']);
+    expect((await server.post('/v1/sessions', { id: 'api-shared' }, granted)).status).toBe(201);
+  });
+
+  test('is made once, whoever else makes it at the same moment', async () => {
+    for (let round = 0; round < 10; round++) {
+      const id = `twice-${round}`;
+      const made = await Promise.all([here, there].map((workspace) => server.post('/v1/sessions', { id, workspace })));
+      expect(made.map(({ status }) => status).toSorted()).toEqual([201, 409]);
+      const winner = made.find(({ status }) => status === 201)?.body;
+      expect((await server.get(`/v1/sessions/${id}`)).body.workspace).toBe(winner.workspace);
+      expect(await server.host.ledger.events(id)).toMatchObject([{ data: { workspace: winner.workspace } }]);
+    }
+  });
+
+  test('is made once also where another process makes it at the same moment', async () => {
+    const { ledger } = server.host;
+    const { session } = ledger;
+    const data = { workspace: there, title: null, agent: null, by: 'another process' };
+    ledger.session = async (id) => {
+      const before = await session(id);
+      if (before === null) await ledger.note(id, { type: 'session.created', callId: null, at: Date.now(), data });
+      return before;
+    };
+    try {
+      expect((await server.post('/v1/sessions', { id: 'elsewhere', workspace: here })).status).toBe(409);
+    } finally {
+      ledger.session = session;
+    }
+  });
+});
+
 describe('a token', () => {
   test('that is taken back while its stream is being opened gets none', async () => {
     const token = await server.tokenFor('hasty', 'viewer', ['first']);

@@ -5,7 +5,7 @@ import type { Backend } from '../backend.ts';
 import { maySee } from '../credentials.ts';
 import { type Handlers, json } from '../handler.ts';
 import { failureResponse, refuse } from '../problem.ts';
-import { firstOf, SessionPlaces, workspacesFor } from '../sessions-of.ts';
+import { firstOf, isOwnOfAnother, SessionPlaces, workspacesFor } from '../sessions-of.ts';
 import { sessionView } from '../views.ts';
 
 type SessionHandlers = Pick<
@@ -29,12 +29,13 @@ export function sessionRoutes(backend: Backend): SessionHandlers {
     async createSession({ body, who }) {
       const id = body.id ?? randomUUID();
       if (!maySee(who, id)) return refuse('FORBIDDEN', 'Your token is for other sessions.');
+      if (isOwnOfAnother(id, who)) return refuse('FORBIDDEN', OF_ANOTHER);
       const first = firstOf(backend);
       const theirs = new Map([[first.id, first], ...(await workspacesFor(backend, who))]);
       const workspace = theirs.get(body.workspace ?? first.id);
       if (workspace === undefined) return refuse('NOT_FOUND', `There is no workspace ${body.workspace} here.`);
-      if ((await ledger.session(id)) !== null) return refuse('CONFLICT', `There is a session ${id} already.`);
-      await places.open(id, workspace, who, body.title ?? null);
+      const isMade = await places.make(id, { workspace, who, title: body.title ?? null });
+      if (!isMade) return refuse('CONFLICT', `There is a session ${id} already.`);
       const opened = await ledger.session(id);
       return opened === null ? refuse('INTERNAL', 'The session could not be recorded.') : json(view(opened), 201);
     },
@@ -95,6 +96,8 @@ export function sessionRoutes(backend: Backend): SessionHandlers {
     },
   };
 }
+
+const OF_ANOTHER = 'A session that begins with api- is of another token: choose another id.';
 
 interface Message {
   messageId: string;
