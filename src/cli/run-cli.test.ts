@@ -124,6 +124,23 @@ test('the language is that of the flag, else of the locale', async () => {
   expect((await cli(place, ['frobnicate'], zh)).err).toBe('✗ 没有命令 frobnicate。 用 toolwright --help 查看用法。\n');
 });
 
+test('the language may stand before the command and behind it, and the command runs as it does without', async () => {
+  using place = cliPlace(PATH);
+  for (const lang of [['--lang', 'zh'], ['--lang=zh'], ['--lang', 'tools']]) {
+    const missing = await cli(place, [...lang, 'undo', 'no-such-call']);
+    const said = lang.includes('tools') ? 'no-such-call' : /[\u4e00-\u9fff]/;
+    expect([lang, missing.code, missing.err]).toEqual([lang, 1, expect.stringMatching(said)]);
+  }
+  expect(await cli(place, ['--lang', 'zh', 'frobnicate'])).toMatchObject({ code: 2 });
+  const behind = [['tools'], ['tools', 'show', 'bash'], ['history']];
+  for (const words of behind) expect((await cli(place, [...words, '--lang', 'zh'])).code).toBe(0);
+  expect((await cli(place, ['call', '--lang', 'zh', 'list_directory'])).code).toBe(0);
+  // Behind its name it is a parameter of the tool.
+  await cli(place, ['call', 'no_such_tool', '--lang', 'zh']);
+  expect(JSON.parse((await cli(place, ['history', '--json', '--limit', '1'])).out).args).toEqual({ lang: 'zh' });
+  expect(await cli(place, ['--lang'])).toMatchObject({ code: 2, err: expect.stringContaining('--lang needs a value') });
+});
+
 test('what stops a start is said in Chinese too', async () => {
   using place = cliPlace(PATH);
   const zh = { LANG: 'zh_CN.UTF-8' };

@@ -32,8 +32,9 @@ const COMMANDS: Partial<Record<Name, () => Promise<CommandModule>>> = {
 };
 
 /** Runs one command line and says what the process should end with. */
-export async function runCli(argv: readonly string[], io: Io, version: string): Promise<number> {
-  const words = wordsFor(io.env, langOf(argv));
+export async function runCli(typed: readonly string[], io: Io, version: string): Promise<number> {
+  const { lang, argv } = takeLang(typed);
+  const words = wordsFor(io.env, lang);
   const cli: Cli = {
     io,
     argv,
@@ -107,8 +108,18 @@ function usageError({ words, argv }: Cli, { code, message }: CommanderError, nam
   return [said, ours, meant && words.didYouMean(meant), next].filter(Boolean).join(' ');
 }
 
-/** Needed before anything is parsed: the help is in that language too. */
-function langOf(argv: readonly string[]): string | undefined {
-  const at = argv.findIndex((word) => word === '--lang' || word.startsWith('--lang='));
-  return at === -1 ? undefined : (argv[at]?.split('=')[1] ?? argv[at + 1]);
+/**
+ * Before anything is parsed: the help is in that language too. It holds wherever it stands but behind the name of a tool,
+ * where it may be a parameter of that.
+ */
+function takeLang(typed: readonly string[]): { lang: string | undefined; argv: readonly string[] } {
+  const at = typed.findIndex((word) => word === '--lang' || word.startsWith('--lang='));
+  const [command = '', tool] = typed.slice(0, Math.max(0, at)).filter((word) => !word.startsWith('-'));
+  const length = typed[at] === '--lang' ? 2 : 1;
+  const isParameter = TAKE_PARAMETERS.includes(command) && tool !== undefined;
+  if (at === -1 || isParameter || at + length > typed.length) return { lang: undefined, argv: typed };
+  const lang = length === 2 ? typed[at + 1] : typed[at]?.slice('--lang='.length);
+  return { lang, argv: typed.toSpliced(at, length) };
 }
+
+const TAKE_PARAMETERS = ['call', 'explain'];
