@@ -10,3 +10,9 @@ export async function openSession({ store, workspace }: App, session: string, ti
   const data = { ...said, by: 'terminal' };
   await store.note(session, { type: 'session.created', callId: null, at: Date.now(), data });
 }
+
+/** The workspace of a session that belongs to another one: what was said and agreed to there is not about this one. */
+export async function workspaceElsewhere({ store, workspace }: App, session: string): Promise<string | undefined> {
+  const found = (await store.session(session))?.workspace ?? undefined;
+  return found === workspaceId(workspace.root) ? undefined : found;
+}

@@ -288,6 +288,39 @@ test('a task runs headless: what needs a person is refused, and the rest is done
   expect((await cli(place, ['verify'])).out).toContain('The record is whole');
 });
 
+test('a session goes on in its own workspace, and says where that is anywhere else', async () => {
+  using place = cliPlace(PATH, { 'other/b.txt': 'beta' });
+  await using model = await saying({ text: 'Here.' });
+  expect((await cli(place, ['run', 'hi', '--session', 's1'], toModel(model.url))).code).toBe(0);
+  const there = ['-w', join(place.workspace, 'other')];
+  for (const words of [
+    ['run', 'hi', '--session', 's1'],
+    ['run', 'hi', '--resume', 's1'],
+    ['run', '--resume', 's1'],
+    ['chat', '--session', 's1'],
+  ]) {
+    const { code, err } = await cli(place, [...words, ...there], { input: 'hi\n', ...toModel(model.url) });
+    const said = expect.stringMatching(
+      /Session s1 belongs to ws-[0-9a-f]{8}: run it there, or leave --(session|resume) out/,
+    );
+    expect([words, code, err]).toEqual([words, 2, said]);
+  }
+  expect(model.requests).toHaveLength(1);
+  const zh = { env: { ...Object(toModel(model.url)).env, LANG: 'zh_CN.UTF-8' } };
+  expect((await cli(place, ['run', '--resume', 's1', ...there], zh)).err).toContain('会话 s1 属于 ws-');
+});
+
+test('a run is not taken up where there is none, and that is wrong use', async () => {
+  using place = cliPlace(PATH);
+  await using model = await saying({ text: 'Here.' });
+  const typo = await cli(place, ['run', '--resume', 'typo'], toModel(model.url));
+  expect(typo).toMatchObject({ code: 2, err: expect.stringContaining('There is no session typo. toolwright history') });
+  await cli(place, ['run', 'hi', '--session', 's1'], toModel(model.url));
+  const over = await cli(place, ['run', '--resume', 's1'], toModel(model.url));
+  expect(over).toMatchObject({ code: 2, err: expect.stringContaining('Session s1 has no run to take up') });
+  expect(model.requests).toHaveLength(1);
+});
+
 test('[E20] each error code reaches a program through the command line', { timeout: 180_000 }, async () => {
   using place = cliPlace(PATH, { '.env': 'SECRET=1' });
   const calls = [

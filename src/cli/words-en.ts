@@ -89,6 +89,8 @@ export const en = {
   didYouMean: (meant: string) => `Did you mean ${meant}?`,
   nextHelp: (command: string) => `${command} --help lists what there is.`,
   sayWhat: 'Say what to do: toolwright run "list the largest files".',
+  otherWorkspace: (session: string, workspace: string, option: string) =>
+    `Session ${session} belongs to ${workspace}: run it there, or leave ${option} out.`,
   nothingToResume: (session: string) => `Session ${session} has no run to take up.`,
   scripted:
     'This is a script, not a model: its decisions were written beforehand. The tools and what they do are real.',

@@ -90,6 +90,7 @@ export const zh: typeof en = {
   didYouMean: (meant) => `是否想输入 ${meant}？`,
   nextHelp: (command) => `用 ${command} --help 查看用法。`,
   sayWhat: '请说明要做什么：toolwright run "列出最大的文件"。',
+  otherWorkspace: (session, workspace, option) => `会话 ${session} 属于 ${workspace}：请在那里运行，或去掉 ${option}。`,
   nothingToResume: (session) => `会话 ${session} 没有可继续的运行。`,
   scripted: '这是脚本，不是模型：它的决定是事先写好的。工具以及工具所做的事都是真实的。',
   noDemo: '此安装不含演示工作区，请用 --workspace 指定。',

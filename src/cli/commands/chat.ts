@@ -10,6 +10,7 @@ import { askInPlace } from '../ask-in-place.ts';
 import { askLeft } from '../ask-left.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
+import { isHere } from '../is-here.ts';
 import { playRun } from '../play-run.ts';
 import { Prompter } from '../prompter.ts';
 import { RunView } from '../run-view.ts';
@@ -55,6 +56,7 @@ class Chat {
 
   async talk(app: App): Promise<void> {
     const { words, style, io } = this.#cli;
+    if (!(await isHere(this.#cli, app, { session: this.#session, option: '--session' }))) return;
     const model = openModel(app.loaded.config, io.env, app.loaded.modelKeys);
     const agent = model.ok ? openAgent(app, model.value) : undefined;
     this.#cli.print(style.dim(words.session(this.#session)));

@@ -5,6 +5,7 @@ import { openSession } from '../../app/open-session.ts';
 import { askInPlace } from '../ask-in-place.ts';
 import { type Cli, failWith } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
+import { isHere } from '../is-here.ts';
 import { playRun } from '../play-run.ts';
 import { Prompter } from '../prompter.ts';
 import { newSessionId } from '../session-id.ts';
@@ -54,11 +55,18 @@ async function runTask(cli: Cli, task: string, options: RunOptions): Promise<voi
       return;
     }
     const session = options.resume ?? options.session ?? newSessionId('run');
-    if (!options.json) cli.note(cli.style.dim(words.session(session)));
+    const option = options.resume === undefined ? '--session' : '--resume';
+    if (!(await isHere(cli, app, { session, option }))) return;
     const resumed = options.resume !== undefined && task === '';
+    if (resumed && (await app.store.session(session)) === null) return wrongUse(words.noSession(session));
+    if (!options.json) cli.note(cli.style.dim(words.session(session)));
     if (!resumed) await openSession(app, session, task);
     const play = { app, agent: openAgent(app, model.value), session, signal: stopper.signal, json: !!options.json };
     const played = await playRun(cli, { ...play, ...asked, task: resumed ? null : task });
-    if (!played) cli.note(words.nothingToResume(session));
+    if (!played) wrongUse(words.nothingToResume(session));
+  }
+
+  function wrongUse(message: string): void {
+    failWith(cli, { code: 'INVALID_INPUT', message });
   }
 }
