@@ -146,7 +146,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     log,
     workspaces: new Map([...apps].map(([id, app]) => [id, toBackend(id, app)])),
     answers,
-    settings: createSettings(apps, { ledger, config }),
+    settings: createSettings(apps, ledger),
     runner,
     cancel: (call, by) => cancelCall(ledger, live, call, by),
     onLive,

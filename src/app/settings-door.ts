@@ -2,14 +2,12 @@ import type { Settings } from '../http/backend.ts';
 import type { Ledger } from '../kernel/ledger.ts';
 import { fail, ok } from '../kernel/result.ts';
 import { type Config, SETTINGS } from './config/settings.ts';
+import { keptOff } from './kept-off.ts';
 import type { App } from './open-app.ts';
 import { listRules, removeRule, saveRuleIn } from './rules.ts';
 
 /** Changes are recorded with who made them, and hold in every process; here they hold when the promise is kept. */
-export function createSettings(
-  apps: ReadonlyMap<string, App>,
-  { ledger, config }: { ledger: Ledger; config: Config },
-): Settings {
+export function createSettings(apps: ReadonlyMap<string, App>, ledger: Ledger): Settings {
   const [first, ...others] = apps.values();
   if (first === undefined) throw new Error('a host has at least one workspace');
   return {
@@ -52,9 +50,8 @@ export function createSettings(
     },
 
     async switchTool(tool, enabled, by) {
-      if (enabled && config.disabledTools.includes(tool)) {
-        return fail('CONFLICT', `${tool} is switched off in the configuration (disabledTools): change it there.`);
-      }
+      const off = enabled ? keptOff(first, tool) : undefined;
+      if (off !== undefined) return { ok: false, error: off };
       await ledger.record({ type: 'tool.switched', at: Date.now(), data: { tool, enabled, by } });
       for (const { registry } of apps.values()) {
         if (enabled) registry.enable(tool);

@@ -9,7 +9,7 @@ export function makeStateFolder(folder: string): Result<void> {
     return ok(undefined);
   } catch (error) {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException;
-    const next = 'Make it writable, or name another folder: TOOLWRIGHT_STATE_DIR=/folder, or --set stateDir=/folder.';
+    const next = 'Make it writable, or name another folder: TOOLWRIGHT_STATE_DIR=/folder.';
     return fail('NOT_CONFIGURED', `Toolwright cannot write its record in ${folder} (${code}). ${next}`);
   }
 }

@@ -405,6 +405,28 @@ test('rules, switches and explanations act on every later call', async () => {
   expect((await cli(place, ['explain', 'read_file', '.env'])).code).toBe(3);
 });
 
+test('a tool that the configuration keeps off is not said to be on', async () => {
+  using place = cliPlace(PATH, { '.toolwright/config.json': '{"disabledTools": ["bash"]}' });
+  const on = await cli(place, ['tools', 'enable', 'bash']);
+  const said = '✗ bash is switched off in the configuration (disabledTools): change it there.\n';
+  expect(on).toEqual({ code: 1, out: '', err: said });
+  expect(await cli(place, ['tools', 'schema', 'bash'])).toMatchObject({ code: 3, err: said });
+  expect((await cli(place, ['tools', 'disable', 'bash'])).code).toBe(0);
+  expect((await cli(place, ['tools', 'enable', 'web_fetch'])).out).toBe('web_fetch is on.\n');
+});
+
+test('a record that cannot be written says what every command takes', async () => {
+  using place = cliPlace(PATH);
+  const nowhere = { XDG_STATE_HOME: '/dev/null' };
+  for (const words of [['tools'], ['call', 'read_file', '--path', 'a'], ['token', 'ann', '--role', 'viewer']]) {
+    const { code, err } = await cli(place, words, { env: nowhere });
+    expect([words, code, err]).toEqual([words, 4, expect.stringContaining('another folder: TOOLWRIGHT_STATE_DIR=/')]);
+    expect(err).not.toContain('--set');
+  }
+  const zh = await cli(place, ['tools'], { env: { ...nowhere, LANG: 'zh_CN.UTF-8' } });
+  expect(zh.err).toContain('或指定别的目录：TOOLWRIGHT_STATE_DIR=/folder。');
+});
+
 test('init writes a file with every setting as a comment, which loads, and never overwrites it', async () => {
   using place = cliPlace(PATH);
   expect((await cli(place, ['init'])).out).toContain('config.json');

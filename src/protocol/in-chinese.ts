@@ -121,8 +121,12 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^Run `toolwright verify` for all of it\.$/, '运行 `toolwright verify` 查看全部问题。'],
   [/^search works$/, '搜索正常'],
   [
-    /^Toolwright cannot write its record in (.+) \((\w+)\)\. Make it writable, or name another folder: (.+), or (.+)\.$/,
-    'Toolwright 无法在 $1 写入记录（$2）。请让它可写，或指定别的目录：$3，或 $4。',
+    /^Toolwright cannot write its record in (.+) \((\w+)\)\. Make it writable, or name another folder: (.+)\.$/,
+    'Toolwright 无法在 $1 写入记录（$2）。请让它可写，或指定别的目录：$3。',
+  ],
+  [
+    /^(.+) is switched off in the configuration \(disabledTools\): change it there\.$/,
+    '$1 已在配置（disabledTools）中关闭：请在那里修改。',
   ],
   [/^Install it: (.+)$/s, '请安装：$1'],
   [/^commands run unprotected$/, '命令在没有保护的情况下运行'],

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { keptOff } from '../../app/kept-off.ts';
 import type { App } from '../../app/open-app.ts';
 import { type Cli, failWith } from '../cli.ts';
 import { harmless, toJson } from '../style.ts';
@@ -62,22 +63,27 @@ function show(cli: Cli, { registry }: App, name = '') {
   cli.print(toJson(input.json, 2));
 }
 
-function schema(cli: Cli, { executor, registry }: App, name: string | undefined, format = 'openai') {
+function schema(cli: Cli, app: App, name: string | undefined, format = 'openai') {
   if (!FORMATS.includes(format as Format)) {
     failWith(cli, { code: 'INVALID_INPUT', message: cli.words.noFormat(format, FORMATS.join(', ')) });
     return;
   }
+  const { executor, registry } = app;
   const at = executor.offered().findIndex((one) => one.name === name);
   if (name !== undefined && at === -1) {
-    const off = { code: 'TOOL_DISABLED', message: cli.words.isOff(name) } as const;
+    const message = keptOff(app, name)?.message ?? cli.words.isOff(name);
+    const off = { code: 'TOOL_DISABLED', message } as const;
     return failWith(cli, registry.exists(name) ? off : unknownTool(cli, registry, name));
   }
   const schemas = executor.getAllSchemas(format as Format);
   cli.print(toJson(name === undefined ? schemas : schemas[at], 2));
 }
 
-async function switchTool(cli: Cli, { store, registry }: App, tool = '', enabled: boolean): Promise<void> {
+async function switchTool(cli: Cli, app: App, tool = '', enabled: boolean): Promise<void> {
+  const { store, registry } = app;
   if (!registry.exists(tool)) return failWith(cli, unknownTool(cli, registry, tool));
+  const off = enabled ? keptOff(app, tool) : undefined;
+  if (off !== undefined) return failWith(cli, off);
   await store.record({ type: 'tool.switched', at: Date.now(), data: { tool, enabled, by: 'terminal' } });
   cli.print(cli.words.switched(tool, enabled));
 }
