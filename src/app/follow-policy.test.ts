@@ -75,7 +75,7 @@ test('a rule and a switch of another process that come while they are first read
     await store.record({ type: 'tool.switched', at: Date.now(), data: { tool: 'glob', enabled: false, by: 'ana' } });
     return read;
   };
-  const kept = { store, blobs: app.blobs, hider: app.hider };
+  const kept = { store, recorded: store, blobs: app.blobs, hider: app.hider };
   const env = { PATH: '/usr/local/bin:/usr/bin:/bin' };
   const second = await openApp({ workspace: workspace.root, home, env, store: kept });
   if (!second.ok) throw new Error(second.error.message);

@@ -13,14 +13,30 @@ export type ListedRule = Omit<RuleRecord, 'id' | 'savedAt'> & {
   readonly savedAt: number | null;
 };
 
-/** The configuration's rules and the saved ones, the strictest first. The former may hold secrets, which are hidden. */
-export async function listRules({ loaded, store, hider }: App): Promise<ListedRule[]> {
-  const saved = await store.rules();
-  const fixed = { id: null, by: null, savedAt: null, workspace: null };
+/**
+ * The rules of the configuration, those that the workspaces' own files add to it, and the saved ones, the strictest first.
+ * What stands in a file may hold secrets, which are hidden.
+ */
+export async function listRules([app, ...others]: readonly [App, ...App[]]): Promise<ListedRule[]> {
+  const saved = await app.store.rules();
   return (['deny', 'ask', 'allow'] as const).flatMap((verdict) => [
-    ...loaded.config[verdict].map((rule) => ({ ...fixed, rule: hider.hide(rule), verdict })),
+    ...app.loaded.config[verdict]
+      .filter((rule) => !addedIn(app, verdict).includes(rule))
+      .map((rule) => fixed(app, { rule, verdict, workspace: null })),
+    ...[app, ...others].flatMap((each) => {
+      const workspace = workspaceId(each.workspace.root);
+      return addedIn(each, verdict).map((rule) => fixed(each, { rule, verdict, workspace }));
+    }),
     ...saved.filter((one) => one.verdict === verdict),
   ]);
+}
+
+function addedIn({ loaded: { workspaceRules } }: App, verdict: RuleRecord['verdict']): readonly string[] {
+  return verdict === 'allow' ? [] : workspaceRules[verdict];
+}
+
+function fixed({ hider }: App, { rule, ...rest }: Pick<RuleRecord, 'rule' | 'verdict' | 'workspace'>): ListedRule {
+  return { id: null, rule: hider.hide(rule), ...rest, by: null, savedAt: null };
 }
 
 /** What loosens holds in this workspace unless it is to hold everywhere; what tightens always does. */

@@ -29,7 +29,7 @@ export function createSettings(apps: ReadonlyMap<string, App>, ledger: Ledger): 
       return ok(undefined);
     },
 
-    rules: () => listRules(first),
+    rules: () => listRules([first, ...others]),
 
     async saveRule({ rule, verdict, workspace = null }, by) {
       if (workspace !== null && !apps.has(workspace)) {

@@ -134,6 +134,34 @@ describe('workspaces of one server', () => {
   });
 });
 
+test("rules of the workspaces' own files are listed with their workspace, for those who see it", async () => {
+  await using server = new TestServer();
+  const other = join(server.home, 'other');
+  for (const [folder, rules] of [
+    [server.workspace, { deny: ['bash(make *)', 'bash(rm *)'] }],
+    [other, { deny: ['bash(npm *)'], ask: ['web_fetch'] }],
+  ] as const) {
+    mkdirSync(join(folder, '.toolwright'), { recursive: true });
+    writeFileSync(join(folder, '.toolwright/config.json'), JSON.stringify(rules));
+  }
+  server.with({ workspaces: [server.workspace, other], flags: { deny: 'bash(rm *)' } });
+  await server.start();
+  const [one = '', two = ''] = server.host.workspaces.keys();
+  await server.post('/v1/rules', { rule: 'bash(curl *)', verdict: 'deny' });
+  await server.post('/v1/sessions', { id: 'second', workspace: two });
+  const seen = async (token?: string) =>
+    (await server.get('/v1/rules', token)).body.items.map(({ rule, workspace }: Json) => [rule, workspace]);
+  const everywhere = ['bash(rm *)', null];
+  const saved = ['bash(curl *)', null];
+  const ofSecond = [
+    ['bash(npm *)', two],
+    ['web_fetch', two],
+  ];
+  expect(await seen()).toEqual([everywhere, ['bash(make *)', one], ofSecond[0], saved, ofSecond[1]]);
+  const limited = await server.tokenFor('limited', 'viewer', ['second']);
+  expect(await seen(limited)).toEqual([everywhere, ofSecond[0], saved, ofSecond[1]]);
+});
+
 describe('a session', () => {
   test('that a token works in without naming one is opened by that token alone', async () => {
     const [alice, eve] = [await server.tokenFor('alice', 'agent'), await server.tokenFor('eve', 'agent')];

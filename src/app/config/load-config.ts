@@ -29,6 +29,8 @@ export interface LoadedConfig {
   readonly proposedServers: Config['mcpServers'];
   /** The mode that the workspace's own file asks for: it may only be tighter than what the user chooses. */
   readonly workspaceMode: Config['mode'] | null;
+  /** The rules of the configuration that the workspace's own file added to the user's. */
+  readonly workspaceRules: Pick<Config, 'ask' | 'deny'>;
 }
 
 export interface ConfigSources {
@@ -68,11 +70,13 @@ export async function loadConfig({
   const found = [platform, user, kept, environment, flag, search].flatMap((source) => source.problems);
   let proposedServers: Config['mcpServers'] = {};
   let workspaceMode: Config['mode'] | null = null;
+  let workspaceRules: LoadedConfig['workspaceRules'] = { ask: [], deny: [] };
   if (workspace !== undefined) {
     const path = join(workspace, '.toolwright', 'config.json');
     const file = await checkWorkspaceFile(path);
     proposedServers = file.values.mcpServers ?? {};
     workspaceMode = file.values.mode ?? null;
+    workspaceRules = { ask: addedTo(chosen, file.values, 'ask'), deny: addedTo(chosen, file.values, 'deny') };
     found.push(...file.problems, ...tighten(path, chosen, file.values));
   }
   const problems = found.map(hideSecrets);
@@ -90,6 +94,7 @@ export async function loadConfig({
     modelKeysPath,
     proposedServers,
     workspaceMode,
+    workspaceRules,
     search: search.settings,
   });
 }
@@ -110,6 +115,11 @@ function choose(layers: readonly (readonly [Source, PartialConfig])[]): Chosen {
     }
   }
   return { config, sources } as Chosen;
+}
+
+function addedTo({ config }: Chosen, values: PartialConfig, name: 'ask' | 'deny'): string[] {
+  const users = config[name] as string[];
+  return [...new Set(values[name])].filter((rule) => !users.includes(rule));
 }
 
 function tighten(path: string, { config, sources }: Chosen, values: PartialConfig): string[] {

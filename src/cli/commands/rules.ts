@@ -53,7 +53,7 @@ function placeOf({ workspace }: ListedRule): string {
 
 function list(cli: Cli, options: CommonOptions): Promise<void> {
   return withApp(cli, options, async (app) => {
-    const rules = await listRules(app);
+    const rules = await listRules([app]);
     if (rules.length === 0 && !options.json) cli.print(cli.words.nothing);
     for (const rule of rules) {
       cli.print(
