@@ -8,6 +8,33 @@ export interface Doorway {
   readonly origins: ReadonlySet<string>;
 }
 
+interface Place {
+  readonly scheme: 'http' | 'https';
+  readonly host: string;
+  readonly port: number;
+  readonly publicUrl: string | undefined;
+}
+
+const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
+const USUAL_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
+
+/** By which names clients come to this place: in small letters, and where the port is the usual one, without it. */
+export function doorwayOf({ scheme, host, port, publicUrl }: Place): Doorway {
+  // What follows % is which link an address is of: it holds on this machine alone.
+  const own = host.includes(':') ? `[${host.replace(/%.*/, '')}]` : host;
+  const named = host === '0.0.0.0' || host === '::' ? LOOPBACK : [...LOOPBACK, own];
+  const addresses = [
+    ...named.map((name) => `${scheme}://${name}:${port}`),
+    ...(publicUrl === undefined ? [] : [publicUrl]),
+  ];
+  const urls = addresses.filter((address) => URL.canParse(address)).map((address) => new URL(address));
+  const withPort = (url: URL) => `${url.hostname}:${url.port || USUAL_PORTS[url.protocol]}`;
+  return {
+    hosts: new Set(urls.flatMap((url) => [url.host, withPort(url)])),
+    origins: new Set(urls.map(({ origin }) => origin)),
+  };
+}
+
 /**
  * Looked at before anything else, a token included: a page of another origin, or a name that was made to point at this
  * machine, gets no further. Undefined when the request may come in.

@@ -8,7 +8,7 @@ import type { Backend } from './backend.ts';
 import { createApi } from './create-api.ts';
 import type { Credentials } from './credentials.ts';
 import { EventStreams } from './event-streams.ts';
-import { type Doorway, turnAway } from './guard.ts';
+import { type Doorway, doorwayOf, turnAway } from './guard.ts';
 import { OpenAnswers } from './open-answers.ts';
 import { toProblem } from './problem.ts';
 import { endSlowRequests } from './slow-requests.ts';
@@ -28,6 +28,7 @@ export interface ServeOptions {
 }
 
 export interface RunningServer {
+  /** Without a slash at its end. */
   readonly url: string;
   readonly port: number;
   /** Readers are told, no new request comes in, and those under way get until `drained` and a moment to end. */
@@ -49,7 +50,7 @@ export async function serve(
   const open = new OpenAnswers();
   const api = createApi({ backend, credentials, streams, open, isStopping: () => stopping, pages });
   const answer = getRequestListener(api.fetch, { overrideGlobalObjects: false });
-  const doorway = { hosts: new Set<string>(), origins: new Set<string>() };
+  let doorway: Doorway = { hosts: new Set(), origins: new Set() };
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
     if (stopping) response.setHeader('Connection', 'close');
@@ -76,13 +77,13 @@ export async function serve(
     return listening;
   }
   const scheme = tls === undefined ? 'http' : 'https';
-  openDoor(doorway, { scheme, host, port: listening.value, publicUrl });
+  doorway = doorwayOf({ scheme, host, port: listening.value, publicUrl });
   const stop = [
     credentials.onRevoked((tokenHash) => open.cut(tokenHash)),
     backend.onLive((event) => streams.tellLive(event)),
   ];
   return ok({
-    url: publicUrl ?? `${scheme}://${host.includes(':') ? `[${host}]` : host}:${listening.value}`,
+    url: publicUrl?.replace(/\/+$/, '') ?? `${scheme}://${host.includes(':') ? `[${host}]` : host}:${listening.value}`,
     port: listening.value,
     async close(drained) {
       stopping = true;
@@ -126,29 +127,6 @@ function takenPort(host: string, port: number): Result<never> {
 function cannotListen(host: string, port: number, error: unknown): Result<never> {
   const next = 'Choose another address with --host or another port with --port.';
   return fail('NOT_CONFIGURED', `The server cannot listen on ${host}:${port}: ${messageOf(error)}. ${next}`);
-}
-
-interface Place {
-  scheme: string;
-  host: string;
-  port: number;
-  publicUrl: string | undefined;
-}
-
-function openDoor(doorway: { hosts: Set<string>; origins: Set<string> }, place: Place): Doorway {
-  const { scheme, host, port, publicUrl } = place;
-  const loopback = ['127.0.0.1', 'localhost', '[::1]'];
-  const named = host === '0.0.0.0' || host === '::' ? loopback : [...loopback, host.includes(':') ? `[${host}]` : host];
-  for (const name of named) {
-    doorway.hosts.add(`${name}:${port}`);
-    doorway.origins.add(`${scheme}://${name}:${port}`);
-  }
-  if (publicUrl !== undefined) {
-    const url = new URL(publicUrl);
-    doorway.hosts.add(url.host);
-    doorway.origins.add(url.origin);
-  }
-  return doorway;
 }
 
 const SECURITY_HEADERS: readonly (readonly [string, string])[] = [

@@ -38,6 +38,15 @@ test('the usual port gives way to the next free one', async () => {
   await running.value.close();
 });
 
+test('links begin with the public address, with or without a slash at its end', async () => {
+  for (const publicUrl of ['https://tools.example.org', 'https://tools.example.org/', 'https://example.org/tools/']) {
+    const running = await serve(server.host, server.tokens, { port: 0, publicUrl });
+    if (!running.ok) throw new Error(running.error.message);
+    await running.value.close();
+    expect(`${running.value.url}/docs`).toBe(`${publicUrl.replace(/\/$/, '')}/docs`);
+  }
+});
+
 test("a key that is not the certificate's is refused with the next step", async () => {
   const { workspace, home } = server;
   const [tlsCert, tlsKey] = [join(home, 'cert.pem'), join(home, 'key.pem')];
