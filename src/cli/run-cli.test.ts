@@ -86,6 +86,15 @@ test('explain takes parameters as call does, and a tool that is off is still sho
   expect([schema.code, schema.err]).toEqual([3, '✗ bash is off; toolwright tools enable bash switches it on.\n']);
 });
 
+test('explain judges what a shell gave it, line ends and control characters included', async () => {
+  using place = cliPlace(PATH);
+  for (const command of ['ls\ntouch b', 'echo "a\\b"', 'echo \u001b']) {
+    const typed = await cli(place, ['explain', 'bash', command, '--json']);
+    const flag = await cli(place, ['explain', 'bash', '--command', command, '--json']);
+    expect(JSON.parse(typed.out)).toEqual(JSON.parse(flag.out));
+  }
+});
+
 test('a setting is a flag of call and explain too, and holds for the call', async () => {
   using place = cliPlace(PATH);
   const input = ['--input', '{"path":"new.txt","content":"x"}'];

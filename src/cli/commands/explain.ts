@@ -64,5 +64,10 @@ function argumentsOf(words: readonly string[], schema: JsonSchema): Result<Recor
   if (words[0]?.startsWith('--')) return toolArguments(words, schema);
   const [only = ''] = words;
   if (words.length === 1 && only.trim().startsWith('{')) return ok(readToolLine(only, schema));
-  return ok(readToolLine(words.map((word) => JSON.stringify(word)).join(' '), schema));
+  return ok(readToolLine(words.map(quoted).join(' '), schema));
+}
+
+/** A word of the shell as a word of the line, as it is. */
+function quoted(word: string): string {
+  return `"${word.replace(/["\\]/g, '\\$&')}"`;
 }
