@@ -34,7 +34,7 @@ export function define(command: Command, cli: Cli): void {
 
 /** A rule that was saved once may also be named by its text. */
 async function idOf(app: App, given: string): Promise<string> {
-  const [only, ...others] = (await listRules(app)).filter(({ id, rule }) => id !== null && rule === given);
+  const [only, ...others] = (await listRules([app])).filter(({ id, rule }) => id !== null && rule === given);
   return others.length === 0 ? (only?.id ?? given) : given;
 }
 
