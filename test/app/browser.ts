@@ -107,6 +107,11 @@ export async function openQuestion(page: Page): Promise<Locator> {
   return dialog;
 }
 
+/** To the end of what would run now, as a person scrolls there. */
+export async function scrollToEnd(dialog: Locator): Promise<void> {
+  await dialog.locator('.approval-details > :last-child').scrollIntoViewIfNeeded();
+}
+
 function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {

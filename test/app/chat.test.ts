@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { callCard, callTool, closeBrowser, openQuestion, TestApp } from './browser.ts';
+import { callCard, callTool, closeBrowser, openQuestion, scrollToEnd, TestApp } from './browser.ts';
 
 const LONG = { timeout: 120_000 };
 /** Runs in the page. */
@@ -147,6 +147,8 @@ describe('approvals', () => {
     await dialog.getByRole('button', { name: 'Edit' }).click();
     await dialog.getByRole('tab', { name: 'Form' }).click();
     await dialog.getByLabel(/^content /).fill('mine\n');
+    await dialog.locator('[data-diff]').getByText('+mine').waitFor({ state: 'attached' });
+    await scrollToEnd(dialog);
     await dialog.getByRole('button', { name: 'Allow with my changes' }).click();
     const card = callCard(page, 'write_file');
     await card.getByText('Done').waitFor();
@@ -183,10 +185,12 @@ describe('approvals', () => {
       await expect.poll(() => allow.isEnabled()).toBe(false);
       await dialog.getByRole('tab', { name: 'Form' }).click();
       await dialog.getByLabel(/^content /).fill('mine\n');
+      await dialog.locator('[data-diff]').getByText('+mine').waitFor({ state: 'attached' });
+      await scrollToEnd(dialog);
       await dialog.getByRole('button', { name: 'Allow with my changes' }).waitFor();
       await expect.poll(() => allow.isEnabled(), { timeout: 10_000 }).toBe(true);
       await dialog.getByRole('tab', { name: 'Changes' }).click();
-      await dialog.getByText('theirs', { exact: true }).waitFor();
+      await dialog.locator('.cm-content').getByText('theirs', { exact: true }).waitFor();
       expect(await allow.textContent()).toBe('Allow once');
       await dialog.getByRole('tab', { name: 'Form' }).click();
       await dialog.getByLabel(/^content /).fill('hidden\n');

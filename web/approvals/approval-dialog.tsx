@@ -54,7 +54,7 @@ function Question({
 }): ReactNode {
   const say = useWords();
   const armed = useArmed(approval.digest);
-  const [seen, setSeen] = useState(false);
+  const [seen, setSeen] = useState<ReadonlySet<string>>(new Set());
   const [editing, setEditing] = useState(false);
   const [always, setAlways] = useState(false);
   const [edited, setEdited] = useState<Edit | null>(null);
@@ -88,10 +88,12 @@ function Question({
     setEdited(null);
     setBroken(false);
   };
+  const noteSeen = (shown: string) => setSeen((now) => new Set(now).add(shown));
   const deny = () =>
     answer(() => api('deny', { at: { id: approval.id }, body: words.trim() === '' ? {} : { message: words } }));
-  const unseen = !seen && edited === null;
-  const ready = armed && !busy && !broken && !unseen && edited?.digest !== null;
+  const { digest } = edited ?? approval;
+  const unseen = digest === null || !seen.has(digest);
+  const ready = armed && !busy && !broken && !unseen;
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const isYes = event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !isComposing(event);
@@ -108,10 +110,12 @@ function Question({
           {editing ? (
             <>
               <Expiry at={approval.expiresAt} />
-              <EditArguments approval={approval} onEdited={setEdited} onBroken={setBroken} />
+              <EditArguments approval={approval} onEdited={setEdited} onBroken={setBroken} onSeen={noteSeen} />
             </>
           ) : (
-            <WhatRuns approval={approval} onSeen={() => setSeen(true)} />
+            <WhatRuns planned={approval} onSeen={noteSeen}>
+              <Expiry at={approval.expiresAt} />
+            </WhatRuns>
           )}
           <WhyItAsks approval={approval} />
           {always && (
@@ -126,7 +130,7 @@ function Question({
       <div className="flex flex-wrap gap-2 border-line border-t px-4 py-3">
         <div className="w-full empty:hidden">
           <Trouble text={trouble ?? staleBecause} />
-          {unseen && <p className="text-sm text-warn">{say('scrollToEnd')}</p>}
+          {unseen && digest !== null && <p className="text-sm text-warn">{say('scrollToEnd')}</p>}
         </div>
         <button type="button" className="button danger" disabled={!armed || busy} onClick={() => void deny()}>
           {say('deny')}

@@ -7,7 +7,7 @@ import { LatePart } from '../show/late-part.tsx';
 import { type Schema, SchemaForm, type Values } from '../show/schema-form.tsx';
 import { Trouble } from '../show/trouble.tsx';
 import { useWords } from '../words/words.ts';
-import { Preview } from './what-runs.tsx';
+import { WhatRuns } from './what-runs.tsx';
 
 const DraftEditor = lazy(() => import('./draft-editor.tsx').then(({ DraftEditor }) => ({ default: DraftEditor })));
 
@@ -26,10 +26,12 @@ export function EditArguments({
   approval,
   onEdited,
   onBroken,
+  onSeen,
 }: {
   approval: ApprovalDetail;
   onEdited: (edit: Edit | null) => void;
   onBroken: (broken: boolean) => void;
+  onSeen: (digest: string) => void;
 }): ReactNode {
   const say = useWords();
   const [schema, setSchema] = useState<Schema | null>(null);
@@ -107,20 +109,27 @@ export function EditArguments({
           <Trouble text={trouble} />
         </LatePart>
       )}
-      <Review approval={approval} values={values} onReviewed={(digest) => onEdited({ args: values, digest })} />
+      <Review
+        approval={approval}
+        values={values}
+        onReviewed={(digest) => onEdited({ args: values, digest })}
+        onSeen={onSeen}
+      />
     </section>
   );
 }
 
-/** What the changed arguments would do, from the server: the same checks as on approving them. */
+/** What would run now: of changed arguments the server says it, with the same checks as on approving them. */
 function Review({
   approval,
   values,
   onReviewed,
+  onSeen,
 }: {
   approval: ApprovalDetail;
   values: Values;
   onReviewed: (digest: string | null) => void;
+  onSeen: (digest: string) => void;
 }): ReactNode {
   const say = useWords();
   const [review, setReview] = useState<Answer<'reviewEdit'> | null>(null);
@@ -149,15 +158,14 @@ function Review({
       clearTimeout(timer);
     };
   }, [values, round]);
+  const planned = isSame(values, approval.args) ? approval : review;
   return (
     <div className="mt-2 flex flex-col gap-2">
       <button type="button" className="button w-fit" onClick={() => setRound(round + 1)}>
         {say('checkEdit')}
       </button>
       <Trouble text={trouble} />
-      {review?.preview.map((block, index) => (
-        <Preview key={index} block={block} />
-      ))}
+      {planned !== null && <WhatRuns planned={planned} onSeen={onSeen} />}
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { messageOf } from '../api/api.ts';
 import { useWords } from '../words/words.ts';
+import { rowsFor } from './rows-for.ts';
 
 /** JSON as text. What does not parse is kept for mending and handed to nobody. */
 export function JsonField({
@@ -37,7 +38,7 @@ export function JsonField({
       <textarea
         {...(id !== undefined && { id })}
         {...(label !== undefined && { 'aria-label': label })}
-        rows={Math.max(rows, Math.min(20, text.split('\n').length))}
+        rows={Math.max(rows, Math.min(20, rowsFor(text)))}
         spellCheck={false}
         className="field code"
         value={text}

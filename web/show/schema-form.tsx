@@ -1,6 +1,7 @@
 import { type ReactNode, useId } from 'react';
 import { useWords } from '../words/words.ts';
 import { JsonField } from './json-field.tsx';
+import { rowsFor } from './rows-for.ts';
 
 export interface Schema {
   readonly type?: string | readonly string[];
@@ -115,7 +116,7 @@ function Input({ id, schema, required, value, onChange }: FieldProps & { id: str
       <textarea
         id={id}
         {...about}
-        rows={Math.min(16, Math.max(1, text.split('\n').length))}
+        rows={Math.min(16, rowsFor(text))}
         spellCheck={false}
         className="field code"
         value={text}
