@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { closeBrowser, openQuestion, TestApp } from './browser.ts';
+import { callCard, callTool, closeBrowser, openQuestion, TestApp } from './browser.ts';
 
 const LONG = { timeout: 120_000 };
 const READY = { timeout: 15_000 };
@@ -36,6 +36,57 @@ async function editAs(dialog: Locator, way: 'Form' | 'JSON'): Promise<void> {
 async function scrollToEnd(dialog: Locator): Promise<void> {
   await dialog.locator('.approval-details > :last-child').scrollIntoViewIfNeeded();
 }
+
+describe('what the form shows is what is sent', () => {
+  test('[E17] a field with broken JSON blocks the yes until it is mended', LONG, async () => {
+    const { dialog, allow } = await asked({ command: 'rmdir none', env: { FOO: 'aa' } });
+    await editAs(dialog, 'Form');
+    const env = dialog.getByLabel(/^env /);
+    await env.fill('{"FOO":"bb"}');
+    await scrollToEnd(dialog);
+    await expect.poll(() => allow.isEnabled(), READY).toBe(true);
+    await env.fill('{"FOO":"cc",');
+    await dialog.getByText('This is not valid JSON').waitFor();
+    expect(await allow.isEnabled()).toBe(false);
+    await dialog.getByLabel(/^cwd /).fill('.');
+    await dialog.locator('.approval-details').getByText('cwd').waitFor();
+    expect(await allow.isEnabled()).toBe(false);
+    await env.fill('{"FOO":"dd"}');
+    await dialog.locator('.approval-details').getByText('dd').waitFor();
+    await scrollToEnd(dialog);
+    await expect.poll(() => allow.isEnabled(), READY).toBe(true);
+  });
+
+  test('[E17] a number that is none blocks the yes', LONG, async () => {
+    const { dialog, allow, page } = await asked({ command: 'rmdir none', timeout: 5 });
+    await expect.poll(() => allow.isEnabled(), READY).toBe(true);
+    await editAs(dialog, 'Form');
+    await dialog.getByLabel(/^timeout /).focus();
+    await page.keyboard.press('End');
+    await page.keyboard.type('e');
+    await expect.poll(() => allow.isEnabled(), READY).toBe(false);
+    await page.waitForTimeout(800);
+    expect(await allow.isEnabled()).toBe(false);
+  });
+
+  test('a tool is not run with a field that is broken; one that may be text takes it as it is', LONG, async () => {
+    const page = await app.open();
+    await page.locator('#composer').fill('/bash');
+    await page.keyboard.press('Enter');
+    const form = page.getByRole('form', { name: 'bash' });
+    await form.getByLabel(/^command /).fill('pwd');
+    await form.getByLabel(/^env /).fill('{"FOO":');
+    const run = form.getByRole('button', { name: 'Run' });
+    await expect.poll(() => run.isEnabled(), READY).toBe(false);
+    await page.keyboard.press('Control+Enter');
+    await form.getByRole('button', { name: 'Cancel' }).click();
+    await callTool(page, 'grep', { pattern: 'one', include: '*.nothing' });
+    await callCard(page, 'grep').getByText('Done').waitFor();
+    const { items } = (await app.server.get('/v1/history')).body;
+    expect(items[0]).toMatchObject({ tool: 'grep', args: { include: '*.nothing' } });
+    expect(items.filter(({ args }: { args: { command?: string } }) => args.command === 'pwd')).toEqual([]);
+  });
+});
 
 describe('what runs after an edit', () => {
   test('[E17] must have been in sight to its end as well', LONG, async () => {

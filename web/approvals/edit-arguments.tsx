@@ -69,10 +69,11 @@ export function EditArguments({
   };
   /** What was half written goes with its field. The diff begins as the call was asked for, so what runs does as well. */
   const goTo = (next: Way) => {
+    if (next === way) return;
     latest.current += 1;
     onBroken(false);
     setTrouble(null);
-    if (next === 'diff' && way !== 'diff') take(approval.args as Values);
+    if (next === 'diff') take(approval.args as Values);
     setWay(next);
   };
   const ways: readonly Way[] = draft === null ? ['form', 'json'] : ['diff', 'form', 'json'];
@@ -93,7 +94,9 @@ export function EditArguments({
           </button>
         ))}
       </div>
-      {way === 'form' && schema !== null && <SchemaForm schema={schema} values={values} onChange={take} />}
+      {way === 'form' && schema !== null && (
+        <SchemaForm schema={schema} values={values} onChange={take} onBroken={onBroken} />
+      )}
       {way === 'json' && (
         <JsonField
           label={say('asJson')}

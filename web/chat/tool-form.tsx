@@ -23,6 +23,7 @@ export function ToolForm({
   const [schema, setSchema] = useState<Schema | null>(null);
   const draft = useStore(drafts).get(tool.name);
   const [busy, setBusy] = useState(false);
+  const [broken, setBroken] = useState(false);
   const [trouble, setTrouble] = useState<string | null>(null);
   useEffect(() => {
     if (!drafts.get().has(tool.name)) writeDraft(tool.name, {});
@@ -41,7 +42,7 @@ export function ToolForm({
   };
   const run = async (event?: FormEvent) => {
     event?.preventDefault();
-    if (busy || draft === undefined) return;
+    if (busy || broken || draft === undefined) return;
     setBusy(true);
     setTrouble(null);
     try {
@@ -74,11 +75,16 @@ export function ToolForm({
         </button>
       </div>
       {schema !== null && draft !== undefined && (
-        <SchemaForm schema={schema} values={draft.values} onChange={(values) => writeDraft(tool.name, values)} />
+        <SchemaForm
+          schema={schema}
+          values={draft.values}
+          onChange={(values) => writeDraft(tool.name, values)}
+          onBroken={setBroken}
+        />
       )}
       <div className="sticky bottom-[-0.75rem] -mx-3 -mb-3 mt-3 flex flex-col gap-2 border-line border-t bg-page px-3 py-2">
         <Trouble text={trouble} />
-        <button type="submit" className="button primary w-fit" disabled={busy}>
+        <button type="submit" className="button primary w-fit" disabled={busy || broken}>
           <Play size={16} aria-hidden />
           {say('run')}
         </button>

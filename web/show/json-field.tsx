@@ -3,12 +3,13 @@ import { messageOf } from '../api/api.ts';
 import { useWords } from '../words/words.ts';
 import { rowsFor } from './rows-for.ts';
 
-/** JSON as text. What does not parse is kept for mending and handed to nobody. */
+/** JSON as text. What does not parse is kept for mending and handed to nobody; with `orText` it is a text as it stands. */
 export function JsonField({
   id,
   label,
   value,
   rows = 3,
+  orText = false,
   onChange,
   onBroken,
 }: {
@@ -16,21 +17,23 @@ export function JsonField({
   label?: string;
   value: unknown;
   rows?: number;
+  orText?: boolean;
   onChange: (value: unknown) => void;
-  onBroken?: (broken: boolean) => void;
+  onBroken: (broken: boolean) => void;
 }): ReactNode {
   const say = useWords();
-  const [text, setText] = useState(() => (value === undefined ? '' : JSON.stringify(value, null, 2)));
+  const parse = orText ? jsonOrText : JSON.parse;
+  const [text, setText] = useState(() => textOf(value, parse));
   const [trouble, setTrouble] = useState<string | null>(null);
   const take = (typed: string) => {
     setText(typed);
     try {
-      onChange(typed.trim() === '' ? undefined : JSON.parse(typed));
+      onChange(typed.trim() === '' ? undefined : parse(typed));
       setTrouble(null);
-      onBroken?.(false);
+      onBroken(false);
     } catch (error) {
       setTrouble(messageOf(error));
-      onBroken?.(true);
+      onBroken(true);
     }
   };
   return (
@@ -51,4 +54,18 @@ export function JsonField({
       )}
     </>
   );
+}
+
+function jsonOrText(typed: string): unknown {
+  try {
+    return JSON.parse(typed);
+  } catch {
+    return typed;
+  }
+}
+
+function textOf(value: unknown, parse: (typed: string) => unknown): string {
+  if (value === undefined) return '';
+  const isPlain = typeof value === 'string' && parse === jsonOrText && parse(value) === value;
+  return isPlain ? value : JSON.stringify(value, null, 2);
 }

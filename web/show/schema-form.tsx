@@ -1,4 +1,4 @@
-import { type ReactNode, useId } from 'react';
+import { type ReactNode, useId, useRef } from 'react';
 import { useWords } from '../words/words.ts';
 import { JsonField } from './json-field.tsx';
 import { rowsFor } from './rows-for.ts';
@@ -11,19 +11,26 @@ export interface Schema {
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
 }
 
 export type Values = Record<string, unknown>;
 
-/** A form for the arguments of any tool. An optional argument that was never touched is not sent. */
+/**
+ * A form for the arguments of any tool. An optional argument that was never touched is not sent. While `onBroken` has told
+ * of a field that cannot be read, `values` are not what the form shows.
+ */
 export function SchemaForm({
   schema,
   values,
   onChange,
+  onBroken,
 }: {
   schema: Schema;
   values: Values;
   onChange: (values: Values) => void;
+  onBroken: (broken: boolean) => void;
 }): ReactNode {
   const names = Object.keys(schema.properties ?? {});
   const set = (name: string, value: unknown) => {
@@ -31,6 +38,12 @@ export function SchemaForm({
     if (value === undefined) delete next[name];
     else next[name] = value;
     onChange(next);
+  };
+  const { current: broken } = useRef(new Set<string>());
+  const note = (name: string, isBroken: boolean) => {
+    if (isBroken) broken.add(name);
+    else broken.delete(name);
+    onBroken(broken.size > 0);
   };
   return (
     <div className="flex flex-col gap-3">
@@ -42,6 +55,7 @@ export function SchemaForm({
           required={schema.required?.includes(name) ?? false}
           value={values[name]}
           onChange={(value) => set(name, value)}
+          onBroken={(isBroken) => note(name, isBroken)}
         />
       ))}
     </div>
@@ -54,6 +68,7 @@ interface FieldProps {
   required: boolean;
   value: unknown;
   onChange: (value: unknown) => void;
+  onBroken: (broken: boolean) => void;
 }
 
 function Field(props: FieldProps): ReactNode {
@@ -75,7 +90,7 @@ function Field(props: FieldProps): ReactNode {
   );
 }
 
-function Input({ id, schema, required, value, onChange }: FieldProps & { id: string }): ReactNode {
+function Input({ id, schema, required, value, onChange, onBroken }: FieldProps & { id: string }): ReactNode {
   const say = useWords();
   const about = schema.description === undefined ? {} : { 'aria-describedby': `${id}-about` };
   const kind = kindOf(schema);
@@ -106,7 +121,10 @@ function Input({ id, schema, required, value, onChange }: FieldProps & { id: str
         step="any"
         className="field"
         value={typeof value === 'number' ? value : ''}
-        onChange={({ target }) => onChange(target.value === '' ? undefined : target.valueAsNumber)}
+        onChange={({ target }) => {
+          onChange(target.value === '' ? undefined : target.valueAsNumber);
+          onBroken(target.validity.badInput);
+        }}
       />
     );
   }
@@ -124,13 +142,17 @@ function Input({ id, schema, required, value, onChange }: FieldProps & { id: str
       />
     );
   }
-  return <JsonField id={id} value={value} onChange={onChange} />;
+  return <JsonField id={id} value={value} orText={mayBeText(schema)} onChange={onChange} onBroken={onBroken} />;
 }
 
 function kindOf(schema: Schema): 'choice' | 'number' | 'text' | 'json' {
   if (schema.enum !== undefined || schema.type === 'boolean') return 'choice';
   if (schema.type === 'number' || schema.type === 'integer') return 'number';
   return schema.type === 'string' ? 'text' : 'json';
+}
+
+function mayBeText({ type, anyOf = [], oneOf = [] }: Schema): boolean {
+  return [type, ...[...anyOf, ...oneOf].map((one) => one.type)].flat().includes('string');
 }
 
 function choicesOf(schema: Schema): readonly unknown[] {
