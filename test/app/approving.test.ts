@@ -86,6 +86,20 @@ describe('what the form shows is what is sent', () => {
     expect(items[0]).toMatchObject({ tool: 'grep', args: { include: '*.nothing' } });
     expect(items.filter(({ args }: { args: { command?: string } }) => args.command === 'pwd')).toEqual([]);
   });
+
+  test('[E17] arguments that are no object are broken, and another way of editing still works', LONG, async () => {
+    const { dialog, allow } = await asked({ command: 'rmdir none' });
+    await editAs(dialog, 'JSON');
+    for (const text of ['', '[1]', 'null', '"x"']) {
+      await dialog.getByLabel('JSON').fill(text);
+      await dialog.getByText('The arguments are one JSON object').waitFor();
+      expect(await allow.isEnabled()).toBe(false);
+    }
+    await dialog.getByRole('tab', { name: 'Form' }).click();
+    expect(await dialog.getByLabel(/^command /).inputValue()).toBe('rmdir none');
+    await scrollToEnd(dialog);
+    await expect.poll(() => allow.isEnabled(), READY).toBe(true);
+  });
 });
 
 describe('what runs after an edit', () => {

@@ -102,6 +102,7 @@ export function EditArguments({
           label={say('asJson')}
           value={values}
           rows={8}
+          isObject
           onBroken={onBroken}
           onChange={(v) => take(v as Values)}
         />

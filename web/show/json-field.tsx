@@ -10,6 +10,7 @@ export function JsonField({
   value,
   rows = 3,
   orText = false,
+  isObject = false,
   onChange,
   onBroken,
 }: {
@@ -18,6 +19,8 @@ export function JsonField({
   value: unknown;
   rows?: number;
   orText?: boolean;
+  /** Nothing but an object will do. */
+  isObject?: boolean;
   onChange: (value: unknown) => void;
   onBroken: (broken: boolean) => void;
 }): ReactNode {
@@ -27,14 +30,16 @@ export function JsonField({
   const [trouble, setTrouble] = useState<string | null>(null);
   const take = (typed: string) => {
     setText(typed);
-    try {
-      onChange(typed.trim() === '' ? undefined : parse(typed));
-      setTrouble(null);
-      onBroken(false);
-    } catch (error) {
-      setTrouble(messageOf(error));
-      onBroken(true);
-    }
+    const found = read(typed, parse);
+    const wrong =
+      'reason' in found
+        ? say('invalidJson', found)
+        : isObject && !isPlainObject(found.value)
+          ? say('needsObject')
+          : null;
+    setTrouble(wrong);
+    onBroken(wrong !== null);
+    if (wrong === null && 'value' in found) onChange(found.value);
   };
   return (
     <>
@@ -49,11 +54,23 @@ export function JsonField({
       />
       {trouble !== null && (
         <p role="alert" className="text-bad text-sm">
-          {say('invalidJson', { reason: trouble })}
+          {trouble}
         </p>
       )}
     </>
   );
+}
+
+function read(typed: string, parse: (typed: string) => unknown): { value: unknown } | { reason: string } {
+  try {
+    return { value: typed.trim() === '' ? undefined : parse(typed) };
+  } catch (error) {
+    return { reason: messageOf(error) };
+  }
+}
+
+function isPlainObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function jsonOrText(typed: string): unknown {

@@ -108,6 +108,7 @@ export const en = {
   blanks: '{count} blanks',
   checkEdit: 'Check my changes',
   invalidJson: 'This is not valid JSON: {reason}',
+  needsObject: 'The arguments are one JSON object: { … }',
   subCommands: 'Commands in it',
   verdictAllow: 'allowed',
   verdictAsk: 'asks',

@@ -108,6 +108,7 @@ export const zh: Words = {
   blanks: '{count} 个空格',
   checkEdit: '检查我的修改',
   invalidJson: '不是有效的 JSON：{reason}',
+  needsObject: '参数必须是一个 JSON 对象：{ … }',
   subCommands: '其中的命令',
   verdictAllow: '允许',
   verdictAsk: '询问',
