@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { callCard, callTool, closeBrowser, openQuestion, TestApp } from './browser.ts';
+import { callCard, callTool, closeBrowser, openQuestion, scrollToEnd, TestApp } from './browser.ts';
 
 const LONG = { timeout: 120_000 };
 const READY = { timeout: 15_000 };
@@ -30,11 +30,6 @@ async function asked(args: Record<string, unknown>): Promise<{ page: Page; dialo
 async function editAs(dialog: Locator, way: 'Form' | 'JSON'): Promise<void> {
   await dialog.getByRole('button', { name: 'Edit', exact: true }).click();
   await dialog.getByRole('tab', { name: way }).click();
-}
-
-/** To the end of what would run now, as a person scrolls there. */
-async function scrollToEnd(dialog: Locator): Promise<void> {
-  await dialog.locator('.approval-details > :last-child').scrollIntoViewIfNeeded();
 }
 
 describe('what the form shows is what is sent', () => {
@@ -130,4 +125,29 @@ describe('what runs after an edit', () => {
     await editAs(dialog, 'Form');
     expect(Number(await dialog.getByLabel(/^command /).getAttribute('rows'))).toBeGreaterThan(3);
   });
+});
+
+test('a double click on Deny denies one question', LONG, async () => {
+  const { approval: first } = await app.server.ask({ command: 'rmdir one' }, 'bash');
+  const { approval: second } = await app.server.ask({ command: 'rmdir two' }, 'bash');
+  const page = await app.open();
+  const dock = page.getByRole('region', { name: 'Approvals' });
+  await dock.getByText('2 waiting for your answer').waitFor();
+  for (const { id } of [first, second]) {
+    const deny = dock.locator(`[data-approval="${id}"]`).getByRole('button', { name: 'Deny' });
+    await expect.poll(() => deny.isEnabled(), READY).toBe(true);
+  }
+  const place = await dock.locator('li').first().getByRole('button', { name: 'Deny' }).boundingBox();
+  const last = await dock.locator('li').last().getByRole('button', { name: 'Deny' }).boundingBox();
+  const answered = page.waitForResponse(/\/deny$/);
+  await page.mouse.click((place?.x ?? 0) + 5, (place?.y ?? 0) + 5);
+  await answered;
+  await dock.getByText('1 waiting for your answer').waitFor();
+  for (const at of [place, last]) await page.mouse.click((at?.x ?? 0) + 5, (at?.y ?? 0) + 5);
+  await page.waitForTimeout(300);
+  expect(await app.server.pending()).toHaveLength(1);
+  const left = dock.getByRole('button', { name: 'Deny' });
+  await expect.poll(() => left.isEnabled(), READY).toBe(true);
+  await left.click();
+  await dock.waitFor({ state: 'detached' });
 });

@@ -9,7 +9,8 @@ import { QuickAnswer } from './quick-answer.tsx';
 
 /**
  * What waits for a person, above the composer. It appears without taking the focus, and its buttons do nothing in the
- * first half second: a click that was meant for something else decides nothing.
+ * first half second, nor a no in that after a question came or went: a click that was meant for something else decides
+ * nothing.
  */
 export function ApprovalDock(): ReactNode {
   const say = useWords();
@@ -29,6 +30,7 @@ export function ApprovalDock(): ReactNode {
     const next = dock.current?.querySelector<HTMLElement>(`[data-approval="${here?.id ?? waiting[0]?.id}"] .primary`);
     (next ?? document.querySelector<HTMLElement>('#composer'))?.focus();
   }, [waiting, open]);
+  const among = waiting.map(({ id }) => id).join();
   if (waiting.length === 0) return open !== null && <ApprovalDialog id={open} onClose={close} />;
   return (
     <section
@@ -53,7 +55,7 @@ export function ApprovalDock(): ReactNode {
               <Visible text={approval.summary} />
             </span>
             <span className="ml-auto flex flex-wrap items-center gap-2">
-              <QuickAnswer approval={approval} onOpen={() => setOpen(approval.id)} />
+              <QuickAnswer approval={approval} among={among} onOpen={() => setOpen(approval.id)} />
             </span>
           </li>
         ))}
