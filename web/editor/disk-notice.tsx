@@ -11,7 +11,7 @@ import { ownRoot } from './create-editor.ts';
 
 export type DiskChange = { readonly path: string; readonly who: Changer; readonly at: number } & (
   | { readonly kind: 'followed' | 'deleted' }
-  | { readonly kind: 'conflict'; readonly theirs: FileContent }
+  | { readonly kind: 'conflict' | 'binary'; readonly theirs: FileContent }
 );
 
 /** Says that the file changed on disk, and by whom. With unsaved text it offers: keep mine, take theirs, compare. */
@@ -33,7 +33,7 @@ export function DiskNotice({
   const language = useStore(shownLanguage);
   const [comparing, setComparing] = useState(false);
   const { path, who, at, kind } = change;
-  const key = ({ followed: 'followedDisk', deleted: 'deletedOnDisk', conflict: 'changedOnDisk' } as const)[kind];
+  const key = SENTENCES[kind];
   return (
     <div role="alert" className="flex flex-wrap items-center gap-2 bg-warn-back px-3 py-2 text-sm text-warn">
       <span className="min-w-48 flex-1">{say(key, { path, who: whoText(say, who), time: clock(at, language) })}</span>
@@ -51,8 +51,12 @@ export function DiskNotice({
         </>
       ) : (
         <>
-          {change.kind === 'deleted' && (
-            <button type="button" className="button" onClick={() => onKeepMine(null)}>
+          {change.kind !== 'followed' && (
+            <button
+              type="button"
+              className="button"
+              onClick={() => onKeepMine(change.kind === 'binary' ? change.theirs : null)}
+            >
               {say('keepMine')}
             </button>
           )}
@@ -69,6 +73,13 @@ export function DiskNotice({
     </div>
   );
 }
+
+const SENTENCES = {
+  followed: 'followedDisk',
+  deleted: 'deletedOnDisk',
+  conflict: 'changedOnDisk',
+  binary: 'binaryOnDisk',
+} as const;
 
 function whoText(say: Say, who: Changer): string {
   if (who === null) return say('somebodyElse');

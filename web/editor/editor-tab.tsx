@@ -68,12 +68,16 @@ function TextTab({ file }: { file: FileContent }): ReactNode {
     }
   }
 
-  /** What is on disk now. An editor without unsaved text follows it; the others say so and leave the choice. */
+  /**
+   * What is on disk now. An editor without unsaved text follows it; the others say so and leave the choice. What is no
+   * text is followed by none: it would be saved as the letters it came in.
+   */
   async function lookAtDisk(): Promise<void> {
     const about = { path, who: changer.current, at: Date.now() };
     try {
       const now = await api('getFile', { query: { path } });
       if (now.version === base.current.version) return;
+      if (now.encoding === 'base64') return setDisk({ ...about, kind: 'binary', theirs: now });
       if (isDirty()) return setDisk({ ...about, kind: 'conflict', theirs: now });
       take(now);
       setDisk({ ...about, kind: 'followed' });

@@ -131,6 +131,7 @@ export const en = {
   keepEditing: 'Keep editing',
   changedOnDisk: '{path} was changed on disk by {who} at {time}.',
   followedDisk: '{path} was changed on disk by {who} at {time}; you see the new text.',
+  binaryOnDisk: '{path} was changed on disk by {who} at {time} and is no longer text; you see what it was before.',
   deletedOnDisk: '{path} was deleted by {who} at {time}.',
   somebodyElse: 'another program',
   keepMine: 'Keep mine',

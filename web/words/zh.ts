@@ -131,6 +131,7 @@ export const zh: Words = {
   keepEditing: '继续编辑',
   changedOnDisk: '{path} 已被{who}于 {time} 在磁盘上更改。',
   followedDisk: '{path} 已被{who}于 {time} 更改；现在显示的是新内容。',
+  binaryOnDisk: '{path} 已被{who}于 {time} 更改，不再是文本；现在显示的是之前的内容。',
   deletedOnDisk: '{path} 已被{who}于 {time} 删除。',
   somebodyElse: '其他程序',
   keepMine: '保留我的',

@@ -1,0 +1,61 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { closeBrowser, TestApp } from './browser.ts';
+
+const LONG = { timeout: 120_000 };
+const SOON = { timeout: 20_000 };
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await TestApp.start();
+}, LONG.timeout);
+afterEach(async () => {
+  await app.closePages();
+  expect(app.errors.splice(0)).toEqual([]);
+}, LONG.timeout);
+afterAll(async () => {
+  await app[Symbol.asyncDispose]();
+  await closeBrowser();
+}, LONG.timeout);
+
+const onDisk = (name: string) => join(app.server.workspace, name);
+
+async function opened(name: string, text: string, options: Parameters<TestApp['open']>[1] = {}): Promise<Page> {
+  writeFileSync(onDisk(name), text);
+  const page = await app.open(`/files/${name}`, options);
+  await page.locator('.cm-line').first().waitFor();
+  return page;
+}
+
+function notice(page: Page, words: string): Locator {
+  return page.getByRole('alert').filter({ hasText: words });
+}
+
+async function type(page: Page, text: string): Promise<void> {
+  await page.locator('.cm-content').click();
+  await page.keyboard.press('Control+Home');
+  await page.keyboard.type(text);
+}
+
+describe('a file that changes on disk', () => {
+  test('to what is no text is not taken for text, and comes back when it is', LONG, async () => {
+    const page = await opened('turning.txt', 'words\n');
+    const binary = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 0, 1, 2, 255, 254, 0, 7]);
+    writeFileSync(onDisk('turning.txt'), binary);
+    await notice(page, 'no longer text').waitFor();
+    await page.getByText('words', { exact: true }).waitFor();
+    await page.locator('.cm-content').click();
+    await page.keyboard.press('Control+s');
+    await page.waitForTimeout(500);
+    expect(readFileSync(onDisk('turning.txt')).equals(binary)).toBe(true);
+    writeFileSync(onDisk('turning.txt'), 'words again\n');
+    await page.getByText('words again', { exact: true }).waitFor();
+    await type(page, 'my ');
+    writeFileSync(onDisk('turning.txt'), binary);
+    await notice(page, 'no longer text').getByRole('button', { name: 'Keep mine' }).click();
+    await expect.poll(() => readFileSync(onDisk('turning.txt'), 'utf8'), SOON).toBe('my words again\n');
+    expect(app.errors.splice(0).every((text) => text.includes('412'))).toBe(true);
+  });
+});
