@@ -58,4 +58,19 @@ describe('a file that changes on disk', () => {
     await expect.poll(() => readFileSync(onDisk('turning.txt'), 'utf8'), SOON).toBe('my words again\n');
     expect(app.errors.splice(0).every((text) => text.includes('412'))).toBe(true);
   });
+
+  test('to other line ends keeps its lines, and is saved with those', LONG, async () => {
+    const page = await opened('ends.txt', 'one\r\ntwo\r\n');
+    writeFileSync(onDisk('ends.txt'), 'one\ntwo\nthree\n');
+    await page.getByText('three', { exact: true }).waitFor();
+    expect(await page.locator('.cm-line').count()).toBe(4);
+    await type(page, 'x\n');
+    await page.keyboard.press('Control+s');
+    await expect.poll(() => readFileSync(onDisk('ends.txt'), 'utf8'), SOON).toBe('x\none\ntwo\nthree\n');
+    writeFileSync(onDisk('ends.txt'), 'a\r\nb\r\n');
+    await page.getByText('b', { exact: true }).waitFor();
+    await type(page, 'y\n');
+    await page.keyboard.press('Control+s');
+    await expect.poll(() => readFileSync(onDisk('ends.txt'), 'utf8'), SOON).toBe('y\r\na\r\nb\r\n');
+  });
 });

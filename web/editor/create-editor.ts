@@ -7,7 +7,7 @@ import {
   syntaxHighlighting,
 } from '@codemirror/language';
 import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
-import { Compartment, EditorState, type Extension } from '@codemirror/state';
+import { Compartment, EditorState, type Extension, Text } from '@codemirror/state';
 import {
   drawSelection,
   EditorView,
@@ -51,7 +51,7 @@ export function createEditor(
         ...(/\.(md|txt|rst)$/i.test(path) ? [EditorView.lineWrapping] : []),
         keymap.of([...defaultKeymap, ...searchKeymap, ...historyKeymap, indentWithTab]),
         EditorState.readOnly.of(readOnly ?? false),
-        EditorState.lineSeparator.of(text.includes('\r\n') && !/(^|[^\r])\n/.test(text) ? '\r\n' : '\n'),
+        lineEnds.of(EditorState.lineSeparator.of(endsOf(text))),
         LOOK,
         language.of([]),
         ...more,
@@ -62,6 +62,21 @@ export function createEditor(
     if (grammar !== null && view.dom.isConnected) view.dispatch({ effects: language.reconfigure(grammar) });
   });
   return view;
+}
+
+/** Another text in the place of all there is, with its own line ends. */
+export function replaceText(view: EditorView, text: string): void {
+  const ends = endsOf(text);
+  view.dispatch({
+    changes: { from: 0, to: view.state.doc.length, insert: Text.of(text.split(ends)) },
+    effects: lineEnds.reconfigure(EditorState.lineSeparator.of(ends)),
+  });
+}
+
+const lineEnds = new Compartment();
+
+function endsOf(text: string): string {
+  return text.includes('\r\n') && !/(^|[^\r])\n/.test(text) ? '\r\n' : '\n';
 }
 
 /** In a root of its own, where styles are objects: the page's policy allows no style elements. */

@@ -9,7 +9,7 @@ import type { Changer } from '../state/changers.ts';
 import { fileChanges } from '../state/live.ts';
 import { oneAtATime } from '../state/one-at-a-time.ts';
 import { useWords } from '../words/words.ts';
-import { createEditor } from './create-editor.ts';
+import { createEditor, replaceText } from './create-editor.ts';
 import { type DiskChange, DiskNotice } from './disk-notice.tsx';
 import { markDirty } from './open-tabs.ts';
 
@@ -89,8 +89,7 @@ function TextTab({ file }: { file: FileContent }): ReactNode {
 
   function take({ content, version }: FileContent): void {
     base.current = { text: content, version };
-    const shown = view.current;
-    shown?.dispatch({ changes: { from: 0, to: shown.state.doc.length, insert: shown.state.toText(content) } });
+    if (view.current !== null) replaceText(view.current, content);
     markDirty(path, false);
     setDisk(null);
   }
