@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -72,5 +72,20 @@ describe('a file that changes on disk', () => {
     await type(page, 'y\n');
     await page.keyboard.press('Control+s');
     await expect.poll(() => readFileSync(onDisk('ends.txt'), 'utf8'), SOON).toBe('y\r\na\r\nb\r\n');
+  });
+
+  test('and back again is no conflict any more, and one that is back is not gone', LONG, async () => {
+    const page = await opened('back.txt', 'first\n');
+    await type(page, 'mine ');
+    writeFileSync(onDisk('back.txt'), 'second\n');
+    await notice(page, 'was changed on disk').waitFor();
+    writeFileSync(onDisk('back.txt'), 'first\n');
+    await notice(page, 'was changed on disk').waitFor({ state: 'detached' });
+    rmSync(onDisk('back.txt'));
+    await notice(page, 'was deleted').waitFor();
+    writeFileSync(onDisk('back.txt'), 'first\n');
+    await notice(page, 'was deleted').waitFor({ state: 'detached' });
+    await page.getByText('mine first', { exact: true }).waitFor();
+    expect(app.errors.splice(0).every((text) => text.includes('404'))).toBe(true);
   });
 });

@@ -76,7 +76,7 @@ function TextTab({ file }: { file: FileContent }): ReactNode {
     const about = { path, who: changer.current, at: Date.now() };
     try {
       const now = await api('getFile', { query: { path } });
-      if (now.version === base.current.version) return;
+      if (now.version === base.current.version) return setDisk((told) => (told?.kind === 'followed' ? told : null));
       if (now.encoding === 'base64') return setDisk({ ...about, kind: 'binary', theirs: now });
       if (isDirty()) return setDisk({ ...about, kind: 'conflict', theirs: now });
       take(now);
@@ -122,6 +122,8 @@ function TextTab({ file }: { file: FileContent }): ReactNode {
   }, []);
   const looking = useRef(lookAtDisk);
   looking.current = lookAtDisk;
+  // One after the other: what was read last is what is said.
+  const { current: look } = useRef(oneAtATime(() => looking.current()));
   // Not through a rendering: of several changes in one moment that would show the last alone.
   useEffect(
     () =>
@@ -129,9 +131,9 @@ function TextTab({ file }: { file: FileContent }): ReactNode {
         const changes = fileChanges.get();
         if (changes === null || (changes.complete && !changes.by.has(path))) return;
         changer.current = changes.by.get(path) ?? null;
-        void looking.current();
+        void look();
       }),
-    [path],
+    [path, look],
   );
 
   return (
