@@ -89,3 +89,17 @@ describe('a file that changes on disk', () => {
     expect(app.errors.splice(0).every((text) => text.includes('404'))).toBe(true);
   });
 });
+
+test('a file that was left for another screen is there again', LONG, async () => {
+  const page = await opened('left.txt', 'left here\n');
+  const screens = page.getByRole('navigation', { name: 'Toolwright' });
+  await screens.getByText('Chat').click();
+  await page.locator('#composer').waitFor();
+  await screens.getByText('Files').click();
+  await page.getByText('left here', { exact: true }).waitFor();
+  expect(page.url()).toMatch(/\/files\/left\.txt$/);
+  await page.getByRole('button', { name: 'Close left.txt' }).click();
+  await screens.getByText('Chat').click();
+  await screens.getByText('Files').click();
+  await page.getByText('Open a file from the tree.').waitFor();
+});

@@ -5,7 +5,7 @@ import { Visible } from '../show/visible.tsx';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 import { EditorTab } from './editor-tab.tsx';
-import { closeTab, openTab, tabs } from './open-tabs.ts';
+import { closeTab, lastShown, openTab, tabs } from './open-tabs.ts';
 
 /** Open files, one tab each. A tab that is not in sight keeps its text and its undo. */
 export function Editor({ path, onPath }: { path: string | null; onPath: (path: string | null) => void }): ReactNode {
@@ -18,9 +18,10 @@ export function Editor({ path, onPath }: { path: string | null; onPath: (path: s
   const close = (closed: string) => {
     closeTab(closed);
     setAsking(null);
-    if (closed === path) onPath(tabs.get().at(-1)?.path ?? null);
+    if (closed === path) onPath(lastShown());
   };
-  if (open.length === 0) return <p className="p-6 text-soft">{say('openFile')}</p>;
+  const nothing = <p className="p-6 text-soft">{say('openFile')}</p>;
+  if (open.length === 0) return nothing;
   return (
     <div className="flex h-full flex-col">
       <nav aria-label={say('openFiles')} className="flex shrink-0 overflow-x-auto border-line border-b bg-raised">
@@ -50,6 +51,7 @@ export function Editor({ path, onPath }: { path: string | null; onPath: (path: s
           </div>
         ))}
       </nav>
+      {path === null && nothing}
       {open.map((tab) => (
         <div key={tab.path} hidden={tab.path !== path} className="min-h-0 flex-1">
           <EditorTab path={tab.path} />

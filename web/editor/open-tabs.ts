@@ -7,12 +7,21 @@ export interface Tab {
 
 export const tabs = createStore<readonly Tab[]>([]);
 
+let last: string | null = null;
+
+/** The file that is shown, or was when one last looked at files. */
+export function lastShown(): string | null {
+  return last;
+}
+
 export function openTab(path: string): void {
+  last = path;
   tabs.set((now) => (now.some((tab) => tab.path === path) ? now : [...now, { path, dirty: false }]));
 }
 
 export function closeTab(path: string): void {
   tabs.set((now) => now.filter((tab) => tab.path !== path));
+  if (last === path) last = tabs.get().at(-1)?.path ?? null;
 }
 
 export function markDirty(path: string, dirty: boolean): void {

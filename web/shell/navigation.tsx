@@ -1,5 +1,6 @@
 import { Files, History, MessageSquare, Wrench } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { lastShown } from '../editor/open-tabs.ts';
 import { approvals } from '../state/live.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
@@ -27,7 +28,7 @@ export function Navigation(): ReactNode {
           key={name}
           type="button"
           aria-current={screen === name ? 'page' : undefined}
-          onClick={() => go(name)}
+          onClick={() => go(name, name === 'files' ? lastShown() : null)}
           className="relative flex min-h-14 flex-1 flex-col items-center justify-center gap-0.5 px-2 text-soft text-xs aria-[current=page]:font-semibold aria-[current=page]:text-accent md:flex-none"
         >
           <Icon size={20} aria-hidden />
