@@ -39,6 +39,10 @@ async function type(page: Page, text: string): Promise<void> {
   await page.keyboard.type(text);
 }
 
+/** Runs in the page: how a part of the editor looks, in its own root. */
+const styleIn = (host: string, part: string, property: string) =>
+  `getComputedStyle([...document.querySelectorAll('${host}')].map((e) => e.shadowRoot?.querySelector('${part}')).find(Boolean)).${property}`;
+
 describe('a file that changes on disk', () => {
   test('to what is no text is not taken for text, and comes back when it is', LONG, async () => {
     const page = await opened('turning.txt', 'words\n');
@@ -102,4 +106,21 @@ test('a file that was left for another screen is there again', LONG, async () =>
   await screens.getByText('Chat').click();
   await screens.getByText('Files').click();
   await page.getByText('Open a file from the tree.').waitFor();
+});
+
+test('in the dark the comparison and the search are dark, and their words can be read', LONG, async () => {
+  const page = await opened('dark.txt', 'first\n', { colorScheme: 'dark' });
+  const ink = (await page.evaluate('getComputedStyle(document.body).color')) as string;
+  const raised = (await page.evaluate(styleIn('div', '.cm-gutters', 'backgroundColor'))) as string;
+  await type(page, 'mine ');
+  await page.keyboard.press('Control+f');
+  await page.locator('.cm-panels').waitFor();
+  expect(await page.evaluate(styleIn('div', '.cm-panels', 'backgroundColor'))).toBe(raised);
+  expect(await page.evaluate(styleIn('div', '.cm-panels .cm-textfield', 'color'))).toBe(ink);
+  writeFileSync(onDisk('dark.txt'), 'second\n');
+  await notice(page, 'was changed on disk').getByRole('button', { name: 'Compare' }).click();
+  await page.getByRole('dialog').getByText('second', { exact: true }).waitFor();
+  expect(await page.evaluate("getComputedStyle(document.querySelector('dialog')).color")).toBe(ink);
+  expect(await page.evaluate(styleIn('dialog div', '.cm-gutters', 'backgroundColor'))).toBe(raised);
+  await app.shot(page, 'compare-dark');
 });

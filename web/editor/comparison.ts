@@ -1,5 +1,6 @@
 import { EditorState, type EditorStateConfig } from '@codemirror/state';
 import { EditorView, lineNumbers } from '@codemirror/view';
+import { LOOK } from './create-editor.ts';
 import { editorPhrases } from './editor-phrases.ts';
 
 /** One side of a comparison: to read, not to change. */
@@ -7,6 +8,7 @@ export function comparison(text: string): EditorStateConfig {
   return {
     doc: text,
     extensions: [
+      LOOK,
       editorPhrases(),
       lineNumbers(),
       EditorState.readOnly.of(true),

@@ -106,10 +106,13 @@ const COLOURS = HighlightStyle.define(
   })),
 );
 
-const LOOK = EditorView.theme({
+export const LOOK = EditorView.theme({
   '&': { fontSize: '13px', backgroundColor: 'var(--panel)', color: 'var(--ink)', height: '100%' },
   '.cm-scroller': { fontFamily: 'var(--font-mono)' },
   '.cm-gutters': { backgroundColor: 'var(--raised)', color: 'var(--soft)', border: 'none' },
+  '.cm-panels': { backgroundColor: 'var(--raised)', color: 'var(--ink)' },
+  '.cm-panels-bottom': { borderTop: '1px solid var(--line)' },
+  '.cm-textfield, .cm-button': { background: 'var(--panel)', border: '1px solid var(--line)', color: 'var(--ink)' },
   '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'color-mix(in srgb, var(--accent) 8%, transparent)' },
   '&.cm-focused .cm-cursor': { borderLeftColor: 'var(--ink)' },
   '.cm-selectionBackground, &.cm-focused .cm-selectionBackground': {

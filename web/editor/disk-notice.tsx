@@ -35,42 +35,44 @@ export function DiskNotice({
   const { path, who, at, kind } = change;
   const key = SENTENCES[kind];
   return (
-    <div role="alert" className="flex flex-wrap items-center gap-2 bg-warn-back px-3 py-2 text-sm text-warn">
-      <span className="min-w-48 flex-1">{say(key, { path, who: whoText(say, who), time: clock(at, language) })}</span>
-      {change.kind === 'conflict' ? (
-        <>
-          <button type="button" className="button" onClick={() => setComparing(true)}>
-            {say('compare')}
-          </button>
-          <button type="button" className="button" onClick={() => onKeepMine(change.theirs)}>
-            {say('keepMine')}
-          </button>
-          <button type="button" className="button" onClick={() => onTakeTheirs(change.theirs)}>
-            {say('takeTheirs')}
-          </button>
-        </>
-      ) : (
-        <>
-          {change.kind !== 'followed' && (
-            <button
-              type="button"
-              className="button"
-              onClick={() => onKeepMine(change.kind === 'binary' ? change.theirs : null)}
-            >
+    <>
+      <div role="alert" className="flex flex-wrap items-center gap-2 bg-warn-back px-3 py-2 text-sm text-warn">
+        <span className="min-w-48 flex-1">{say(key, { path, who: whoText(say, who), time: clock(at, language) })}</span>
+        {change.kind === 'conflict' ? (
+          <>
+            <button type="button" className="button" onClick={() => setComparing(true)}>
+              {say('compare')}
+            </button>
+            <button type="button" className="button" onClick={() => onKeepMine(change.theirs)}>
               {say('keepMine')}
             </button>
-          )}
-          <button type="button" className="button" onClick={onClose}>
-            {say('close')}
-          </button>
-        </>
-      )}
+            <button type="button" className="button" onClick={() => onTakeTheirs(change.theirs)}>
+              {say('takeTheirs')}
+            </button>
+          </>
+        ) : (
+          <>
+            {change.kind !== 'followed' && (
+              <button
+                type="button"
+                className="button"
+                onClick={() => onKeepMine(change.kind === 'binary' ? change.theirs : null)}
+              >
+                {say('keepMine')}
+              </button>
+            )}
+            <button type="button" className="button" onClick={onClose}>
+              {say('close')}
+            </button>
+          </>
+        )}
+      </div>
       {comparing && change.kind === 'conflict' && (
         <Dialog wide title={say('compare')} onClose={() => setComparing(false)}>
           <Comparison theirs={change.theirs.content} mine={mine()} />
         </Dialog>
       )}
-    </div>
+    </>
   );
 }
 
