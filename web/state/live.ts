@@ -8,6 +8,7 @@ import { type Connection, followEvents } from '../api/stream.ts';
 import { type Changer, changerOf, noteCall } from './changers.ts';
 import { createFeeds } from './feeds.ts';
 import { oneAtATime } from './one-at-a-time.ts';
+import { createRuns } from './runs.ts';
 import { createStore } from './store.ts';
 
 /** What the page knows of the server. Filled once at the start, then by events. */
@@ -41,6 +42,7 @@ const record = createFeeds(async (id, after) => {
   return { events: items, isLast: items.length < PAGE };
 });
 export const feeds = record.all;
+const runs = createRuns();
 
 /** Starts to follow; returns how to stop. */
 export function follow(): () => void {
@@ -110,7 +112,7 @@ export const loadSessions = oneAtATime(async (): Promise<void> => {
     own.push(...items.filter(({ id, workspace }) => !id.startsWith('@') && here.has(workspace ?? '')));
     after = next;
   }
-  sessions.set(own);
+  sessions.set(own.map(runs.upToDate));
 });
 
 /** Opens a session; of a long one, its newest part. */
@@ -170,6 +172,7 @@ function takeOther(event: StreamEvent): void {
     case 'run.started':
     case 'run.finished': {
       const running = event.type === 'run.started';
+      runs.note(event.session, running, event.seq);
       sessions.set((now) => now.map((one) => (one.id === event.session ? { ...one, running } : one)));
       break;
     }
@@ -177,6 +180,7 @@ function takeOther(event: StreamEvent): void {
       void loadSessions().catch(ignore);
       break;
     case 'stream.reset':
+      runs.forget();
       void refresh(true).catch(ignore);
       break;
   }

@@ -1,0 +1,89 @@
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { createSessionRunner } from '../../src/app/session-runner.ts';
+import { type ModelServer, modelServer, type RawReply } from '../../src/testing/model-server.ts';
+import { anthropicReply } from '../../src/testing/wire-turn.ts';
+import { closeBrowser, TestApp } from './browser.ts';
+
+const LONG = { timeout: 120_000 };
+let app: TestApp;
+let model: ModelServer;
+let opened = 0;
+let reply: () => RawReply | Promise<RawReply>;
+
+beforeAll(async () => {
+  model = await modelServer(() => reply());
+  const env = {
+    PATH: process.env.PATH ?? '',
+    TOOLWRIGHT_PROVIDER: 'anthropic',
+    TOOLWRIGHT_MODEL_BASE_URL: model.url,
+    ANTHROPIC_API_KEY: 'key',
+  };
+  app = await TestApp.start({ env, runner: (parts) => createSessionRunner(parts, env) });
+}, LONG.timeout);
+afterEach(async () => {
+  await app.closePages();
+  // That a line was down, or the server refused something, is logged by the browser itself.
+  expect(app.errors.splice(0).filter((text) => !/status of 4\d\d|net::ERR/.test(text))).toEqual([]);
+}, LONG.timeout);
+afterAll(async () => {
+  await app[Symbol.asyncDispose]();
+  await model[Symbol.asyncDispose]();
+  await closeBrowser();
+}, LONG.timeout);
+
+const answer = (text: string) => () => anthropicReply({ text });
+
+/** Something to wait for, and how it comes. */
+function gate(): { readonly opened: Promise<void>; open: () => void } {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
+/** The page on a session of its own, once it knows of it. */
+async function openChat(): Promise<Page> {
+  const title = `Session ${++opened}`;
+  const { body } = await app.server.post('/v1/sessions', { title });
+  const page = await app.open(`/chat/${body.id}`);
+  await page.getByRole('option', { name: title }).waitFor({ state: 'attached' });
+  return page;
+}
+
+async function say(page: Page, text: string): Promise<void> {
+  await page.locator('#composer').fill(text);
+  await page.locator('#composer').press('Enter');
+}
+
+test('a list of sessions that was read before the end of a run does not make it run again', LONG, async () => {
+  const work = gate();
+  reply = async () => {
+    await work.opened;
+    return anthropicReply({ text: 'At last.' });
+  };
+  const page = await openChat();
+  const read = gate();
+  const late = gate();
+  await page.route('**/v1/sessions?*', async (route) => {
+    const response = await route.fetch();
+    read.open();
+    await late.opened;
+    await route.fulfill({ response });
+  });
+  await say(page, 'slowly');
+  await read.opened;
+  const stop = page.getByRole('button', { name: 'Stop', exact: true });
+  await stop.waitFor();
+  work.open();
+  await page.getByRole('log').getByText('At last.').waitFor();
+  await stop.waitFor({ state: 'detached' });
+  late.open();
+  await page.waitForTimeout(1000);
+  expect(await stop.count()).toBe(0);
+  reply = answer('Second.');
+  await say(page, 'next');
+  await page.getByRole('log').getByText('Second.').waitFor();
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+});
