@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createSessionRunner } from '../../src/app/session-runner.ts';
 import { type ModelServer, modelServer, type RawReply } from '../../src/testing/model-server.ts';
-import { anthropicReply } from '../../src/testing/wire-turn.ts';
+import { anthropicEvents, anthropicReply } from '../../src/testing/wire-turn.ts';
 import { closeBrowser, TestApp } from './browser.ts';
 
 const LONG = { timeout: 120_000 };
@@ -86,4 +86,30 @@ test('a list of sessions that was read before the end of a run does not make it 
   await say(page, 'next');
   await page.getByRole('log').getByText('Second.').waitFor();
   await page.unrouteAll({ behavior: 'ignoreErrors' });
+});
+
+test('what a model was writing when the server ended is not put before what it writes next', LONG, async () => {
+  const [start = '', block = '', half = ''] = anthropicEvents(
+    { type: 'message_start', message: { usage: { input_tokens: 1, output_tokens: 1 } } },
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Half of an answer that' } },
+  );
+  reply = () => ({ chunks: [start, block, half], after: 'hang' });
+  const page = await openChat();
+  await say(page, 'tell me');
+  const log = page.getByRole('log');
+  await log.getByText('Half of an answer').waitFor();
+  const again = gate();
+  reply = async () => {
+    await again.opened;
+    return anthropicReply({ text: 'Something else.' });
+  };
+  await app.server.stop();
+  await page.getByText('Connection lost').waitFor();
+  await app.server.start();
+  await page.getByText('Connected', { exact: true }).waitFor();
+  await log.getByText('Half of an answer').waitFor({ state: 'detached', timeout: 10_000 });
+  again.open();
+  await log.getByText('Something else.').first().waitFor();
+  await expect.poll(() => log.getByText('Something else.').count(), { timeout: 20_000 }).toBe(1);
 });

@@ -14,6 +14,8 @@ export interface Feeds {
   read(session: string, from?: number): Promise<void>;
   /** What is live. Of a session that misses something before it, the record is read instead. */
   take(events: readonly StreamEvent[]): void;
+  /** The line was down: what was being written is not told again, and what comes may belong to another answer. */
+  dropStreaming(): void;
 }
 
 /** Events of a session are numbered without gaps, so one that was missed is noticed by the next. */
@@ -68,5 +70,8 @@ export function createFeeds(pageAfter: (session: string, seq: number) => Promise
     for (const session of behind) void read(session).catch(() => undefined);
   }
 
-  return { all, read, take };
+  const dropStreaming = () =>
+    all.set((now) => new Map([...now].map(([session, feed]) => [session, { ...feed, streaming: '' }])));
+
+  return { all, read, take, dropStreaming };
 }

@@ -61,6 +61,7 @@ export function follow(): () => void {
       // Changes of files are not told again: whoever shows one looks.
       if (wasOpen) fileChanges.set({ by: new Map(), complete: false });
       if (wasOpen) callChanges.set((now) => now + 1);
+      if (wasOpen) record.dropStreaming();
       wasOpen = true;
     },
     onEvent(event) {
