@@ -1,11 +1,12 @@
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createSessionRunner } from '../../src/app/session-runner.ts';
 import { type ModelServer, modelServer, type RawReply } from '../../src/testing/model-server.ts';
 import { anthropicEvents, anthropicReply } from '../../src/testing/wire-turn.ts';
 import { closeBrowser, TestApp } from './browser.ts';
 
 const LONG = { timeout: 120_000 };
+const SOON = { timeout: 20_000 };
 let app: TestApp;
 let model: ModelServer;
 let opened = 0;
@@ -55,6 +56,14 @@ async function openChat(): Promise<Page> {
 async function say(page: Page, text: string): Promise<void> {
   await page.locator('#composer').fill(text);
   await page.locator('#composer').press('Enter');
+}
+
+async function messagesOf(page: Page): Promise<string[]> {
+  const id = page.url().split('/').at(-1);
+  const { items } = (await app.server.get(`/v1/sessions/${id}/events`)).body;
+  return items.flatMap(({ type, data }: { type: string; data: { role?: string; text?: string } }) =>
+    type === 'message.added' && data.role === 'user' ? [data.text] : [],
+  );
 }
 
 test('a list of sessions that was read before the end of a run does not make it run again', LONG, async () => {
@@ -112,4 +121,41 @@ test('what a model was writing when the server ended is not put before what it w
   again.open();
   await log.getByText('Something else.').first().waitFor();
   await expect.poll(() => log.getByText('Something else.').count(), { timeout: 20_000 }).toBe(1);
+});
+
+describe('a message whose answer was lost on the way', () => {
+  test('is not called unsent when the server has it', LONG, async () => {
+    reply = answer('Heard.');
+    const page = await openChat();
+    await page.route('**/messages', async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await say(page, 'only once');
+    await page.getByRole('log').getByText('Heard.').waitFor();
+    await expect.poll(() => page.getByText('Not sent yet').count(), SOON).toBe(0);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await say(page, 'and on');
+    await expect.poll(() => messagesOf(page), SOON).toEqual(['only once', 'and on']);
+  });
+
+  test('is not sent again when the line is back', LONG, async () => {
+    reply = answer('Heard too.');
+    const page = await openChat();
+    await say(page, 'hello');
+    await page.getByRole('log').getByText('Heard too.').waitFor();
+    await page.getByRole('button', { name: 'Stop', exact: true }).waitFor({ state: 'detached' });
+    await page.route('**/messages', async (route) => {
+      await page.context().setOffline(true);
+      await route.fetch();
+      await route.abort();
+    });
+    await say(page, 'not twice');
+    await page.waitForTimeout(500);
+    await page.unroute('**/messages');
+    await page.context().setOffline(false);
+    await expect.poll(() => page.getByText('Not sent yet').count(), SOON).toBe(0);
+    await say(page, 'and on');
+    await expect.poll(() => messagesOf(page), SOON).toEqual(['hello', 'not twice', 'and on']);
+  });
 });

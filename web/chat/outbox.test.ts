@@ -6,13 +6,20 @@ function started() {
   const taken: string[] = [];
   const busy = new Set<string>();
   let problem: string | null = null;
+  let isAnswerLost = false;
+  let isLineDown = false;
   const outbox = createOutbox({
     isBusy: (session) => busy.has(session),
     async send(session, text) {
       if (problem !== null) return problem;
       busy.add(session);
       taken.push(`${session}: ${text}`);
-      return null;
+      return isAnswerLost ? 'The server does not answer.' : null;
+    },
+    standOf: () => taken.length,
+    async wasTaken(session, text, since) {
+      if (isLineDown) throw new Error('The server does not answer.');
+      return taken.slice(since).includes(`${session}: ${text}`);
     },
   });
   const done = (session: string) => {
@@ -23,7 +30,16 @@ function started() {
   const refuseWith = (words: string | null) => {
     problem = words;
   };
-  return { outbox, taken, done, kept, refuseWith };
+  /** What is sent arrives; that it did, does not. */
+  const loseAnswers = (lineDown: boolean) => {
+    isAnswerLost = true;
+    isLineDown = lineDown;
+  };
+  const mendLine = () => {
+    isAnswerLost = false;
+    isLineDown = false;
+  };
+  return { outbox, taken, done, kept, refuseWith, loseAnswers, mendLine };
 }
 const settled = () => new Promise((resolve) => setTimeout(resolve, 1));
 
@@ -79,4 +95,44 @@ test('removing the one that was refused lets the next go', async () => {
   if (first !== undefined) outbox.remove('a', first);
   await settled();
   expect(taken).toEqual(['a: two']);
+});
+
+test('a message that the server took is sent, also when its answer was lost', async () => {
+  const { outbox, taken, kept, loseAnswers } = started();
+  loseAnswers(false);
+  outbox.add('a', 'one');
+  await settled();
+  expect([taken, kept('a')]).toEqual([['a: one'], []]);
+});
+
+test('a message of which nobody knows whether the server took it is sent again only if it did not', async () => {
+  const { outbox, taken, done, kept, loseAnswers, mendLine } = started();
+  loseAnswers(true);
+  outbox.add('a', 'one');
+  await settled();
+  done('a');
+  const again = () => {
+    for (const message of kept('a')) outbox.tryAgain('a', message);
+  };
+  again();
+  await settled();
+  expect([taken, kept('a')]).toMatchObject([['a: one'], [{ text: 'one', state: 'refused' }]]);
+  mendLine();
+  again();
+  await settled();
+  expect([taken, kept('a')]).toEqual([['a: one'], []]);
+  outbox.add('a', 'one');
+  await settled();
+  expect(taken).toEqual(['a: one', 'a: one']);
+});
+
+test('a message that counts as not sent goes when the record shows it', async () => {
+  const { outbox, kept, loseAnswers } = started();
+  loseAnswers(true);
+  outbox.add('a', 'one');
+  await settled();
+  outbox.dropTaken((_, text) => text === 'another');
+  expect(kept('a')).toHaveLength(1);
+  outbox.dropTaken((session, text, since) => session === 'a' && text === 'one' && since === 0);
+  expect(kept('a')).toEqual([]);
 });

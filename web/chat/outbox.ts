@@ -1,3 +1,4 @@
+import { messageOf } from '../api/api.ts';
 import { createStore, type Store } from '../state/store.ts';
 
 export interface Outgoing {
@@ -5,6 +6,8 @@ export interface Outgoing {
   readonly state: 'waiting' | 'sending' | 'refused';
   /** Why the server did not take it. */
   readonly problem: string | null;
+  /** Where the record of its session stood when it was first sent; null until then. */
+  readonly since: number | null;
 }
 
 /** Messages on their way, by session. They outlive the screen they were written on. */
@@ -16,16 +19,25 @@ export interface Outbox {
   tryAgain(session: string, message: Outgoing): void;
   /** An agent may be done: what waits for it goes out. */
   sendWaiting(): void;
+  /** One that counts as not sent and was taken all the same needs no sending. */
+  dropTaken(isTaken: (session: string, text: string, since: number) => boolean): void;
 }
 
 interface Way {
   isBusy(session: string): boolean;
   /** Null when the server took it, else why not. */
   send(session: string, text: string): Promise<string | null>;
+  /** Where the record of a session stands, as far as it is known. */
+  standOf(session: string): number;
+  /** Whether it was said in the session after that. Rejects when that cannot be known now. */
+  wasTaken(session: string, text: string, since: number): Promise<boolean>;
 }
 
-/** One after the other in each session. A message leaves its place only when the server took it, or a person removes it. */
-export function createOutbox({ isBusy, send }: Way): Outbox {
+/**
+ * One after the other in each session. A message leaves its place only when the server took it, or a person removes it.
+ * An answer may be lost on its way, so what seems to have failed is looked for in the record.
+ */
+export function createOutbox({ isBusy, send, standOf, wasTaken }: Way): Outbox {
   const messages = createStore<ReadonlyMap<string, readonly Outgoing[]>>(new Map());
   const of = (session: string) => messages.get().get(session) ?? [];
   const put = (session: string, list: readonly Outgoing[]) => messages.set((now) => new Map(now).set(session, list));
@@ -38,18 +50,28 @@ export function createOutbox({ isBusy, send }: Way): Outbox {
   async function sendNext(session: string): Promise<void> {
     const [next] = of(session);
     if (next?.state !== 'waiting' || isBusy(session)) return;
-    const going: Outgoing = { ...next, state: 'sending' };
+    const since = next.since ?? standOf(session);
+    const going: Outgoing = { ...next, state: 'sending', since };
     replace(session, next, going);
-    const problem = await send(session, going.text);
+    const isTaken = () => wasTaken(session, going.text, since);
+    const problem = await (next.since === null ? sendOnce() : sendAgain()).catch(messageOf);
     if (problem !== null) return replace(session, going, { ...going, state: 'refused', problem });
     replace(session, going);
     return sendNext(session);
+
+    async function sendOnce(): Promise<string | null> {
+      const problem = await send(session, going.text);
+      return problem !== null && (await isTaken().catch(() => false)) ? null : problem;
+    }
+    async function sendAgain(): Promise<string | null> {
+      return (await isTaken()) ? null : sendOnce();
+    }
   }
 
   return {
     messages,
     add(session, text) {
-      put(session, [...of(session), { text, state: 'waiting', problem: null }]);
+      put(session, [...of(session), { text, state: 'waiting', problem: null, since: null }]);
       void sendNext(session);
     },
     remove(session, message) {
@@ -57,11 +79,18 @@ export function createOutbox({ isBusy, send }: Way): Outbox {
       void sendNext(session);
     },
     tryAgain(session, message) {
-      replace(session, message, { text: message.text, state: 'waiting', problem: null });
+      replace(session, message, { ...message, state: 'waiting', problem: null });
       void sendNext(session);
     },
     sendWaiting() {
       for (const session of messages.get().keys()) void sendNext(session);
+    },
+    dropTaken(isTaken) {
+      for (const [session, [first]] of messages.get()) {
+        if (first?.state !== 'refused' || first.since === null || !isTaken(session, first.text, first.since)) continue;
+        replace(session, first);
+        void sendNext(session);
+      }
     },
   };
 }

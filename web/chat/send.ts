@@ -1,14 +1,29 @@
 import { ApiProblem, api, messageOf } from '../api/api.ts';
-import { loadSessions, sessions } from '../state/live.ts';
+import { feeds, loadSessions, sessions } from '../state/live.ts';
 import { createOutbox } from './outbox.ts';
 
 /** What is written for agents. */
 export const outbox = createOutbox({
   isBusy: (session) => sessions.get().find(({ id }) => id === session)?.running ?? false,
   send: (session, text) => send(session, text, TRIES),
+  standOf(session) {
+    const listed = sessions.get().find(({ id }) => id === session);
+    return Math.max(feeds.get().get(session)?.seq ?? 0, listed?.lastSeq ?? 0);
+  },
+  async wasTaken(session, text, since) {
+    if (isSaid(session, text, since)) return true;
+    const { items } = await api('listSessionEvents', { at: { id: session }, query: { after: since, limit: 1000 } });
+    return items.some(({ type, data }) => type === 'message.added' && data.role === 'user' && data.text === text);
+  },
 });
 
 sessions.subscribe(outbox.sendWaiting);
+feeds.subscribe(() => outbox.dropTaken(isSaid));
+
+function isSaid(session: string, text: string, since: number): boolean {
+  const said = feeds.get().get(session)?.items ?? [];
+  return said.some((item) => item.kind === 'message' && item.seq > since && item.role === 'user' && item.text === text);
+}
 
 const TRIES = 20;
 const RETRY_MS = 250;
