@@ -159,3 +159,56 @@ describe('a message whose answer was lost on the way', () => {
     await expect.poll(() => messagesOf(page), SOON).toEqual(['hello', 'not twice', 'and on']);
   });
 });
+
+describe('what was typed', () => {
+  test('is not lost with the page: it asks before it goes', LONG, async () => {
+    const page = await openChat();
+    await page.locator('#composer').focus();
+    await page.keyboard.type('half a thought');
+    expect(await asksBeforeLeaving(page)).toBe(true);
+    await page.locator('#composer').fill('/read_file');
+    await page.keyboard.press('Enter');
+    const path = page.getByRole('form', { name: 'read_file' }).getByLabel(/^path /);
+    await path.waitFor();
+    expect(await asksBeforeLeaving(page)).toBe(false);
+    const again = await openChat();
+    await again.locator('#composer').fill('/read_file');
+    await again.keyboard.press('Enter');
+    const form = again.getByRole('form', { name: 'read_file' });
+    await form.getByLabel(/^path /).fill('half a na');
+    expect(await asksBeforeLeaving(again)).toBe(true);
+    // Escape closes the form and keeps what is in it.
+    await form.getByLabel(/^path /).press('Escape');
+    await form.waitFor({ state: 'detached' });
+    await again.locator('#composer').fill('/read_file');
+    await again.keyboard.press('Enter');
+    expect(await form.getByLabel(/^path /).inputValue()).toBe('half a na');
+    await form.getByRole('button', { name: 'Cancel' }).click();
+    const held = gate();
+    reply = async () => {
+      await held.opened;
+      return anthropicReply({ text: 'Done.' });
+    };
+    await say(again, 'first');
+    await again.getByRole('button', { name: 'Stop', exact: true }).waitFor();
+    await say(again, 'queued');
+    await again.getByText('Sent when the agent is done: 1').waitFor();
+    expect(await asksBeforeLeaving(again)).toBe(true);
+    held.open();
+  });
+});
+
+/** One that asks stays. */
+async function asksBeforeLeaving(page: Page): Promise<boolean> {
+  let asked = false;
+  const gone = new Promise<void>((resolve) => {
+    page.once('close', () => resolve());
+    page.once('dialog', (dialog) => {
+      asked = dialog.type() === 'beforeunload';
+      void dialog.dismiss().then(resolve);
+    });
+  });
+  await page.close({ runBeforeUnload: true });
+  await gone;
+  return asked;
+}

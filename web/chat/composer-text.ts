@@ -1,4 +1,7 @@
+import { askBeforeLeaving } from '../show/before-leaving.ts';
 import { createStore } from '../state/store.ts';
 
 /** What is being written. It outlives the screen, so that nothing typed is lost by looking elsewhere. */
 export const composerText = createStore('');
+
+askBeforeLeaving(() => composerText.get().trim() !== '');

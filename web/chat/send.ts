@@ -1,4 +1,5 @@
 import { ApiProblem, api, messageOf } from '../api/api.ts';
+import { askBeforeLeaving } from '../show/before-leaving.ts';
 import { feeds, loadSessions, sessions } from '../state/live.ts';
 import { createOutbox } from './outbox.ts';
 
@@ -17,6 +18,7 @@ export const outbox = createOutbox({
   },
 });
 
+askBeforeLeaving(() => [...outbox.messages.get().values()].some((left) => left.length > 0));
 sessions.subscribe(outbox.sendWaiting);
 feeds.subscribe(() => outbox.dropTaken(isSaid));
 

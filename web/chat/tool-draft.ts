@@ -1,4 +1,5 @@
 import type { ToolView } from '../../src/protocol/tools.ts';
+import { askBeforeLeaving } from '../show/before-leaving.ts';
 import type { Values } from '../show/schema-form.tsx';
 import { createStore } from '../state/store.ts';
 
@@ -13,6 +14,8 @@ export const openTool = createStore<ToolView | null>(null);
 
 /** Calls that are being filled in, by tool. */
 export const drafts = createStore<ReadonlyMap<string, Draft>>(new Map());
+
+askBeforeLeaving(() => [...drafts.get().values()].some(({ values }) => Object.keys(values).length > 0));
 
 /** Other arguments are another call. */
 export function writeDraft(tool: string, values: Values): void {

@@ -62,7 +62,8 @@ export function ToolForm({
       ref={form}
       onKeyDown={({ key, ctrlKey, metaKey, nativeEvent }) => {
         if (isComposing(nativeEvent)) return;
-        if (key === 'Escape') close();
+        // What was filled in stays for the next time.
+        if (key === 'Escape') onClose();
         if (key === 'Enter' && (ctrlKey || metaKey)) void run();
       }}
       className="mb-2 max-h-[50dvh] overflow-y-auto rounded-lg border border-line bg-page p-3"

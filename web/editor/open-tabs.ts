@@ -1,3 +1,4 @@
+import { askBeforeLeaving } from '../show/before-leaving.ts';
 import { createStore } from '../state/store.ts';
 
 export interface Tab {
@@ -31,7 +32,4 @@ export function markDirty(path: string, dirty: boolean): void {
   });
 }
 
-/** Leaving the page with unsaved text asks first. */
-window.addEventListener('beforeunload', (event) => {
-  if (tabs.get().some(({ dirty }) => dirty)) event.preventDefault();
-});
+askBeforeLeaving(() => tabs.get().some(({ dirty }) => dirty));
