@@ -196,6 +196,16 @@ describe('what was typed', () => {
     expect(await asksBeforeLeaving(again)).toBe(true);
     held.open();
   });
+
+  test('and begins with a slash is a message where no tool has such a name', LONG, async () => {
+    reply = answer('Hosts.');
+    const page = await openChat();
+    await say(page, '/etc/hosts: what is in it?');
+    await page.getByRole('log').getByText('Hosts.').waitFor();
+    expect(await messagesOf(page)).toEqual(['/etc/hosts: what is in it?']);
+    await say(page, '/READ_F');
+    await page.getByRole('form', { name: 'read_file' }).waitFor();
+  });
 });
 
 /** One that asks stays. */

@@ -4,7 +4,7 @@ import { api, messageOf } from '../api/api.ts';
 import { go } from '../shell/place.ts';
 import { isComposing } from '../show/composing.ts';
 import { Trouble } from '../show/trouble.tsx';
-import { health, loadSessions, openSession, sessions } from '../state/live.ts';
+import { health, loadSessions, openSession, sessions, tools } from '../state/live.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 import { composerText } from './composer-text.ts';
@@ -13,6 +13,7 @@ import { SendQueue } from './send-queue.tsx';
 import { openTool } from './tool-draft.ts';
 import { ToolForm } from './tool-form.tsx';
 import { ToolPicker } from './tool-picker.tsx';
+import { toolsNamed } from './tools-named.ts';
 
 /** Where one writes: a task for the agent, or `/` and a tool to call oneself. */
 export function Composer({ session }: { session: string | null }): ReactNode {
@@ -24,10 +25,12 @@ export function Composer({ session }: { session: string | null }): ReactNode {
   const [trouble, setTrouble] = useState<string | null>(null);
   const [picked, setPicked] = useState<string | undefined>();
   const box = useRef<HTMLTextAreaElement>(null);
+  const found = toolsNamed(text, useStore(tools));
+  const isMessage = text.trim() !== '' && found.length === 0;
 
   async function send(): Promise<void> {
     const message = text.trim();
-    if (message === '' || message.startsWith('/')) return;
+    if (!isMessage) return;
     composerText.set('');
     setTrouble(null);
     try {
@@ -44,7 +47,7 @@ export function Composer({ session }: { session: string | null }): ReactNode {
     event.preventDefault();
     void send();
   };
-  const picking = text.startsWith('/') && tool === null;
+  const picking = found.length > 0 && tool === null;
   return (
     <div className="border-line border-t bg-panel p-2">
       <div className="relative mx-auto max-w-4xl">
@@ -62,7 +65,7 @@ export function Composer({ session }: { session: string | null }): ReactNode {
         )}
         {picking && (
           <ToolPicker
-            typed={text.slice(1)}
+            found={found}
             box={box}
             onMove={setPicked}
             onChoose={(chosen) => {
@@ -94,12 +97,7 @@ export function Composer({ session }: { session: string | null }): ReactNode {
               {say('stop')}
             </button>
           )}
-          <button
-            type="button"
-            className="button primary min-h-11"
-            disabled={text.trim() === '' || text.startsWith('/')}
-            onClick={() => void send()}
-          >
+          <button type="button" className="button primary min-h-11" disabled={!isMessage} onClick={() => void send()}>
             <SendHorizontal size={16} aria-hidden />
             {say(running ? 'sendLater' : 'send')}
           </button>

@@ -1,27 +1,24 @@
 import { type ReactNode, type RefObject, useEffect, useState } from 'react';
 import type { ToolView } from '../../src/protocol/tools.ts';
 import { isComposing } from '../show/composing.ts';
-import { tools } from '../state/live.ts';
-import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 
 /**
- * Tools whose name has what was typed after `/`. Arrow keys move and Enter chooses, while the focus is where one types;
+ * Tools to choose from. Arrow keys move and Enter chooses, while the focus is where one types;
  * `onMove` tells which entry they are at, by its id.
  */
 export function ToolPicker({
-  typed,
+  found,
   box,
   onMove,
   onChoose,
 }: {
-  typed: string;
+  found: readonly ToolView[];
   box: RefObject<HTMLElement | null>;
   onMove: (entry: string | undefined) => void;
   onChoose: (tool: ToolView) => void;
 }): ReactNode {
   const say = useWords();
-  const found = useStore(tools).filter(({ name }) => name.includes(typed.trim().toLowerCase()));
   const [at, setAt] = useState(0);
   const chosen = found[Math.min(at, found.length - 1)];
   useEffect(() => {
