@@ -78,6 +78,18 @@ describe('a call in the feed', () => {
   });
 });
 
+test('what was streamed goes with its message, also when the record was read before the stream came to it', () => {
+  const added: RecordedEvent = {
+    ...{ type: 'message.added', session: 's', seq: 1, pos: 1, at: 1, callId: null },
+    data: { messageId: 'm1', role: 'assistant', text: 'whole' },
+  };
+  const heard: StreamEvent = {
+    ...{ type: 'message.streamed', session: 's', callId: null, at: 1, data: { kind: 'text', text: 'whole' } },
+  };
+  const feed = play(added, heard, added);
+  expect(feed).toMatchObject({ items: [{ text: 'whole' }], streaming: '' });
+});
+
 test('an event that was seen already changes nothing', () => {
   const feed = play(requested(1, 'c'), started(2, 'c'));
   expect(applyEvent(feed, requested(1, 'c'))).toBe(feed);

@@ -56,12 +56,14 @@ export const EMPTY_FEED: Feed = { items: [], streaming: '', seq: 0, early: new M
 const LIVE_CHARS = 16_000;
 const MOST_EARLY = 20;
 
-/** Applies an event. What was seen already changes nothing, so replays and overlaps are harmless. */
+/** Applies an event. What was seen already adds nothing, so replays and overlaps are harmless. */
 export function applyEvent(feed: Feed, event: StreamEvent): Feed {
   if (event.type === 'call.progressed') return progressed(feed, event);
   if (event.type === 'message.streamed') return streamed(feed, event.data);
-  if (!('seq' in event) || event.seq <= feed.seq) return feed;
+  if (!('seq' in event)) return feed;
   const streaming = event.type === 'message.added' || event.type === 'run.finished' ? '' : feed.streaming;
+  // The record may have been read before the stream came to it, with what was streamed of it in between.
+  if (event.seq <= feed.seq) return streaming === feed.streaming ? feed : { ...feed, streaming };
   const next = { ...feed, items: itemsAfter(feed.items, event), streaming, seq: event.seq };
   return event.type === 'call.requested' ? withEarly(next, event.callId) : next;
 }
