@@ -148,8 +148,7 @@ async function plainBubblewrap(root: string, host: { path: string; home: string 
     workspace,
     alias: null,
     limits: DEFAULT_LIMITS,
-    found: [],
-    placeholders: [],
+    inWorkspace: [],
     toolchainSecrets: [],
   };
   const args = [

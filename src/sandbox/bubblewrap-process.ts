@@ -13,6 +13,7 @@ import { type Exposure, watchExposure } from './exposure.ts';
 import { freshName, isExecutable } from './files.ts';
 import { createLiveInput, type LiveInput } from './input-pipe.ts';
 import { type Launcher, type LauncherPool, quoted } from './launcher.ts';
+import { mountLines, type PlacedMount } from './mount-lines.ts';
 import { type NamespaceTree, namespaceTree, readNow, readStatus } from './namespace-tree.ts';
 import { DOOR_PROGRAM, openNetwork, PROXY_ENVIRONMENT, type SandboxNetwork } from './network.ts';
 import { OWNER } from './owner.ts';
@@ -37,6 +38,8 @@ export interface ProcessPlan {
   /** Namespaces and the system, then the mounts of this run, of which the last makes the root read-only. */
   readonly system: readonly string[];
   readonly mounts: readonly string[];
+  /** Those among them that lie on places of the workspace, where others may move things meanwhile. */
+  readonly inWorkspace: readonly PlacedMount[];
   /** Paths of the host that the mounts cover. */
   readonly hidden: readonly string[];
   readonly blocked: readonly string[];
@@ -119,13 +122,19 @@ function load(launcher: Launcher, plan: ProcessPlan, files: string[], input: Liv
   const words = [
     ...[plan.bwrap, '--args', String(fds.options), '--json-status-fd', String(fds.status)],
     ...(fds.seccomp === null ? [] : ['--seccomp', String(fds.seccomp)]),
-    ...['--', '/bin/sh', '-c', insideScript(limits, launcher), 'sh', ...command.argv],
+    ...['--', '/bin/sh', '-c', insideScript(plan, launcher), 'sh', ...command.argv],
   ];
   const variables = environment(plan, plan.request.network !== undefined && plan.dialer !== undefined);
   launcher.load({
     script: outsideScript(limits, cgroup, words, input?.path ?? stdinFile(plan, files)),
-    options: [...plan.system, ...command.mount, ...plan.mounts, ...variables].join('\0'),
+    options: [...plan.system, ...command.mount, ...expectation(plan, files), ...plan.mounts, ...variables].join('\0'),
   });
+}
+
+function expectation(plan: ProcessPlan, files: string[]): string[] {
+  if (plan.inWorkspace.length === 0) return [];
+  const lines = mountLines(plan.inWorkspace, [plan.folder, plan.workspace]);
+  return ['--ro-bind', temporaryFile(plan, files, lines), EXPECTED];
 }
 
 async function openWay(launcher: Launcher, { request, dialer }: ProcessPlan): Promise<SandboxNetwork | null> {
@@ -154,6 +163,7 @@ async function outcome(given: {
 }): Promise<Result<ProcessEnd>> {
   const { plan, supervised, used, network } = given;
   const { exitCode, said } = given.ended;
+  if (said.trim() === ASTRAY) return moved(supervised);
   const endedBy = supervised.endedBy ?? (exitCode === 0 ? null : used.passed);
   if (exitCode === null && endedBy === null) return whyNotStarted(supervised);
   const coded = signalOf(exitCode);
@@ -170,6 +180,15 @@ async function outcome(given: {
     networkDropped: network?.dropped() ?? 0,
   });
 }
+
+/** What the workspace was when it was looked at is not what was mounted. Nothing of the command has run. */
+function moved({ output }: Supervised): Result<never> {
+  output.log.dispose();
+  return fail('SANDBOX_UNAVAILABLE', MOVED);
+}
+
+export const MOVED =
+  'Folders of the workspace were moved while the sandbox was set up, so the command did not run. Try it again when what moves them has ended.';
 
 function whyNotStarted({ startError, signal, output }: Supervised): Result<never> {
   const text = startError?.message ?? Buffer.from(output.stderr.head).toString('utf8');
@@ -231,11 +250,12 @@ function outsideScript(limits: Limits, cgroup: Cgroup | null, words: readonly st
  * says itself is kept apart: «Killed» tells a signal from an exit code of the same number. The limit of processes is set here, where the user namespace counts from zero;
  * shells disagree about its letter.
  */
-function insideScript(limits: Limits, { cgroup, fds }: Launcher): string {
+function insideScript({ limits, inWorkspace }: ProcessPlan, { cgroup, fds }: Launcher): string {
   const { channel, said } = fds;
   const processes = withinHardLimit(limits.processes, 'Max processes');
   const door = `env -i NODE_CHANNEL_FD=${channel} ${quoted(process.execPath)} -e ${quoted(DOOR_PROGRAM)}`;
   return [
+    ...(inWorkspace.length === 0 ? [] : [comparing(said)]),
     ...(channel === null ? [] : [`${door} </dev/null || exit 126`, `exec ${channel}>&-`]),
     `exec 3>&2 2>&${said} ${said}>&-`,
     ...(cgroup === null ? [`{ ulimit -u ${processes} || ulimit -p ${processes}; } 2>/dev/null || exit 126`] : []),
@@ -244,6 +264,21 @@ function insideScript(limits: Limits, { cgroup, fds }: Launcher): string {
     `echo ${DONE} >&2`,
     'exit $code',
   ].join('\n');
+}
+
+const EXPECTED = '/run/mounts';
+const ASTRAY = 'astray';
+
+/** Only what lies where it was meant to is worked with. No path has a blank or a new line in what the kernel says of it. */
+function comparing(said: number): string {
+  return `mounts='
+'
+while read -r _ _ _ root point _; do mounts="$mounts$root $point
+"; done </proc/self/mountinfo
+while read -r mount; do case $mounts in *"
+$mount
+"*) ;; *) echo ${ASTRAY} >&${said}; exit 126 ;; esac; done <${EXPECTED}
+unset mounts mount root point`;
 }
 
 function environment({ request, path, cwd }: ProcessPlan, hasNetwork: boolean): string[] {

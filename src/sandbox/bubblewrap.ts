@@ -1,14 +1,15 @@
 import { setMaxListeners } from 'node:events';
 import { relative } from 'node:path';
+import type { Failure } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import { DEFAULT_LIMITS, type FileChanges, type RunRequest, type RunResult, type Sandbox } from '../kernel/sandbox.ts';
-import { type ProcessEnd, runProcess } from './bubblewrap-process.ts';
+import { MOVED, type ProcessEnd, runProcess } from './bubblewrap-process.ts';
 import { type BubblewrapOptions, notSetUp, type Prepared, setUp, tidy } from './bubblewrap-setup.ts';
 import { findChanges, type Names } from './changes.ts';
 import { explainFailure } from './detect.ts';
 import { endMessage } from './end-message.ts';
 import { type Found, isHeld } from './found.ts';
-import { countMounts, isMasked, runArguments } from './mounts.ts';
+import { countMounts, isMasked, runArguments, workspaceMounts } from './mounts.ts';
 import { blockedNames, holdPlaceholders, isPlaceholder } from './placeholders.ts';
 import { disarmNewFiles } from './privileged-files.ts';
 import { createQueue } from './queue.ts';
@@ -26,8 +27,12 @@ import { createTreeScan } from './tree-scan.ts';
 const DEFAULTS = { maxRunning: 32, changesCapMs: 500 };
 /** Each takes a mount, and bubblewrap looks at all mounts for each: a thousand take seconds, three thousand it refuses. */
 const MOST_MOUNTS = 1_000;
-/** A file may go away between being found and being mounted on; then everything is looked at again. */
+/** A file may go away or be moved between being found and being mounted on; then everything is looked at again. */
 const ATTEMPTS = 3;
+
+function isPassing({ message }: Failure): boolean {
+  return message === MOVED || /No such file or directory|Can't (?:bind mount|find source path)/.test(message);
+}
 
 export function createBubblewrap(given: BubblewrapOptions): Sandbox {
   const options = { ...DEFAULTS, ...given };
@@ -92,9 +97,10 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
       const memory: Memory = live ? remember(workspace, found) : new Map();
       const startedAtMs = Date.now();
       const ran = await start(prepared, request, checked, found);
-      if (!ran.ok && attempt < ATTEMPTS && /No such file or directory/.test(ran.error.message)) continue;
-      if (!ran.ok) return ran;
+      if (!ran.ok && attempt < ATTEMPTS && isPassing(ran.error)) continue;
+      // Also of one that failed: how far it came is not known.
       const swept = live ? await sweepAll({ workspace, found, memory, before }) : NOTHING_SWEPT;
+      if (!ran.ok) return withSwept(ran.error, swept);
       const { supervised, networkDropped, exposed, ...end } = ran.value;
       return ok({
         ...end,
@@ -142,11 +148,12 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
   ): Promise<Result<ProcessEnd>> {
     const { folder } = prepared;
     const held = request.mounts === 'live' ? holdPlaceholders(workspace, blocked, folder.path) : null;
+    const placeholders = held?.names ?? [];
+    const inWorkspace = workspaceMounts({ folder, workspace, mode: request.mounts, found, placeholders });
     const mounts = {
-      ...{ folder, workspace, alias, mode: request.mounts, limits, found },
+      ...{ folder, workspace, alias, mode: request.mounts, limits, inWorkspace },
       toolchains: prepared.readOnlyFolders,
       toolchainSecrets: prepared.toolchains.hidden,
-      placeholders: held?.names ?? [],
     };
     const absolute = (path: string): string => `${workspace}/${path}`;
     const ended = runProcess({
@@ -155,8 +162,9 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
       ...{ request, workspace, cwd, limits, dialer: options.dialer },
       system: prepared.systemArguments,
       mounts: runArguments(mounts),
+      inWorkspace,
       hidden: found.filter(isMasked).map(({ path }) => absolute(path)),
-      blocked: mounts.placeholders.map(absolute),
+      blocked: placeholders.map(absolute),
       signals: request.signal === undefined ? [closing.signal] : [request.signal, closing.signal],
       onRemoval: waitFor,
     });
@@ -190,6 +198,15 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
       while (pending.size > 0) await Promise.allSettled([...pending]);
       if (prepared?.ok) await tidy(prepared.value);
     },
+  };
+}
+
+function withSwept(error: Failure, { quarantined }: Swept): Result<never> {
+  if (quarantined.length === 0) return { ok: false, error };
+  const planted = quarantined.map(({ path }) => path).join(', ');
+  return {
+    ok: false,
+    error: { ...error, message: `${error.message} ${planted} was put aside: the host would obey it.` },
   };
 }
 

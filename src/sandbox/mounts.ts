@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import type { Limits, MountMode } from '../kernel/sandbox.ts';
 import { INSIDE_HOME } from './etc.ts';
 import { type Found, isHeld } from './found.ts';
+import type { PlacedMount } from './mount-lines.ts';
 import type { RuntimeFolder } from './runtime-folder.ts';
 import { isWithin, SYSTEM_FOLDERS } from './toolchains.ts';
 
@@ -39,8 +40,7 @@ export function runArguments(given: {
   alias: string | null;
   mode: MountMode;
   limits: Limits;
-  found: readonly Found[];
-  placeholders: readonly string[];
+  inWorkspace: readonly PlacedMount[];
 }): string[] {
   const { folder, workspace, mode, limits } = given;
   const size = String(Math.max(4096, Math.floor(limits.tmpBytes)));
@@ -52,12 +52,30 @@ export function runArguments(given: {
     ...given.toolchainSecrets.flatMap((path) => ['--ro-bind', folder.maskFile, path]),
     ...[mode === 'live' ? '--bind' : '--ro-bind', workspace, workspace],
     ...aliasLink(given),
-    ...(mode === 'live' ? protection(workspace, given.found) : []),
-    ...given.placeholders.flatMap((path) => bindReadOnly(`${workspace}/${path}`)),
-    ...masks(folder, workspace, given.found),
+    ...given.inWorkspace.flatMap(({ option, source, point }) => [option, source, point]),
     // The root is a tmpfs without a size: nothing may be written there.
     ...['--remount-ro', '/'],
   ];
+}
+
+/** What lies on places of the workspace. In this order, too. */
+export function workspaceMounts(given: {
+  folder: RuntimeFolder;
+  workspace: string;
+  mode: MountMode;
+  found: readonly Found[];
+  placeholders: readonly string[];
+}): PlacedMount[] {
+  const { folder, workspace, found } = given;
+  return [
+    ...(given.mode === 'live' ? protection(workspace, found) : []),
+    ...given.placeholders.map((path) => onItself('--ro-bind', `${workspace}/${path}`)),
+    ...masks(folder, workspace, found),
+  ];
+}
+
+function onItself(option: PlacedMount['option'], path: string): PlacedMount {
+  return { option, source: path, point: path };
 }
 
 function aliasLink({ alias, workspace, toolchains }: Parameters<typeof runArguments>[0]): string[] {
@@ -87,18 +105,18 @@ function bindReadOnly(path: string): string[] {
  * without that, renaming `.git` away and making a new one would get around a read-only `.git/hooks`, and a hidden file
  * could be brought to a place where the next run reads it.
  */
-function protection(workspace: string, found: readonly Found[]): string[] {
+function protection(workspace: string, found: readonly Found[]): PlacedMount[] {
   const mounted = found.filter((each) => each.kind !== 'link' && isHeld(each));
   const hidden = new Set(mounted.filter(({ access }) => access === 'hidden').map(({ path }) => path));
   const readOnly = new Set(mounted.filter(({ access }) => access === 'read-only').map(({ path }) => path));
   const isInside = (path: string): boolean => [path, ...foldersAbove(path)].some((each) => readOnly.has(each));
   const above = new Set(mounted.flatMap(({ path }) => foldersAbove(path)).filter((path) => !isInside(path)));
   const all = [
-    ...[...above].map((path) => ({ path, option: '--bind' })),
-    ...[...readOnly].filter((path) => !hidden.has(path)).map((path) => ({ path, option: '--ro-bind' })),
+    ...[...above].map((path) => ({ path, option: '--bind' as const })),
+    ...[...readOnly].filter((path) => !hidden.has(path)).map((path) => ({ path, option: '--ro-bind' as const })),
   ];
   all.sort((a, b) => depth(a.path) - depth(b.path));
-  return all.flatMap(({ path, option }) => [option, `${workspace}/${path}`, `${workspace}/${path}`]);
+  return all.map(({ path, option }) => onItself(option, `${workspace}/${path}`));
 }
 
 /** A link is not masked but its target, which the scan lists as well. */
@@ -106,14 +124,12 @@ export function isMasked({ access, kind }: Found): boolean {
   return access === 'hidden' && kind !== 'link';
 }
 
-function masks(folder: RuntimeFolder, workspace: string, found: readonly Found[]): string[] {
-  return found
-    .filter(isMasked)
-    .flatMap(({ path, kind }) => [
-      '--ro-bind',
-      kind === 'folder' ? folder.maskFolder : folder.maskFile,
-      `${workspace}/${path}`,
-    ]);
+function masks(folder: RuntimeFolder, workspace: string, found: readonly Found[]): PlacedMount[] {
+  return found.filter(isMasked).map(({ path, kind }) => ({
+    option: '--ro-bind',
+    source: kind === 'folder' ? folder.maskFolder : folder.maskFile,
+    point: `${workspace}/${path}`,
+  }));
 }
 
 function foldersAbove(path: string): string[] {
