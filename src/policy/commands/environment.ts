@@ -3,7 +3,7 @@ import type { Assignment } from './shell-script.ts';
 
 /** Variables that decide what the words of a command line mean, so that nothing that was judged holds behind them. */
 export const DECIDING_NAMES =
-  'PATH|IFS|ENV|HOME|CDPATH|SHELL|SHELLOPTS|BASHOPTS|BASH_\\w+|GLOBIGNORE|PS\\d|PROMPT_COMMAND|LD_\\w+|DYLD_\\w+';
+  'PATH|IFS|ENV|HOME|CDPATH|OLDPWD|DIRSTACK|SHELL|SHELLOPTS|BASHOPTS|BASH_\\w+|GLOBIGNORE|PS\\d|PROMPT_COMMAND|LD_\\w+|DYLD_\\w+';
 
 const DECIDING = new RegExp(`^(?:${DECIDING_NAMES})$`);
 

@@ -14,6 +14,8 @@ export interface FlagTable {
   readonly harmless?: boolean;
   /** No option of it writes, runs or fetches anything, so it does not matter that a pattern may match a file named like one. */
   readonly tame?: boolean;
+  /** Behind an operand nothing is an option, and its second operand may be written to. */
+  readonly optionsFirst?: boolean;
   /** Options are words with one dash, as `find` has them. */
   readonly longWithOneDash?: boolean;
 }
@@ -40,7 +42,7 @@ export function parseFlags(args: readonly ShellWord[], table: FlagTable): Parsed
   const known = knownOf(table);
   const options: { name: string; value: ShellWord | undefined }[] = [];
   const operands: ShellWord[] = [];
-  const lure = table.harmless || table.tame ? undefined : maybeOption(args);
+  const lure = table.harmless || table.tame ? undefined : maybeOption(args, table);
   if (lure !== undefined) return { unknown: lure.text };
   const queue = [...args];
   for (let word = queue.shift(); word !== undefined; word = queue.shift()) {
@@ -56,6 +58,8 @@ export function parseFlags(args: readonly ShellWord[], table: FlagTable): Parsed
       operands.push(...queue.splice(0));
     } else if (value === '-' || !value.startsWith('-')) {
       operands.push(word);
+    } else if (table.optionsFirst && operands.length > 0) {
+      return { unknown: value };
     } else if (table.digits && /^-\d+$/.test(value)) {
       options.push({ name: '-#', value: word });
     } else {
@@ -114,8 +118,9 @@ export function openedValues({ options }: ParsedFlags): ShellWord[] {
 }
 
 /** `*` also matches a file named `--output=x`; a pattern that begins with a letter or `./` does not. */
-function maybeOption(args: readonly ShellWord[]): ShellWord | undefined {
-  const end = args.findIndex(({ value }) => value === '--');
+function maybeOption(args: readonly ShellWord[], { longWithOneDash }: FlagTable): ShellWord | undefined {
+  // To `find`, what begins an expression does so behind `--` as well.
+  const end = longWithOneDash ? -1 : args.findIndex(({ value }) => value === '--');
   return (end === -1 ? args : args.slice(0, end)).find(({ pattern, text }) => pattern && !/^["'\\]?[\w./]/.test(text));
 }
 

@@ -9,18 +9,22 @@ const DIFF_TAKES = '-S -G -l --diff-filter --inter-hunk-context --word-diff-rege
 const DIFF_GLUED =
   '-U --unified --relative --stat --color --find-renames --find-copies --diff-algorithm --word-diff --abbrev --submodule --ignore-submodules --color-moved';
 const LOG_ALONE = `${DIFF_ALONE} --oneline --graph --all --decorate --no-decorate --reverse --merges --no-merges --first-parent --follow --branches --tags --remotes --topo-order --date-order --left-right --cherry --cherry-pick --cherry-mark --boundary --no-walk --walk-reflogs -g --source --abbrev-commit --no-abbrev-commit --relative-date --parents --children --full-history --simplify-by-decoration --dense --sparse -i -E -F -c --cc -m --regexp-ignore-case --extended-regexp --fixed-strings --all-match --invert-grep --count --objects`;
-const LOG_TAKES = `${DIFF_TAKES} -n -L --max-count --skip --since --after --until --before --author --committer --grep --format --date --encoding --exclude --glob`;
-const LOG_GLUED = `${DIFF_GLUED} --pretty --format --date --decorate --branches --tags --remotes --show-notes`;
+const LOG_TAKES = `${DIFF_TAKES} -n -L --max-count --skip --since --after --until --before --author --committer --grep --date --exclude --glob`;
+const LOG_GLUED = `${DIFF_GLUED} --pretty --format --encoding --date --decorate --branches --tags --remotes --show-notes`;
 
 interface Subcommand extends FlagTable {
   /** Operands that are allowed; undefined allows any, and they name commits and files. */
   operands?: (operands: readonly ShellWord[]) => boolean;
   /** One of these options must be there: without it the subcommand changes something. */
   needs?: readonly string[];
+  /** One of these words must stand directly behind the subcommand. */
+  first?: readonly string[];
 }
 
 const none = (operands: readonly ShellWord[]) => operands.length === 0;
 const LOG: Subcommand = { alone: LOG_ALONE, takes: LOG_TAKES, glued: LOG_GLUED, digits: true };
+/** `-L` is an option of `log` and its kin alone: others take what is behind it for an option. */
+const REVISIONS: Subcommand = { ...LOG, takes: LOG_TAKES.replace(' -L', '') };
 const DIFF: Subcommand = { alone: DIFF_ALONE, takes: DIFF_TAKES, glued: DIFF_GLUED };
 
 const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
@@ -31,8 +35,12 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
   log: LOG,
   show: LOG,
   whatchanged: LOG,
-  shortlog: { ...LOG, alone: `${LOG_ALONE} -e --numbered --email`, digits: true },
-  'rev-list': LOG,
+  shortlog: {
+    ...REVISIONS,
+    alone: `${LOG_ALONE} -e -n --numbered --email`,
+    takes: LOG_TAKES.replace(' -n', '').replace(' -L', ''),
+  },
+  'rev-list': REVISIONS,
   diff: DIFF,
   'diff-tree': { ...DIFF, alone: `${DIFF_ALONE} -r -t --root --no-commit-id --pretty` },
   'diff-files': DIFF,
@@ -92,10 +100,11 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     operands: (operands) =>
       operands.every(({ value }) => value !== null && !['expire', 'delete', 'drop', 'write'].includes(value)),
   },
-  stash: { ...LOG, operands: (operands) => ['list', 'show'].includes(operands[0]?.value ?? '') },
+  stash: { ...REVISIONS, first: ['list', 'show'] },
   config: {
     alone: '-l --list --get --get-all --get-regexp --show-origin --show-scope --global --local --system --name-only',
     needs: ['-l', '--list', '--get', '--get-all', '--get-regexp'],
+    optionsFirst: true,
   },
   worktree: { alone: '--porcelain', operands: (operands) => operands[0]?.value === 'list' },
   submodule: { operands: (operands) => operands[0]?.value === 'status' },
@@ -115,6 +124,8 @@ export function gitCommand(args: readonly ShellWord[]): ReadOnlyAnswer {
   if (name === null || name === undefined) return { why: 'git without a subcommand that is known' };
   const subcommand = Object.hasOwn(SUBCOMMANDS, name) ? SUBCOMMANDS[name] : undefined;
   if (subcommand === undefined) return { why: `git ${name} is not known to only read` };
+  if (subcommand.first?.includes(args[at + 1]?.value ?? '') === false)
+    return { why: `git ${name} is only known to read with ${subcommand.first.join(' or ')}` };
   const flags = parseFlags(args.slice(at + 1), subcommand);
   if ('unknown' in flags) return { why: `git ${name} ${flags.unknown} is not known to only read` };
   if (flags.options.some(({ value }) => CHECKS_SIGNATURES.test(value?.value ?? '')))
@@ -126,7 +137,9 @@ export function gitCommand(args: readonly ShellWord[]): ReadOnlyAnswer {
     return { why: `git ${name} may change something without ${needed.join(' or ')}` };
   }
   const ranges = flags.options.filter((option) => option.name === '-L').flatMap(({ value }) => value ?? []);
-  const roams = flags.options.some((option) => READS_UNTRACKED.has(option.name));
+  // Outside a repository, two operands of `diff` are files or folders.
+  const isOfTwo = name === 'diff' && flags.operands.length === 2;
+  const roams = isOfTwo || flags.options.some((option) => READS_UNTRACKED.has(option.name));
   return {
     content: [...flags.operands, ...openedValues(flags), ...ranges.map(fileOfRange)].map(pathOfObject),
     named: [],

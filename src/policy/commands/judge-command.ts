@@ -14,7 +14,7 @@ import { riskyAssignment, scriptIn } from './environment.ts';
 import { Folders } from './folders.ts';
 import { heldBack } from './held-back.ts';
 import { type Inner, type Loose, loosely } from './inner.ts';
-import { judgeRedirection } from './judge-redirection.ts';
+import { isReopened, judgeRedirection, movesDescriptors } from './judge-redirection.ts';
 import { isOrdinaryUse } from './ordinary-use.ts';
 import type { Surroundings } from './places.ts';
 import { programName } from './program-name.ts';
@@ -43,6 +43,8 @@ export function judgeCommand(
   const parts: CommandPart[] = [];
   let readOnly = true;
   let guesses = 0;
+  /** Whether what a descriptor leads to may be anything by now. */
+  let isMoved = false;
   /** Whether a shell with the words of POSIX alone reads it. */
   let posix = false;
   const folders = new Folders(where);
@@ -59,6 +61,7 @@ export function judgeCommand(
 
   function judgeScript(text: string, depth: number): void {
     const script = parseScript(text);
+    isMoved ||= movesDescriptors(text);
     if (posix && isReadOtherwise(text))
       add(text, null, notUnderstood('It cannot be judged: sh reads it in its own way.'));
     const whole = catastrophicScript(script, where);
@@ -70,8 +73,11 @@ export function judgeCommand(
   }
 
   function judgeSimple({ text, words, redirections, assignments }: SimpleCommand, depth: number): void {
-    for (const redirection of redirections)
+    for (const redirection of redirections) {
+      if (isReopened(redirection, isMoved))
+        add(text, null, ask('redirection', `It writes ${redirection.target.text}.`));
       for (const ruling of judgeRedirection(redirection, folders.all, where)) add(text, null, ruling);
+    }
     for (const assignment of assignments) {
       const risk = riskyAssignment(assignment, words.length > 0);
       if (risk !== undefined) add(text, null, ask(risk.rule, risk.reason));

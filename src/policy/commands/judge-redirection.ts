@@ -3,6 +3,19 @@ import { ask, deny, OUTSIDE, type Ruling, refuse, SENSITIVE } from './command-ju
 import { type Place, placesOf, type Surroundings } from './places.ts';
 import type { Redirection } from './shell-script.ts';
 
+/** Whether a script opens descriptors or moves them other than to write where it writes anyway. */
+export function movesDescriptors(script: string): boolean {
+  return /[\d}]<|[<>]&\s*(?![12-](?!\d))/.test(script.replaceAll('\\\n', ''));
+}
+
+/** Opening a descriptor by its path opens its file anew, for writing too, though it was only read: `<f >/dev/stdin`. */
+export function isReopened({ opens, target }: Redirection, isMoved: boolean): boolean {
+  return opens === 'write' && (isMoved ? DESCRIPTORS : OTHER_DESCRIPTORS).test(target.value ?? '');
+}
+
+const DESCRIPTORS = /^\/dev\/(?:stdin|stdout|stderr|fd\/\d+)$/;
+const OTHER_DESCRIPTORS = /^\/dev\/(?:stdin|fd\/\d+)$/;
+
 /** What is to be said of a redirection from any of these folders; nothing where it may be. */
 export function judgeRedirection(redirection: Redirection, folders: readonly string[], where: Surroundings): Ruling[] {
   const { opens, target } = redirection;

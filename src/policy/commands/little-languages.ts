@@ -38,7 +38,7 @@ function matchAt(pattern: RegExp, text: string, at: number): string | undefined 
 export function awkProgram(program: string): string | undefined {
   // As it stands: where a string or an expression ends is not for a pattern to say.
   const risky = /\bsystem\b|\bgetline\b|\bclose\b|\bARG[VC]\b|\b(?:SYM|FUNC)TAB\b|\bprintf?\b[\s\S]*>|@|\|/;
-  if (program.length > LONGEST || risky.test(program.replaceAll('||', ''))) {
+  if (program.length > LONGEST || risky.test(program.replaceAll('||', ' '))) {
     return 'this awk program may run a command or write a file';
   }
   return undefined;

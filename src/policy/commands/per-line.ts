@@ -1,4 +1,4 @@
-import type { FlagTable } from './flags.ts';
+import { type FlagTable, parseFlags } from './flags.ts';
 import { type Inner, joined, LATER, LATER_WORDS, loosely, unseen } from './inner.ts';
 import { commandStarts } from './launchers.ts';
 import { commandStart } from './prefixes.ts';
@@ -25,7 +25,7 @@ export function perFile(args: readonly ShellWord[]): readonly Inner[] {
       continue;
     }
     if (at >= end) end = endOf(args, at + 1);
-    const words = args.slice(at + 1, end).map((word) => (word.text.includes('{}') ? LATER : word));
+    const words = args.slice(at + 1, end).map((word) => (hasLater(word, ['{}']) ? LATER : word));
     if (words.length === 0) inner.push(unseen('find runs an empty command'));
     else inner.push(inside === 0 ? { kind: 'words', words } : { kind: 'words', words, loose: true });
   }
@@ -50,19 +50,21 @@ const XARGS: FlagTable = {
 export function perLine(args: readonly ShellWord[]): readonly Inner[] {
   const start = commandStart(args, XARGS);
   if (start === undefined) return [unseen('the options of xargs are not all known'), ...guesses(args)];
-  const replaced = replacedText(args.slice(0, start));
-  const words = args.slice(start).map((word) => (replaced !== null && word.text.includes(replaced) ? LATER : word));
+  const replaced = replacedTexts(args.slice(0, start));
+  const words = args.slice(start).map((word) => (hasLater(word, replaced) ? LATER : word));
   if (words[0]?.value === null) return [unseen('xargs runs what it reads')];
   return [{ kind: 'words', words: [...(words.length === 0 ? [plainWord('echo')] : words), LATER_WORDS] }];
 }
 
-/** What `-I` has replaced by each line, wherever it stands in a word; null without it. */
-function replacedText(options: readonly ShellWord[]): string | null {
-  const at = options.findIndex(({ text }) => /^-[a-zA-Z0-9]*[Ii]|^--replace/.test(text));
-  if (at === -1) return null;
-  const text = options[at]?.value ?? '';
-  const glued = /^-[a-zA-Z0-9]*?[Ii](.+)$/.exec(text)?.[1] ?? /^--replace=(.+)$/.exec(text)?.[1];
-  return glued ?? (/I$/.test(text) ? (options[at + 1]?.value ?? '') : '{}');
+/** What `-I` has replaced by each line, wherever it stands in a word. The last one counts; all of them are looked for. */
+function replacedTexts(options: readonly ShellWord[]): readonly string[] {
+  const flags = parseFlags(options, XARGS);
+  const given = 'unknown' in flags ? [] : flags.options.filter(({ name }) => /^(?:-I|-i|--replace)$/.test(name));
+  return given.map(({ value }) => value?.value ?? '{}');
+}
+
+function hasLater({ value, text }: ShellWord, replaced: readonly string[]): boolean {
+  return replaced.some((each) => value?.includes(each) || text.includes(each));
 }
 
 const PARALLEL: FlagTable = {

@@ -1,10 +1,13 @@
 import type { FlagTable, ParsedFlags } from './flags.ts';
 import { awkProgram, jqProgram, sedScript } from './little-languages.ts';
 import { atMostOne, each, printfFormat, scriptsOf, testFlags, testOperands } from './read-only-checks.ts';
+import { plainWord, type ShellWord } from './shell-words.ts';
 
 export interface ReadOnlyCommand extends FlagTable {
   /** What its operands are. `text`: nothing on disk; `content`: files it opens; `named`: files it looks at. */
   operands: 'none' | 'text' | 'content' | 'named' | 'pattern';
+  /** What it looks at without operands, where that is not the folder it runs in. */
+  otherwise?: readonly ShellWord[];
   /** Options whose value is a file it opens. */
   files?: readonly string[];
   /** Options with which it opens what it finds in folders; `true` where it always does. */
@@ -117,6 +120,7 @@ export const READ_ONLY_COMMANDS: Readonly<Record<string, ReadOnlyCommand>> = {
     operands: 'content',
     alone: '-c -d -D -i -u -z --count --repeated --ignore-case --unique',
     takes: '-f -s -w --skip-fields --skip-chars --check-chars',
+    optionsFirst: true,
     refuse: atMostOne('uniq writes to its second file'),
   },
   cut: {
@@ -219,6 +223,7 @@ export const READ_ONLY_COMMANDS: Readonly<Record<string, ReadOnlyCommand>> = {
     longWithOneDash: true,
     alone: '-a -b -e -E -i -p -u',
     takes: '-c -g -l -o -s',
+    optionsFirst: true,
     refuse: atMostOne('xxd writes to its second file'),
   },
   hexdump: { tame: true, operands: 'content', alone: '-b -c -C -d -o -x -v', takes: '-e -n -s' },
@@ -250,7 +255,7 @@ export const READ_ONLY_COMMANDS: Readonly<Record<string, ReadOnlyCommand>> = {
   },
   readlink: { tame: true, operands: 'named', alone: '-f -e -m -n -q -s -z --canonicalize --no-newline' },
   pwd: { operands: 'none', alone: '-L -P' },
-  cd: { operands: 'named', alone: '-L -P' },
+  cd: { operands: 'named', alone: '-L -P', otherwise: [{ ...plainWord('~'), value: null, home: true }] },
   true: { operands: 'text', harmless: true },
   false: { operands: 'text', harmless: true },
   ':': { operands: 'text', harmless: true },
@@ -305,6 +310,7 @@ export const READ_ONLY_COMMANDS: Readonly<Record<string, ReadOnlyCommand>> = {
   unzip: {
     operands: 'content',
     alone: '-l -v -Z -t',
+    optionsFirst: true,
     refuse: ({ options }) =>
       options.some(({ name }) => ['-l', '-v', '-Z', '-t'].includes(name)) ? undefined : 'unzip writes files',
   },

@@ -31,12 +31,12 @@ function use(command: ReadOnlyCommand, flags: ParsedFlags): ReadOnlyUse {
   return { ...filesOf(command, flags), roams: found };
 }
 
-function filesOf({ operands: kind, files = [] }: ReadOnlyCommand, flags: ParsedFlags): ReadOnlyUse {
+function filesOf({ operands: kind, files = [], otherwise = [] }: ReadOnlyCommand, flags: ParsedFlags): ReadOnlyUse {
   const { options, operands } = flags;
   const named = options.flatMap(({ name, value }) => (files.includes(name) && value !== undefined ? [value] : []));
   const given = [...named, ...openedValues(flags)];
   if (kind === 'content') return { content: [...given, ...operands], named: [] };
-  if (kind === 'named') return { content: given, named: operands };
+  if (kind === 'named') return { content: given, named: operands.length === 0 ? otherwise : operands };
   if (kind !== 'pattern') return { content: given, named: [] };
   const patternGiven = options.some(({ name }) => PATTERN_OPTIONS.has(name));
   return {

@@ -164,6 +164,8 @@ function problemOf(node: SyntaxNode): string | undefined {
       return 'it expands a variable as a prompt or as code (@)';
     case 'ParameterExpansion':
       if (node.prefix === '!') return 'it expands a variable named by another (!)';
+      if (/^\$\{\w+:?=/.test(node.text) && isObeyedVariable(node.parameter))
+        return `it sets ${node.parameter}, which decides what runs`;
       return isPlainIndex(node.index) && isPlainSlice(node.operation) ? undefined : COMPUTES;
     case 'TestBinary':
       return !NUMERIC_TESTS.has(node.operator) || [node.left, node.right].every(isNumber) ? undefined : COMPUTES;

@@ -11,8 +11,10 @@ const LIKE_BASH: ReadonlySet<string> = new Set(['bash', 'sh', 'dash', 'ash', 'rb
 
 const FLAGS: FlagTable = {
   alone: '-e -u -x -l -i -n -v -s --login --norc --noprofile --posix',
-  takes: '-c -o -O',
+  takes: '-o',
 };
+/** What else can be switched on changes what words mean. */
+const HARMLESS_OPTIONS = /^(?:errexit|nounset|xtrace|verbose|pipefail)$/;
 
 /** What a shell is told to run. Where its options are not all known, what looks like a script is looked at all the same. */
 export function shellScript(name: string, args: readonly ShellWord[]): readonly Inner[] {
@@ -20,9 +22,12 @@ export function shellScript(name: string, args: readonly ShellWord[]): readonly 
   if (at === -1) return [unseen(`${name} runs a script that is not shown here`)];
   const before = parseFlags(args.slice(0, at), FLAGS);
   const script = args[at + 1];
+  // More options may follow, and the script behind them.
+  if (/^[-+]/.test(script?.value ?? ''))
+    return [unseen(`${name} runs computed text`), ...args.slice(at + 1).map((word) => loosely(joined([word])))];
   if (script === undefined || script.value === null)
     return [unseen(`${name} runs computed text`), ...(script === undefined ? [] : [loosely(joined([script]))])];
-  const why = whyUnseen(name, before);
+  const why = isKnownCluster(args[at]) ? whyUnseen(name, before) : `${name} runs computed text`;
   return why === undefined
     ? [{ kind: 'script', source: script.value, shell: name }]
     : [unseen(why), loosely(script.value)];
@@ -30,6 +35,8 @@ export function shellScript(name: string, args: readonly ShellWord[]): readonly 
 
 function whyUnseen(name: string, before: ReturnType<typeof parseFlags>): string | undefined {
   if ('unknown' in before) return `${name} runs computed text`;
+  if (before.options.some(({ name: option, value }) => option === '-o' && !HARMLESS_OPTIONS.test(value?.value ?? '')))
+    return `${name} reads text in its own way`;
   // The first operand is a script; then -c is one of its arguments.
   if (before.operands.length > 0) return `${name} runs a script that is not shown here`;
   if (!LIKE_BASH.has(name)) return `${name} reads text in its own way`;
@@ -42,7 +49,11 @@ function whyUnseen(name: string, before: ReturnType<typeof parseFlags>): string 
  */
 export function isReadOtherwise(script: string): boolean {
   const text = script.replaceAll('\\\n', '');
-  return /\$['"[]|\[\[|(?<!\$)\(\(|&>|\|&|\+=|[<>]\(|<<<|=\(|\b(?:function|select|coproc|time)\b/.test(text);
+  return /\$['"[]|\[\[|(?<!\$)\(\(|&>|\|&|\+=|[<>]\(|<<<|=\(|\b(?:function|select|coproc|time)\b|\d\d[<>]/.test(text);
+}
+
+function isKnownCluster(word: ShellWord | undefined): boolean {
+  return /^-[euxlinvs]*c[euxlinvs]*$/.test(word?.value ?? '');
 }
 
 export function evaluated(args: readonly ShellWord[]): readonly Inner[] {

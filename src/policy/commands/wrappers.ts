@@ -13,7 +13,8 @@ export function innerCommands(name: string, args: readonly ShellWord[]): readonl
   if (SHELLS.has(name)) return shellScript(name, args);
   const special = Object.hasOwn(SPECIAL, name) ? SPECIAL[name] : undefined;
   if (special !== undefined) return special(args);
-  if (name === 'env' && args.some(({ text }) => /^-[a-zA-Z]*S|^--split-string/.test(text))) return splitString(args);
+  const split = name === 'env' ? splitAt(args) : -1;
+  if (split !== -1) return splitString(args.slice(split));
   if (isTrickyBuiltin(name, args)) return [unseen('it runs text by the way, or changes what words mean to the shell')];
   const prefix = Object.hasOwn(PREFIXES, name) ? PREFIXES[name] : undefined;
   if (prefix !== undefined) return behind(name, args, prefix);
@@ -62,7 +63,7 @@ function folderOf(own: readonly ShellWord[], prefix: Prefix): ShellWord | undefi
   if (prefix.folder === undefined) return undefined;
   const flags = parseFlags(own, prefix);
   if ('unknown' in flags) return undefined;
-  return flags.options.find(({ name }) => prefix.folder?.includes(name))?.value;
+  return flags.options.findLast(({ name }) => prefix.folder?.includes(name))?.value;
 }
 
 /** Any other variable may change what runs. */
@@ -70,18 +71,29 @@ function isHarmlessAssignment(word: ShellWord | undefined): boolean {
   return word?.value != null && isHarmlessVariable(word.value.slice(0, word.value.indexOf('=')));
 }
 
-function splitString(args: readonly ShellWord[]): readonly Inner[] {
-  const text = args.map(({ value }) => value ?? '\0').join(' ');
-  const split = /(?:^|\s)(?:-[a-zA-Z]*S\s*|--split-string[= ])(.*)$/s.exec(text)?.[1];
-  if (split === undefined || /[\0\\$"'#]/.test(split))
-    return [unseen('env -S splits text in its own way'), ...(split === undefined ? [] : [loosely(split)])];
-  const words = split.split(/\s+/).filter(Boolean);
-  const first = words.findIndex((word) => !/^\w+=/.test(word));
-  const set = first === -1 ? words : words.slice(0, first);
+/** Where `-S` stands among the options of `env`; behind one that takes a value, or a command, it is something else. */
+function splitAt(args: readonly ShellWord[]): number {
+  const at = args.findIndex(({ text }) => !/^(?:-[i0v]*|--ignore-environment|--null|--debug)$/.test(text));
+  return /^-[i0v]*S|^--split-string(?:=|$)/.test(args[at]?.text ?? '') ? at : -1;
+}
+
+/** `args` begin with the option. What stands behind its text are words as they are. */
+function splitString([option, ...args]: readonly ShellWord[]): readonly Inner[] {
+  const glued = /^(?:-[i0v]*S|--split-string=)(.+)$/s.exec(option?.value ?? '')?.[1];
+  const text = glued ?? args[0]?.value ?? null;
+  const behind = glued === undefined ? args.slice(1) : args;
+  if (option?.value == null || text === null || /[\0\\$"'#]/.test(text))
+    return [
+      unseen('env -S splits text in its own way'),
+      loosely(joined([...(text === null ? [] : [plainWord(text)]), ...behind])),
+    ];
+  const words = [...text.split(/\s+/).filter(Boolean).map(plainWord), ...behind];
+  const first = words.findIndex((word) => word.value === null || !/^\w+=/.test(word.value));
   if (first === -1) return [unseen('env -S has no command')];
-  const inner: Inner = { kind: 'words', words: words.slice(first).map(plainWord) };
-  if (set.map(plainWord).every(isHarmlessAssignment)) return [inner];
-  return [unseen('env -S sets what may change what runs'), { ...inner, loose: true }];
+  const inner: Inner = { kind: 'words', words: words.slice(first) };
+  const isPlain = words.slice(0, first).every(isHarmlessAssignment) && !words[first]?.value?.startsWith('-');
+  if (isPlain) return [inner];
+  return [unseen('env -S sets what may change what runs'), { ...inner, loose: true }, ...guesses(words)];
 }
 
 /** The command's own name and those of the commands it wraps, outermost first. */
