@@ -164,6 +164,18 @@ describe('the dialer', () => {
     expect(dialled).toEqual(['10.0.0.5', '10.0.0.9']);
   });
 
+  test('a listed address is reached as it is written, and by no name that leads there', async () => {
+    const { dialer, dialled } = stub([['127.0.0.1']]);
+    const access = { hosts: ['*.pages.test', '127.0.0.1:3000'] };
+    for (const port of [3000, 22]) {
+      const refused = await dialer.dial({ host: 'evil.pages.test', port }, access);
+      expect(refused).toMatchObject({ ok: false, error: { code: 'PERMISSION_DENIED' } });
+    }
+    expect(await dialer.dial({ host: '127.0.0.1', port: 22 }, access)).toMatchObject({ ok: false });
+    expect(dialled).toEqual([]);
+    expect(await dialer.dial({ host: '127.0.0.1', port: 3000 }, access)).toMatchObject({ ok: true });
+  });
+
   test.each(['', '*.x', 'a b', 'evil\0.test', 'a/b', '-x', 'xxx\r\n'])(
     'refuses %j, which is not a host name',
     async (host) => {

@@ -6,7 +6,7 @@ import { messageOf } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { NetworkAccess } from '../kernel/sandbox.ts';
 import { isListed, isRange, specialKind } from './address.ts';
-import { isAllowedHost, listedAddresses, malformedHost, normalHost } from './hosts.ts';
+import { isAllowedHost, malformedHost, normalHost } from './hosts.ts';
 
 export interface DialerOptions {
   /** All addresses of a name. Left out: the system's resolver. */
@@ -69,10 +69,12 @@ export function createDialer(options: DialerOptions = {}): HostDialer {
   return {
     check: checkAccess,
     async dial({ host, port }, access, signal) {
-      const refused = refuseTarget(normalHost(host), port) ?? refuseHost(normalHost(host), port, access);
+      const name = normalHost(host);
+      const refused = refuseTarget(name, port) ?? refuseHost(name, port, access);
       if (refused !== null) return refused;
-      const listed = [...(access.privateAddresses ?? []), ...listedAddresses(access.hosts)];
-      return dialHost({ host, port }, listed, signal);
+      // An address on the list of hosts stands there for itself and its port; where a name leads is its owner's choice.
+      const own = isIP(name) === 0 ? [] : [name];
+      return dialHost({ host, port }, [...(access.privateAddresses ?? []), ...own], signal);
     },
     dialHost,
   };

@@ -40,14 +40,6 @@ export function malformedHost(entries: readonly string[]): string | null {
   return entries.find((entry) => parseEntry(entry) === null) ?? null;
 }
 
-/** Addresses that stand on the list of hosts themselves: whoever wrote one meant it. */
-export function listedAddresses(entries: readonly string[]): string[] {
-  return entries.flatMap((entry) => {
-    const parsed = parseEntry(entry);
-    return parsed !== null && !parsed.below && isIP(parsed.name) !== 0 ? [parsed.name] : [];
-  });
-}
-
 function parseEntry(entry: string): { name: string; port: number | null; below: boolean } | null {
   const found = /^(\*\.)?(\[[0-9a-f:.]+\]|[^:*/\s]+)(?::(\d{1,5}))?$/i.exec(entry.trim());
   if (found === null) return isIP(entry) === 6 ? { name: normalHost(entry), port: null, below: false } : null;
