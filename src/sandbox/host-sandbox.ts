@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import { endMessage } from './end-message.ts';
 import { freshName, isExecutable, namelessFile } from './files.ts';
 import { createLiveInput, type LiveInput, readEndOf } from './input-pipe.ts';
 import { markedTree } from './marked-tree.ts';
+import { OWNER_ID } from './owner.ts';
 import { createPipePool, type PipePool } from './pipes.ts';
 import { psTree } from './ps-tree.ts';
 import { createQueue } from './queue.ts';
@@ -49,7 +51,6 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
   setMaxListeners(0, closing.signal);
   const running = new Set<Promise<unknown>>();
   let prepared: { folder: string; pipes: PipePool } | null = null;
-  let counter = 0;
 
   function prepare(): { folder: string; pipes: PipePool } {
     if (prepared !== null) return prepared;
@@ -82,7 +83,8 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
   }
 
   async function runChecked(request: RunRequest, checked: CheckedRequest): Promise<Result<RunResult>> {
-    const mark = `${process.pid}-${++counter}`;
+    // Whatever else sandboxes of this process run, and of others: who has the mark is ended with the run.
+    const mark = `${OWNER_ID}-${randomBytes(8).toString('hex')}`;
     const set = await setUp(request, checked, mark);
     if (!set.ok) return set;
     const { plan, folder, started, input, script, program } = set.value;
