@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
@@ -9,9 +9,10 @@ import { endMessage } from './end-message.ts';
 import { freshName, isExecutable, namelessFile } from './files.ts';
 import { createLiveInput, type LiveInput, readEndOf } from './input-pipe.ts';
 import { markedTree } from './marked-tree.ts';
-import { OWNER_ID } from './owner.ts';
+import { createOwnedFolder, type OwnedFolder } from './owned-folder.ts';
+import { endOrphans, OWNER, OWNER_ID } from './owner.ts';
 import { createPipePool, type PipePool } from './pipes.ts';
-import { psTree } from './ps-tree.ts';
+import { psByVariable, psTree } from './ps-tree.ts';
 import { createQueue } from './queue.ts';
 import { type CheckedRequest, checkRequest, resolveProgram } from './request.ts';
 import { checkSize } from './request-size.ts';
@@ -50,20 +51,20 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
   const running = new Set<Promise<unknown>>();
-  let prepared: { folder: string; pipes: PipePool } | null = null;
+  let prepared: { folder: OwnedFolder; pipes: PipePool } | null = null;
 
-  function prepare(): { folder: string; pipes: PipePool } {
+  function prepare(): { folder: OwnedFolder; pipes: PipePool } {
     if (prepared !== null) return prepared;
-    const folder = realpathSync(mkdtempSync(join(options.stateFolder, `toolwright-${options.kind}-${process.pid}-`)));
-    prepared = { folder, pipes: createPipePool(folder) };
-    process.once('exit', tidy);
+    // These processes are ordinary ones: nothing but the next of us ends them when we are killed.
+    endOrphans(isByPs(options) ? psByVariable : undefined);
+    const folder = createOwnedFolder(options.stateFolder, options.kind);
+    prepared = { folder, pipes: createPipePool(folder.path) };
     return prepared;
   }
 
   function tidy(): void {
-    process.off('exit', tidy);
     prepared?.pipes.close();
-    if (prepared !== null) rmSync(prepared.folder, { recursive: true, force: true });
+    prepared?.folder.remove();
     prepared = null;
   }
 
@@ -130,7 +131,8 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
   async function setUp(request: RunRequest, checked: CheckedRequest, mark: string): Promise<Result<Launched>> {
     let planned: HostPlan | undefined;
     try {
-      const { folder, pipes } = prepare();
+      const { folder: own, pipes } = prepare();
+      const folder = own.path;
       const plan = await options.plan(request, checked, folder);
       if (!plan.ok) return plan;
       planned = plan.value;
@@ -157,7 +159,7 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
       program: '/bin/sh',
       args: ['-c', `${plan.ulimits}; exec "$@"`, 'sh', ...plan.wrapper, program, ...argv.slice(1)],
       cwd,
-      env: { ...plan.env, [MARK]: mark },
+      env: { ...plan.env, ...OWNER, [MARK]: mark },
       stdin: input === null ? stdinOf(request, plan.folder) : readEndOf(input),
       passed: [],
     };

@@ -10,6 +10,11 @@ test('a process that runs is there, and a number that is used again is another p
   expect(isOwnerGone(`4194303-${start}-${namespace}-${boot}`)).toBe(true);
 });
 
+test('where nobody knows when a process began, its number decides', () => {
+  expect(isOwnerGone(`${pid}-0-${namespace}-${boot}`)).toBe(false);
+  expect(isOwnerGone(`4194303-0-${namespace}-${boot}`)).toBe(true);
+});
+
 test('process 1 of another container is not taken for ours', () => {
   expect(isOwnerGone(`1-${start}-1-${boot}`)).toBe(false);
   expect(isOwnerGone(`4194303-${start}-1-${boot}`)).toBe(false);

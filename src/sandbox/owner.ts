@@ -2,11 +2,14 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { isGone, pidsByVariable, startTimeOf } from './proc.ts';
 import { tryKill } from './try-kill.ts';
 
+/** When a process began, where the system does not say it: macOS has no /proc. */
+const NO_TIME = '0';
+
 /**
  * Who something on this machine belongs to: a process by its number and the time it began, in a PID namespace, since
  * the machine was started. The number alone is used again, and every container has a process 1.
  */
-export const OWNER_ID = `${process.pid}-${startTimeOf(process.pid) ?? 0}-${pidNamespace()}-${bootId()}`;
+export const OWNER_ID = `${process.pid}-${startTimeOf(process.pid) ?? NO_TIME}-${pidNamespace()}-${bootId()}`;
 const ID = /^(\d+)-(\d+)-(\d+)-([0-9a-f]+)$/;
 /** An id at the start of a name. */
 export const OWNED_NAME = /^(\d+-\d+-\d+-[0-9a-f]+)-/;
@@ -22,16 +25,25 @@ export function isOwnerGone(id: string): boolean {
   if (pid === undefined) return false;
   if (boot !== bootId()) return true;
   if (namespace !== pidNamespace()) return false;
+  if (startTime === NO_TIME) return !isThere(Number(pid));
   return isGone(Number(pid)) || startTimeOf(Number(pid)) !== startTime;
 }
 
 /**
- * Ends what a killed process left behind. There is hardly ever any: bubblewrap ends with its parent, but for the few
- * milliseconds in which it sets a run up.
+ * Ends what a killed process left behind. Of bubblewrap there is hardly ever any: it ends with its parent, but for the
+ * few milliseconds in which it sets a run up.
  */
-export function endOrphans(): void {
-  for (const [pid, owner] of pidsByVariable(NAME)) {
+export function endOrphans(find: (name: string) => readonly [pid: number, owner: string][] = pidsByVariable): void {
+  for (const [pid, owner] of find(NAME)) {
     if (pid !== process.pid && isOwnerGone(owner)) tryKill(pid, 'SIGKILL');
+  }
+}
+
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

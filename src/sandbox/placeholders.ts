@@ -20,8 +20,6 @@ export interface Held {
   release(): void;
 }
 
-/** How the folder of each process begins. */
-export const RUNTIME_PREFIX = 'toolwright-sandbox-';
 const RECORD = 'placeholder-';
 /** Nobody else makes a folder like that, so that one made by hand is never taken for ours. */
 const MODE = 0o1700;

@@ -98,14 +98,29 @@ export function psTree(
   };
 }
 
+/** Every process that has the variable, as far as the system shows it, and its value. */
+export function psByVariable(name: string): [pid: number, value: string][] {
+  const pattern = new RegExp(`^ *(\\d+) .* ${name}=(\\S*)`);
+  return ps('pid=,command=')
+    .split('\n')
+    .flatMap((line): [number, string][] => {
+      const [, pid, value = ''] = pattern.exec(line) ?? [];
+      return pid === undefined ? [] : [[Number(pid), value]];
+    });
+}
+
 function listProcesses(mark: string): PsRow[] {
+  return parsePs(ps(COLUMNS), mark);
+}
+
+function ps(columns: string): string {
   const options = {
     encoding: 'latin1',
     // Without its own clock a process would begin at another time when the zone of the machine changes.
     env: { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' },
     maxBuffer: 64 * 1024 * 1024,
   } as const;
-  return parsePs(execFileSync('/bin/ps', [EVERYTHING, '-o', COLUMNS], options), mark);
+  return execFileSync('/bin/ps', [EVERYTHING, '-o', columns], options);
 }
 
 export function parsePs(text: string, mark: string): PsRow[] {
