@@ -1,6 +1,10 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Sandbox } from '../kernel/sandbox.ts';
+import { createNone } from '../sandbox/none.ts';
+import { createOutputLog } from '../sandbox/output-log.ts';
 import { commandWorkspace } from '../testing/command-workspace.ts';
 import { processesTagged } from '../testing/sandbox-contract.ts';
 import type { TempWorkspace } from '../testing/temp-workspace.ts';
@@ -169,4 +173,64 @@ test('closing ends what runs', async () => {
   expect(processesTagged(String(started.callId)).length).toBeGreaterThan(0);
   await ws[Symbol.asyncDispose]();
   expect(processesTagged(String(started.callId))).toEqual([]);
+});
+
+describe('what ended ones printed', () => {
+  const root = mkdtempSync(join(tmpdir(), 'background-'));
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+  const request = (script: string) =>
+    ({ command: { script }, workspace: root, mounts: 'live', tag: 'background' }) as const;
+
+  test('stays readable by when it ended and by session, not by when it began', async () => {
+    const sandbox = createNone({ path, home: root, stateFolder: tmpdir() });
+    const background = new Background({ sandbox });
+    const ended = async (scope: string) => {
+      const started = await background.start(scope, 'short', request('echo short'));
+      if (!started.ok) throw new Error(started.error.message);
+      await expect.poll(() => background.find(scope, started.value.id)).toMatchObject({ value: { state: 'exited' } });
+      return started.value.id;
+    };
+    const long = await background.start('mine', 'long', request('echo long; read go'));
+    const id = long.ok ? long.value.id : '';
+    const first = await ended('other');
+    for (let i = 0; i < 32; i++) await ended('other');
+    background.input('mine', id, 'go\n', true);
+    await expect.poll(() => background.find('mine', id)).toMatchObject({ value: { state: 'exited' } });
+    expect(background.output('mine', id, 0, 100)).toMatchObject({ ok: true, value: { text: 'long\n' } });
+    expect(background.find('other', first)).toMatchObject({ ok: false });
+    for (let i = 0; i < 33; i++) await ended('other');
+    expect(background.output('mine', id, 0, 100)).toMatchObject({ ok: true, value: { text: 'long\n' } });
+    await background.close();
+    await sandbox.close();
+  }, 60_000);
+});
+
+test('a run that throws is one that failed, also after it had begun', async () => {
+  await using at = trySandbox({ path });
+  let [begins, fails] = [false, () => {}];
+  const broken: Sandbox = {
+    ...at.sandbox,
+    async run(request) {
+      if (begins) request.onStart?.({ log: createOutputLog(at.root, 100), input: null });
+      if (begins) await new Promise<void>((resolve) => (fails = resolve));
+      throw new Error('it cannot be watched');
+    },
+  };
+  const background = new Background({ sandbox: broken });
+  const request = { command: ['true'], workspace: at.workspace, mounts: 'live', tag: 'broken' } as const;
+  const refused = await background.start('s', 'broken', request);
+  expect(refused).toMatchObject({
+    ok: false,
+    error: { code: 'INTERNAL', message: expect.stringContaining('cannot be') },
+  });
+  begins = true;
+  const started = await background.start('s', 'broken', request);
+  fails();
+  const id = started.ok ? started.value.id : '';
+  await expect
+    .poll(() => background.find('s', id))
+    .toMatchObject({
+      value: { state: 'exited', exitCode: null, notes: [expect.stringContaining('it cannot be watched')] },
+    });
+  await background.close();
 });

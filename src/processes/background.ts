@@ -1,4 +1,5 @@
 import type { BackgroundProcess, OutputPage } from '../kernel/commands.ts';
+import { messageOf } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import { LIVE_INPUT, type Running, type RunRequest, type RunResult, type Sandbox } from '../kernel/sandbox.ts';
 import { readPage } from './read-page.ts';
@@ -36,6 +37,8 @@ export class Background {
   readonly #mostOfSession: number;
   readonly #mostOfAll: number;
   readonly #entries = new Map<string, Entry>();
+  /** In the order in which they ended. */
+  readonly #ended = new Set<Entry>();
   #started = 0;
 
   constructor({ sandbox, mostOfSession = 8, mostOfAll = 16 }: BackgroundOptions) {
@@ -58,7 +61,7 @@ export class Background {
     await Promise.race([entry.ended, this.#begun(entry)]);
     request.signal?.removeEventListener('abort', stop);
     if (entry.end?.ok !== false) return ok(this.#shown(entry));
-    this.#entries.delete(entry.id);
+    this.#forget(entry);
     return entry.end;
   }
 
@@ -132,11 +135,19 @@ export class Background {
         entry.running = running;
       },
     });
-    void run.then((end) => {
+    const finish = (end: Result<RunResult>): void => {
       entry.end = end;
       entry.endedAt = Date.now();
+      this.#ended.add(entry);
       this.#forgetOldest();
       settle();
+    };
+    run.then(finish, (error) => {
+      entry.running?.log.dispose();
+      entry.running = undefined;
+      finish(
+        fail('INTERNAL', `The process was given up: ${messageOf(error)}. What it printed is lost; start it again.`),
+      );
     });
     return entry;
   }
@@ -170,14 +181,19 @@ export class Background {
     };
   }
 
+  /** Of the scope that has the most, so that a busy session costs no other one what it has not read yet. */
   #forgetOldest(): void {
-    const ended = [...this.#entries.values()].filter(({ end }) => end !== undefined);
-    for (const entry of ended.slice(0, Math.max(0, ended.length - REMEMBERED))) this.#forget(entry);
+    if (this.#ended.size <= REMEMBERED) return;
+    const ended = [...this.#ended];
+    const counts = ended.map(({ scope }) => of(scope, ended).length);
+    const oldest = ended[counts.indexOf(Math.max(...counts))];
+    if (oldest !== undefined) this.#forget(oldest);
   }
 
-  #forget({ id, running }: Entry): void {
-    running?.log.dispose();
-    this.#entries.delete(id);
+  #forget(entry: Entry): void {
+    entry.running?.log.dispose();
+    this.#entries.delete(entry.id);
+    this.#ended.delete(entry);
   }
 }
 
