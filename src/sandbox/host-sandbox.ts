@@ -153,17 +153,24 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
     if ('script' in request.command) writeFileSync(script, request.command.script, { mode: 0o600 });
     const argv = 'script' in request.command ? ['/bin/bash', script] : request.command;
     const program = resolveProgram(argv[0] ?? '', options.path.split(':'), isExecutable);
-    const input = request.stdin === LIVE_INPUT ? createLiveInput(pipes) : null;
-    const given = {
-      // A shell in between, so that a program that does not exist is an exit code as it is everywhere else.
-      program: '/bin/sh',
-      args: ['-c', `${plan.ulimits}; exec "$@"`, 'sh', ...plan.wrapper, program, ...argv.slice(1)],
-      cwd,
-      env: { ...plan.env, ...OWNER, [MARK]: mark },
-      stdin: input === null ? stdinOf(request, plan.folder) : readEndOf(input),
-      passed: [],
-    };
-    return { started: start(given, pipes), input, script, program };
+    let input: LiveInput | null = null;
+    try {
+      input = request.stdin === LIVE_INPUT ? createLiveInput(pipes) : null;
+      const given = {
+        // A shell in between, so that a program that does not exist is an exit code as it is everywhere else.
+        program: '/bin/sh',
+        args: ['-c', `${plan.ulimits}; exec "$@"`, 'sh', ...plan.wrapper, program, ...argv.slice(1)],
+        cwd,
+        env: { ...plan.env, ...OWNER, [MARK]: mark },
+        stdin: input === null ? stdinOf(request, plan.folder) : readEndOf(input),
+        passed: [],
+      };
+      return { started: start(given, pipes), input, script, program };
+    } catch (error) {
+      input?.end();
+      rmSync(script, { force: true });
+      throw error;
+    }
   }
 
   return {

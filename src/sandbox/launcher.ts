@@ -5,7 +5,7 @@ import type { Cgroup, CgroupHost } from './cgroup.ts';
 import { isExecutable, namelessFile } from './files.ts';
 import { OWNER } from './owner.ts';
 import type { PipePool } from './pipes.ts';
-import { type Started, start } from './start.ts';
+import { type Launch, type Started, start } from './start.ts';
 
 /**
  * A shell that has entered a control group of its own and waits to become a run. Entering takes the kernel about 15 ms
@@ -51,38 +51,38 @@ function createLauncher(settings: LauncherSettings, kind: 'plain' | 'with-channe
 }
 
 function withGroup(settings: LauncherSettings, kind: 'plain' | 'with-channel', cgroup: Cgroup | null): Launcher {
-  const { folder, pipes, inherited } = settings;
-  const [script, options, status] = [namelessFile(folder), namelessFile(folder), namelessFile(folder)];
-  // A pipe and no file: a run can reach what the shell inside has open, and could fill a disk through it.
-  const said = pipes.take();
-  const passed = [again(script, constants.O_RDONLY), 'pipe', again(options, constants.O_RDONLY)] as const;
-  const seccomp = settings.seccomp === null ? [] : [openSync(settings.seccomp, 'r')];
-  const channel = kind === 'plain' ? [] : (['ipc'] as const);
-  const reports = [again(status, constants.O_WRONLY), said.writeEnd];
-  const all = [...passed, ...reports, ...seccomp, ...channel];
+  const { pipes, inherited } = settings;
+  const { passed, ...files } = openFiles(settings);
+  const { script, options, status, said } = files;
+  const all = [...passed, ...(kind === 'plain' ? [] : (['ipc'] as const))];
   const unwanted = inherited.filter((fd) => fd > 2 + all.length);
   const needsBash = unwanted.some((fd) => fd > 9);
-  const started = start(
-    {
-      // Small shells cannot name a descriptor above 9, and only in POSIX mode bash counts file sizes as they do.
-      program: needsBash ? '/bin/bash' : '/bin/sh',
-      args: [...(needsBash ? ['--posix'] : []), '-c', waitingScript(cgroup, unwanted, needsBash ? BASH : '/bin/sh')],
-      cwd: '/',
-      env: { PATH: '/usr/bin:/bin', ...OWNER },
-      stdin: 'ignore',
-      passed: all,
-    },
-    pipes,
-  );
+  const launch: Launch = {
+    // Small shells cannot name a descriptor above 9, and only in POSIX mode bash counts file sizes as they do.
+    program: needsBash ? '/bin/bash' : '/bin/sh',
+    args: [...(needsBash ? ['--posix'] : []), '-c', waitingScript(cgroup, unwanted, needsBash ? BASH : '/bin/sh')],
+    cwd: '/',
+    env: { PATH: '/usr/bin:/bin', ...OWNER },
+    stdin: 'ignore',
+    passed: all,
+  };
+  const started = orClose(Object.values(files), () => start(launch, pipes));
   const { child } = started;
-  const signal = child.stdio[GO] as (Writable & { ref?(): void; unref?(): void }) | null | undefined;
+  // Without descriptors or processes it has no number, and maybe no streams at all, whatever its type says.
+  const streams: typeof child.stdio | undefined = child.stdio;
+  const signal = streams?.[GO] as (Writable & { ref?(): void; unref?(): void }) | null | undefined;
   signal?.on('error', () => {});
+  if (child.pid === undefined) {
+    signal?.destroy();
+    for (const fd of [...Object.values(files), started.stdout, started.stderr]) closeSync(fd);
+    throw new Error('no process could be started');
+  }
   // Where nothing bounds the number of processes but us, they must not keep us from ending them.
-  if (child.pid !== undefined && cgroup === null && process.getuid?.() === 0) lowerPriority(child.pid);
+  if (cgroup === null && process.getuid?.() === 0) lowerPriority(child.pid);
   // One that only waits must not keep the program alive.
   child.unref();
   signal?.unref?.();
-  let alive = child.pid !== undefined;
+  let alive = true;
   void started.exit.then(() => {
     alive = false;
   });
@@ -96,7 +96,7 @@ function withGroup(settings: LauncherSettings, kind: 'plain' | 'with-channel', c
     started,
     cgroup,
     status,
-    said: said.readEnd,
+    said,
     fds: {
       options: OPTIONS,
       status: STATUS,
@@ -118,7 +118,7 @@ function withGroup(settings: LauncherSettings, kind: 'plain' | 'with-channel', c
       signal?.destroy();
       closeFiles();
       closeSync(status);
-      closeSync(said.readEnd);
+      closeSync(said);
       closeSync(started.stdout);
       closeSync(started.stderr);
       child.kill('SIGKILL');
@@ -127,6 +127,50 @@ function withGroup(settings: LauncherSettings, kind: 'plain' | 'with-channel', c
       await cgroup?.remove();
     },
   };
+}
+
+/** What stays ours, and what the child gets as 3, 4, … */
+interface Files {
+  readonly script: number;
+  readonly options: number;
+  readonly status: number;
+  readonly said: number;
+  readonly passed: readonly (number | 'pipe')[];
+}
+
+function openFiles({ folder, pipes, seccomp }: LauncherSettings): Files {
+  const open: number[] = [];
+  function opened(fd: number): number {
+    open.push(fd);
+    return fd;
+  }
+  return orClose(open, () => {
+    const script = opened(namelessFile(folder));
+    const options = opened(namelessFile(folder));
+    const status = opened(namelessFile(folder));
+    // A pipe and no file: a run can reach what the shell inside has open, and could fill a disk through it.
+    const said = pipes.take();
+    open.push(said.readEnd, said.writeEnd);
+    const passed = [
+      opened(again(script, constants.O_RDONLY)),
+      'pipe',
+      opened(again(options, constants.O_RDONLY)),
+      opened(again(status, constants.O_WRONLY)),
+      said.writeEnd,
+      ...(seccomp === null ? [] : [openSync(seccomp, 'r')]),
+    ] as const;
+    return { script, options, status, said: said.readEnd, passed };
+  });
+}
+
+/** Where descriptors are short, those that were got before must not be lost as well. */
+function orClose<T>(open: readonly number[], step: () => T): T {
+  try {
+    return step();
+  } catch (error) {
+    for (const fd of open) closeSync(fd);
+    throw error;
+  }
 }
 
 /** Ends by itself when we do: the other end of what it waits on is closed then. */

@@ -30,9 +30,10 @@ export function createPipePool(folder: string): PipePool {
   function refill(): void {
     const paths = Array.from({ length: BATCH }, () => join(folder, `pipe-${made++}`));
     execFileSync('mkfifo', ['-m', '600', ...paths], { stdio: 'ignore', env: { PATH: '/usr/bin:/bin' } });
-    for (const path of paths) {
-      ready.push(openSync(path, constants.O_RDWR | constants.O_NONBLOCK));
-      unlinkSync(path);
+    try {
+      for (const path of paths) ready.push(openSync(path, constants.O_RDWR | constants.O_NONBLOCK));
+    } finally {
+      for (const path of paths) unlinkSync(path);
     }
   }
 
@@ -42,9 +43,7 @@ export function createPipePool(folder: string): PipePool {
     const both = ready.pop();
     if (both === undefined) throw new Error('mkfifo made no pipe');
     try {
-      const readEnd = openSync(`/proc/self/fd/${both}`, constants.O_RDONLY | reading);
-      const writeEnd = openSync(`/proc/self/fd/${both}`, constants.O_WRONLY);
-      return { readEnd, writeEnd };
+      return bothEnds(`/proc/self/fd/${both}`, reading);
     } finally {
       closeSync(both);
     }
@@ -64,9 +63,19 @@ function fresh(path: string, reading: number): Pipe {
   // Held meanwhile, so that opening one end does not wait for the other.
   const both = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
   try {
-    return { readEnd: openSync(path, constants.O_RDONLY | reading), writeEnd: openSync(path, constants.O_WRONLY) };
+    return bothEnds(path, reading);
   } finally {
     closeSync(both);
     unlinkSync(path);
+  }
+}
+
+function bothEnds(path: string, reading: number): Pipe {
+  const readEnd = openSync(path, constants.O_RDONLY | reading);
+  try {
+    return { readEnd, writeEnd: openSync(path, constants.O_WRONLY) };
+  } catch (error) {
+    closeSync(readEnd);
+    throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { failpoint } from '../kernel/failpoint.ts';
-import type { PipePool } from './pipes.ts';
+import type { Pipe, PipePool } from './pipes.ts';
 
 export interface Launch {
   readonly program: string;
@@ -9,7 +9,7 @@ export interface Launch {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: number | 'ignore';
-  /** What the child gets as 3, 4, …; descriptors are closed here once it has them. */
+  /** What the child gets as 3, 4, …; descriptors are closed here, whether it gets them or not. */
   readonly passed: readonly (number | 'pipe' | 'ipc')[];
 }
 
@@ -30,9 +30,16 @@ export interface Exit {
 
 /** A session of its own, so that it has no terminal. Throws only when there are no descriptors left. */
 export function start(launch: Launch, pipes: PipePool): Started {
-  const stdout = pipes.take();
-  const stderr = pipes.take();
+  const given = [launch.stdin, ...launch.passed].filter((each) => typeof each === 'number');
+  const kept: number[] = [];
+  function take(): Pipe {
+    const pipe = pipes.take();
+    kept.push(pipe.readEnd);
+    given.push(pipe.writeEnd);
+    return pipe;
+  }
   try {
+    const [stdout, stderr] = [take(), take()];
     failpoint('sandbox.before_spawn');
     const child = spawn(launch.program, launch.args, {
       cwd: launch.cwd,
@@ -43,12 +50,10 @@ export function start(launch: Launch, pipes: PipePool): Started {
     failpoint('sandbox.after_spawn');
     return { child, stdout: stdout.readEnd, stderr: stderr.readEnd, exit: exitOf(child) };
   } catch (error) {
-    closeSync(stdout.readEnd);
-    closeSync(stderr.readEnd);
+    for (const fd of kept) closeSync(fd);
     throw error;
   } finally {
-    const given = [stdout.writeEnd, stderr.writeEnd, launch.stdin, ...launch.passed];
-    for (const fd of given) if (typeof fd === 'number') closeSync(fd);
+    for (const fd of given) closeSync(fd);
   }
 }
 
