@@ -6,6 +6,7 @@ import type { Sandbox } from '../kernel/sandbox.ts';
 /** Commits come from outside: what a command adds of a sensitive file is what the sandbox shows of it, which is nothing. */
 const FRESH_MS = 30_000;
 const MOST_MS = 5_000;
+const NOT_LOOKED = 'files that could not be looked up';
 
 /**
  * Sensitive files that a repository holds, now or in its history. The sandbox hides files of the working tree; what was
@@ -25,10 +26,14 @@ export class TrackedSecrets {
   async find(root: string, folder: string, env: Readonly<Record<string, string>>): Promise<string | undefined> {
     const at = posix.relative(root, posix.resolve(root, folder));
     if (at === '..' || at.startsWith('../') || !isInRepository(root, at)) return undefined;
-    const known = this.#known.get(`${root}\0${at}`);
+    const key = `${root}\0${at}`;
+    const known = this.#known.get(key);
     if (known !== undefined && performance.now() - known.at < FRESH_MS) return known.found;
     const found = this.#look(root, at, env);
-    this.#known.set(`${root}\0${at}`, { at: performance.now(), found });
+    this.#known.set(key, { at: performance.now(), found });
+    // A shortage is over soon: nobody is asked for half a minute because of it.
+    const forget = () => this.#known.delete(key);
+    found.then((secret) => secret === NOT_LOOKED && forget(), forget);
     return found;
   }
 
@@ -44,14 +49,14 @@ export class TrackedSecrets {
       limits: { timeMs: MOST_MS },
       tag: 'tracked-secrets',
     });
-    if (!ran.ok) return undefined;
+    if (!ran.ok) return NOT_LOOKED;
     const { exitCode, output } = ran.value;
     const names = Buffer.from(output.log.read(0, output.log.keptBytes, 'stdout'))
       .toString('utf8')
       .split('\0');
     output.log.dispose();
     const secret = names.find((name) => name !== '' && this.#policy.judge(name.trim()).access === 'hidden');
-    return secret?.trim() ?? (exitCode === 0 ? undefined : 'files that could not be looked up in time');
+    return secret?.trim() ?? (exitCode === 0 ? undefined : `${NOT_LOOKED} in time`);
   }
 }
 
