@@ -9,10 +9,11 @@ export interface Found {
   readonly rule: FileRule | null;
   /**
    * `alias`: another name of something listed. `target`: a protected link leads there. `unreadable`: nobody can look into
-   * it, so all of it is hidden. `unnameable`: its name is no text, so that nothing can be mounted there; `path` is only
+   * it, so all of it is hidden. `failed`: the system could not read it now, as when descriptors are short; nobody knows
+   * what is in it. `unnameable`: its name is no text, so that nothing can be mounted there; `path` is only
    * nearly right.
    */
-  readonly because?: 'alias' | 'target' | 'unreadable' | 'unnameable';
+  readonly because?: 'alias' | 'target' | 'unreadable' | 'failed' | 'unnameable';
   /**
    * It lies where nothing is walked, and a link leads there. What is read-only is then not mounted but compared after the
    * run: a package manager has to be able to replace it with all the folders above.

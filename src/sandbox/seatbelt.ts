@@ -49,6 +49,11 @@ export function createSeatbelt(options: SeatbeltOptions): Sandbox {
     if (!network.ok) return network;
     const door = network.value;
     const found = await scan.find(workspace);
+    const failed = found.find(({ because }) => because === 'failed');
+    if (failed !== undefined) {
+      door?.close();
+      return notLooked(workspace, failed.path);
+    }
     const privateFolder = mkdtempSync(join(folder, 'run-'));
     for (const name of ['tmp', 'home']) mkdirSync(join(privateFolder, name));
     const profile = seatbeltProfile({
@@ -179,6 +184,14 @@ function environment(
 function notThere(program: string): Result<never> {
   const repair = "Set sandbox to 'auto' on Linux, or to 'none' to run commands unprotected.";
   return fail('SANDBOX_UNAVAILABLE', `The seatbelt sandbox needs ${program}, which macOS has. ${repair}`, { repair });
+}
+
+function notLooked(workspace: string, path: string): Result<never> {
+  const repair = 'Try again when fewer files are open, and see that its disk can be read.';
+  return fail(
+    'SANDBOX_UNAVAILABLE',
+    `${join(workspace, path)} could not be looked into, so that nothing in it could be protected. ${repair}`,
+  );
 }
 
 function tooManyFiles(workspace: string, count: number): Result<never> {

@@ -27,7 +27,7 @@ export type Memory = ReadonlyMap<string, Remembered>;
 
 export interface Swept {
   readonly quarantined: readonly Quarantined[];
-  /** What the host would obey and what could not be renamed. */
+  /** What the host would obey and what could not be renamed, and what could not be looked into. */
   readonly left: readonly string[];
 }
 
@@ -66,9 +66,10 @@ export function sweep(workspace: string, before: readonly Found[], after: readon
   const moved = planted.map(({ path, reason }) => ({ path, reason, movedTo: moveAside(workspace, path) }));
   return {
     quarantined: moved.flatMap(({ path, reason, movedTo }) => (movedTo === null ? [] : [{ path, movedTo, reason }])),
-    left: moved
-      .filter(({ path, movedTo }) => movedTo === null && statOf(`${workspace}/${path}`))
-      .map((each) => each.path),
+    left: [
+      ...moved.filter(({ path, movedTo }) => movedTo === null && statOf(`${workspace}/${path}`)),
+      ...after.filter(({ because }) => because === 'failed'),
+    ].map(({ path }) => path || '.'),
   };
 }
 

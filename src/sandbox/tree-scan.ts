@@ -27,6 +27,8 @@ interface Folder {
   readonly leads: readonly string[];
 }
 
+type Unread = 'gone' | 'unreadable' | 'failed';
+
 /** Let other work run after so long: a first scan of a large tree takes longer than one turn may. */
 const SLICE_MS = 8;
 /** What bytes that are no text are read as. */
@@ -56,12 +58,13 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
     let sliceStart = performance.now();
     for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
       if (after.has(path)) continue;
-      const folder = readFolder(workspace, path, before.get(path));
-      if (folder === 'gone') continue;
-      if (folder === 'unreadable') {
-        found.push({ path, kind: 'folder', access: 'hidden', rule: null, because: 'unreadable' });
-        continue;
-      }
+      const known = before.get(path);
+      const read = readFolder(workspace, path, known);
+      if (read === 'gone') continue;
+      if (typeof read === 'string') found.push({ path, kind: 'folder', access: 'hidden', rule: null, because: read });
+      // What was known of it before still counts: nothing in it is taken for deleted.
+      const folder = read === 'failed' ? known : read;
+      if (folder === undefined || folder === 'unreadable') continue;
       after.set(path, folder);
       for (const each of folder.found) found.push(each);
       for (const each of folder.below) queue.push(each);
@@ -92,7 +95,7 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
     return [...before.values()].filter(({ path }) => !paths.has(path) && statOf(`${workspace}/${path}`) !== undefined);
   }
 
-  function readFolder(workspace: string, path: string, known: Folder | undefined): Folder | 'gone' | 'unreadable' {
+  function readFolder(workspace: string, path: string, known: Folder | undefined): Folder | Unread {
     const absolute = known?.absolute ?? (path === '' ? workspace : `${workspace}/${path}`);
     try {
       const { ctimeMs, ino } = lstatSync(absolute);
@@ -105,7 +108,8 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       // One that is too deep to be named can be neither mounted on nor reached by anybody's path.
-      return ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(code ?? '') ? 'gone' : 'unreadable';
+      if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(code ?? '')) return 'gone';
+      return ['EACCES', 'EPERM'].includes(code ?? '') ? 'unreadable' : 'failed';
     }
   }
 

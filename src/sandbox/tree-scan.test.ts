@@ -1,0 +1,71 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const root = realpathSync(mkdtempSync(join(tmpdir(), 'tree-scan-')));
+const workspace = join(root, 'ws');
+beforeAll(() => {
+  for (const name of ['ws', 'ws/src', 'ws/src/deep', 'state', 'home']) mkdirSync(join(root, name));
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+/** In a process that can have only a few files open; `starve` takes all that are left until `feed`. */
+function inShortage(code: string): unknown {
+  const source = (file: string) => new URL(file, import.meta.url).pathname;
+  const program = join(root, 'program.mts');
+  writeFileSync(
+    program,
+    `import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { createFilePolicy } from '${source('../kernel/file-policy.ts')}';
+import { createSeatbelt } from '${source('seatbelt.ts')}';
+import { remember, sweep } from '${source('sweep.ts')}';
+import { createTreeScan } from '${source('tree-scan.ts')}';
+const [workspace, home, stateFolder] = ['${workspace}', '${root}/home', '${root}/state'];
+const taken = [];
+function starve() {
+  try {
+    for (;;) taken.push(openSync('/dev/null', 'r'));
+  } catch {}
+}
+function feed() {
+  for (const fd of taken.splice(0)) closeSync(fd);
+}
+${code}`,
+  );
+  const tsx = new URL('../../node_modules/tsx/dist/loader.mjs', import.meta.url).href;
+  const limited = ['-c', 'ulimit -n 160; exec "$@"', 'sh', process.execPath, '--import', tsx, program];
+  const { stdout, stderr } = spawnSync('/bin/sh', limited, { encoding: 'utf8' });
+  return JSON.parse(stdout || JSON.stringify(stderr));
+}
+
+test('a folder that cannot be read for want of descriptors is told after a run, and not taken for planted', () => {
+  const told = inShortage(`const scan = createTreeScan(createFilePolicy(), home);
+const before = await scan.find(workspace);
+const memory = remember(workspace, before);
+writeFileSync(workspace + '/src/new.ts', '');
+starve();
+const after = await scan.find(workspace);
+feed();
+const names = [...scan.names(workspace).keys()].sort();
+console.log(JSON.stringify({ ...sweep(workspace, before, after, memory), names }));`);
+  expect(told).toEqual({ quarantined: [], left: ['src'], names: ['', 'src', 'src/deep'] });
+  expect(readdirSync(workspace)).toEqual(['src']);
+});
+
+test('before a run it is a failure that says what to do', () => {
+  const told =
+    inShortage(`const options = { filePolicy: createFilePolicy(), home, stateFolder, path: process.env.PATH };
+const sandbox = createSeatbelt({ ...options, program: '/usr/bin/env' });
+const run = () => sandbox.run({ command: ['true'], workspace, mounts: 'live', tag: 't' });
+await run();
+writeFileSync(workspace + '/src/newer.ts', '');
+starve();
+const failed = await run();
+feed();
+await sandbox.close();
+console.log(JSON.stringify(failed));`);
+  const message = expect.stringMatching(/src could not be looked into/);
+  expect(told).toMatchObject({ ok: false, error: { code: 'SANDBOX_UNAVAILABLE', message } });
+});
