@@ -20,8 +20,9 @@ test('process 1 of another container is not taken for ours', () => {
   expect(isOwnerGone(`4194303-${start}-1-${boot}`)).toBe(false);
 });
 
-test('whatever ran before the machine was started again is gone', () => {
-  expect(isOwnerGone(`${pid}-${start}-${namespace}-0badb007`)).toBe(true);
+test('whatever ran before the machine was started again is gone, and what another machine runs is not', () => {
+  expect(isOwnerGone(`${pid}-${start}-${namespace}-0badb007${boot.slice(8)}`)).toBe(true);
+  expect(isOwnerGone(`${pid}-${start}-${namespace}-0badb0070badb007`)).toBe(false);
 });
 
 test('what is no id belongs to nobody we know', () => {

@@ -23,7 +23,7 @@ export interface Held {
 const RECORD = 'placeholder-';
 /** Nobody else makes a folder like that, so that one made by hand is never taken for ours. */
 const MODE = 0o1700;
-/** Whether a process of another container still runs cannot be told. No run takes that long. */
+/** Whether a process of another container or machine still runs cannot be told. No run takes that long. */
 const LONGEST_USE_MS = 24 * 60 * 60 * 1000;
 /** Somebody may remove it between our two steps, and somebody else again. */
 const ATTEMPTS = 20;

@@ -1,0 +1,66 @@
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createOwnedFolder } from './owned-folder.ts';
+import { OWNER_ID } from './owner.ts';
+
+let root = '';
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'owned-folder-'));
+});
+afterEach(() => {
+  vi.useRealTimers();
+  rmSync(root, { recursive: true, force: true });
+});
+
+const [pid, start, namespace, place = ''] = OWNER_ID.split('-');
+const DAY_S = 24 * 60 * 60;
+
+/** As its owner made it, touched so many days ago. */
+function folderOf(owner: string, daysAgo = 0): string {
+  const path = join(root, `toolwright-sandbox-${owner}-AbCdEf`);
+  mkdirSync(path);
+  const at = Date.now() / 1000 - daysAgo * DAY_S;
+  utimesSync(path, at, at);
+  return path;
+}
+
+test.each([
+  ['another machine', `4242-777-${namespace}-deadbeefdeadbeef`],
+  ['another container', `1-777-1-${place}`],
+  ['a version that did not name its machine', `4242-777-${namespace}-deadbeef`],
+])('a folder of %s stays until nobody has touched it for a week', (_whose, owner) => {
+  const other = folderOf(owner, 2);
+  createOwnedFolder(root, 'none').remove();
+  expect(existsSync(other)).toBe(true);
+  utimesSync(other, 0, 0);
+  createOwnedFolder(root, 'none').remove();
+  expect(existsSync(other)).toBe(false);
+});
+
+test('what another machine has put into a workspace stays as well', () => {
+  const other = `4242-777-${namespace}-deadbeefdeadbeef`;
+  const placeholder = join(root, '.toolwright');
+  mkdirSync(join(placeholder, `${other}-run-4242-1`), { recursive: true });
+  chmodSync(placeholder, 0o1700);
+  writeFileSync(join(folderOf(other), 'placeholder-x'), JSON.stringify(placeholder));
+  createOwnedFolder(root, 'sandbox').remove();
+  expect(existsSync(join(placeholder, `${other}-run-4242-1`))).toBe(true);
+});
+
+test('one of a process that runs stays however old it is, one of a process that is gone goes at once', () => {
+  const [ours, gone] = [folderOf(OWNER_ID, 90), folderOf(`${pid}-${Number(start) + 1}-${namespace}-${place}`)];
+  createOwnedFolder(root, 'seatbelt').remove();
+  expect([existsSync(ours), existsSync(gone)]).toEqual([true, false]);
+});
+
+test('its owner touches it, so that others see that it is used', () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  const own = createOwnedFolder(root, 'none');
+  utimesSync(own.path, 0, 0);
+  vi.advanceTimersByTime(DAY_S * 1000);
+  expect(Date.now() - statSync(own.path).mtimeMs).toBeLessThan(DAY_S * 1000);
+  own.remove();
+  expect(vi.getTimerCount()).toBe(0);
+});
