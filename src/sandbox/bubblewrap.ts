@@ -8,7 +8,7 @@ import { type BubblewrapOptions, notSetUp, type Prepared, setUp, tidy } from './
 import { findChanges, type Names } from './changes.ts';
 import { explainFailure } from './detect.ts';
 import { endMessage } from './end-message.ts';
-import { type Found, isHeld } from './found.ts';
+import { type Found, isHeld, notLooked } from './found.ts';
 import { countMounts, isMasked, runArguments, workspaceMounts } from './mounts.ts';
 import { blockedNames, holdPlaceholders, isPlaceholder } from './placeholders.ts';
 import { disarmNewFiles } from './privileged-files.ts';
@@ -91,6 +91,8 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
     for (let attempt = 1; ; attempt++) {
       const found = await findIn(workspace);
       if (countMounts(request.mounts, found) > MOST_MOUNTS) return tooManyFiles(workspace, found.filter(isHeld));
+      const failed = found.find(({ because }) => because === 'failed');
+      if (failed !== undefined) return notLooked(workspace, failed);
       const unnameable = found.find(({ because }) => because === 'unnameable');
       if (unnameable !== undefined) return noText(workspace, unnameable);
       const before: Names = live ? scan.names(workspace) : new Map();

@@ -1,4 +1,5 @@
 import type { FileRule } from '../kernel/file-policy.ts';
+import { fail, type Result } from '../kernel/result.ts';
 
 /** A path in the workspace that the file policy does not leave writable. */
 export interface Found {
@@ -24,4 +25,13 @@ export interface Found {
 /** False for what is only compared after a run. */
 export function isHeld({ access, linked }: Found): boolean {
   return access === 'hidden' || linked !== true;
+}
+
+/** Nothing runs where nobody knows what is to be hidden. */
+export function notLooked(workspace: string, { path }: Found): Result<never> {
+  const repair = 'Try again when fewer files are open, and see that its disk can be read.';
+  return fail(
+    'SANDBOX_UNAVAILABLE',
+    `${workspace}/${path} could not be looked into, so that nothing in it could be protected. ${repair}`,
+  );
 }

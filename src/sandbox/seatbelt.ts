@@ -6,6 +6,7 @@ import { fail, ok, type Result } from '../kernel/result.ts';
 import type { FileChanges, Limits, RunRequest, Sandbox } from '../kernel/sandbox.ts';
 import { findChanges, type Names } from './changes.ts';
 import { isExecutable } from './files.ts';
+import { notLooked } from './found.ts';
 import { createHostSandbox, type HostPlan } from './host-sandbox.ts';
 import type { IsolationOptions } from './isolation-options.ts';
 import { proxyEnvironment } from './network.ts';
@@ -52,7 +53,7 @@ export function createSeatbelt(options: SeatbeltOptions): Sandbox {
     const failed = found.find(({ because }) => because === 'failed');
     if (failed !== undefined) {
       door?.close();
-      return notLooked(workspace, failed.path);
+      return notLooked(workspace, failed);
     }
     const privateFolder = mkdtempSync(join(folder, 'run-'));
     for (const name of ['tmp', 'home']) mkdirSync(join(privateFolder, name));
@@ -184,14 +185,6 @@ function environment(
 function notThere(program: string): Result<never> {
   const repair = "Set sandbox to 'auto' on Linux, or to 'none' to run commands unprotected.";
   return fail('SANDBOX_UNAVAILABLE', `The seatbelt sandbox needs ${program}, which macOS has. ${repair}`, { repair });
-}
-
-function notLooked(workspace: string, path: string): Result<never> {
-  const repair = 'Try again when fewer files are open, and see that its disk can be read.';
-  return fail(
-    'SANDBOX_UNAVAILABLE',
-    `${join(workspace, path)} could not be looked into, so that nothing in it could be protected. ${repair}`,
-  );
 }
 
 function tooManyFiles(workspace: string, count: number): Result<never> {
