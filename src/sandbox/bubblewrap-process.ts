@@ -13,7 +13,7 @@ import { type Exposure, watchExposure } from './exposure.ts';
 import { freshName, isExecutable } from './files.ts';
 import { createLiveInput, type LiveInput } from './input-pipe.ts';
 import { type Launcher, type LauncherPool, quoted } from './launcher.ts';
-import { mountLines, type PlacedMount } from './mount-lines.ts';
+import { type Expectation, expectMounts, isAsExpected, type PlacedMount } from './mount-lines.ts';
 import { type NamespaceTree, namespaceTree, readNow, readStatus } from './namespace-tree.ts';
 import { DOOR_PROGRAM, openNetwork, PROXY_ENVIRONMENT, type SandboxNetwork } from './network.ts';
 import { OWNER } from './owner.ts';
@@ -40,6 +40,8 @@ export interface ProcessPlan {
   readonly mounts: readonly string[];
   /** Those among them that lie on places of the workspace, where others may move things meanwhile. */
   readonly inWorkspace: readonly PlacedMount[];
+  /** What is mounted as /etc, and for no other. */
+  readonly etc: string;
   /** Paths of the host that the mounts cover. */
   readonly hidden: readonly string[];
   readonly blocked: readonly string[];
@@ -71,7 +73,9 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
   let launcher: Launcher | null = null;
   let input: LiveInput | null = null;
   let network: SandboxNetwork | null = null;
+  let expected: Expectation;
   try {
+    expected = expectMounts({ ...plan, own: { source: plan.etc, point: '/etc' }, mounts: plan.inWorkspace });
     launcher = plan.launchers.take(plan.request.network === undefined ? 'plain' : 'with-channel');
     input = plan.request.stdin === LIVE_INPUT ? createLiveInput(plan.pipes) : null;
     load(launcher, plan, files, input);
@@ -97,7 +101,11 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
       tree: () => tree,
     });
     launcher.go();
+    const isPlaced = await whenSetUp(started, status, expected);
+    if (isPlaced) launcher.begin();
+    else tree.kill();
     const supervised = await supervising;
+    if (!isPlaced) return moved(supervised);
     const ended = { exitCode: readStatus(status).exitCode, said: readNow(said) };
     return await outcome({ plan, supervised, used: tree.used(), ended, exposure, network, startedAtMs });
   } finally {
@@ -113,6 +121,21 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
 
 const REPAIR = 'See that the state folder has room, and that not too many files and processes are open.';
 
+/**
+ * Bubblewrap waits when it has mounted everything, and begins when what it mounted is what was meant. False when it is not.
+ * One that has ended by itself says elsewhere why.
+ */
+async function whenSetUp({ child }: Launcher['started'], status: number, expected: Expectation): Promise<boolean> {
+  for (;;) {
+    const { firstPid } = readStatus(status);
+    const found = firstPid === null ? undefined : isAsExpected(firstPid, expected);
+    if (found !== undefined || child.exitCode !== null || child.signalCode !== null) return found ?? true;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+const LOOK_MS = 1;
+
 /** Everything that may fail before the command is started. */
 function load(launcher: Launcher, plan: ProcessPlan, files: string[], input: LiveInput | null): void {
   const { limits } = plan;
@@ -121,20 +144,14 @@ function load(launcher: Launcher, plan: ProcessPlan, files: string[], input: Liv
   const command = commandOf(plan, files);
   const words = [
     ...[plan.bwrap, '--args', String(fds.options), '--json-status-fd', String(fds.status)],
-    ...(fds.seccomp === null ? [] : ['--seccomp', String(fds.seccomp)]),
-    ...['--', '/bin/sh', '-c', insideScript(plan, launcher), 'sh', ...command.argv],
+    ...['--block-fd', String(fds.go), ...(fds.seccomp === null ? [] : ['--seccomp', String(fds.seccomp)])],
+    ...['--', '/bin/sh', '-c', insideScript(limits, launcher), 'sh', ...command.argv],
   ];
   const variables = environment(plan, plan.request.network !== undefined && plan.dialer !== undefined);
   launcher.load({
     script: outsideScript(limits, cgroup, words, input?.path ?? stdinFile(plan, files)),
-    options: [...plan.system, ...command.mount, ...expectation(plan, files), ...plan.mounts, ...variables].join('\0'),
+    options: [...plan.system, ...command.mount, ...plan.mounts, ...variables].join('\0'),
   });
-}
-
-function expectation(plan: ProcessPlan, files: string[]): string[] {
-  if (plan.inWorkspace.length === 0) return [];
-  const lines = mountLines(plan.inWorkspace, [plan.folder, plan.workspace]);
-  return ['--ro-bind', temporaryFile(plan, files, lines), EXPECTED];
 }
 
 async function openWay(launcher: Launcher, { request, dialer }: ProcessPlan): Promise<SandboxNetwork | null> {
@@ -163,7 +180,6 @@ async function outcome(given: {
 }): Promise<Result<ProcessEnd>> {
   const { plan, supervised, used, network } = given;
   const { exitCode, said } = given.ended;
-  if (said.trim() === ASTRAY) return moved(supervised);
   const endedBy = supervised.endedBy ?? (exitCode === 0 ? null : used.passed);
   if (exitCode === null && endedBy === null) return whyNotStarted(supervised);
   const coded = signalOf(exitCode);
@@ -250,12 +266,11 @@ function outsideScript(limits: Limits, cgroup: Cgroup | null, words: readonly st
  * says itself is kept apart: «Killed» tells a signal from an exit code of the same number. The limit of processes is set here, where the user namespace counts from zero;
  * shells disagree about its letter.
  */
-function insideScript({ limits, inWorkspace }: ProcessPlan, { cgroup, fds }: Launcher): string {
+function insideScript(limits: Limits, { cgroup, fds }: Launcher): string {
   const { channel, said } = fds;
   const processes = withinHardLimit(limits.processes, 'Max processes');
   const door = `env -i NODE_CHANNEL_FD=${channel} ${quoted(process.execPath)} -e ${quoted(DOOR_PROGRAM)}`;
   return [
-    ...(inWorkspace.length === 0 ? [] : [comparing(said)]),
     ...(channel === null ? [] : [`${door} </dev/null || exit 126`, `exec ${channel}>&-`]),
     `exec 3>&2 2>&${said} ${said}>&-`,
     ...(cgroup === null ? [`{ ulimit -u ${processes} || ulimit -p ${processes}; } 2>/dev/null || exit 126`] : []),
@@ -264,21 +279,6 @@ function insideScript({ limits, inWorkspace }: ProcessPlan, { cgroup, fds }: Lau
     `echo ${DONE} >&2`,
     'exit $code',
   ].join('\n');
-}
-
-const EXPECTED = '/run/mounts';
-const ASTRAY = 'astray';
-
-/** Only what lies where it was meant to is worked with. No path has a blank or a new line in what the kernel says of it. */
-function comparing(said: number): string {
-  return `mounts='
-'
-while read -r _ _ _ root point _; do mounts="$mounts$root $point
-"; done </proc/self/mountinfo
-while read -r mount; do case $mounts in *"
-$mount
-"*) ;; *) echo ${ASTRAY} >&${said}; exit 126 ;; esac; done <${EXPECTED}
-unset mounts mount root point`;
 }
 
 function environment({ request, path, cwd }: ProcessPlan, hasNetwork: boolean): string[] {

@@ -165,6 +165,7 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
       system: prepared.systemArguments,
       mounts: runArguments(mounts),
       inWorkspace,
+      etc: folder.etc,
       hidden: found.filter(isMasked).map(({ path }) => absolute(path)),
       blocked: placeholders.map(absolute),
       signals: request.signal === undefined ? [closing.signal] : [request.signal, closing.signal],

@@ -36,7 +36,7 @@ export function inFolder<T>(workspace: string, path: string, use: (folder: strin
     at = process.platform === 'linux' ? `/proc/self/fd/${open.at(-1)}` : folder;
   };
   try {
-    enter(workspace, 0);
+    enter(workspace, constants.O_NOFOLLOW);
     for (const name of path.split('/').filter((each) => each !== '.' && each !== '')) {
       enter(`${at}/${name}`, constants.O_NOFOLLOW);
     }

@@ -18,11 +18,15 @@ export interface Launcher {
   readonly status: number;
   readonly said: number;
   /** Numbers of descriptors in the child. */
-  readonly fds: Readonly<Record<'options' | 'status' | 'said', number> & Record<'seccomp' | 'channel', number | null>>;
+  readonly fds: Readonly<
+    Record<'go' | 'options' | 'status' | 'said', number> & Record<'seccomp' | 'channel', number | null>
+  >;
   /** What it will become: `script` is what the shell does then, `options` what bubblewrap reads. Throws on a full disk. */
   load(given: { script: string; options: string }): void;
-  /** Becomes the run it was loaded with. */
+  /** Becomes the run it was loaded with, which waits when it is set up. */
   go(): void;
+  /** What was set up may begin. */
+  begin(): void;
   /** For one that will not go. */
   discard(): Promise<unknown>;
   isAlive(): boolean;
@@ -98,6 +102,7 @@ function withGroup(settings: LauncherSettings, kind: 'plain' | 'with-channel', c
     status,
     said,
     fds: {
+      go: GO,
       options: OPTIONS,
       status: STATUS,
       said: SAID,
@@ -112,6 +117,9 @@ function withGroup(settings: LauncherSettings, kind: 'plain' | 'with-channel', c
     go() {
       child.ref();
       closeFiles();
+      signal?.write('\n');
+    },
+    begin() {
       signal?.end('\n');
     },
     async discard() {
@@ -175,7 +183,7 @@ function orClose<T>(open: readonly number[], step: () => T): T {
 
 /** Ends by itself when we do: the other end of what it waits on is closed then. */
 function waitingScript(cgroup: Cgroup | null, unwanted: readonly number[], shell: string): string {
-  const wait = [`read -r go <&${GO} || exit 0`, `exec ${GO}<&-`, `. /proc/self/fd/${SCRIPT}`].join('\n');
+  const wait = [`read -r go <&${GO} || exit 0`, `. /proc/self/fd/${SCRIPT}`].join('\n');
   return [
     ...(cgroup?.entrances.map((path) => `echo 0 >'${path}' || exit 125`) ?? []),
     ...unwanted.map((fd) => `exec ${fd}>&-`),

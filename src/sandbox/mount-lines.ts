@@ -7,15 +7,41 @@ export interface PlacedMount {
   readonly point: string;
 }
 
+/** What the kernel will say of mounts that lie where they were meant to, and nowhere else. */
+export interface Expectation {
+  /** Of a mount that no other has: once it is there, all are. */
+  readonly arrived: string;
+  /** Of all that lie on the workspace, itself first. */
+  readonly lines: readonly string[];
+  /** Whether there can be no others: without file systems of the host in it. */
+  readonly isAll: boolean;
+  isInside(line: string): boolean;
+}
+
 /**
- * What the kernel says of these mounts if they are what they should be: where each begins in its file system, and where
- * it lies. Bubblewrap takes paths and follows links, and another run in the same workspace may have put one there since
- * it was looked at, to whatever this one must not reach. `folders` are where the sources are.
+ * Bubblewrap takes paths and follows links, and another run in the same workspace may have put one there since it was looked
+ * at, to whatever this one must not reach. `own` is a mount of this program's own folder.
  */
-export function mountLines(mounts: readonly PlacedMount[], folders: readonly string[]): string {
-  const known = readMounts();
-  const bases = folders.map((folder) => ({ folder: escaped(folder), on: mountOf(folder, known) }));
-  return mounts.map(({ source, point }) => `${rootOf(escaped(source))} ${escaped(point)}\n`).join('');
+export function expectMounts(given: {
+  workspace: string;
+  folder: string;
+  own: Pick<PlacedMount, 'source' | 'point'>;
+  mounts: readonly PlacedMount[];
+}): Expectation {
+  const { workspace } = given;
+  const known = readMounts('self');
+  const bases = [given.folder, workspace].map((folder) => ({ folder: escaped(folder), on: mountOf(folder, known) }));
+  const place = escaped(workspace);
+  return {
+    arrived: lineOf(given.own),
+    lines: [{ source: workspace, point: workspace }, ...given.mounts].map(lineOf),
+    isAll: !known.some(({ point }) => point !== place && isWithin(point, place)),
+    isInside: (line) => isWithin(line.slice(line.indexOf(' ') + 1), place),
+  };
+
+  function lineOf({ source, point }: Pick<PlacedMount, 'source' | 'point'>): string {
+    return `${rootOf(escaped(source))} ${escaped(point)}`;
+  }
 
   function rootOf(source: string): string {
     const on = bases.find(({ folder }) => isWithin(source, folder))?.on;
@@ -28,14 +54,31 @@ export function mountLines(mounts: readonly PlacedMount[], folders: readonly str
   }
 }
 
+/** Whether the mounts of a process are as expected; undefined while they are being made, or when it has ended. */
+export function isAsExpected(pid: number, { arrived, lines, isAll, isInside }: Expectation): boolean | undefined {
+  const found = mountsOf(pid).map(({ root, point }) => `${root} ${point}`);
+  if (!found.includes(arrived)) return undefined;
+  if (!isAll) return lines.every((line) => found.includes(line));
+  const inside = found.filter(isInside).toSorted();
+  return inside.length === lines.length && lines.toSorted().every((line, at) => line === inside[at]);
+}
+
+function mountsOf(pid: number): KnownMount[] {
+  try {
+    return readMounts(String(pid));
+  } catch {
+    return [];
+  }
+}
+
 interface KnownMount {
   readonly id: string;
   readonly root: string;
   readonly point: string;
 }
 
-function readMounts(): KnownMount[] {
-  const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n').filter(Boolean);
+function readMounts(process: string): KnownMount[] {
+  const lines = readFileSync(`/proc/${process}/mountinfo`, 'utf8').split('\n').filter(Boolean);
   return lines.map((line) => {
     const [id = '', , , root = '', point = ''] = line.split(' ');
     return { id, root, point };

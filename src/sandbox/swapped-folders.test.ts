@@ -8,37 +8,49 @@ const path = process.env.PATH ?? '';
 const at = trySandbox({ path });
 afterAll(() => at[Symbol.asyncDispose]());
 
-/** Swaps a folder that has something to hide for a link to what is above the workspace, again and again. */
-const SWAPPER = `
-mkdir -p b; echo x > b/.env; ln -s .. c
+/** Swaps a folder that has something to hide for a link, and a file in another folder for another one, again and again. */
+const swapper = (link: string, other: string) => `
+mkdir -p b e; echo x > b/.env; echo x > e/.env; ln -s ${link} c; ln -s ${other} e/to
 cat > swap.py <<'END'
 import ctypes, time
 libc = ctypes.CDLL(None)
 while True:
     libc.renameat2(-100, b"b", -100, b"c", 2)
+    libc.renameat2(-100, b"e/.env", -100, b"e/to", 2)
     time.sleep(0.003)
 END
 exec python3 swap.py`;
 
-test('[E10] a run that swaps a folder for a link does not lead another one out of the workspace', async () => {
-  writeFileSync(join(at.home, 'secret.txt'), 'of the home');
-  const stop = new AbortController();
-  const swapping = at.sh(SWAPPER, { signal: stop.signal });
-  while (!existsSync(join(at.workspace, 'swap.py'))) await sleep(20);
-  const look = `cat ${at.home}/secret.txt 2>/dev/null && touch ${at.home}/planted; true`;
-  const seen = new Set<string>();
-  for (let times = 0; times < 40; times++) {
-    const said = await at.sh(look).then(
-      ({ stdout }) => stdout,
-      (refused: Error) => (/^SANDBOX_UNAVAILABLE/.test(refused.message) ? '' : refused.message),
-    );
-    if (said !== '') seen.add(said);
-  }
-  stop.abort();
-  await swapping;
-  expect([...seen]).toEqual([]);
-  expect(readdirSync(at.home)).toEqual(['secret.txt']);
-}, 60_000);
+test.each([
+  ['to what is above it', '..', '../nothing'],
+  ['to the root', '../../..', '../nothing'],
+  ['and covers what would notice', '..', '/newroot/run/mounts'],
+])(
+  '[E10] a run that swaps a folder for a link %s does not lead another one out of the workspace',
+  async (...given) => {
+    const at = trySandbox({ path });
+    const [, link, other] = given;
+    writeFileSync(join(at.home, 'secret.txt'), 'of the home');
+    const stop = new AbortController();
+    const swapping = at.sh(swapper(link, other), { signal: stop.signal });
+    while (!existsSync(join(at.workspace, 'swap.py'))) await sleep(20);
+    const look = `cat ${at.home}/secret.txt 2>/dev/null && touch ${at.home}/planted; true`;
+    const seen = new Set<string>();
+    for (let times = 0; times < 30; times++) {
+      const said = await at.sh(look).then(
+        ({ stdout }) => stdout,
+        (refused: Error) => (/^SANDBOX_UNAVAILABLE/.test(refused.message) ? '' : refused.message),
+      );
+      if (said !== '') seen.add(said);
+    }
+    stop.abort();
+    await swapping;
+    expect([...seen]).toEqual([]);
+    expect(readdirSync(at.home)).toEqual(['secret.txt']);
+    await at[Symbol.asyncDispose]();
+  },
+  60_000,
+);
 
 test.each(['with blanks', '工作', 'back\\slash', 'a#b', 'a\nb'])(
   'what is mounted is known again under a path such as %j',
