@@ -18,16 +18,20 @@ export function gitContents(command: string, cwd = '.'): readonly string[] {
     if (name !== 'git') return;
     const given = args.map(({ value }) => value);
     const known = given.filter((word) => word !== null);
-    if (known.length === given.length && !known.some((word) => prints(word, known))) return;
+    if (known.length === given.length && !printsContent(known)) return;
     for (const folder of folders) found.add(folder);
   });
   return [...found];
 }
 
-function prints(word: string, given: readonly string[]): boolean {
+/** Any word may be the subcommand: which one is told by options that git has not told us about. */
+function printsContent(given: readonly string[]): boolean {
   const tells = given.some((each) => CONTENT.test(each));
+  const summarises = given.some((each) => SUMMARY.test(each));
   // Of a name that leads to a file's content, `show` prints that content, whatever it is told of summaries.
-  const mayNameContent = word === 'show' && given.some((each) => each !== word && !each.startsWith('-'));
-  if (UNLESS.has(word)) return tells || mayNameContent || !given.some((each) => SUMMARY.test(each));
-  return ALWAYS.has(word) || (IF.has(word) && tells);
+  const mayNameContent = given.some((each) => each !== 'show' && !each.startsWith('-'));
+  return given.some((word) => {
+    if (UNLESS.has(word)) return tells || (word === 'show' && mayNameContent) || !summarises;
+    return ALWAYS.has(word) || (IF.has(word) && tells);
+  });
 }

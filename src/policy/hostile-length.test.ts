@@ -5,7 +5,9 @@ import { operandsOf } from './commands/operands.ts';
 import { gitConfigs } from './git-configs.ts';
 import { gitContents } from './git-contents.ts';
 import { scriptFiles } from './script-files.ts';
+import { wordPattern } from './word-pattern.ts';
 
+const within = (front: string, depth: number, inside: string) => front.repeat(depth) + inside + ')'.repeat(depth);
 const where = { root: '/home/ana/project', home: '/home/ana', files: createFilePolicy() };
 const numbers = (count: number, front = '') => Array.from({ length: count }, (_, at) => `${front}${at}`).join(' ');
 
@@ -28,6 +30,21 @@ const ASKED: Readonly<Record<string, string>> = {
   'find that runs find': `find . ${'-exec find '.repeat(8_000)}`,
   'blanks between the commands of sed': `sed '${'p;    '.repeat(40)}X' f`,
   'options of npm that may be values': `npm ${'+a '.repeat(200)}x`,
+  'brackets for a builtin that computes': `test '${'['.repeat(99_000)}'`,
+  'brackets for a builtin that names': `read '${'['.repeat(99_000)}'`,
+  'words of git': `git ${'a '.repeat(49_000)}`,
+  'files to remove': `rm ${'a '.repeat(49_000)}`,
+  'files to remove from many folders': `cd a;cd b;cd c;cd d; rm ${'a '.repeat(49_000)}`,
+  'files to read from many folders': `cd a;cd b;cd c;cd d; cat ${'a '.repeat(49_000)}`,
+  'commands in many folders': `cd a;cd b;cd c;cd d; ${'rm a b c d;'.repeat(8_000)}`,
+  'substitutions in each other with many words': within('ls $(echo ', 38, 'a '.repeat(45_000)),
+  'nothing but substitutions in each other': `ls ${within('$(', 38, 'a '.repeat(45_000))}`,
+  'substitutions deeper than anybody writes': `ls ${within('$(', 33_000, 'a')}`,
+  'scripts that are piped on': `${'{ '.repeat(38)}echo ${'a '.repeat(40_000)}${'; } | sh'.repeat(38)}`,
+  'questions in an address': `curl 'a${'/x?'.repeat(32_000)}\n'`,
+  'launchers that launch': 'npx -a '.repeat(14_000),
+  'an eval of evals': 'eval '.repeat(19_000),
+  'verbs in front of a script': `node ${'x '.repeat(49_000)}`,
 };
 
 const READ: Readonly<Record<string, string>> = {
@@ -56,6 +73,22 @@ test.each(Object.entries(READ))(
 
 test('a name for which there are too many rules on its path is held back', () => {
   expect(judgedInTime(`cat ${'credentials/'.repeat(8_000)}b`)).toBe('deny');
+});
+
+test('what names a place that nobody wants to lose is refused among many words and folders', () => {
+  expect(judgedInTime(`cd /a;cd b;cd c;cd d; rm -rf ${'a '.repeat(40_000)}/usr`)).toBe('deny');
+  expect(judgedInTime(`cd /;cd b;cd c;cd d; rm -rf ${'a '.repeat(40_000)}usr`)).toBe('deny');
+});
+
+test('a star in a rule for a command takes each piece where it first fits', () => {
+  const began = performance.now();
+  const { matches } = wordPattern('*a*b');
+  expect(matches('a'.repeat(99_000))).toBe(false);
+  expect(performance.now() - began).toBeLessThan(4_000);
+  for (const word of ['ab', 'xaxb', 'aab', 'abab']) expect([word, matches(word)]).toEqual([word, true]);
+  for (const word of ['a', 'b', 'ba', 'abx', '']) expect([word, matches(word)]).toEqual([word, false]);
+  expect(wordPattern('ab*ba').matches('aba')).toBe(false);
+  expect(wordPattern('a*b*b').matches('ab')).toBe(false);
 });
 
 test('what was left out is said', () => {

@@ -95,12 +95,14 @@ function isMeant({ only }: Runner, { args }: Started): boolean {
 
 /** The script is the first word that is no option; where there are options before it, each may have brought one along. */
 function scriptWords(given: readonly string[]): string[] {
-  const [verb = ''] = given;
-  if (/^(run|test|task|watch|exec|x)$/.test(verb) && given.length > 1) return [verb, ...scriptWords(given.slice(1))];
-  const plain = given.filter((word) => !word.startsWith('-'));
-  if (verb !== '' && !verb.startsWith('-')) return plain.slice(0, 1);
-  const brought = given.flatMap((word) => (/^-.*=/.test(word) ? [word.slice(word.indexOf('=') + 1)] : []));
-  return [...plain, ...brought].filter((word) => /^[\w@%+,./ -]+$/.test(word));
+  const other = given.findIndex((word) => !/^(run|test|task|watch|exec|x)$/.test(word));
+  const verbs = given.slice(0, other === -1 ? -1 : other);
+  const behind = given.slice(verbs.length);
+  const [first = ''] = behind;
+  const plain = behind.filter((word) => !word.startsWith('-'));
+  if (first !== '' && !first.startsWith('-')) return [...verbs, ...plain.slice(0, 1)];
+  const brought = behind.flatMap((word) => (/^-.*=/.test(word) ? [word.slice(word.indexOf('=') + 1)] : []));
+  return [...verbs, ...[...plain, ...brought].filter((word) => /^[\w@%+,./ -]+$/.test(word))];
 }
 
 /** What is given to any of these options: `-C dir`, `-Cdir`, `--directory=dir`. Undefined where nothing is. */

@@ -18,6 +18,8 @@ export const LONGEST_PATH = 4096;
 const MOST_FOLDERS = 8;
 /** Changes of folder in one script. */
 const MOST_FOLLOWED = 256;
+/** Characters of a script and of those in it: one in another counts in each. */
+const MOST_READ = 400_000;
 /** Of one command, with all that it may start. */
 const MOST_STARTED = 64;
 
@@ -30,10 +32,16 @@ export function walkCommands(source: string, cwd: string, visitor: (started: Sta
   let lost: string | undefined;
   let started = 0;
   let followed = 0;
+  let read = 0;
   visit(source, 0);
   return lost;
 
   function visit(text: string, depth: number): void {
+    read += text.length;
+    if (read > MOST_READ && depth > 0) {
+      lost ??= 'it holds more scripts in each other than anybody looks at';
+      return;
+    }
     for (const { words, redirections } of parseScript(text).commands) {
       if (depth === 0) started = 0;
       look(words, redirections, depth);

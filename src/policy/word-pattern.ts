@@ -14,7 +14,21 @@ export function wordPattern(word: string): WordPattern {
   const literal = quoted ?? (word.includes('*') ? undefined : word);
   const isOption = (literal ?? word).startsWith('-');
   if (literal !== undefined) return { isOption, literal, matches: (given) => given === literal };
-  const source = word.split('*').map((part) => part.replace(/[\\^$+.()|[\]{}?]/g, '\\$&'));
-  const regex = new RegExp(`^${source.join('.*')}$`, 's');
-  return { isOption, literal, matches: (given) => regex.test(given) };
+  return { isOption, literal, matches: starMatcher(word) };
+}
+
+/** Takes each piece where it first fits: a regular expression would try every way to share a long word among the stars. */
+function starMatcher(word: string): (given: string) => boolean {
+  const [front = '', ...pieces] = word.split('*');
+  const back = pieces.pop() ?? '';
+  return (given) => {
+    if (given.length < front.length + back.length || !given.startsWith(front) || !given.endsWith(back)) return false;
+    const middle = given.slice(front.length, given.length - back.length);
+    let at = 0;
+    return pieces.every((piece) => {
+      const found = middle.indexOf(piece, at);
+      at = found + piece.length;
+      return found !== -1;
+    });
+  };
 }

@@ -41,7 +41,7 @@ function savedTo({ words, redirections }: SimpleCommand): string[] {
     if (/^(-[a-zA-Z]*[oO]|--output|--output-document|--out)$/.test(texts[at - 1] ?? '')) return [text];
     return /^(?:-[oO]|--output=|--output-document=|--out=)(.+)$/.exec(text)?.[1] ?? [];
   });
-  const byUrl = texts.flatMap((text) => /^[^-].*\/([^/?#]+)(?:[?#].*)?$/.exec(text)?.[1] ?? []);
+  const byUrl = texts.flatMap((text) => /^[^-].*\/([^/?#]+)(?:[?#].*)?$/s.exec(text)?.[1] ?? []);
   const targets = redirections.map(({ target }) => target.value ?? '');
   return [...named, ...byUrl, ...targets].filter((file) => file !== '').map((file) => posix.normalize(file));
 }

@@ -31,9 +31,8 @@ export interface Loss {
 /** Why nothing brings back what a command takes away, though it stays in the sandbox; undefined where something does. */
 export function irreversible(name: string, args: readonly ShellWord[]): Loss | undefined {
   const values = args.map(({ value }) => value ?? '');
-  const history = args.find(
-    (word, at) => isHistory(word, name === 'rm' && removesFolders(args)) && !(name === 'find' && isSpared(args, at)),
-  );
+  const deep = name === 'rm' && removesFolders(args);
+  const history = args.find((word, at) => isHistory(word, deep) && !(name === 'find' && isSpared(args, at)));
   if (removes(name, args) && history !== undefined)
     return { word: history.value ?? history.text, why: 'It would take away the whole history.' };
   if (name !== 'git') {

@@ -30,6 +30,10 @@ import { innerCommands } from './wrappers.ts';
 const DEEPEST = 5;
 /** Ways to read launchers inside launchers that are looked at. */
 const MOST_GUESSES = 64;
+/** Words times the folders that they are looked up from, in all that a script holds. */
+const MOST_LOOKUPS = 150_000;
+/** Characters of a script and of those in it: one in another counts in each. */
+const MOST_READ = 400_000;
 
 /**
  * Judges every simple command of a shell script, in every construct and behind every wrapper. The script is allowed
@@ -45,6 +49,8 @@ export function judgeCommand(
   let guesses = 0;
   /** Whether what a descriptor leads to may be anything by now. */
   let isMoved = false;
+  let lookups = 0;
+  let read = 0;
   /** Whether a shell with the words of POSIX alone reads it. */
   let posix = false;
   const folders = new Folders(where);
@@ -60,6 +66,11 @@ export function judgeCommand(
   }
 
   function judgeScript(text: string, depth: number): void {
+    read += text.length;
+    if (read > MOST_READ && depth > 0) {
+      add(text, null, ask(AMBIGUOUS, 'It holds more scripts in each other than anybody looks at.'));
+      return;
+    }
     const script = parseScript(text);
     isMoved ||= movesDescriptors(text);
     if (posix && isReadOtherwise(text))
@@ -76,7 +87,7 @@ export function judgeCommand(
     for (const redirection of redirections) {
       if (isReopened(redirection, isMoved))
         add(text, null, ask('redirection', `It writes ${redirection.target.text}.`));
-      for (const ruling of judgeRedirection(redirection, folders.all, where)) add(text, null, ruling);
+      for (const ruling of judgeRedirection(redirection, foldersFor(text, 1), where)) add(text, null, ruling);
     }
     for (const assignment of assignments) {
       const risk = riskyAssignment(assignment, words.length > 0);
@@ -99,13 +110,14 @@ export function judgeCommand(
       add(text, null, ruled ?? notUnderstood('Which program runs is known only at run time.'));
       return;
     }
-    const danger = catastrophe(name, args, folders.all, where, variables);
+    const here = foldersFor(text, args.length);
+    const danger = catastrophe(name, args, here, where, variables);
     if (danger !== undefined) add(text, name, refuse(danger));
     if (ruled?.verdict === 'deny') add(text, name, ruled);
     if (danger !== undefined || ruled?.verdict === 'deny') return;
     const inner = innerCommands(name, args);
     for (const one of inner) judgeInner(text, one, depth);
-    if (inner.length === 0 || !TRANSPARENT.has(name)) judgeAlone(text, name, args, ruled);
+    if (inner.length === 0 || !TRANSPARENT.has(name)) judgeAlone(text, { name, args, here, ruled });
     else if (ruled?.verdict === 'ask') add(text, name, ruled);
     if (name === 'cd' || name === 'pushd') follow(text, args.find(isOperand));
   }
@@ -118,8 +130,9 @@ export function judgeCommand(
   /** Of one way among several to read a command, only what is held back counts. */
   function judgeGuess(text: string, inner: Inner, loose: Loose, depth: number): void {
     if (guesses === MOST_GUESSES) return;
-    if (++guesses === MOST_GUESSES) {
-      add(text, null, ask('ambiguous', 'It can be read in more ways than anybody looks at.'));
+    if (++guesses === MOST_GUESSES || lookups > MOST_LOOKUPS) {
+      guesses = MOST_GUESSES;
+      add(text, null, ask(AMBIGUOUS, 'It can be read in more ways than anybody looks at.'));
       return;
     }
     const before = parts.length;
@@ -156,12 +169,22 @@ export function judgeCommand(
    * What is known of the command, then what a rule says of it. A rule lifts a question, never a refusal; and where nothing
    * brings back what is lost, only a rule that names what loses it.
    */
-  function judgeAlone(text: string, name: string, args: readonly ShellWord[], ruled: RuleAnswer | undefined): void {
-    const known = whatIsKnown(name, args, folders.all, where);
+  function judgeAlone(text: string, { name, args, here, ruled }: Alone): void {
+    const known = whatIsKnown(name, args, here, where);
     if (known.rule !== READ_ONLY) readOnly = false;
     const isMeant = known.loses === undefined || ruled?.verdict !== 'allow' || ruled.names?.(known.loses) === true;
     const counts = ruled?.ordinary !== true || known.rule === READ_ONLY || isOrdinaryUse(name, args);
     add(text, name, known.verdict === 'deny' || !counts || !isMeant ? known : (ruled ?? known));
+  }
+
+  /** Those that these words are looked up from: where it is too much, the highest, from where most can be lost. */
+  function foldersFor(text: string, words: number): readonly string[] {
+    const left = MOST_LOOKUPS - lookups;
+    lookups += words * folders.all.length;
+    if (lookups <= MOST_LOOKUPS || folders.all.length === 1) return folders.all;
+    add(text, null, ask(AMBIGUOUS, 'It names more files from more folders than anybody looks up.'));
+    const highest = folders.all.toSorted((one, other) => one.length - other.length);
+    return highest.slice(0, Math.max(1, Math.floor(left / words)));
   }
 
   function follow(text: string, target: ShellWord | undefined): void {
@@ -170,6 +193,18 @@ export function judgeCommand(
     if (why !== undefined) add(text, null, notUnderstood(why));
   }
 }
+
+/** A command by itself, without what it runs. */
+interface Alone {
+  readonly name: string;
+  readonly args: readonly ShellWord[];
+  /** The folders it may run in. */
+  readonly here: readonly string[];
+  readonly ruled: RuleAnswer | undefined;
+}
+
+/** Asked about also where it is only one way to read a command. */
+const AMBIGUOUS = 'ambiguous';
 
 /** Wrappers that add nothing of their own; the verdict about what they run is the whole verdict. */
 const TRANSPARENT = new Set([

@@ -30,6 +30,9 @@ const MOST_FOLLOWED = 256;
 /** How deep scripts are followed into `bash -c` and its kin. */
 const DEEPEST = 5;
 
+/** Characters of a command and of the scripts in it: one in another counts in each. */
+const MOST_READ = 400_000;
+
 /** Programs that take a folder whole: with it goes whatever is in it by then. */
 const WHOLE_FOLDERS = new Set(['rm', 'mv', 'rsync', 'chmod', 'chown', 'chgrp', 'shred', 'find', 'fd']);
 
@@ -51,16 +54,25 @@ export function operandsOf(command: string, cwd = ''): Operands {
   let folders = [cwd];
   let complete = true;
   let followed = 0;
+  let read = 0;
   readScript(command, 0);
   return { names: [...found.values()], complete };
 
   function readScript(source: string, depth: number): void {
+    read += source.length;
+    if (read > MOST_READ && depth > 0) {
+      complete = false;
+      return;
+    }
     const script = parseScript(source);
     if (script.commands.length === 0 && script.problems.length > 0) complete = false;
     for (const { word } of script.values) add(word, false);
     for (const each of script.commands) readCommand(each, depth);
     if (depth < DEEPEST)
-      for (const given of scriptsGiven(script)) if (given.kind === 'script') readScript(given.source, depth + 1);
+      for (const given of scriptsGiven(script)) {
+        if (given.kind === 'script') readScript(given.source, depth + 1);
+        if (given.kind === 'unseen') complete = false;
+      }
   }
 
   function readCommand({ words, redirections }: SimpleCommand, depth: number): void {
@@ -73,6 +85,10 @@ export function operandsOf(command: string, cwd = ''): Operands {
     for (const name of programs.flatMap((program) => runnerOf(program)?.manifests ?? [])) place(name, false, false);
     programs.forEach((name, at) => {
       if (depth >= DEEPEST || !(SHELLS.has(name) || name === 'eval' || name === 'trap')) return;
+      if (read > MOST_READ) {
+        complete = false;
+        return;
+      }
       for (const inner of innerCommands(name, words.slice(at + 1)))
         if (inner.kind === 'script') readScript(inner.source, depth + 1);
     });

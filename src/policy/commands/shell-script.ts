@@ -46,7 +46,7 @@ export interface Value {
 
 /** Longer ones are never judged: nobody reads them in an approval either. */
 const MOST_CHARACTERS = 100_000;
-/** From each brace that may begin a list the grammar looks for its end: braces times characters. */
+/** From each brace that may begin a list the grammar looks for its end, and it reads again what nests: times characters. */
 const MOST_STEPS = 50_000_000;
 
 /** Every simple command of a script, in pipelines, lists, loops, functions, substitutions and heredocs alike. */
@@ -54,6 +54,7 @@ export function parseScript(source: string): ShellScript {
   if (source.length > MOST_CHARACTERS) return unread('it is longer than 100,000 characters');
   const braces = source.match(/\{(?![\s}])/g)?.length ?? 0;
   if (braces * source.length > MOST_STEPS) return unread('it has more braces than anybody looks at');
+  if (deepestIn(source) * source.length > MOST_STEPS) return unread('it nests too deep');
   const hiddenCharacter = HIDDEN_CHARACTERS.exec(source);
   const problems =
     hiddenCharacter === null ? [] : [`it holds the invisible character ${codePoint(hiddenCharacter[0])}`];
@@ -116,6 +117,17 @@ export function parseScript(source: string): ShellScript {
       visit(part, own, [...stages.slice(-DEEPEST), stage]);
     }
   }
+}
+
+/** How many parentheses are open at once, in quotes too. */
+function deepestIn(source: string): number {
+  let open = 0;
+  let deepest = 0;
+  for (const [parenthesis] of source.matchAll(/[()]/g)) {
+    open = parenthesis === '(' ? open + 1 : Math.max(0, open - 1);
+    deepest = Math.max(deepest, open);
+  }
+  return deepest;
 }
 
 function unread(why: string): ShellScript {

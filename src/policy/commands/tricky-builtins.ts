@@ -4,7 +4,7 @@ import type { ShellWord } from './shell-words.ts';
 /** `PATH`, `PATH=.`, `r=PATH`. */
 const DECIDING = `(?:^|=)(?:${DECIDING_NAMES})(?:$|[=[+])`;
 /** `a[$(ls)]`: whoever looks the name up runs what is in it. */
-const INDEXED = String.raw`\[.*[$\`]`;
+const INDEXED = String.raw`^[^[]*\[[^$\`]*[$\`]`;
 /** A name that is computed. */
 const COMPUTED = '^["\']?[$`]';
 const NAMING = `${DECIDING}|${INDEXED}|${COMPUTED}`;

@@ -96,8 +96,18 @@ function splitString([option, ...args]: readonly ShellWord[]): readonly Inner[] 
   return [unseen('env -S sets what may change what runs'), { ...inner, loose: true }, ...guesses(words)];
 }
 
-/** The command's own name and those of the commands it wraps, outermost first. */
-export function commandNames({ words }: { readonly words: readonly ShellWord[] }): string[] {
+/** The command's own name and those of the commands it wraps, outermost first. Several ask about each command. */
+export function commandNames({ words }: { readonly words: readonly ShellWord[] }): readonly string[] {
+  const known = namesKnown.get(words);
+  if (known !== undefined) return known;
+  const names = namesBehind(words);
+  namesKnown.set(words, names);
+  return names;
+}
+
+const namesKnown = new WeakMap<readonly ShellWord[], readonly string[]>();
+
+function namesBehind(words: readonly ShellWord[]): string[] {
   const names: string[] = [];
   const queue = [words];
   for (let next = queue.shift(); next !== undefined && names.length < MOST_NAMES; next = queue.shift()) {
