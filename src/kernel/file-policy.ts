@@ -1,3 +1,5 @@
+import { pathMatcher } from './path-pattern.ts';
+
 /**
  * What may be done with a file in the workspace, as one table: the sandbox compiles it to mounts, file tools ask it
  * path by path, and both must agree. Pure: it sees names, never the disk.
@@ -114,7 +116,7 @@ function filePolicy(rules: readonly FileRule[]): FilePolicy {
     if (candidates === NONE) return WRITABLE;
     const path = folder === '' ? lower : `${folder.toLowerCase()}/${lower}`;
     for (const { rule, nameOnly, whole } of candidates) {
-      if (nameOnly || whole.test(path)) return { access: rule.access, rule };
+      if (nameOnly || whole(path)) return { access: rule.access, rule };
     }
     return WRITABLE;
   }
@@ -181,14 +183,14 @@ interface CompiledRule {
   nameOnly: boolean;
   /** What the last name of a matching path looks like, as the source of a regular expression. */
   last: string;
-  whole: RegExp;
+  whole: (path: string) => boolean;
 }
 
 function compile(rule: FileRule): CompiledRule {
   const pattern = patternOf(rule);
   const last = pattern.slice(pattern.lastIndexOf('/') + 1);
   const nameOnly = !rule.pattern.replace(/\/+$/, '').includes('/');
-  return { rule, nameOnly, last: globSource(last), whole: new RegExp(`^${globSource(pattern)}$`, 's') };
+  return { rule, nameOnly, last: globSource(last), whole: pathMatcher(pattern) };
 }
 
 function patternOf(rule: FileRule): string {

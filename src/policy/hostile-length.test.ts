@@ -4,6 +4,7 @@ import { judgeCommand } from './commands/judge-command.ts';
 import { operandsOf } from './commands/operands.ts';
 import { gitConfigs } from './git-configs.ts';
 import { gitContents } from './git-contents.ts';
+import { parseRule } from './rules.ts';
 import { scriptFiles } from './script-files.ts';
 import { wordPattern } from './word-pattern.ts';
 
@@ -89,6 +90,20 @@ test('a star in a rule for a command takes each piece where it first fits', () =
   for (const word of ['a', 'b', 'ba', 'abx', '']) expect([word, matches(word)]).toEqual([word, false]);
   expect(wordPattern('ab*ba').matches('aba')).toBe(false);
   expect(wordPattern('a*b*b').matches('ab')).toBe(false);
+});
+
+test('a pattern for paths with many folders in it is tried in time', () => {
+  const rule = parseRule('read_file(**/x/**/y/**/z)', 'deny');
+  if (!rule.ok) throw new Error(rule.error.message);
+  const files = createFilePolicy([{ pattern: '**/x/**/y/**/z', access: 'hidden', reason: 'of the test' }]);
+  const path = `${'x/y/'.repeat(2_000)}z`;
+  const began = performance.now();
+  expect(rule.value.matchesPath(`${path}/w`)).toBe(false);
+  expect(rule.value.matchesPath(path)).toBe(true);
+  expect(files.judge(`${'x/y/w/'.repeat(2_000)}z`).access).toBe('hidden');
+  expect(files.judge(`${'y/x/'.repeat(2_000)}z`).access).toBe('hidden');
+  expect(files.judge(`${'x/'.repeat(4_000)}z`).access).toBe('writable');
+  expect(performance.now() - began).toBeLessThan(4_000);
 });
 
 test('what was left out is said', () => {

@@ -1,4 +1,4 @@
-import { globSource } from '../kernel/file-policy.ts';
+import { pathMatcher } from '../kernel/path-pattern.ts';
 import type { RealPlace } from '../kernel/ports.ts';
 import type { Rule } from './rule.ts';
 
@@ -55,7 +55,7 @@ const ANY_NAME = '\0';
  */
 export function reachesBelow(pattern: string): (folder: string) => 'below' | 'maybe below' | undefined {
   const written = pattern.split('/');
-  const parts = written.map((part) => ({ deep: part.includes('**'), name: namePattern(part) }));
+  const parts = written.map((part) => ({ deep: part.includes('**'), matches: pathMatcher(part) }));
   // Stars at the end are about anything that is there.
   const named = written.slice(0, written.findLastIndex((part) => !/^\*+$/.test(part)) + 1);
   const exact = !named.some((part) => /[*?]/.test(part));
@@ -64,13 +64,9 @@ export function reachesBelow(pattern: string): (folder: string) => 'below' | 'ma
     for (const [index, name] of names.entries()) {
       const part = parts[index];
       if (part?.deep) return 'maybe below';
-      if (!part?.name.test(name)) return undefined;
+      if (!part?.matches(name)) return undefined;
     }
     if (parts.length <= names.length) return undefined;
     return exact || names.length >= named.length ? 'below' : 'maybe below';
   };
-}
-
-function namePattern(part: string): RegExp {
-  return new RegExp(`^${globSource(part)}$`, 's');
 }

@@ -1,4 +1,4 @@
-import { globSource } from '../kernel/file-policy.ts';
+import { pathMatcher } from '../kernel/path-pattern.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Tool } from '../kernel/tool.ts';
 import { commandPattern, EVERY_COMMAND, NO_COMMAND } from './command-pattern.ts';
@@ -85,8 +85,7 @@ function compile(about: About, pattern: string | undefined): Result<Rule> {
     return ok({ ...part, command: NO_COMMAND, matchesUrl, hosts });
   }
   const glob = pattern.replace(/^\.?\//, '');
-  const path = new RegExp(`^${globSource(glob)}$`, 's');
-  const places = { matchesPath: (given: string) => path.test(given), reachesBelow: reachesBelow(glob) };
+  const places = { matchesPath: pathMatcher(glob), reachesBelow: reachesBelow(glob) };
   return ok({ ...part, ...places, command: commandPattern(pattern), hosts: null });
 }
 
