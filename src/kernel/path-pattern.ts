@@ -20,7 +20,7 @@ export function pathMatcher(pattern: string): (path: string) => boolean {
   };
 }
 
-const TOKENS = /\*\*\/|\/\*\*|\*\*|[^]/g;
+const TOKENS = /\*\*\/|\/\*\*|\*\*|./gs;
 
 function stepsOf(pattern: string): readonly Step[] {
   return (pattern.match(TOKENS) ?? []).flatMap((token): Step[] => {

@@ -19,7 +19,7 @@ const MOST_FOLDERS = 8;
 /** Changes of folder in one script. */
 const MOST_FOLLOWED = 256;
 /** Characters of a script and of those in it: one in another counts in each. */
-const MOST_READ = 400_000;
+const MOST_READ = 250_000;
 /** Of one command, with all that it may start. */
 const MOST_STARTED = 64;
 

@@ -31,9 +31,9 @@ const DEEPEST = 5;
 /** Ways to read launchers inside launchers that are looked at. */
 const MOST_GUESSES = 64;
 /** Words times the folders that they are looked up from, in all that a script holds. */
-const MOST_LOOKUPS = 150_000;
+const MOST_LOOKUPS = 100_000;
 /** Characters of a script and of those in it: one in another counts in each. */
-const MOST_READ = 400_000;
+const MOST_READ = 250_000;
 
 /**
  * Judges every simple command of a shell script, in every construct and behind every wrapper. The script is allowed

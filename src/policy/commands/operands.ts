@@ -31,7 +31,7 @@ const MOST_FOLLOWED = 256;
 const DEEPEST = 5;
 
 /** Characters of a command and of the scripts in it: one in another counts in each. */
-const MOST_READ = 400_000;
+const MOST_READ = 250_000;
 
 /** Programs that take a folder whole: with it goes whatever is in it by then. */
 const WHOLE_FOLDERS = new Set(['rm', 'mv', 'rsync', 'chmod', 'chown', 'chgrp', 'shred', 'find', 'fd']);
