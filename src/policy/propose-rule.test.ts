@@ -86,6 +86,11 @@ describe('commands', () => {
     ['patch -p1', 'can run anything'],
     ['python3 -', 'from its input'],
     ['python3', 'can run anything'],
+    ...`nodejs pypy3 julia guile guile-3.0 ocaml octave octave-cli tclsh8.6 wish lua5.4 luajit R Rscript irb iex erl ghci scala groovy
+      groovysh jshell php8.2 perl6 raku sbcl clisp racket mit-scheme scheme gforth gnuplot maxima node20 ipython3 clojure
+      escript swipl gp bb swift .venv/bin/python`
+      .split(/\s+/)
+      .map((program) => [`echo x | ${program}`, 'can run anything'] as const),
     ['node -', 'from its input'],
     ['bash -s', 'a rule cannot answer this'],
     ['go run ./cmd', 'does what it is given'],
