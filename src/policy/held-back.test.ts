@@ -76,3 +76,21 @@ describe('what it is not about goes on', () => {
     expect(caught(rule, command)).toBe('no');
   });
 });
+
+describe('a subcommand that git does not have may be an alias for what a rule holds back', () => {
+  test.each([
+    'git p',
+    'git -c include.path=ali p',
+    'git -C sub --no-pager pus',
+    'git --config-env include.path=X p origin',
+  ])('%s', (command) => {
+    expect(caught('git push *', command)).toBe('maybe');
+  });
+
+  test.each(['git status', 'git -c include.path=ali status', 'git log p', 'git --version', 'git lfs pull'])(
+    'but %s is not',
+    (command) => {
+      expect(caught('git push *', command)).toBe('no');
+    },
+  );
+});

@@ -1,6 +1,6 @@
 import { type Caught, strongest, weakest } from './caught.ts';
 import { findOption, type NamedOption } from './option-spellings.ts';
-import { isListed, type Spellings, spellingsOf } from './spellings.ts';
+import { isListed, type Spellings, SUBCOMMANDS_OF_GIT, spellingsOf } from './spellings.ts';
 import type { KnownWord, WordPattern } from './word-pattern.ts';
 
 /**
@@ -17,11 +17,21 @@ export function catches(fixed: readonly WordPattern[], open: boolean, given: rea
     .replace(/^(pip|python)[\d.]+$/, (whole, name) => (first.matches(whole) ? whole : name));
   if (!first.matches(program) && !first.matches(word)) return 'no';
   // `git -c alias.x=push x` gives a subcommand another name.
-  const renamed = args.some((arg) => /^(-c|--config-env=)?alias\./i.test(arg ?? ''));
   const spellings = spellingsOf(program);
+  const renamed =
+    args.some((arg) => /^(-c|--config-env=)?alias\./i.test(arg ?? '')) ||
+    (program === 'git' && mayBeAlias(args, spellings));
   return readings(rest, spellings)
     .map((reading) => caughtAs(reading, open, args, spellings))
     .reduce(strongest, renamed ? 'maybe' : 'no');
+}
+
+/** A subcommand that git does not have itself: its configuration, or one that it includes, may give it any meaning. */
+function mayBeAlias(args: readonly KnownWord[], { takes }: Spellings): boolean {
+  let at = 0;
+  for (let word = args[at]; word?.startsWith('-'); word = args[at]) at += isListed(word, takes) ? 2 : 1;
+  const subcommand = args[at];
+  return subcommand !== undefined && subcommand !== null && !isListed(subcommand, SUBCOMMANDS_OF_GIT);
 }
 
 interface Reading {
