@@ -42,10 +42,14 @@ const LAUNCHERS: Readonly<Record<string, Launcher>> = {
   ...all('docker podman nerdctl lxc docker-compose kubectl oc', CONTAINER),
   ...all('direnv aws-vault', IN_FOLDER),
   ...all('setarch linux32 linux64 i386 i686 x86_64 aarch64', LAUNCHER),
-  ...all('gosu su-exec cgexec cpulimit', { operands: 1 }),
+  ...all('ssh-agent eatmydata tini dumb-init catatonit trickle tsocks chpst start-stop-daemon', LAUNCHER),
+  ...all('gosu su-exec cgexec cpulimit logsave faketime setuidgid envdir', { operands: 1 }),
+  sg: { operands: 1, joins: true, scripts: '-c' },
+  jobs: { after: '-x -rx -sx -xr -xs' },
   ...all('su runuser script', SWITCH_USER),
   ...all('vi vim nvim ex', EDITOR),
   ...all('python perl ruby node nodejs php lua awk gawk mawk tclsh osascript', { after: '', code: true }),
+  ...all('pypy luajit julia guile octave raku Rscript elixir', { after: '', code: true }),
   ...all('hyperfine concurrently', { each: true }),
   ssh: { operands: 1, joins: true, scripts: '-o', elsewhere: true },
   expect: { after: '', scripts: '-c' },
@@ -105,7 +109,11 @@ export function isElsewhere(name: string): boolean {
   return launcherOf(name)?.elsewhere === true;
 }
 
+/** The loader of programs, which runs the one that it is given. */
+const LOADER = /(?:^|\/)ld(?:64|-linux|-musl)?[\w.-]*\.so(?:\.\d+)?$/;
+
 function launcherOf(name: string): Launcher | undefined {
+  if (LOADER.test(name)) return LAUNCHER;
   const known = Object.hasOwn(LAUNCHERS, name) ? name : name.replace(/(?<![\d.])[\d.]+$/, '');
   return Object.hasOwn(LAUNCHERS, known) ? LAUNCHERS[known] : undefined;
 }
@@ -117,6 +125,8 @@ export function commandStarts(args: readonly ShellWord[]): number[] {
     if (starts.length === MOST_WAYS) break;
     if (text.startsWith('-') || /^\w+=/.test(text)) continue;
     starts.push(at);
+    // An assignment to `env` and its kin, or a program with a strange name.
+    if (/^[^/=]+=/.test(text)) continue;
     const before = args[at - 1]?.text ?? '';
     if (!before.startsWith('-') || before === '--') break;
   }

@@ -1,3 +1,4 @@
+import { isListed } from '../spellings.ts';
 import { type FlagTable, parseFlags } from './flags.ts';
 import type { ShellWord } from './shell-words.ts';
 
@@ -78,14 +79,20 @@ export function commandStart(args: readonly ShellWord[], prefix: Prefix): number
       at++;
       break;
     }
+    if (text === '-' && isListed(text, prefix.alone)) continue;
     if (!text.startsWith('-') || text === '-') break;
     const one = parseFlags(args.slice(at, at + 1), prefix);
     if ('unknown' in one) return undefined;
     if (one.options.at(-1)?.value === undefined && takesNext(text, prefix)) at++;
   }
   at += prefix.operands ?? 0;
-  while (prefix.assignments && /^\w+=/.test(args[at]?.text ?? '')) at++;
+  while (prefix.assignments && isAssignment(args[at])) at++;
   return at;
+}
+
+/** Any word with `=` is one to `env`, whatever a shell takes for a name. */
+export function isAssignment(word: ShellWord | undefined): boolean {
+  return /^\w+=/.test(word?.text ?? '') || /^[^-=][^=]*=/.test(word?.value ?? '');
 }
 
 function takesNext(text: string, { takes = '' }: Prefix): boolean {

@@ -3,7 +3,7 @@ import { parseFlags } from './flags.ts';
 import { type Inner, joined, loosely, unseen } from './inner.ts';
 import { launched } from './launchers.ts';
 import { guesses, perFile, perInput, perLine } from './per-line.ts';
-import { commandStart, PREFIXES, type Prefix } from './prefixes.ts';
+import { commandStart, isAssignment, PREFIXES, type Prefix } from './prefixes.ts';
 import { plainWord, type ShellWord } from './shell-words.ts';
 import { evaluated, SHELLS, shellScript, trapped } from './shells.ts';
 import { isTrickyBuiltin } from './tricky-builtins.ts';
@@ -38,7 +38,7 @@ function behind(name: string, args: readonly ShellWord[], prefix: Prefix): reado
   if (start === undefined) return [unseen(`the options of ${name} are not all known`), ...guesses(args)];
   const words = args.slice(start);
   const own = args.slice(0, start);
-  const set = own.filter(({ text }) => /^\w+=/.test(text));
+  const set = own.filter(isAssignment);
   const risky = set.find((word) => !isHarmlessAssignment(word));
   const warned = risky === undefined ? [] : [unseen(`${risky.text} may change what runs`)];
   if (words.length === 0) return warned;
