@@ -221,7 +221,7 @@ function byLastName(compiled: readonly CompiledRule[]): (name: string) => readon
 }
 
 /** A glob as the source of a regular expression: `*` and `?` stay in a folder, `**` does not. */
-export function globSource(pattern: string): string {
+function globSource(pattern: string): string {
   return pattern.replace(/\*\*\/|\/\*\*|\*\*|[*?]|[\\^$+.()|[\]{}]/g, (found) => {
     if (found === '**/') return '(?:[^/]+/)*';
     if (found === '/**') return '/.+';

@@ -51,7 +51,7 @@ describe('commands', () => {
     }
   });
 
-  test.each([
+  test.each<[string, string]>([
     ['cat x | sh', 'a rule cannot answer this'],
     ['bash -c "make"', 'would also allow'],
     ['python3 -c "print(1)"', 'can run anything'],
@@ -90,7 +90,7 @@ describe('commands', () => {
       groovysh jshell php8.2 perl6 raku sbcl clisp racket mit-scheme scheme gforth gnuplot maxima node20 ipython3 clojure
       escript swipl gp bb swift .venv/bin/python`
       .split(/\s+/)
-      .map((program) => [`echo x | ${program}`, 'can run anything'] as const),
+      .map((program): [string, string] => [`echo x | ${program}`, 'can run anything']),
     ['node -', 'from its input'],
     ['bash -s', 'a rule cannot answer this'],
     ['go run ./cmd', 'does what it is given'],
