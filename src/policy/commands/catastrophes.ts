@@ -1,6 +1,6 @@
 import { runsDownload } from './downloads.ts';
 import { isPrecious, type Surroundings } from './places.ts';
-import type { ShellScript } from './shell-script.ts';
+import type { ShellScript, SimpleCommand } from './shell-script.ts';
 import { plainWord, type ShellWord } from './shell-words.ts';
 import type { Variables } from './variables.ts';
 import { commandNames, innerCommands } from './wrappers.ts';
@@ -149,17 +149,22 @@ export function catastrophicTarget(word: ShellWord): string | undefined {
 export function catastrophicScript(script: ShellScript, where: Surroundings): string | undefined {
   if (script.forkBomb) return 'it is a fork bomb';
   if (runsDownload(script)) return 'it would run what it downloads';
+  const looked = new Map<SimpleCommand, boolean>();
+  const namesPrecious = (command: SimpleCommand): boolean => {
+    const found = looked.get(command) ?? command.words.slice(1).some((word) => isPrecious(word, [where.root], where));
+    looked.set(command, found);
+    return found;
+  };
   for (const pipeline of script.pipelines) {
-    const root = pipeline.findIndex((stage) =>
-      stage.some(({ words }) => words.slice(1).some((word) => isPrecious(word, [where.root], where))),
-    );
     const remove = pipeline.findLastIndex((stage) =>
       stage.some((command) => {
         const [first, ...inner] = commandNames(command);
         return first === 'xargs' && inner.some((name) => REMOVERS.test(name));
       }),
     );
-    if (root !== -1 && remove > root) return 'it would delete what another command lists outside the workspace';
+    // A command stands in every pipeline around it, so it is looked at where it matters and once.
+    if (pipeline.slice(0, Math.max(0, remove)).some((stage) => stage.some(namesPrecious)))
+      return 'it would delete what another command lists outside the workspace';
   }
   for (const command of script.commands) {
     const [first, ...inner] = command.input === undefined ? [] : commandNames(command);
