@@ -69,6 +69,11 @@ export function parseFlags(args: readonly ShellWord[], table: FlagTable): Parsed
   }
   return { options, operands };
 
+  /** What a pattern matches behind the first file is an operand, which is no harm where operands are only read. */
+  function mayBeSeveral(word: ShellWord | undefined): boolean {
+    return word?.pattern === true && !table.tame;
+  }
+
   /** Undefined when it was understood. */
   function long(word: ShellWord, text: string): string | undefined {
     const equals = text.indexOf('=');
@@ -76,7 +81,7 @@ export function parseFlags(args: readonly ShellWord[], table: FlagTable): Parsed
     const given = equals === -1 ? undefined : { ...word, value: text.slice(equals + 1) };
     if (known.takes.has(name)) {
       const next = given ?? queue.shift();
-      if (!isOneWord(next)) return name;
+      if (!isOneWord(next) || (given === undefined && mayBeSeveral(next))) return name;
       options.push({ name, value: next });
     } else if (known.glued.has(name) || (known.alone.has(name) && given === undefined))
       options.push({ name, value: given });
@@ -95,7 +100,7 @@ export function parseFlags(args: readonly ShellWord[], table: FlagTable): Parsed
       const glued = rest === '' ? undefined : { ...word, value: rest };
       if (known.takes.has(name)) {
         const next = glued ?? queue.shift();
-        if (!isOneWord(next)) return name;
+        if (!isOneWord(next) || (glued === undefined && mayBeSeveral(next))) return name;
         options.push({ name, value: next });
       } else if (known.glued.has(name)) options.push({ name, value: glued });
       else return name;
@@ -106,7 +111,7 @@ export function parseFlags(args: readonly ShellWord[], table: FlagTable): Parsed
 }
 
 /** Unquoted, what is computed may become several words, and the second an option; so may `"$@"` and `"${all[@]}"`. */
-function isOneWord(word: ShellWord | undefined): boolean {
+export function isOneWord(word: ShellWord | undefined): boolean {
   if (word === undefined || word.value !== null || word.later === 'one') return true;
   if (word.home && !word.pattern && !/[$`{]/.test(word.text.replace(/^"?\$(HOME|\{HOME\})/, ''))) return true;
   return /^"[^"]*"$/.test(word.text) && !/\$@|\$\{[^}]*@/.test(word.text);

@@ -100,7 +100,8 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     operands: (operands) =>
       operands.every(({ value }) => value !== null && !['expire', 'delete', 'drop', 'write'].includes(value)),
   },
-  stash: { ...REVISIONS, first: ['list', 'show'] },
+  // `show` sorts its words, so that a value may come to stand behind another option.
+  stash: { ...REVISIONS, takes: '', first: ['list', 'show'] },
   config: {
     alone: '-l --list --get --get-all --get-regexp --show-origin --show-scope --global --local --system --name-only',
     needs: ['-l', '--list', '--get', '--get-all', '--get-regexp'],
@@ -130,6 +131,10 @@ export function gitCommand(args: readonly ShellWord[]): ReadOnlyAnswer {
   if ('unknown' in flags) return { why: `git ${name} ${flags.unknown} is not known to only read` };
   if (flags.options.some(({ value }) => CHECKS_SIGNATURES.test(value?.value ?? '')))
     return { why: `git ${name} starts another program to check signatures` };
+  if (flags.options.some(({ name: option, value }) => /^--(?:format|pretty)$/.test(option) && value?.value === null))
+    return { why: `git ${name} has a format that is computed at run time` };
+  if (subcommand.operands !== undefined && flags.operands.some(({ pattern }) => pattern))
+    return { why: `git ${name} may change something with these arguments` };
   if (subcommand.operands?.(flags.operands) === false)
     return { why: `git ${name} may change something with these arguments` };
   const needed = subcommand.needs;
@@ -151,7 +156,7 @@ export function gitCommand(args: readonly ShellWord[]): ReadOnlyAnswer {
 const READS_UNTRACKED = new Set(['--no-index', '--untracked']);
 
 /** Placeholders of a format. */
-const CHECKS_SIGNATURES = /%G|%\(signature/;
+const CHECKS_SIGNATURES = /%[-+ ]?G|%\(\*?signature/;
 
 /** `1,9:.env` and `:name:.env` read that file's history. */
 function fileOfRange(word: ShellWord): ShellWord {

@@ -28,6 +28,7 @@ import { innerCommands } from './wrappers.ts';
 
 /** How deep scripts may nest inside `bash -c`, `eval` and their kin before nobody can follow them. */
 const DEEPEST = 5;
+const COMES_BACK = /\b(?:for|while|until|select|trap)\b/;
 /** Ways to read launchers inside launchers that are looked at. */
 const MOST_GUESSES = 64;
 /** Words times the folders that they are looked up from, in all that a script holds. */
@@ -80,7 +81,18 @@ export function judgeCommand(
     for (const problem of script.problems) add(text, null, notUnderstood(`It cannot be judged: ${problem}.`));
     for (const given of depth < DEEPEST ? scriptsGiven(script) : []) judgeInner(text, given, depth);
     variables.learn(script.values);
+    const before = folders.all;
     for (const command of script.commands) judgeSimple(command, depth);
+    if (folders.all !== before && COMES_BACK.test(text)) judgeAgain(script.commands, depth);
+  }
+
+  /** What stands before a `cd` in a loop, or in a trap, also runs behind it. */
+  function judgeAgain(commands: readonly SimpleCommand[], depth: number): void {
+    const known = parts.length;
+    for (const command of commands) judgeSimple(command, depth);
+    const isNew = (part: CommandPart) =>
+      !parts.some(({ text, reason }) => text === part.text && reason === part.reason);
+    parts.push(...parts.splice(known).filter((part) => part.verdict !== 'allow' && isNew(part)));
   }
 
   function judgeSimple({ text, words, redirections, assignments }: SimpleCommand, depth: number): void {

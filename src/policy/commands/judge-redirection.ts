@@ -21,6 +21,7 @@ export function judgeRedirection(redirection: Redirection, folders: readonly str
   const { opens, target } = redirection;
   const device = opens === 'write' ? catastrophicTarget(target) : undefined;
   if (device !== undefined) return [refuse(device)];
+  if (target.pattern) return [ask('redirection', `Which file ${target.text} is, is known only at run time.`)];
   return placesOf(target, folders, where).flatMap((place) => judgePlace(redirection, place, where) ?? []);
 }
 

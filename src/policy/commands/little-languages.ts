@@ -6,9 +6,11 @@
 /** Beyond that a program is not for looking at by pattern: it would take long, and is no one-liner. */
 const LONGEST = 300;
 
-const SED_ADDRESS = String.raw`(?:\d+|\$|/(?:[^/\\\n]|\\.)*/)`;
+/** Between brackets a delimiter does not delimit: with one there, nobody knows where the command ends. */
+const SED_BRACKETS = (delimiter: string) => String.raw`\[\^?(?:\[:[a-z]+:\]|(?!${delimiter})[^\]\[\n\\])+\]`;
+const SED_ADDRESS = String.raw`(?:\d+|\$|/(?:[^/\\\n[]|\\.|${SED_BRACKETS('/')})*/)`;
 const SED_RANGE = String.raw`${SED_ADDRESS}?(?:,[ \t]*(?:${SED_ADDRESS}|[+~]\d+))?[ \t]*(?:![ \t]*)?`;
-const SED_CHANGE = String.raw`[sy]([/|#,:@!~%_])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiI0-9]*`;
+const SED_CHANGE = String.raw`[sy]([/|#,:@!~%_])(?:(?!\1)[^\\\n[]|\\.|${SED_BRACKETS('\\1')})*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiI0-9]*`;
 const SED_COMMAND = new RegExp(String.raw`${SED_RANGE}(?:${SED_CHANGE}|[pdqQ=nNDPxhHgGl]\d*|[{}])`, 'y');
 const SED_BETWEEN = /[\s;]*/y;
 const SED_END = /[ \t]*(?:[;\n}]|$)/y;
@@ -36,8 +38,8 @@ function matchAt(pattern: RegExp, text: string, at: number): string | undefined 
 
 /** Anything that starts a program, opens a file or loads code. A `>` may be a comparison, so it is asked about too. */
 export function awkProgram(program: string): string | undefined {
-  // As it stands: where a string or an expression ends is not for a pattern to say.
-  const risky = /\bsystem\b|\bgetline\b|\bclose\b|\bARG[VC]\b|\b(?:SYM|FUNC)TAB\b|\bprintf?\b[\s\S]*>|@|\|/;
+  // As it stands: where a string, a number or an expression ends is not for a pattern to say.
+  const risky = /system|getline|close|ARG[VC]|(?:SYM|FUNC)TAB|printf?[\s\S]*>|@|\|/;
   if (program.length > LONGEST || risky.test(program.replaceAll('||', ' '))) {
     return 'this awk program may run a command or write a file';
   }

@@ -1,5 +1,5 @@
 import { isListed } from '../spellings.ts';
-import { type FlagTable, parseFlags } from './flags.ts';
+import { type FlagTable, isOneWord, parseFlags } from './flags.ts';
 import type { ShellWord } from './shell-words.ts';
 
 /** A command whose last arguments are a command line. */
@@ -34,7 +34,7 @@ export const PREFIXES: Readonly<Record<string, Prefix>> = {
   nohup: {},
   setsid: { alone: '-c -f -w --ctty --fork --wait' },
   nice: { alone: '', takes: '-n --adjustment', digits: true },
-  ionice: { alone: '-t', takes: '-c -n -p' },
+  ionice: { alone: '-t', takes: '-c -n' },
   chrt: { alone: '-b -f -i -o -r', takes: '-p', operands: 1 },
   taskset: { alone: '-c', operands: 1 },
   timeout: { alone: '-v --foreground --preserve-status --verbose', takes: '-k -s --kill-after --signal', operands: 1 },
@@ -83,8 +83,11 @@ export function commandStart(args: readonly ShellWord[], prefix: Prefix): number
     if (!text.startsWith('-') || text === '-') break;
     const one = parseFlags(args.slice(at, at + 1), prefix);
     if ('unknown' in one) return undefined;
-    if (one.options.at(-1)?.value === undefined && takesNext(text, prefix)) at++;
+    if (one.options.at(-1)?.value === undefined && takesNext(text, prefix) && !isSkippable(args[++at]))
+      return undefined;
   }
+  const own = args.slice(at, at + (prefix.operands ?? 0));
+  if (!own.every(isSkippable)) return undefined;
   at += prefix.operands ?? 0;
   while (prefix.assignments && isAssignment(args[at])) at++;
   return at;
@@ -93,6 +96,11 @@ export function commandStart(args: readonly ShellWord[], prefix: Prefix): number
 /** Any word with `=` is one to `env`, whatever a shell takes for a name. */
 export function isAssignment(word: ShellWord | undefined): boolean {
   return /^\w+=/.test(word?.text ?? '') || /^[^-=][^=]*=/.test(word?.value ?? '');
+}
+
+/** Of a word that becomes several, the second is the command. */
+function isSkippable(word: ShellWord | undefined): boolean {
+  return isOneWord(word) && word?.pattern !== true;
 }
 
 function takesNext(text: string, { takes = '' }: Prefix): boolean {

@@ -2,8 +2,8 @@ import type { FlagTable, ParsedFlags } from './flags.ts';
 
 /** The program texts of sed, awk and jq: the options that give one, else the first operand. */
 export function scriptsOf({ options, operands }: ParsedFlags, ...names: string[]): (string | null)[] {
-  const given = options.filter(({ name }) => names.includes(name)).map(({ value }) => value?.value ?? null);
-  return given.length > 0 ? given : [operands[0]?.value ?? null];
+  const given = options.filter(({ name }) => names.includes(name)).map(({ value }) => value);
+  return (given.length > 0 ? given : [operands[0]]).map((word) => (word?.pattern ? null : (word?.value ?? null)));
 }
 
 export function each(

@@ -232,8 +232,10 @@ export const READ_ONLY_COMMANDS: Readonly<Record<string, ReadOnlyCommand>> = {
     operands: 'content',
     alone: '-a -f -w',
     takes: '-n -t -e',
-    refuse: ({ operands }) =>
-      operands.some(({ value }) => value?.startsWith('@')) ? 'strings takes its words from a file' : undefined,
+    refuse: ({ operands, options }) =>
+      [...operands, ...options.map(({ value }) => value)].some((word) => word?.value?.startsWith('@'))
+        ? 'strings takes its words from a file'
+        : undefined,
   },
   base64: { tame: true, operands: 'content', alone: '-d -i --decode --ignore-garbage', takes: '-w --wrap' },
   base32: { tame: true, operands: 'content', alone: '-d -i --decode', takes: '-w --wrap' },
@@ -292,8 +294,9 @@ export const READ_ONLY_COMMANDS: Readonly<Record<string, ReadOnlyCommand>> = {
     operands: 'text',
     alone: '-a -A -e -f -F -l -w -x -u -j -H --forest --no-headers',
     takes: '-o -p -C -U -G --sort --pid --ppid',
-    refuse: ({ operands }) =>
-      operands.some(({ value }) => value === null || value.includes('e'))
+    refuse: ({ operands, options }) =>
+      operands.some(({ value, pattern }) => value === null || pattern || value.includes('e')) ||
+      options.some(({ name, value }) => name === '-o' && /^$|environ/.test(value?.value ?? ''))
         ? 'ps may show what others keep in variables'
         : undefined,
   },
@@ -301,6 +304,8 @@ export const READ_ONLY_COMMANDS: Readonly<Record<string, ReadOnlyCommand>> = {
     operands: 'named',
     alone: '-t -v -z -j -J -a --list --verbose --gzip --bzip2 --xz --auto-compress --numeric-owner --full-time',
     takes: '-f --file --exclude',
+    // A first word without a dash is a cluster of options.
+    optionsFirst: true,
     files: ['-f', '--file'],
     refuse: ({ options }) => {
       if (options.some(({ value }) => value?.value?.includes(':'))) return 'tar asks another machine for host:archive';

@@ -70,6 +70,36 @@ describe('what may do more than it seems is asked about', () => {
     ['a second file that looks like an option', 'xxd a -p'],
     ['an action that a pattern matches', 'find -- sub [-]delete'],
     ['a descriptor of two digits in sh', "sh -c 'uniq a 10<b'"],
+    ['a call behind a number', `awk 'BEGIN{x=1system("touch pwned")}'`],
+    ['a file behind a number', `awk 'BEGIN{x=1getline<".env";print}'`],
+    ['a value of several words', "X='5 touch pwned'; nice -n $X ls"],
+    ['a time of several words', 'X=1; timeout -- $X ls'],
+    ['a name of several words', 'env -u $X ls'],
+    ['a name by a pattern', 'env -u d/* ls'],
+    ['a size of several words', 'stdbuf -o $X ls'],
+    ['an end by a pattern', 'xargs -E d/* echo hi'],
+    ['text by a pattern', 'eval ls *.txt'],
+    ['a script by a pattern', 'bash -c echo\\ *'],
+    ['a trap by a pattern', 'trap echo\\ * EXIT'],
+    ['split text by a pattern', 'env -S ls\\ *'],
+    ['a delimiter in brackets', "sed 's,[,],p;s,w pwned,x,' f1"],
+    ['a delimiter behind a bracket', "sed 's,[],],p;s,w pwned,x,' f1"],
+    ['a file to read by a pattern', 'cat < .en*'],
+    ['a number by a pattern', 'uniq -f 1* f1'],
+    ['a length by a pattern', 'xxd -l 1* f1'],
+    ['a format by a pattern', 'git branch --format n*'],
+    ['a separator by a pattern', "awk -F B* '{print $1}' f1"],
+    ['options of tar without a dash', 'tar tIf ./evil a.tar -t'],
+    ['a new archive', 'tar cf -t f1'],
+    ['words that git sorts', "git stash show -S 'stash@{0}' -S --output=pwned"],
+    ['a name of git by a pattern', 'cd .git && git symbolic-ref refs/heads/*'],
+    ['a subcommand of git by a pattern', "git reflog d* 'HEAD@{1}'"],
+    ['the variables of others', 'ps -eo environ'],
+    ['a program for sed by a pattern', 'sed s,x*,y,p f1'],
+    ['a program for awk by a pattern', 'awk x*1 f1'],
+    ['a format that checks signatures', "git log --format='% GG'"],
+    ['a format that is computed for git', 'git for-each-ref --format "$X"'],
+    ['the priority of another process', 'ionice -c 3 -p 1 ls'],
     ['variables by their names', `gawk 'BEGIN{SYMTAB["\\101RGC"]=2} 1'`],
   ])('%s: %s', (_what, command) => {
     expect(judgeCommand(command, where)).toMatchObject({ verdict: 'ask', readOnly: false });
@@ -94,7 +124,19 @@ describe('what may do more than it seems is asked about', () => {
   });
 });
 
+test('what a loop or a trap runs behind a cd is judged there as well', () => {
+  for (const script of [
+    'for i in 1 2; do cat config.json; cd .docker; done',
+    "trap 'cat config.json' EXIT; cd .docker",
+    'strings -n @.env f1',
+  ])
+    expect(judgeCommand(script, where).verdict).toBe('deny');
+});
+
 test.each([
+  "sed -n '/[[:space:]]foo[a-z]*/p' f; sed 's/[^a-z]/-/g' f",
+  'timeout 5 nice -n 5 ls; tar -tzf a.tgz; ps aux; cat < a.txt',
+  'cd src && for f in *; do echo "$f"; done',
   'git ls-files | xargs -n1 basename',
   'env -iS "ls -la" src',
   "bash -euo pipefail -c 'ls'",

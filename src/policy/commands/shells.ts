@@ -25,7 +25,7 @@ export function shellScript(name: string, args: readonly ShellWord[]): readonly 
   // More options may follow, and the script behind them.
   if (/^[-+]/.test(script?.value ?? ''))
     return [unseen(`${name} runs computed text`), ...args.slice(at + 1).map((word) => loosely(joined([word])))];
-  if (script === undefined || script.value === null)
+  if (script === undefined || script.value === null || script.pattern)
     return [unseen(`${name} runs computed text`), ...(script === undefined ? [] : [loosely(joined([script]))])];
   const why = isKnownCluster(args[at]) ? whyUnseen(name, before) : `${name} runs computed text`;
   return why === undefined
@@ -57,12 +57,15 @@ function isKnownCluster(word: ShellWord | undefined): boolean {
 }
 
 export function evaluated(args: readonly ShellWord[]): readonly Inner[] {
-  if (args.some(({ value }) => value === null)) return [unseen('eval runs computed text'), loosely(joined(args))];
+  if (args.some(({ value, pattern }) => value === null || pattern))
+    return [unseen('eval runs computed text'), loosely(joined(args))];
   return [{ kind: 'script', source: joined(args) }];
 }
 
 export function trapped(args: readonly ShellWord[]): readonly Inner[] {
   const action = args.find(({ value }) => value !== '--');
   if (action === undefined || action.value === '-' || action.value === '' || action.value === '-l') return [];
-  return action.value === null ? [unseen('trap runs computed text')] : [{ kind: 'script', source: action.value }];
+  return action.value === null || action.pattern
+    ? [unseen('trap runs computed text')]
+    : [{ kind: 'script', source: action.value }];
 }

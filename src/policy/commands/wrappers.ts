@@ -82,7 +82,13 @@ function splitString([option, ...args]: readonly ShellWord[]): readonly Inner[] 
   const glued = /^(?:-[i0v]*S|--split-string=)(.+)$/s.exec(option?.value ?? '')?.[1];
   const text = glued ?? args[0]?.value ?? null;
   const behind = glued === undefined ? args.slice(1) : args;
-  if (option?.value == null || text === null || /[\0\\$"'#]/.test(text))
+  if (
+    option?.value == null ||
+    option.pattern ||
+    text === null ||
+    (glued === undefined && args[0]?.pattern) ||
+    /[\0\\$"'#]/.test(text)
+  )
     return [
       unseen('env -S splits text in its own way'),
       loosely(joined([...(text === null ? [] : [plainWord(text)]), ...behind])),
