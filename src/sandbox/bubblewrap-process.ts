@@ -126,15 +126,19 @@ const REPAIR = 'See that the state folder has room, and that not too many files 
  * One that has ended by itself says elsewhere why.
  */
 async function whenSetUp({ child }: Launcher['started'], status: number, expected: Expectation): Promise<boolean> {
-  for (;;) {
+  const until = performance.now() + LONGEST_SETUP_MS;
+  while (performance.now() < until) {
     const { firstPid } = readStatus(status);
     const found = firstPid === null ? undefined : isAsExpected(firstPid, expected);
     if (found !== undefined || child.exitCode !== null || child.signalCode !== null) return found ?? true;
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
+  return false;
 }
 
 const LOOK_MS = 1;
+/** A thousand mounts take some seconds. Where nobody can look at them, nothing runs. */
+const LONGEST_SETUP_MS = 60_000;
 
 /** Everything that may fail before the command is started. */
 function load(launcher: Launcher, plan: ProcessPlan, files: string[], input: LiveInput | null): void {
