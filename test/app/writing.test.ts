@@ -145,13 +145,15 @@ describe('a message whose answer was lost on the way', () => {
     await say(page, 'hello');
     await page.getByRole('log').getByText('Heard too.').waitFor();
     await page.getByRole('button', { name: 'Stop', exact: true }).waitFor({ state: 'detached' });
+    let isLost = false;
     await page.route('**/messages', async (route) => {
       await page.context().setOffline(true);
       await route.fetch();
       await route.abort();
+      isLost = true;
     });
     await say(page, 'not twice');
-    await page.waitForTimeout(500);
+    await expect.poll(() => isLost, SOON).toBe(true);
     await page.unroute('**/messages');
     await page.context().setOffline(false);
     await expect.poll(() => page.getByText('Not sent yet').count(), SOON).toBe(0);
