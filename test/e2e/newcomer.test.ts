@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -107,9 +107,12 @@ describe('without bubblewrap', () => {
   });
 
   test('the demo says what it needs instead of failing at half of its calls', async () => {
-    const { code, out, err } = await toolwright(['demo'], gone);
+    const place = join(base, 'demos');
+    mkdirSync(place);
+    const { code, out, err } = await toolwright(['demo'], gone, { TMPDIR: place });
     expect({ code, out }).toEqual({ code: 4, out: '' });
     expect(err).toContain('Install it: `apt-get install bubblewrap`');
+    expect(readdirSync(place)).toEqual([]);
   });
 });
 

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import type { Command } from 'commander';
 import { copyDemoWorkspace, DEMO_TASK, demoModel } from '../../app/demo.ts';
 import { sandboxTrouble } from '../../app/diagnose.ts';
@@ -24,8 +25,11 @@ async function playDemo(cli: Cli, options: CommonOptions): Promise<void> {
   const unlisten = cli.io.onInterrupt(() => stopper.abort());
   await withApp(cli, { mode: 'auto', ...options, workspace }, async (app) => {
     const trouble = sandboxTrouble(app);
-    if (trouble !== undefined && app.sandbox.kind !== 'none')
-      return failWith(cli, { code: 'SANDBOX_UNAVAILABLE', message: trouble });
+    if (trouble !== undefined && app.sandbox.kind !== 'none') {
+      failWith(cli, { code: 'SANDBOX_UNAVAILABLE', message: trouble });
+      if (options.workspace === undefined) rmSync(workspace, { recursive: true, force: true });
+      return;
+    }
     const session = newSessionId('demo');
     if (!options.json) {
       cli.print(style.yellow(words.scripted));
