@@ -9,11 +9,11 @@ import type { Cgroup } from './cgroup.ts';
 import { explainFailure } from './detect.ts';
 import { changedFiles } from './disk-growth.ts';
 import { INSIDE_HOME, INSIDE_USER } from './etc.ts';
+import { type Expectation, expectMounts, type PlacedMount, whyAstray } from './expected-mounts.ts';
 import { type Exposure, watchExposure } from './exposure.ts';
 import { freshName, isExecutable } from './files.ts';
 import { createLiveInput, type LiveInput } from './input-pipe.ts';
 import { type Launcher, type LauncherPool, quoted } from './launcher.ts';
-import { type Expectation, expectMounts, isAsExpected, type PlacedMount } from './mount-lines.ts';
 import { type NamespaceTree, namespaceTree, readNow, readStatus } from './namespace-tree.ts';
 import { DOOR_PROGRAM, openNetwork, PROXY_ENVIRONMENT, type SandboxNetwork } from './network.ts';
 import { OWNER } from './owner.ts';
@@ -101,11 +101,11 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
       tree: () => tree,
     });
     launcher.go();
-    const isPlaced = await whenSetUp(started, status, expected);
-    if (isPlaced) launcher.begin();
+    const astray = await whyAstray(started.child, status, expected);
+    if (astray === undefined) launcher.begin();
     else tree.kill();
     const supervised = await supervising;
-    if (!isPlaced) return moved(supervised);
+    if (astray !== undefined) return notBegun(supervised, astray);
     const ended = { exitCode: readStatus(status).exitCode, said: readNow(said) };
     return await outcome({ plan, supervised, used: tree.used(), ended, exposure, network, startedAtMs });
   } finally {
@@ -120,25 +120,6 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
 }
 
 const REPAIR = 'See that the state folder has room, and that not too many files and processes are open.';
-
-/**
- * Bubblewrap waits when it has mounted everything, and begins when what it mounted is what was meant. False when it is not.
- * One that has ended by itself says elsewhere why.
- */
-async function whenSetUp({ child }: Launcher['started'], status: number, expected: Expectation): Promise<boolean> {
-  const until = performance.now() + LONGEST_SETUP_MS;
-  while (performance.now() < until) {
-    const { firstPid } = readStatus(status);
-    const found = firstPid === null ? undefined : isAsExpected(firstPid, expected);
-    if (found !== undefined || child.exitCode !== null || child.signalCode !== null) return found ?? true;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-  }
-  return false;
-}
-
-const LOOK_MS = 1;
-/** A thousand mounts take some seconds. Where nobody can look at them, nothing runs. */
-const LONGEST_SETUP_MS = 60_000;
 
 /** Everything that may fail before the command is started. */
 function load(launcher: Launcher, plan: ProcessPlan, files: string[], input: LiveInput | null): void {
@@ -201,14 +182,11 @@ async function outcome(given: {
   });
 }
 
-/** What the workspace was when it was looked at is not what was mounted. Nothing of the command has run. */
-function moved({ output }: Supervised): Result<never> {
+/** Nothing of the command has run. */
+function notBegun({ output }: Supervised, why: string): Result<never> {
   output.log.dispose();
-  return fail('SANDBOX_UNAVAILABLE', MOVED);
+  return fail('SANDBOX_UNAVAILABLE', why);
 }
-
-export const MOVED =
-  'Folders of the workspace were moved while the sandbox was set up, so the command did not run. Try it again when what moves them has ended.';
 
 function whyNotStarted({ startError, signal, output }: Supervised): Result<never> {
   const text = startError?.message ?? Buffer.from(output.stderr.head).toString('utf8');

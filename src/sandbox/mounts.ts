@@ -2,8 +2,8 @@ import { lstatSync, readlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Limits, MountMode } from '../kernel/sandbox.ts';
 import { INSIDE_HOME } from './etc.ts';
+import type { PlacedMount } from './expected-mounts.ts';
 import { type Found, isHeld } from './found.ts';
-import type { PlacedMount } from './mount-lines.ts';
 import type { RuntimeFolder } from './runtime-folder.ts';
 import { isWithin, SYSTEM_FOLDERS } from './toolchains.ts';
 

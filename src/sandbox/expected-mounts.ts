@@ -1,4 +1,8 @@
+import type { ChildProcess } from 'node:child_process';
 import { closeSync, constants, openSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readStatus } from './namespace-tree.ts';
+import { isWithin } from './toolchains.ts';
 
 /** A place of the workspace, and what is mounted on it. */
 export interface PlacedMount {
@@ -54,8 +58,37 @@ export function expectMounts(given: {
   }
 }
 
+const LOOK_MS = 1;
+/** A thousand mounts take some seconds. */
+const LONGEST_SETUP_MS = 60_000;
+
+export const MOVED =
+  'Folders of the workspace were moved while the sandbox was set up, so the command did not run. Try it again when what moves them has ended.';
+const UNSEEN =
+  'What the sandbox mounted could not be looked at, so the command did not run. See that /proc can be read.';
+
+/**
+ * Bubblewrap waits when it has mounted everything. Returns why it must not begin; undefined where what it mounted is what was
+ * meant, and for one that has ended by itself, which says elsewhere why.
+ */
+export async function whyAstray(
+  monitor: ChildProcess,
+  status: number,
+  expected: Expectation,
+): Promise<string | undefined> {
+  const until = performance.now() + LONGEST_SETUP_MS;
+  while (performance.now() < until) {
+    const { firstPid } = readStatus(status);
+    const found = firstPid === null ? undefined : isAsExpected(firstPid, expected);
+    if (found !== undefined) return found ? undefined : MOVED;
+    if (monitor.exitCode !== null || monitor.signalCode !== null) return undefined;
+    await sleep(LOOK_MS);
+  }
+  return UNSEEN;
+}
+
 /** Whether the mounts of a process are as expected; undefined while they are being made, or when it has ended. */
-export function isAsExpected(pid: number, { arrived, lines, isAll, isInside }: Expectation): boolean | undefined {
+function isAsExpected(pid: number, { arrived, lines, isAll, isInside }: Expectation): boolean | undefined {
   const found = mountsOf(pid).map(({ root, point }) => `${root} ${point}`);
   if (!found.includes(arrived)) return undefined;
   if (!isAll) return lines.every((line) => found.includes(line));
@@ -96,10 +129,6 @@ function mountOf(folder: string, known: readonly KnownMount[]): KnownMount {
   } finally {
     closeSync(fd);
   }
-}
-
-function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`);
 }
 
 /** As the kernel writes a path between blanks. */
