@@ -67,8 +67,9 @@ export async function openTracedSandbox(path: string): Promise<TracedSandbox> {
     root,
     home,
     async trace(commands) {
+      // What one leaves running is ended before the next begins, so that nothing is taken for another's.
       const lines = commands.map(
-        (_, at) => `: < ${MARKER}/${at}; timeout 5 bash -c "$C${at}" </dev/null >/dev/null 2>&1`,
+        (_, at) => `: < ${MARKER}/${at}; timeout 5 bash -c "$C${at}" </dev/null >/dev/null 2>&1; kill -9 -1`,
       );
       const env = { ...NOBODY_THERE, ...Object.fromEntries(commands.map((command, at) => [`C${at}`, command])) };
       const script = `exec 2>/dev/null\n${lines.join('\n')}\n: < ${MARKER}/end\necho finished`;
