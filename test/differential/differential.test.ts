@@ -5,7 +5,7 @@ import { openTracedSandbox } from './traced-sandbox.ts';
 const path = process.env['PATH'] ?? '/usr/bin:/bin';
 
 test('a command that runs unasked runs only the programs and touches only the files that the policy said', async () => {
-  const { ran, surprises } = await compareWithReality({ count: 2_000, seed: 20_261, path });
+  const { ran, surprises } = await compareWithReality({ count: 3_000, seed: 20_261, path });
   expect(surprises).toEqual([]);
   expect(ran).toBeGreaterThan(300);
 }, 600_000);
