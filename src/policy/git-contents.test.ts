@@ -28,6 +28,13 @@ test.each([
   expect(gitContents(command)).toEqual(['.']);
 });
 
+test.each(['env -C sub git show', 'env --chdir=sub git log -p', "trap 'git log -p' EXIT; cd sub"])(
+  '%s may print what files below held',
+  (command) => {
+    expect(gitContents(command)).toContain('sub');
+  },
+);
+
 test.each([
   'git status',
   'git log --oneline',

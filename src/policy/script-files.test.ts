@@ -36,6 +36,10 @@ describe('the files whose text a command would run', () => {
     ['. ./env.sh', ['env.sh']],
     ['for d in a b; do make; done', ['Makefile']],
     ['npm test', ['.npmrc']],
+    ['env -C web npm test', ['web/package.json']],
+    ['env -Cweb npm test', ['web/package.json']],
+    ['env --chdir=web npm test', ['web/package.json']],
+    ["trap 'npm test' EXIT; cd web", ['web/package.json']],
     ['yarn build', ['.yarnrc.yml', '.pnp.cjs']],
     ['pnpm install', ['.pnpmfile.cjs', 'pnpm-workspace.yaml']],
     ['./node_modules/.bin/vitest run', ['node_modules/.bin/vitest', 'vitest.config.mts', 'vite.config.ts']],
@@ -106,6 +110,10 @@ describe('the files whose text a command would run', () => {
 
   test('long and deep ones end soon', () => {
     expect(scriptFiles('make; '.repeat(5000)).sought.length).toBeLessThan(10);
+    expect(scriptFiles('for i in 1 2 3; do npm test; cd a; done')).toMatchObject({
+      sought: expect.arrayContaining(['a/a/package.json']),
+      unclear: expect.any(String),
+    });
     expect(scriptFiles(`${'cd a; '.repeat(5000)}make`).unclear).toEqual(expect.any(String));
   });
 });

@@ -42,7 +42,19 @@ export function walkCommands(source: string, cwd: string, visitor: (started: Sta
       lost ??= 'it holds more scripts in each other than anybody looks at';
       return;
     }
-    for (const { words, redirections } of parseScript(text).commands) {
+    const { commands } = parseScript(text);
+    // What stands before a `cd` in a loop, or in a trap, also runs behind it.
+    const repeated = commands.filter(({ repeats }) => repeats);
+    let before = folders.length;
+    lookAll(commands, depth);
+    while (repeated.length > 0 && folders.length > before) {
+      before = folders.length;
+      lookAll(repeated, depth);
+    }
+  }
+
+  function lookAll(commands: readonly SimpleCommand[], depth: number): void {
+    for (const { words, redirections } of commands) {
       if (depth === 0) started = 0;
       look(words, redirections, depth);
     }
@@ -59,14 +71,16 @@ export function walkCommands(source: string, cwd: string, visitor: (started: Sta
     if (name === 'cd' || name === 'pushd') follow(args);
     for (const inner of innerCommands(name, args)) {
       if (inner.kind === 'script') visit(inner.source, depth + 1);
-      if (inner.kind === 'words') look(inner.words, inner.loose ? redirections : [], depth + 1);
+      if (inner.kind !== 'words') continue;
+      if (inner.folder !== undefined) follow([inner.folder]);
+      look(inner.words, inner.loose ? redirections : [], depth + 1);
     }
     visitor({ name, args, folders, redirections });
   }
 
   /** It may run or not, so later words are looked up from both folders. */
   function follow(args: readonly ShellWord[]): void {
-    const target = args.find(({ text }) => !text.startsWith('-'));
+    const target = args.find(({ text, value }) => !(value ?? text).startsWith('-'));
     if (target === undefined) return;
     if (++followed > MOST_FOLLOWED) {
       lost ??= MANY_FOLDERS;

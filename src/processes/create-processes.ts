@@ -116,6 +116,18 @@ export const NOBODY_THERE = {
   PYTHONDONTWRITEBYTECODE: '1',
 };
 
+/**
+ * For what runs unasked because it only reads: no folder of the project is taken for a repository by what it holds, and
+ * git asks no program which files have changed.
+ */
+const ONLY_READING = {
+  GIT_CONFIG_COUNT: '2',
+  GIT_CONFIG_KEY_0: 'safe.bareRepository',
+  GIT_CONFIG_VALUE_0: 'explicit',
+  GIT_CONFIG_KEY_1: 'core.fsmonitor',
+  GIT_CONFIG_VALUE_1: 'false',
+};
+
 function toRunRequest(
   { command, cwd, env, timeoutMs, mounts, network }: CommandRequest,
   { callId }: Caller,
@@ -127,7 +139,7 @@ function toRunRequest(
     command,
     workspace: root,
     mounts,
-    env: { ...NOBODY_THERE, ...env },
+    env: { ...NOBODY_THERE, ...(mounts === 'read' && ONLY_READING), ...env },
     limits: { timeMs: timeoutMs },
     tag: callId,
     ...(cwd !== undefined && { cwd }),

@@ -6,9 +6,9 @@ export function generateCommands(count: number, seed: number): string[] {
   return Array.from({ length: count }, () => script(random, 0));
 }
 
-type Random = <T>(choices: readonly T[]) => T;
+export type Random = <T>(choices: readonly T[]) => T;
 
-function createRandom(seed: number): Random {
+export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   return (choices) => {
     // mulberry32

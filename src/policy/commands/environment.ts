@@ -3,7 +3,7 @@ import type { Assignment } from './shell-script.ts';
 
 /** Variables that decide what the words of a command line mean, so that nothing that was judged holds behind them. */
 export const DECIDING_NAMES =
-  'PATH|IFS|ENV|HOME|CDPATH|OLDPWD|DIRSTACK|SHELL|SHELLOPTS|BASHOPTS|BASH_\\w+|GLOBIGNORE|PS\\d|PROMPT_COMMAND|LD_\\w+|DYLD_\\w+';
+  'PATH|IFS|ENV|TEXTDOMAIN\\w*|HOME|CDPATH|OLDPWD|DIRSTACK|SHELL|SHELLOPTS|BASHOPTS|BASH_\\w+|GLOBIGNORE|PS\\d|PROMPT_COMMAND|LD_\\w+|DYLD_\\w+';
 
 const DECIDING = new RegExp(`^(?:${DECIDING_NAMES})$`);
 
@@ -22,11 +22,16 @@ export function riskyAssignment({ name, text, computed }: Assignment, prefix: bo
 /** What programs have run that a variable names: `GIT_EDITOR="git push"`. */
 export function scriptIn({ name, text }: Assignment): string | undefined {
   if (!/(EDITOR|PAGER|VISUAL|BROWSER|ASKPASS|_COMMAND|_SSH|EXTERNAL_DIFF)$/.test(name)) return undefined;
-  return text.slice(text.indexOf('=') + 1).replace(/^(["'])(.*)\1$/s, '$2');
+  return unquoted(text.slice(text.indexOf('=') + 1));
+}
+
+function unquoted(text: string): string {
+  return text.replace(/^(["'])(.*)\1$/s, '$2');
 }
 
 function whyRisky(name: string, text: string, computed: boolean, prefix: boolean): string | undefined {
-  if (prefix && !isHarmlessVariable(name)) return `${text} may change what runs.`;
-  if (isObeyedVariable(name)) return `${text} changes what later commands do.`;
+  const isHarmless = isHarmlessVariable(name, unquoted(text.slice(text.indexOf('=') + 1)));
+  if (prefix && !isHarmless) return `${text} may change what runs.`;
+  if (!isHarmless && isObeyedVariable(name)) return `${text} changes what later commands do.`;
   return prefix && computed ? `The value of ${name} is known only at run time.` : undefined;
 }

@@ -18,6 +18,8 @@ export interface FlagTable {
   readonly optionsFirst?: boolean;
   /** Options are words with one dash, as `find` has them. */
   readonly longWithOneDash?: boolean;
+  /** Letters do not share a dash with one that takes the next word: behind `-gS`, git reads an option. */
+  readonly singly?: boolean;
 }
 
 export interface ParsedFlags {
@@ -69,9 +71,13 @@ export function parseFlags(args: readonly ShellWord[], table: FlagTable): Parsed
   }
   return { options, operands };
 
-  /** What a pattern matches behind the first file is an operand, which is no harm where operands are only read. */
-  function mayBeSeveral(word: ShellWord | undefined): boolean {
-    return word?.pattern === true && !table.tame;
+  /**
+   * What a pattern matches behind the first file is an operand, which is no harm where operands are only read. And what
+   * looks like an option is one to some versions of a program.
+   */
+  function mayBeElse(name: string, word: ShellWord | undefined): boolean {
+    if (word?.pattern) return !table.tame;
+    return /^--?[a-zA-Z]/.test(word?.value ?? '') && !table.longWithOneDash && !PATTERNS.has(name);
   }
 
   /** Undefined when it was understood. */
@@ -81,7 +87,7 @@ export function parseFlags(args: readonly ShellWord[], table: FlagTable): Parsed
     const given = equals === -1 ? undefined : { ...word, value: text.slice(equals + 1) };
     if (known.takes.has(name)) {
       const next = given ?? queue.shift();
-      if (!isOneWord(next) || (given === undefined && mayBeSeveral(next))) return name;
+      if (!isOneWord(next) || (given === undefined && mayBeElse(name, next))) return name;
       options.push({ name, value: next });
     } else if (known.glued.has(name) || (known.alone.has(name) && given === undefined))
       options.push({ name, value: given });
@@ -100,7 +106,8 @@ export function parseFlags(args: readonly ShellWord[], table: FlagTable): Parsed
       const glued = rest === '' ? undefined : { ...word, value: rest };
       if (known.takes.has(name)) {
         const next = glued ?? queue.shift();
-        if (!isOneWord(next) || (glued === undefined && mayBeSeveral(next))) return name;
+        if (glued === undefined && table.singly && at > 1) return text;
+        if (!isOneWord(next) || (glued === undefined && mayBeElse(name, next))) return name;
         options.push({ name, value: next });
       } else if (known.glued.has(name)) options.push({ name, value: glued });
       else return name;
@@ -109,6 +116,9 @@ export function parseFlags(args: readonly ShellWord[], table: FlagTable): Parsed
     return undefined;
   }
 }
+
+/** Their value is a text that may well begin with a dash. */
+const PATTERNS = new Set(['-e', '--regexp', '--expression']);
 
 /** Unquoted, what is computed may become several words, and the second an option; so may `"$@"` and `"${all[@]}"`. */
 export function isOneWord(word: ShellWord | undefined): boolean {

@@ -22,10 +22,10 @@ interface Subcommand extends FlagTable {
 }
 
 const none = (operands: readonly ShellWord[]) => operands.length === 0;
-const LOG: Subcommand = { alone: LOG_ALONE, takes: LOG_TAKES, glued: LOG_GLUED, digits: true };
+const LOG: Subcommand = { alone: LOG_ALONE, takes: LOG_TAKES, glued: LOG_GLUED, digits: true, singly: true };
 /** `-L` is an option of `log` and its kin alone: others take what is behind it for an option. */
 const REVISIONS: Subcommand = { ...LOG, takes: LOG_TAKES.replace(' -L', '') };
-const DIFF: Subcommand = { alone: DIFF_ALONE, takes: DIFF_TAKES, glued: DIFF_GLUED };
+const DIFF: Subcommand = { alone: DIFF_ALONE, takes: DIFF_TAKES, glued: DIFF_GLUED, singly: true };
 
 const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
   status: {
@@ -37,8 +37,8 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
   whatchanged: LOG,
   shortlog: {
     ...REVISIONS,
-    alone: `${LOG_ALONE} -e -n --numbered --email`,
-    takes: LOG_TAKES.replace(' -n', '').replace(' -L', ''),
+    alone: `${LOG_ALONE} -e -n --numbered --email --committer`,
+    takes: LOG_TAKES.replace(' -n', '').replace(' -L', '').replace(' --committer', ''),
   },
   'rev-list': REVISIONS,
   diff: DIFF,

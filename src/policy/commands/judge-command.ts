@@ -17,7 +17,7 @@ import { type Inner, type Loose, loosely } from './inner.ts';
 import { isReopened, judgeRedirection, movesDescriptors } from './judge-redirection.ts';
 import { isOrdinaryUse } from './ordinary-use.ts';
 import type { Surroundings } from './places.ts';
-import { programName } from './program-name.ts';
+import { programName, programSeeming } from './program-name.ts';
 import { scriptsGiven } from './scripts-given.ts';
 import { parseScript, type SimpleCommand } from './shell-script.ts';
 import type { ShellWord } from './shell-words.ts';
@@ -28,7 +28,6 @@ import { innerCommands } from './wrappers.ts';
 
 /** How deep scripts may nest inside `bash -c`, `eval` and their kin before nobody can follow them. */
 const DEEPEST = 5;
-const COMES_BACK = /\b(?:for|while|until|select|trap)\b/;
 /** Ways to read launchers inside launchers that are looked at. */
 const MOST_GUESSES = 64;
 /** Words times the folders that they are looked up from, in all that a script holds. */
@@ -81,9 +80,13 @@ export function judgeCommand(
     for (const problem of script.problems) add(text, null, notUnderstood(`It cannot be judged: ${problem}.`));
     for (const given of depth < DEEPEST ? scriptsGiven(script) : []) judgeInner(text, given, depth);
     variables.learn(script.values);
-    const before = folders.all;
+    let before = folders.all.length;
     for (const command of script.commands) judgeSimple(command, depth);
-    if (folders.all !== before && COMES_BACK.test(text)) judgeAgain(script.commands, depth);
+    const repeated = script.commands.filter(({ repeats }) => repeats);
+    while (repeated.length > 0 && folders.all.length > before) {
+      before = folders.all.length;
+      judgeAgain(repeated, depth);
+    }
   }
 
   /** What stands before a `cd` in a loop, or in a trap, also runs behind it. */
@@ -122,6 +125,8 @@ export function judgeCommand(
       add(text, null, ruled ?? notUnderstood('Which program runs is known only at run time.'));
       return;
     }
+    const seeming = programSeeming(name);
+    if (seeming !== undefined) judgeInner(text, loosely([seeming, ...args.map((word) => word.text)].join(' ')), depth);
     const here = foldersFor(text, args.length);
     const danger = catastrophe(name, args, here, where, variables);
     if (danger !== undefined) add(text, name, refuse(danger));
@@ -173,7 +178,11 @@ export function judgeCommand(
   }
 
   function judgeIn(folder: ShellWord | undefined, text: string, words: readonly ShellWord[], depth: number): void {
-    if (folder !== undefined) follow(text, folder);
+    if (folder !== undefined) {
+      const known = whatIsKnown('cd', [folder], foldersFor(text, 1), where);
+      if (known.verdict !== 'allow') add(text, null, known);
+      follow(text, folder);
+    }
     judgeWords(words.map((word) => word.text).join(' '), words, depth);
   }
 

@@ -79,10 +79,11 @@ export function operandsOf(command: string, cwd = ''): Operands {
     const programs = words.map(({ value }) => (value === null ? '' : programName(value)));
     follow(programs[0], words);
     const deep = programs.some((name) => WHOLE_FOLDERS.has(name));
-    const tried = programs.flatMap((name) => ALSO_TRIED[name.replace(/(?<![\d.])[\d.]+$/, '')] ?? []);
+    const tried = [...new Set(programs.flatMap((name) => ALSO_TRIED[name.replace(/(?<![\d.])[\d.]+$/, '')] ?? []))];
     for (const word of [...words, ...redirections.map(({ target }) => target)]) add(word, deep, tried);
     // What they hold decides what runs.
-    for (const name of programs.flatMap((program) => runnerOf(program)?.manifests ?? [])) place(name, false, false);
+    for (const name of new Set(programs.flatMap((program) => runnerOf(program)?.manifests ?? [])))
+      place(name, false, false);
     programs.forEach((name, at) => {
       if (depth >= DEEPEST || !(SHELLS.has(name) || name === 'eval' || name === 'trap')) return;
       if (read > MOST_READ) {

@@ -54,6 +54,10 @@ const DECLARING = /^(declare|typeset|local|export|readonly)$/;
 const REDIRECTION = /^(?:\d*(?:<<<|<<-|<<(?!<)|<>|<&|>>|>\||>&|[<>](?!\())|&>>|&>)/;
 const ASSIGNMENT = /^[A-Za-z_]\w*\+?=/;
 
+/** Those of `$'…'` that every reader takes for the same character: one of ASCII, and not the one that ends a string. */
+const PLAIN_ESCAPES =
+  /^(?:[^\\]|\\[abeEfnrtv\\'"?]|\\(?!000|0{1,2}(?![0-7]))(?:[01][0-7]{2}|[0-7]{1,2}(?![0-7]))|\\x(?:0[1-9a-fA-F]|[1-7][\da-fA-F]|[1-9a-fA-F](?![\da-fA-F])))*$/;
+
 /** False where it was not understood. A `text` is the body of a heredoc: only substitutions count in it. */
 function readPiece(source: string, kind: 'script' | 'text', depth: number, found: Found): boolean {
   let at = 0;
@@ -281,6 +285,8 @@ function readPiece(source: string, kind: 'script' | 'text', depth: number, found
       quoted('"', level);
       at++;
     } else if (sees("$'")) escaped();
+    // Translated first, by a list that a variable names, and what the translation holds is expanded.
+    else if (sees('$"')) giveUp();
     else if (!expansion(level)) at++;
   }
 
@@ -291,8 +297,9 @@ function readPiece(source: string, kind: 'script' | 'text', depth: number, found
   }
 
   function escaped(): void {
-    for (at += 2; at < source.length && source[at] !== "'"; at++) if (source[at] === '\\') at++;
-    if (at >= source.length) giveUp();
+    const start = at + 2;
+    for (at = start; at < source.length && source[at] !== "'"; at++) if (source[at] === '\\') at++;
+    if (at >= source.length || !PLAIN_ESCAPES.test(source.slice(start, at))) giveUp();
     else at++;
   }
 

@@ -25,6 +25,8 @@ export interface SimpleCommand {
   readonly redirections: readonly Redirection[];
   /** What a heredoc or a here-string gives it to read, as written; undefined without one. */
   readonly input: string | undefined;
+  /** It may run again behind what follows: it stands in a loop, or sets a trap. */
+  readonly repeats: boolean;
 }
 
 export interface ShellScript {
@@ -46,14 +48,14 @@ export interface Value {
 
 /** Longer ones are never judged: nobody reads them in an approval either. */
 const MOST_CHARACTERS = 100_000;
-/** From each brace that may begin a list the grammar looks for its end, and it reads again what nests: times characters. */
+/** From each brace that may begin a list, and each heredoc, the grammar looks for its end; and it reads again what nests: times characters. */
 const MOST_STEPS = 50_000_000;
 
 /** Every simple command of a script, in pipelines, lists, loops, functions, substitutions and heredocs alike. */
 export function parseScript(source: string): ShellScript {
   if (source.length > MOST_CHARACTERS) return unread('it is longer than 100,000 characters');
-  const braces = source.match(/\{(?![\s}])/g)?.length ?? 0;
-  if (braces * source.length > MOST_STEPS) return unread('it has more braces than anybody looks at');
+  const braces = source.match(/\{(?![\s}])|<</g)?.length ?? 0;
+  if (braces * source.length > MOST_STEPS) return unread('it has more braces or texts within it than anybody looks at');
   if (deepestIn(source) * source.length > MOST_STEPS) return unread('it nests too deep');
   const hiddenCharacter = HIDDEN_CHARACTERS.exec(source);
   const problems =
@@ -63,6 +65,7 @@ export function parseScript(source: string): ShellScript {
   const values: Value[] = [];
   let forkBomb = false;
   let arithmetic = 0;
+  let loops = 0;
   try {
     visit(parse(source), source, []);
   } catch {
@@ -82,7 +85,7 @@ export function parseScript(source: string): ShellScript {
     if (problem !== undefined) problems.push(problem);
     if (node.type === 'ArithmeticExpansion' || node.type === 'ArithmeticCommand') arithmetic++;
     if (node.type === 'Command') {
-      const command = simpleCommand(node, own);
+      const command = simpleCommand(node, own, loops > 0);
       commands.push(command);
       values.push(...valuesGiven(command));
       for (const stage of stages.slice(-DEEPEST)) stage.push(command);
@@ -103,10 +106,13 @@ export function parseScript(source: string): ShellScript {
           assignments: [],
           redirections,
           input: undefined,
+          repeats: loops > 0,
         });
     }
     if (node.type !== 'Pipeline') {
+      if (LOOPS.has(node.type)) loops++;
       forEachChild(node, (child) => visit(child, own, stages));
+      if (LOOPS.has(node.type)) loops--;
       return;
     }
     const inOrder: SimpleCommand[][] = [];
@@ -118,6 +124,8 @@ export function parseScript(source: string): ShellScript {
     }
   }
 }
+
+const LOOPS: ReadonlySet<SyntaxNode['type']> = new Set(['For', 'While', 'Select', 'ArithmeticFor']);
 
 /** How many parentheses are open at once, in quotes too. */
 function deepestIn(source: string): number {
@@ -176,7 +184,7 @@ function problemOf(node: SyntaxNode): string | undefined {
       return 'it expands a variable as a prompt or as code (@)';
     case 'ParameterExpansion':
       if (node.prefix === '!') return 'it expands a variable named by another (!)';
-      if (/^\$\{\w+:?=/.test(node.text) && isObeyedVariable(node.parameter))
+      if (/^\$\{\w+(?:\[[^\]]*\])?:?=/.test(node.text) && isObeyedVariable(node.parameter))
         return `it sets ${node.parameter}, which decides what runs`;
       return isPlainIndex(node.index) && isPlainSlice(node.operation) ? undefined : COMPUTES;
     case 'TestBinary':
@@ -229,7 +237,8 @@ function callsItself(definition: Extract<SyntaxNode, { type: 'Function' }>): boo
   }
 }
 
-function simpleCommand(node: Command, source: string): SimpleCommand {
+function simpleCommand(node: Command, source: string, inLoop: boolean): SimpleCommand {
+  const text = source.slice(node.pos, node.end);
   const words = node.name === undefined ? [] : [node.name];
   const assignments = node.prefix.flatMap((part) => (part.type === 'Assignment' ? [part] : []));
   for (const argument of node.args) {
@@ -237,7 +246,7 @@ function simpleCommand(node: Command, source: string): SimpleCommand {
     words.push(argument.type === 'Assignment' ? wordOf(argument.text, argument.pos, argument.end, argument) : argument);
   }
   return {
-    text: source.slice(node.pos, node.end),
+    text,
     words: words.map(shellWord),
     assignments: assignments.map(({ name, text, value }) => ({
       name,
@@ -246,6 +255,7 @@ function simpleCommand(node: Command, source: string): SimpleCommand {
     })),
     redirections: node.redirects.flatMap((redirect) => toRedirection(redirect, source)),
     input: inputOf(node),
+    repeats: inLoop || /\btrap\b/.test(text.replace(/['"\\\n]/g, '')),
   };
 }
 

@@ -22,10 +22,13 @@ export function shellWord(word: Word): ShellWord {
   const home = /^~(\/|$)/.test(text) || /^"?\$(HOME|\{HOME\})"?(\/|"|$)/.test(text);
   const runs = parts.some(contains(['CommandExpansion', 'ProcessSubstitution']));
   const pattern = parts.some(({ type }) => type === 'Glob' || type === 'ExtendedGlob');
-  const computed = /^~[^/]/.test(text) || parts.some(contains(COMPUTED));
+  const computed = /^~[^/]/.test(text) || HOME_BEHIND.test(text) || parts.some(contains(COMPUTED));
   if (home) return { text, value: null, pattern, home, runs };
   return { text, value: computed ? null : plainValue(word, parts), pattern, home, runs };
 }
+
+/** An argument that looks like an assignment gets the home put in as one does: `make dir=~`. */
+const HOME_BEHIND = /^[A-Za-z_]\w*\+?=(?:.*:)?~/s;
 
 const COMPUTED = [
   'SimpleExpansion',

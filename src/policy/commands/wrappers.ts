@@ -13,8 +13,7 @@ export function innerCommands(name: string, args: readonly ShellWord[]): readonl
   if (SHELLS.has(name)) return shellScript(name, args);
   const special = Object.hasOwn(SPECIAL, name) ? SPECIAL[name] : undefined;
   if (special !== undefined) return special(args);
-  const split = name === 'env' ? splitAt(args) : -1;
-  if (split !== -1) return splitString(args.slice(split));
+  if (name === 'env') return withEnvironment(args);
   if (isTrickyBuiltin(name, args)) return [unseen('it runs text by the way, or changes what words mean to the shell')];
   const prefix = Object.hasOwn(PREFIXES, name) ? PREFIXES[name] : undefined;
   if (prefix !== undefined) return behind(name, args, prefix);
@@ -32,6 +31,17 @@ const SPECIAL: Readonly<Record<string, (args: readonly ShellWord[]) => readonly 
   xargs: perLine,
   parallel: perInput,
 };
+
+function withEnvironment(args: readonly ShellWord[]): readonly Inner[] {
+  const env = PREFIXES['env'] as Prefix;
+  const split = splitAt(args);
+  const inner = split === -1 ? behind('env', args, env) : splitString(args.slice(split));
+  const own = args.slice(0, split === -1 ? commandStart(args, env) : split + 1);
+  const takesAway = own.some(({ text }) => /^(?:-\w*[iu].*|-|--ignore-environment|--unset.*)$/s.test(text));
+  const names = inner.flatMap((one) => (one.kind === 'words' ? commandNames(one) : []));
+  if (!takesAway || !names.some((each) => SHELLS.has(each))) return inner;
+  return [unseen('a shell without PATH also looks for programs in the folder it runs in'), ...inner];
+}
 
 function behind(name: string, args: readonly ShellWord[], prefix: Prefix): readonly Inner[] {
   const start = commandStart(args, prefix);
@@ -68,7 +78,8 @@ function folderOf(own: readonly ShellWord[], prefix: Prefix): ShellWord | undefi
 
 /** Any other variable may change what runs. */
 function isHarmlessAssignment(word: ShellWord | undefined): boolean {
-  return word?.value != null && isHarmlessVariable(word.value.slice(0, word.value.indexOf('=')));
+  const [, name = '', value] = /^([^=]*)=(.*)$/s.exec(word?.value ?? '') ?? [];
+  return isHarmlessVariable(name, value);
 }
 
 /** Where `-S` stands among the options of `env`; behind one that takes a value, or a command, it is something else. */

@@ -58,6 +58,17 @@ describe('a command in mode auto', () => {
     expect(result.text).toMatch(/^a\n<stderr>b\n<\/stderr>\nc\n/);
   });
 
+  test('a folder that looks like a repository runs nothing when git only reads', async () => {
+    const config = '[core]\n\tbare = false\n\tworktree = .\n\tfsmonitor = "echo RAN >&2; false"\n';
+    await run(
+      `mkdir -p odd/objects odd/refs; echo 'ref: refs/heads/main' > odd/HEAD; printf '%s' '${config}' > odd/config`,
+    );
+    const { value } = await run('cd odd && git status');
+    expect(value.stderr).toContain('safe.bareRepository');
+    expect(value.stderr).not.toContain('RAN');
+    await run('rm -r odd');
+  });
+
   test('a signal is told from an exit code', async () => {
     expect((await run('kill -SEGV $$')).value).toMatchObject({ exitCode: null, signal: 'SIGSEGV' });
   });
@@ -210,6 +221,8 @@ describe('a command in mode ask', () => {
     const odd = await ws.call('bash', { command: 'ls', env: { FOO_HOOK: 'x' } });
     expect(odd.error).toMatchObject({ code: 'APPROVAL_DENIED' });
     expect((await ws.call('bash', { command: 'ls', env: { LANG: 'C' } })).ok).toBe(true);
+    const halves = await ws.call('bash', { command: 'ls', env: { LC_ALL: 'zh_CN.GBK' } });
+    expect(halves.error).toMatchObject({ code: 'INVALID_INPUT' });
   });
 
   test('an allowed script is asked about once in a session, and again when its text has changed', async () => {

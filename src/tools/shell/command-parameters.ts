@@ -16,14 +16,18 @@ export const environment = z.record(
 
 /** For a command line: a variable that decides what runs belongs into the command, where a person sees it. */
 export const commandEnvironment = environment
-  .refine((env) => !Object.keys(env).some(isObeyedVariable), {
+  .refine((env) => obeyedIn(env) === undefined, {
     error: ({ input }) => {
-      const name = Object.keys(input as object).find(isObeyedVariable);
+      const name = obeyedIn(input as Record<string, string>);
       return `the variable ${name} decides what runs, so it cannot be set here; if it is needed, set it in the command itself`;
     },
   })
   .optional()
   .describe('Environment variables for the command');
+
+function obeyedIn(env: Record<string, string>): string | undefined {
+  return Object.keys(env).find((name) => isObeyedVariable(name, env[name]));
+}
 
 export function timeout(what: string) {
   return z.number().positive().max(LONGEST_SECONDS).optional().describe(`Seconds until it is stopped; ${what}`);
