@@ -8,7 +8,7 @@ const OBEYED =
 
 const LOCALE = /^(LANG|LC_\w+)$/;
 /** Locales in which every byte of ASCII is that character: in others a backslash may be half of one. */
-const PLAIN_LOCALE = /^(C|POSIX|\w*\.utf-?8(@\w+)?)?$/i;
+const PLAIN_LOCALE = /^(C|POSIX|en_[A-Z]{2}|\w*\.utf-?8(@\w+)?)?$/i;
 
 export function isHarmlessVariable(name: string, value = ''): boolean {
   return HARMLESS.test(name) || (LOCALE.test(name) && PLAIN_LOCALE.test(value));

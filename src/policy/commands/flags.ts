@@ -118,7 +118,7 @@ export function parseFlags(args: readonly ShellWord[], table: FlagTable): Parsed
 }
 
 /** Their value is a text that may well begin with a dash. */
-const PATTERNS = new Set(['-e', '--regexp', '--expression']);
+const PATTERNS = new Set(['-e', '-S', '-G', '--regexp', '--expression', '--grep', '--sort']);
 
 /** Unquoted, what is computed may become several words, and the second an option; so may `"$@"` and `"${all[@]}"`. */
 export function isOneWord(word: ShellWord | undefined): boolean {

@@ -117,6 +117,9 @@ describe('what may do more than it seems is asked about', () => {
     ['the same in a text', 'env -iS "bash -c ls"'],
     ['a folder outside', 'env -C /root ls'],
     ['a program behind a link', '/home/ana/project/link/../../../usr/bin/ls'],
+    ['a program behind a way out of the system', '/usr/../home/ana/project/link/../usr/bin/ls'],
+    ['git without its variables', 'cd odd && env -i git status'],
+    ['git without one of them', 'env -u GIT_CONFIG_COUNT git status'],
     ['a default of one place that decides', `: \${CDPATH[0]:=/etc}; cd ssl; cat openssl.cnf`],
     ['languages by a path', 'LANGUAGE=../../x ls'],
     ['a line that goes on in an escaped text', "eval $'ls #\\\ntouch pwned'"],
@@ -160,6 +163,8 @@ test('what a loop or a trap runs behind a cd is judged there as well', () => {
     "trap 'cat config.json' EXIT; cd .docker",
     'strings -n @.env f1',
     "tr''ap 'cat config.json' EXIT; cd .docker",
+    "$'\\x74rap' 'cat config.json' EXIT; cd .docker",
+    "eval $'\\x74rap \\'cat config.json\\' EXIT'; cd .docker",
     'for i in 1 2 3; do cat hosts.yml; cd gh; cd .config; done',
   ])
     expect(judgeCommand(script, where).verdict).toBe('deny');
@@ -190,7 +195,8 @@ test.each([
   'git log -S foo -n 3 -p; git diff -wb; test -f a && [ -d src ]; git log -3 --author ana',
   "printf $'a\\tb\\n'; grep $'\\x41\\101\\7' a; IFS_=$'\\n'; echo $'it\\'s'",
   'LC_ALL=C ls; LANG=zh_CN.UTF-8 ls; env LC_ALL=C.utf8 ls; LC_ALL="C" sort a',
-  '/usr/bin/../bin/ls; env -C src ls; env -i ls',
+  '/usr//bin/./ls; env -C src ls; env -i ls; env -u NODE_OPTIONS bash -c ls',
+  'git branch --sort -committerdate; git log --grep -fix -S --foo; LANG=en_US ls',
   'node -v; npm version; go version; python3 -V; java -version; make --help',
 ])('still runs unasked: %s', (command) => {
   expect(judgeCommand(command, where)).toMatchObject({ verdict: 'allow', readOnly: true });

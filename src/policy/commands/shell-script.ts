@@ -255,7 +255,7 @@ function simpleCommand(node: Command, source: string, inLoop: boolean): SimpleCo
     })),
     redirections: node.redirects.flatMap((redirect) => toRedirection(redirect, source)),
     input: inputOf(node),
-    repeats: inLoop || /\btrap\b/.test(text.replace(/['"\\\n]/g, '')),
+    repeats: inLoop || [text, ...words.map(({ value }) => value)].some(mayTrap),
   };
 }
 
@@ -265,6 +265,11 @@ function inputOf({ redirects }: Command): string | undefined {
     if (redirect.type === 'HereString' && redirect.target !== undefined) return redirect.target.value;
   }
   return undefined;
+}
+
+/** Also with quotes in the middle of the word. */
+function mayTrap(text: string): boolean {
+  return /\btrap\b/.test(text.replace(/['"\\\n]/g, ''));
 }
 
 type Word = NonNullable<Command['name']>;

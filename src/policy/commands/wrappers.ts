@@ -37,10 +37,16 @@ function withEnvironment(args: readonly ShellWord[]): readonly Inner[] {
   const split = splitAt(args);
   const inner = split === -1 ? behind('env', args, env) : splitString(args.slice(split));
   const own = args.slice(0, split === -1 ? commandStart(args, env) : split + 1);
-  const takesAway = own.some(({ text }) => /^(?:-\w*[iu].*|-|--ignore-environment|--unset.*)$/s.test(text));
   const names = inner.flatMap((one) => (one.kind === 'words' ? commandNames(one) : []));
-  if (!takesAway || !names.some((each) => SHELLS.has(each))) return inner;
-  return [unseen('a shell without PATH also looks for programs in the folder it runs in'), ...inner];
+  if (!takesAway(own) || !names.some((each) => SHELLS.has(each) || each === 'git')) return inner;
+  return [unseen('without variables that it takes away, programs of the project may run'), ...inner];
+}
+
+/** A shell without PATH also looks in the folder it runs in, and git is told by variables what it must not start. */
+function takesAway(own: readonly ShellWord[]): boolean {
+  const all = own.some(({ text }) => /^(?:-[0v]*i.*|-|--ignore-environment)$/s.test(text));
+  const some = own.some(({ text }) => /^(?:-[0v]*u|--unset)/.test(text));
+  return all || (some && own.some(({ value }) => value === null || /PATH|GIT_/.test(value)));
 }
 
 function behind(name: string, args: readonly ShellWord[], prefix: Prefix): readonly Inner[] {
