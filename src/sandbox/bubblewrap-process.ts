@@ -8,18 +8,16 @@ import { LIVE_INPUT, type Limits, type RunEnd, type RunRequest, type RunResult }
 import type { Cgroup } from './cgroup.ts';
 import { explainFailure } from './detect.ts';
 import { changedFiles } from './disk-growth.ts';
-import { INSIDE_HOME, INSIDE_USER } from './etc.ts';
 import { type Expectation, expectMounts, type PlacedMount, whyAstray } from './expected-mounts.ts';
 import { type Exposure, watchExposure } from './exposure.ts';
 import { freshName, isExecutable } from './files.ts';
 import { createLiveInput, type LiveInput } from './input-pipe.ts';
-import { type Launcher, type LauncherPool, quoted } from './launcher.ts';
+import { DONE, environment, insideScript, outsideScript } from './launch-scripts.ts';
+import type { Launcher, LauncherPool } from './launcher.ts';
 import { type NamespaceTree, namespaceTree, readNow, readStatus } from './namespace-tree.ts';
-import { DOOR_PROGRAM, openNetwork, PROXY_ENVIRONMENT, type SandboxNetwork } from './network.ts';
-import { OWNER } from './owner.ts';
+import { openNetwork, type SandboxNetwork } from './network.ts';
 import type { PipePool } from './pipes.ts';
 import { resolveProgram } from './request.ts';
-import { withinHardLimit } from './request-size.ts';
 import { type Supervised, supervise } from './supervise.ts';
 
 /** One process in bubblewrap: what it is told, what it is given, and how it ended. */
@@ -223,67 +221,6 @@ function temporaryFile(plan: ProcessPlan, files: string[], content: string | Uin
   files.push(file);
   return file;
 }
-
-/**
- * Lowers the limits of the process and becomes bubblewrap. These are per process, so they only back up the ones that
- * bind the tree. `-d` counts private writable memory: address space would be the wrong measure, since runtimes reserve
- * far more of it than they use.
- */
-function outsideScript(limits: Limits, cgroup: Cgroup | null, words: readonly string[], stdin: string): string {
-  const values: [letter: string, value: string][] = [
-    ['c', '0'],
-    ['f', withinHardLimit(limits.fileBytes, 'Max file size', 512)],
-    ['n', withinHardLimit(limits.openFiles, 'Max open files')],
-    ['t', withinHardLimit(Math.ceil(limits.cpuMs / 1000) + 1, 'Max cpu time')],
-    ...(cgroup === null ? [['d', withinHardLimit(limits.memoryBytes, 'Max data size', 1024)] as [string, string]] : []),
-  ];
-  return [
-    ...values.map(([letter, value]) => `ulimit -${letter} ${value} || exit 125`),
-    `exec ${words.map(quoted).join(' ')} <${quoted(stdin)} 3<&-`,
-  ].join('\n');
-}
-
-/**
- * The first process inside: it waits for the command and for orphans, and when it ends so does all the rest. What it
- * says itself is kept apart: «Killed» tells a signal from an exit code of the same number. The limit of processes is set here, where the user namespace counts from zero;
- * shells disagree about its letter.
- */
-function insideScript(limits: Limits, { cgroup, fds }: Launcher): string {
-  const { channel, said } = fds;
-  const processes = withinHardLimit(limits.processes, 'Max processes');
-  const door = `env -i NODE_CHANNEL_FD=${channel} ${quoted(process.execPath)} -e ${quoted(DOOR_PROGRAM)}`;
-  return [
-    ...(channel === null ? [] : [`${door} </dev/null || exit 126`, `exec ${channel}>&-`]),
-    `exec 3>&2 2>&${said} ${said}>&-`,
-    ...(cgroup === null ? [`{ ulimit -u ${processes} || ulimit -p ${processes}; } 2>/dev/null || exit 126`] : []),
-    '(exec "$@" 2>&3 3>&-)',
-    'code=$?',
-    `echo ${DONE} >&2`,
-    'exit $code',
-  ].join('\n');
-}
-
-function environment({ request, path, cwd }: ProcessPlan, hasNetwork: boolean): string[] {
-  const variables: Record<string, string> = {
-    PATH: path.join(':'),
-    HOME: INSIDE_HOME,
-    USER: INSIDE_USER,
-    LOGNAME: INSIDE_USER,
-    SHELL: '/bin/bash',
-    LANG: 'C.UTF-8',
-    TERM: 'dumb',
-    TMPDIR: '/tmp',
-    ...(hasNetwork ? PROXY_ENVIRONMENT : {}),
-    ...request.env,
-    TOOLWRIGHT_SANDBOX: 'bubblewrap',
-    TOOLWRIGHT_CALL: request.tag,
-    ...OWNER,
-  };
-  const set = Object.entries(variables).flatMap(([name, value]) => ['--setenv', name, value]);
-  return ['--chdir', cwd, '--clearenv', ...set];
-}
-
-const DONE = 'done';
 
 /**
  * A shell says the name of the signal that ended what it waited for, but for two of them. When it did not come to its
