@@ -12,7 +12,7 @@ import { type Expectation, expectMounts, type PlacedMount, whyAstray } from './e
 import { type Exposure, watchExposure } from './exposure.ts';
 import { freshName, isExecutable } from './files.ts';
 import { createLiveInput, type LiveInput } from './input-pipe.ts';
-import { DONE, environment, insideScript, outsideScript } from './launch-scripts.ts';
+import { DONE, environment, insideScript, outsideScript, withVariables } from './launch-scripts.ts';
 import type { Launcher, LauncherPool } from './launcher.ts';
 import { type NamespaceTree, namespaceTree, readNow, readStatus } from './namespace-tree.ts';
 import { openNetwork, type SandboxNetwork } from './network.ts';
@@ -98,12 +98,14 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
       onStart: (log) => plan.request.onStart?.({ log, input }),
       tree: () => tree,
     });
+    network?.onBroken(() => tree.kill());
     launcher.go();
     const astray = await whyAstray(started.child, status, expected);
     if (astray === undefined) launcher.begin();
     else tree.kill();
     const supervised = await supervising;
-    if (astray !== undefined) return notBegun(supervised, astray);
+    if (astray !== undefined) return withoutResult(supervised, astray);
+    if (network?.isBroken()) return withoutResult(supervised, BROKEN_WAY);
     const ended = { exitCode: readStatus(status).exitCode, said: readNow(said) };
     return await outcome({ plan, supervised, used: tree.used(), ended, exposure, network, startedAtMs });
   } finally {
@@ -128,7 +130,7 @@ function load(launcher: Launcher, plan: ProcessPlan, files: string[], input: Liv
   const words = [
     ...[plan.bwrap, '--args', String(fds.options), '--json-status-fd', String(fds.status)],
     ...['--block-fd', String(fds.go), ...(fds.seccomp === null ? [] : ['--seccomp', String(fds.seccomp)])],
-    ...['--', '/bin/sh', '-c', insideScript(limits, launcher), 'sh', ...command.argv],
+    ...['--', '/bin/sh', '-c', insideScript(limits, launcher), 'sh', ...withVariables(command.argv, plan.request)],
   ];
   const variables = environment(plan, plan.request.network !== undefined && plan.dialer !== undefined);
   launcher.load({
@@ -180,8 +182,10 @@ async function outcome(given: {
   });
 }
 
-/** Nothing of the command has run. */
-function notBegun({ output }: Supervised, why: string): Result<never> {
+const BROKEN_WAY =
+  'What opens the way to the network did not behave as ours does, so the run was ended; how far the command came is not known.';
+
+function withoutResult({ output }: Supervised, why: string): Result<never> {
   output.log.dispose();
   return fail('SANDBOX_UNAVAILABLE', why);
 }

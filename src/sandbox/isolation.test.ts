@@ -54,6 +54,13 @@ describe('[E10] what a run can see and touch', () => {
     const { stdout } = await at.sh('echo "$LD_PRELOAD"', { env: { LD_PRELOAD: '/nowhere.so', BASH_ENV: '/nowhere' } });
     expect(stdout).toContain('/nowhere.so');
   });
+
+  test('a program with = in its name is no variable', async () => {
+    at.write('a=b', '#!/bin/sh\necho "$X" "$@"\n');
+    chmodSync(join(at.workspace, 'a=b'), 0o755);
+    const { stdout } = await at.sh('', { command: ['./a=b', 'c=d', 'e f'], env: { X: 'x y' } });
+    expect(stdout).toBe('x y c=d e f\n');
+  });
 });
 
 test('of an application on the path only its programs and libraries are there', async () => {

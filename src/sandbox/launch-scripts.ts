@@ -45,9 +45,9 @@ export function outsideScript(limits: Limits, cgroup: Cgroup | null, words: read
 export function insideScript(limits: Limits, { cgroup, fds }: Launcher): string {
   const { channel, said } = fds;
   const processes = withinHardLimit(limits.processes, 'Max processes');
-  const door = `env -i NODE_CHANNEL_FD=${channel} ${quoted(process.execPath)} -e ${quoted(DOOR_PROGRAM)}`;
+  const door = `cd / && ${ENV} -i NODE_CHANNEL_FD=${channel} ${quoted(process.execPath)} -e ${quoted(DOOR_PROGRAM)}`;
   return [
-    ...(channel === null ? [] : [`${door} </dev/null || exit 126`, `exec ${channel}>&-`]),
+    ...(channel === null ? [] : [`(${door}) </dev/null || exit 126`, `exec ${channel}>&-`]),
     `exec 3>&2 2>&${said} ${said}>&-`,
     ...(cgroup === null ? [`{ ulimit -u ${processes} || ulimit -p ${processes}; } 2>/dev/null || exit 126`] : []),
     '(exec "$@" 2>&3 3>&-)',
@@ -57,6 +57,25 @@ export function insideScript(limits: Limits, { cgroup, fds }: Launcher): string 
   ].join('\n');
 }
 
+const ENV = '/usr/bin/env';
+
+/**
+ * The command as it is started with the variables of its request. They reach nothing before it: a shell that obeys them
+ * would run what they name while it holds descriptors that are not the command's.
+ */
+export function withVariables(argv: readonly string[], { env = {} }: RunRequest): readonly string[] {
+  const given = Object.entries(env).filter(([name]) => !OURS.includes(name));
+  if (given.length === 0) return argv;
+  // `env` takes a word with = for one more variable.
+  const isVariable = argv[0]?.includes('=') === true;
+  const command = isVariable ? ['/bin/sh', '-c', 'exec "$@"', 'sh', ...argv] : argv;
+  return [ENV, ...given.map(([name, value]) => `${name}=${value}`), ...command];
+}
+
+/** By these a run is found again. */
+const OURS = ['TOOLWRIGHT_SANDBOX', 'TOOLWRIGHT_CALL', ...Object.keys(OWNER)];
+
+/** What every command finds set, and the shells before it. */
 export function environment({ request, path, cwd }: EnvironmentOf, hasNetwork: boolean): string[] {
   const variables: Record<string, string> = {
     PATH: path.join(':'),
@@ -68,7 +87,6 @@ export function environment({ request, path, cwd }: EnvironmentOf, hasNetwork: b
     TERM: 'dumb',
     TMPDIR: '/tmp',
     ...(hasNetwork ? PROXY_ENVIRONMENT : {}),
-    ...request.env,
     TOOLWRIGHT_SANDBOX: 'bubblewrap',
     TOOLWRIGHT_CALL: request.tag,
     ...OWNER,

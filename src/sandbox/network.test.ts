@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { chmodSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { NetworkUse } from '../kernel/sandbox.ts';
@@ -53,6 +55,24 @@ describe('[E08] a run with allowed hosts', () => {
       { allowed: false, address: null },
     ]);
     expect(requests).toEqual([]);
+  });
+
+  test('[E08] its variables reach nothing that opens its way out, and it is opened all the same', async () => {
+    at.write('bin/env', '#!/bin/bash\necho "not json" >&9; sleep 1\n');
+    chmodSync(join(at.workspace, 'bin/env'), 0o755);
+    const env = {
+      PATH: `${at.workspace}/bin:/usr/bin:/bin`,
+      LD_DEBUG: 'libs',
+      LD_DEBUG_OUTPUT: '/tmp/loaded',
+      TOOLWRIGHT_CALL: 'another',
+    };
+    const script = `curl -s http://${host}/hello; echo; echo $TOOLWRIGHT_CALL $PATH; ls /tmp`;
+    const { stdout } = await at.sh(script, { network: { hosts: [host] }, env, tag: 'call-7' });
+    const [hello, variables, ...loaded] = stdout.trim().split('\n');
+    expect([hello, variables]).toEqual(['hello', `call-7 ${env.PATH}`]);
+    // Each program that obeyed the variable left a file with its number: the first process and the door did not.
+    expect(loaded).not.toContain('loaded.1');
+    expect(loaded.length).toBe(3);
   });
 
   test('[E08] cannot go around the proxy', async () => {

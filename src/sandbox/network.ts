@@ -1,7 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
-import { Server } from 'node:net';
+import type { Server } from 'node:net';
 import type { Dialer } from '../kernel/dialer.ts';
 import type { NetworkUse, RunRequest } from '../kernel/sandbox.ts';
+import { receiveDoor } from './door-channel.ts';
 
 /**
  * A run has a network namespace with nothing in it. Where hosts are allowed, a small program of ours runs inside before
@@ -11,6 +12,9 @@ import type { NetworkUse, RunRequest } from '../kernel/sandbox.ts';
 export interface SandboxNetwork {
   uses(): readonly NetworkUse[];
   dropped(): number;
+  /** Something came out of the run that was not its door. `end` is called when it does. */
+  isBroken(): boolean;
+  onBroken(end: () => void): void;
   close(): void;
 }
 
@@ -46,15 +50,25 @@ export async function openNetwork(child: ChildProcess, request: RunRequest, dial
     onUse: request.onNetwork?.bind(request),
   });
   let door: Server | null = null;
-  child.on('message', (_message, handle) => {
-    if (!(handle instanceof Server) || door !== null) return;
-    door = handle;
-    door.on('connection', (socket) => proxy.accept(socket));
-    door.on('error', () => door?.close());
+  let [broken, end] = [false, (): void => {}];
+  receiveDoor(child, {
+    onDoor(opened) {
+      door = opened;
+      opened.on('connection', (socket) => proxy.accept(socket));
+    },
+    onBroken() {
+      broken = true;
+      door?.close();
+      end();
+    },
   });
   return {
     uses: proxy.uses,
     dropped: proxy.dropped,
+    isBroken: () => broken,
+    onBroken(given) {
+      end = given;
+    },
     close() {
       door?.close();
       proxy.close();
