@@ -111,6 +111,25 @@ except OSError as error: print(type(error).__name__)`;
     });
   });
 
+  test.each(['LD_PRELOAD', 'PATH', 'PYTHONPATH', 'NODE_OPTIONS', 'BASH_ENV'])(
+    '[E07] the variable %s, which decides what runs, is refused',
+    async (name) => {
+      const result = await run('bash', 'echo hi', { env: { [name]: '/tmp/x' } });
+      expect(result.error).toMatchObject({
+        code: 'INVALID_INPUT',
+        message: expect.stringContaining(`the variable ${name} decides what runs`),
+      });
+    },
+  );
+
+  test('whoever is asked sees the variables as well as the code', () => {
+    const shown = runCode.preview?.(
+      { language: 'bash', code: 'echo $A', network: true, env: { A: 'one\ntwo' } } as never,
+      {} as never,
+    );
+    expect(shown).toBe('this bash code in the workspace, in the sandbox, with network\nA="one\\ntwo"\necho $A');
+  });
+
   test('a folder outside is refused', async () => {
     expect((await run('python', 'print(1)', { cwd: '/tmp' })).error).toMatchObject({ code: 'INVALID_PATH' });
   });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ToolCategory } from '../../kernel/category.ts';
 import type { CommandRequest } from '../../kernel/commands.ts';
 import { defineTool } from '../../kernel/tool.ts';
-import { callSeconds, cwd, environment, timeout } from '../shell/command-parameters.ts';
+import { callSeconds, commandEnvironment, cwd, timeout } from '../shell/command-parameters.ts';
 import { leftFiles, renderReport, report, runReport } from '../shell/run-report.ts';
 import { plainText } from '../shell/terminal-text.ts';
 
@@ -12,7 +12,7 @@ const input = z.strictObject({
   language: z.enum(['python', 'bash', 'javascript']).describe('What the code is written in'),
   code: z.string().min(1).max(100_000).describe('The program'),
   args: z.array(z.string()).default([]).describe('Its command-line arguments'),
-  env: environment.optional().describe('Environment variables for the code'),
+  env: commandEnvironment.describe('Environment variables for the code'),
   cwd,
   timeout: timeout(`default ${DEFAULT_SECONDS}, at most 600`),
   network: z.boolean().default(false).describe('Whether it needs the network; a person is asked then'),
@@ -45,8 +45,11 @@ export const runCode = defineTool({
     return { reason: `The code would reach the network: ${where}.`, always: true };
   },
   seconds: ({ timeout = DEFAULT_SECONDS }) => callSeconds(timeout),
-  preview: ({ language, code, cwd = 'the workspace', network }) =>
-    `this ${language} code in ${cwd}, in the sandbox, ${network ? 'with' : 'without'} network\n${code}`,
+  preview: ({ language, code, cwd = 'the workspace', network, env = {} }) => {
+    const variables = Object.entries(env).map(([name, value]) => `${name}=${JSON.stringify(value)}\n`);
+    const where = `this ${language} code in ${cwd}, in the sandbox, ${network ? 'with' : 'without'} network`;
+    return `${where}\n${variables.join('')}${code}`;
+  },
 
   async run(input, ctx) {
     const { cwd, env, network, hosts, timeout = DEFAULT_SECONDS } = input;

@@ -9,7 +9,7 @@ const GRACE_SECONDS = 15;
 
 export const cwd = z.string().min(1).optional().describe('Folder to start in, relative to the workspace root');
 
-export const environment = z.record(
+const environment = z.record(
   z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'a name has letters, digits and _'),
   z.string(),
 );
