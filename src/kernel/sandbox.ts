@@ -138,7 +138,7 @@ export interface OutputLog {
   readonly totalBytes: number;
   /** Past the end: empty. With `stream`, only that stream's bytes of the window. */
   read(offset: number, length: number, stream?: OutputStream): Uint8Array;
-  /** What is kept, in order, in pieces of one stream each. */
+  /** What is kept, in order, in pieces of one stream each. Where they took turns too often, the last has the rest of both. */
   pieces(): { readonly stream: OutputStream; readonly bytes: Uint8Array }[];
   dispose(): void;
 }

@@ -5,6 +5,8 @@ import { createGrowingBytes, type GrowingBytes } from './growing-bytes.ts';
 
 /** What a log holds in memory before it moves to a file. */
 const MEMORY_BYTES = 256 * 1024;
+/** A program that writes a byte here and a byte there makes millions, each of which takes more than it holds. */
+const MOST_PIECES = 10_000;
 
 /** Both streams in the order they came, as runs of bytes that belong to one stream. */
 export function createOutputLog(
@@ -40,6 +42,18 @@ export function createOutputLog(
     return file === null ? Buffer.alloc(0) : bytes.subarray(0, readSync(file, bytes, 0, size, offset));
   }
 
+  /** Bytes that were read at `offset`, by the streams they came from. */
+  function cut(bytes: Uint8Array, offset: number): ReturnType<OutputLog['pieces']> {
+    const end = offset + bytes.length;
+    const found: ReturnType<OutputLog['pieces']> = [];
+    for (let i = startOf(starts, offset); i < starts.length && (starts[i] ?? 0) < end; i++) {
+      const from = Math.max(offset, starts[i] ?? 0);
+      const to = Math.min(end, starts[i + 1] ?? end);
+      found.push({ stream: streams[i] ?? 'stdout', bytes: bytes.subarray(from - offset, to - offset) });
+    }
+    return found;
+  }
+
   return {
     get keptBytes() {
       return keptBytes;
@@ -55,28 +69,23 @@ export function createOutputLog(
       const stored = store(kept);
       full = stored < kept.length;
       if (stored === 0) return;
-      if (streams.at(-1) !== stream) {
+      const isLast = streams.length >= MOST_PIECES - 1;
+      if (streams.at(-1) !== stream && streams.length < MOST_PIECES) {
         starts.push(keptBytes);
-        streams.push(stream);
+        streams.push(isLast ? 'stdout' : stream);
       }
       keptBytes += stored;
     },
     read(offset, length, stream) {
       if (stream === undefined) return readBytes(offset, length);
-      const end = Math.min(keptBytes, offset + length);
-      const parts: Uint8Array[] = [];
-      for (let i = startOf(starts, offset); i < starts.length && (starts[i] ?? 0) < end; i++) {
-        const from = Math.max(offset, starts[i] ?? 0);
-        const to = Math.min(end, starts[i + 1] ?? keptBytes);
-        if (streams[i] === stream) parts.push(readBytes(from, to - from));
-      }
-      return Buffer.concat(parts);
+      const window = readBytes(offset, length);
+      return Buffer.concat(
+        cut(window, offset)
+          .filter((piece) => piece.stream === stream)
+          .map(({ bytes }) => bytes),
+      );
     },
-    pieces: () =>
-      streams.map((stream, i) => {
-        const from = starts[i] ?? 0;
-        return { stream, bytes: readBytes(from, (starts[i + 1] ?? keptBytes) - from) };
-      }),
+    pieces: () => cut(readBytes(0, keptBytes), 0),
     dispose() {
       if (file !== null) closeSync(file);
       file = null;

@@ -55,6 +55,27 @@ test('whatever is written comes back: head, tail, counts, and any window of the 
   expect(readdirSync(folder)).toEqual([]);
 });
 
+test('a byte to each stream in turn makes a bounded number of pieces, and none is lost', () => {
+  const output = createOutput({ folder, keepBytes: 1e7, maxBytes: 1e9, onTooMuch: () => {} });
+  const [a, b] = [Buffer.from('a'), Buffer.from('b')];
+  for (let i = 0; i < 300_000; i++) {
+    output.write('stdout', a);
+    output.write('stderr', b);
+  }
+  const { log, stderr } = output.finish();
+  const pieces = log.pieces();
+  expect(pieces.length).toBe(10_000);
+  expect(pieces.slice(0, 3).map(({ stream, bytes }) => `${stream} ${bytes}`)).toEqual([
+    'stdout a',
+    'stderr b',
+    'stdout a',
+  ]);
+  expect(Buffer.concat(pieces.map(({ bytes }) => bytes)).toString()).toBe('ab'.repeat(300_000));
+  const apart = log.read(0, log.keptBytes, 'stdout').length + log.read(0, log.keptBytes, 'stderr').length;
+  expect([apart, stderr.totalBytes]).toEqual([600_000, 300_000]);
+  log.dispose();
+});
+
 test('many small writes are one event, and a flood is one with the newest 64 KB', async () => {
   const chunks: OutputChunk[] = [];
   const onOutput = (chunk: OutputChunk) => chunks.push(chunk);
