@@ -2,11 +2,12 @@ import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:
 import { basename, dirname } from 'node:path';
 import { isExecutable, namesIn } from './files.ts';
 import { statOf } from './inside.ts';
+import { credentialsIn } from './toolchain-secrets.ts';
 
 /** The system as a run sees it, read-only. Everything else of the host is not there. */
 export const SYSTEM_FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'] as const;
 
-/** What of a home a version manager needs. Whole, unless it also holds credentials. */
+/** What of a home a version manager needs. */
 const MANAGERS = [
   '.pyenv',
   '.nvm',
@@ -41,6 +42,13 @@ const MANAGERS = [
 const COMPANIONS: Readonly<Record<string, readonly string[]>> = {
   '.cargo/bin': ['.rustup'],
   '.local/bin': ['.local/share/pipx', '.local/share/uv'],
+};
+
+/** Of those that keep credentials or settings beside their programs, only these. */
+const NEEDED: Readonly<Record<string, readonly string[]>> = {
+  '.rye': ['shims', 'self', 'py', 'tools', 'uv', 'pip-tools'],
+  '.pixi': ['bin', 'envs'],
+  '.local/share/uv': ['python', 'tools'],
 };
 
 /** Of the folder that a `bin` lies in. Not all of it: what else an application keeps there may be secret. */
@@ -84,6 +92,10 @@ export function findToolchains(given: {
     else addTools(entry);
   }
   for (const entry of ['/usr/local/bin', '/usr/bin', '/bin']) path.add(entry);
+  for (const file of [...folders].flatMap(credentialsIn)) {
+    // Nothing can lie on a place that is not there.
+    if ([...folders].some((folder) => isWithin(file, folder))) hidden.add(file);
+  }
   return { folders: [...folders], hidden: [...hidden], path: [...path], leftOut: [...leftOut] };
 
   function addTools(entry: string): void {
@@ -119,7 +131,10 @@ function rootsOf(entry: string, home: string): string[] | null {
   const manager = MANAGERS.find((name) => `${entry}/`.includes(`/${name}/`));
   if (manager !== undefined) {
     const above = entry.slice(0, `${entry}/`.indexOf(`/${manager}/`));
-    return [manager, ...(COMPANIONS[manager] ?? [])].map((name) => `${above}/${name}`).filter(isReadable);
+    return [manager, ...(COMPANIONS[manager] ?? [])]
+      .flatMap((name) => NEEDED[name]?.map((part) => `${name}/${part}`) ?? [name])
+      .map((name) => `${above}/${name}`)
+      .filter(isReadable);
   }
   if (isWithin(entry, '/nix')) return ['/nix'];
   const real = realpathSync(entry);

@@ -1,0 +1,51 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { trySandbox } from '../testing/try-sandbox.ts';
+
+const at = trySandbox({ path: '/usr/bin:/bin' });
+afterAll(() => at[Symbol.asyncDispose]());
+
+function put(path: string, text: string): void {
+  const file = join(at.home, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text, { mode: 0o755 });
+}
+
+test('version managers are there without what they log in with', async () => {
+  const secrets = [
+    '.rye/credentials',
+    '.rye/config.toml',
+    '.local/share/uv/credentials/credentials.toml',
+    '.nvm/versions/node/v20.0.0/etc/npmrc',
+    '.volta/tools/image/node/20.0.0/etc/npmrc',
+    '.nvm/.npmrc',
+    'miniconda3/.condarc',
+    'miniconda3/envs/one/.condarc',
+    '.pixi/credentials.json',
+    '.asdf/npmrc-of-mine',
+  ];
+  for (const path of secrets) put(path, 'channels: [https://me:CANARY@host/t/CANARY]');
+  symlinkSync('npmrc-of-mine', join(at.home, '.asdf/.npmrc'));
+  const programs = [
+    '.rye/shims/from-rye',
+    '.local/bin/from-local',
+    '.local/share/uv/tools/one/bin/from-uv',
+    '.nvm/versions/node/v20.0.0/bin/from-nvm',
+    '.volta/bin/from-volta',
+    'miniconda3/bin/from-conda',
+    '.pixi/bin/from-pixi',
+    '.asdf/shims/from-asdf',
+  ];
+  for (const path of programs) put(path, '#!/bin/sh\necho "$(basename "$0")"\n');
+  put('miniconda3/envs/two/.condarc', 'channels: [conda-forge]\n');
+
+  const folders = programs.filter((path) => !path.includes('/uv/')).map((path) => dirname(join(at.home, path)));
+  await using other = trySandbox({ path: `${folders.join(':')}:/usr/bin:/bin`, home: at.home });
+  const ran = await other.sh(programs.map((path) => join(at.home, path)).join('; '));
+  expect(ran.stdout.trim().split('\n')).toEqual(programs.map((path) => path.slice(path.lastIndexOf('/') + 1)));
+  const shown = await other.sh(
+    `cd ${at.home}; cat ${secrets.join(' ')} .asdf/.npmrc; cat miniconda3/envs/two/.condarc`,
+  );
+  expect(shown.stdout).toBe('channels: [conda-forge]\n');
+});
