@@ -1,8 +1,8 @@
 import { statfsSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type HeldFile, heldBy } from './held-files.ts';
 import { statOf } from './inside.ts';
-import { isOpaque, unnamedFiles } from './proc.ts';
 
 /**
  * Finds what a run takes of the disk by means that its count of written bytes does not show, such as reserving room for
@@ -25,11 +25,18 @@ export function createDiskGrowth(folder: string): DiskGrowth {
   let [held, lookedAt] = [0, Number.NEGATIVE_INFINITY];
   let looking = false;
 
+  /** Files that were deleted take their room as long as they are held. */
+  function unnamedBytes(files: readonly HeldFile[]): number {
+    const dev = statOf(folder)?.dev;
+    return files.filter((file) => file.dev === dev).reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
   async function look(pids: readonly number[]): Promise<void> {
     looking = true;
     const { bytes, complete } = await changedFiles(folder, sinceMs);
+    const { files, unseen } = heldBy(pids);
     // What cannot be looked at may hold anything: then all that the disk lost counts as this run's.
-    held = complete && !pids.some(isOpaque) ? unnamedBytes(folder, pids) + bytes : freeBefore - freeBytes(folder);
+    held = complete && !unseen.onDisk ? unnamedBytes(files) + bytes : freeBefore - freeBytes(folder);
     lookedAt = performance.now();
     looking = false;
   }
@@ -86,12 +93,4 @@ export async function changedFiles(folder: string, sinceMs: number): Promise<Cha
     if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') complete = false;
     return [];
   }
-}
-
-/** Files that were deleted and are still open take their room until they are closed. */
-function unnamedBytes(folder: string, pids: readonly number[]): number {
-  const dev = statOf(folder)?.dev;
-  return unnamedFiles(pids)
-    .filter((file) => file.dev === dev)
-    .reduce((sum, { bytes }) => sum + bytes, 0);
 }

@@ -1,7 +1,8 @@
 import type { RunEnd } from '../kernel/sandbox.ts';
-import { identify, isGone, memoryOf, pidsWithEnvironment, samplesOf, sharedMemoryOfMachine } from './proc.ts';
+import { identify, isGone, pidsWithEnvironment, samplesOf } from './proc.ts';
 import type { MeasuredTree, Used } from './supervise.ts';
 import { createTally } from './tally.ts';
+import { createTreeMemory } from './tree-memory.ts';
 import { tryKill } from './try-kill.ts';
 
 /** A process has no environment for a moment when it becomes another program: only a lasting silence is an end. */
@@ -11,7 +12,7 @@ const QUIET_MS = 20;
 export function markedTree(pid: number, mark: string): MeasuredTree {
   const first = identify(pid);
   const tally = createTally(pid);
-  const sharedBefore = sharedMemoryOfMachine();
+  const memory = createTreeMemory();
   let used: Used | null = null;
   let quietSince: number | undefined;
   const members = (): number[] => {
@@ -26,7 +27,7 @@ export function markedTree(pid: number, mark: string): MeasuredTree {
     check(limits): RunEnd | null {
       const samples = samplesOf(members());
       const { cpuMs, writtenBytes } = tally.add(samples);
-      const memoryBytes = memoryOf(samples, limits.memoryBytes, sharedBefore);
+      const memoryBytes = memory.of(samples, limits.memoryBytes);
       used = { cpuMs, peakMemoryBytes: Math.max(used?.peakMemoryBytes ?? 0, memoryBytes) };
       // Thousands of processes also take memory and time: what is told is the cause.
       if (samples.reduce((sum, { threads }) => sum + threads, 0) > limits.processes) return 'processes';

@@ -11,14 +11,13 @@ import {
   identify,
   identifyFirst,
   isDead,
-  memoryOf,
   type ProcessSample,
   samplesOf,
-  sharedMemoryOfMachine,
   threadsOfMachine,
 } from './proc.ts';
 import type { Tree } from './supervise.ts';
 import { createTally, type Tally } from './tally.ts';
+import { createTreeMemory } from './tree-memory.ts';
 import { tryKill } from './try-kill.ts';
 
 /** What bubblewrap tells about a run, in lines of JSON that it writes into a file. */
@@ -78,7 +77,7 @@ export function namespaceTree(given: {
   let [peakMemoryBytes, cpuMs] = [0, 0];
   let sampled = false;
   let tally: Tally | null = null;
-  const sharedBefore = cgroup === null ? sharedMemoryOfMachine() : 0;
+  const memory = cgroup === null ? createTreeMemory() : null;
   const disk = given.writable === null ? null : createDiskGrowth(given.writable);
   const quick = cgroup === null && process.getuid?.() === 0 ? createGrowth() : null;
   if (quick !== null) giveWay(monitor.pid);
@@ -120,7 +119,7 @@ export function namespaceTree(given: {
       tally ??= createTally(root.pid);
       const sum = tally.add(samples);
       if (cgroup === null && threadsOf(samples) > limits.processes + OUR_PROCESSES) return 'processes';
-      const memoryBytes = cgroup === null ? memoryOf(samples, limits.memoryBytes, sharedBefore) : 0;
+      const memoryBytes = memory?.of(samples, limits.memoryBytes) ?? 0;
       sampled = true;
       peakMemoryBytes = Math.max(peakMemoryBytes, memoryBytes);
       cpuMs = sum.cpuMs;

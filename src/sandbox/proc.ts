@@ -1,4 +1,4 @@
-import { readdirSync, readlinkSync, type Stats, statfsSync, statSync } from 'node:fs';
+import { statfsSync } from 'node:fs';
 import { namesIn, readText } from './files.ts';
 
 /** What one process uses now. `cpuMs` and `writtenBytes` include the children it has waited for. */
@@ -8,8 +8,10 @@ export interface ProcessSample {
   /** Tells a process from an earlier one of the same number. */
   readonly startTime: string;
   readonly cpuMs: number;
-  /** Its own memory and what it shares, without pages of files on disk. */
+  /** Its own memory, what it shares and what it takes to find them, without pages of files on disk. */
   readonly memoryBytes: number;
+  /** The part of it that it may share with others. */
+  readonly sharedBytes: number;
   readonly threads: number;
   /** Zero where the process has made itself unreadable; the growth of the disk is watched as well. */
   readonly writtenBytes: number;
@@ -35,56 +37,6 @@ export function descendants(pid: number, most = 10_000): number[] {
 
 export function samplesOf(pids: readonly number[]): ProcessSample[] {
   return pids.map(sampleOf).filter((sample) => sample !== null);
-}
-
-/**
- * Memory of a tree. Pages that several processes share are in the figures of each; only when the plain sum is above
- * `enough` is it worth the price of dividing them. Files in memory that no process has mapped are counted where they
- * are open; where a process hides what it has open, by what the machine's shared memory has grown since `sharedBefore`.
- */
-export function memoryOf(samples: readonly ProcessSample[], enough: number, sharedBefore: number): number {
-  const pids = samples.map(({ pid }) => pid);
-  const hidden = pids.some(isOpaque) ? Math.max(0, sharedMemoryOfMachine() - sharedBefore) : 0;
-  const seen = unnamedFiles(pids)
-    .filter(({ inMemory }) => inMemory)
-    .reduce((sum, { bytes }) => sum + bytes, 0);
-  const unmapped = Math.max(hidden, seen);
-  const plain = samples.reduce((sum, { memoryBytes }) => sum + memoryBytes, 0);
-  if (plain + unmapped <= enough) return plain + unmapped;
-  const divided = dividedSum(samples);
-  if (divided + unmapped <= enough) return divided + unmapped;
-  // A process that ends while the others are read leaves its share to them: only what two looks agree on counts.
-  return unmapped + Math.min(divided, dividedSum(samples));
-}
-
-function dividedSum(samples: readonly ProcessSample[]): number {
-  return samples.reduce((sum, { pid }) => sum + (dividedMemory(pid) ?? plainMemory(pid)), 0);
-}
-
-/** Files without a name that the processes hold open, each once. */
-export function unnamedFiles(pids: readonly number[]): { dev: number; bytes: number; inMemory: boolean }[] {
-  const found = new Map<string, { dev: number; bytes: number; inMemory: boolean }>();
-  for (const pid of pids) {
-    for (const fd of namesIn(`/proc/${pid}/fd`)) {
-      const target = readTarget(`/proc/${pid}/fd/${fd}`);
-      if (target?.endsWith(' (deleted)') !== true) continue;
-      const stat = statOf(`/proc/${pid}/fd/${fd}`);
-      if (stat?.isFile() !== true) continue;
-      const inMemory = target.startsWith('/memfd:');
-      found.set(`${stat.dev}:${stat.ino}`, { dev: stat.dev, bytes: stat.blocks * 512, inMemory });
-    }
-  }
-  return [...found.values()];
-}
-
-/** Whether a process keeps us from seeing what it holds open, as one does that was started from an unreadable program. */
-export function isOpaque(pid: number): boolean {
-  try {
-    readdirSync(`/proc/${pid}/fd`);
-    return false;
-  } catch (error) {
-    return ['EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '');
-  }
 }
 
 /**
@@ -119,6 +71,11 @@ function usedBytes(folder: string): number {
   } catch {
     return 0;
   }
+}
+
+/** What programs could still take. */
+export function availableMemoryOfMachine(): number {
+  return kilobytes(readText('/proc/meminfo') ?? '', 'MemAvailable');
 }
 
 export function threadsOfMachine(): number {
@@ -184,23 +141,28 @@ function sampleOf(pid: number): ProcessSample | null {
     parent: Number(fields[1] ?? 0),
     startTime: fields[19] ?? '',
     cpuMs: ticks * TICK_MS,
-    memoryBytes: plainMemory(pid),
+    ...plainMemory(pid),
     threads: Number(fields[17] ?? 1),
     writtenBytes: Number(/^write_bytes: (\d+)/m.exec(readText(`/proc/${pid}/io`) ?? '')?.[1] ?? 0),
   };
 }
 
+export type ProcessMemory = Pick<ProcessSample, 'memoryBytes' | 'sharedBytes'>;
+
 /** What it has now: a process that is ending has given its memory back before it is gone. */
-function plainMemory(pid: number): number {
+export function plainMemory(pid: number): ProcessMemory {
   const status = readText(`/proc/${pid}/status`) ?? '';
-  return kilobytes(status, 'RssAnon') + kilobytes(status, 'RssShmem');
+  const sharedBytes = kilobytes(status, 'RssShmem');
+  return { memoryBytes: kilobytes(status, 'RssAnon') + kilobytes(status, 'VmPTE') + sharedBytes, sharedBytes };
 }
 
 /** Each shared page divided by the number of processes that have it; null where that may not be read. */
-function dividedMemory(pid: number): number | null {
+export function dividedMemory(pid: number): ProcessMemory | null {
   const rollup = readText(`/proc/${pid}/smaps_rollup`);
   if (rollup === null || !rollup.includes('Pss_Anon:')) return null;
-  return kilobytes(rollup, 'Pss_Anon') + kilobytes(rollup, 'Pss_Shmem');
+  const tables = kilobytes(readText(`/proc/${pid}/status`) ?? '', 'VmPTE');
+  const sharedBytes = kilobytes(rollup, 'Pss_Shmem');
+  return { memoryBytes: kilobytes(rollup, 'Pss_Anon') + tables + sharedBytes, sharedBytes };
 }
 
 function kilobytes(text: string, field: string): number {
@@ -258,21 +220,4 @@ export function pidsByVariable(name: string): [pid: number, value: string][] {
 
 function isNumber(name: string): boolean {
   return /^\d+$/.test(name);
-}
-
-function readTarget(path: string): string | null {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return null;
-  }
-}
-
-/** Another program may become one that we may not look into between two looks at it. */
-function statOf(path: string): Stats | null {
-  try {
-    return statSync(path);
-  } catch {
-    return null;
-  }
 }

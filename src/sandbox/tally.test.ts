@@ -3,7 +3,7 @@ import type { ProcessSample } from './proc.ts';
 import { createTally } from './tally.ts';
 
 function sample(pid: number, parent: number, writtenBytes: number, startTime = '1'): ProcessSample {
-  return { pid, parent, startTime, cpuMs: writtenBytes, memoryBytes: 0, threads: 1, writtenBytes };
+  return { pid, parent, startTime, cpuMs: writtenBytes, memoryBytes: 0, sharedBytes: 0, threads: 1, writtenBytes };
 }
 
 test('children that nobody waits for stay counted', () => {

@@ -1,0 +1,136 @@
+import { readdirSync, readlinkSync, type Stats, statSync } from 'node:fs';
+import { readText } from './files.ts';
+
+/** A file without a name that takes room as long as a process holds it. */
+export interface HeldFile {
+  readonly dev: number;
+  readonly bytes: number;
+  readonly inMemory: boolean;
+  /** Else it is only mapped. */
+  readonly isOpen: boolean;
+}
+
+export interface Held {
+  readonly files: readonly HeldFile[];
+  readonly sockets: number;
+  /**
+   * Whether there may be more of them than `files` tells: a process that we may not look into, such as one that was
+   * started from an unreadable program, mappings that we may not look behind, files on their way through a socket, or
+   * more than one look has time for.
+   */
+  readonly unseen: { readonly inMemory: boolean; readonly onDisk: boolean };
+}
+
+/** Nothing else happens in our process meanwhile. */
+const LOOK_MS = 50;
+/** How much of the time may go into looking. */
+const SHARE = 0.1;
+
+/** What the processes of one run hold. Looks again only when the last look was not too long for it. */
+export function createHolding(): (pids: readonly number[]) => Held {
+  let [last, nextMs]: [Held | null, number] = [null, 0];
+  return (pids) => {
+    const startedAt = performance.now();
+    if (last !== null && startedAt < nextMs) return last;
+    last = heldBy(pids);
+    const endedAt = performance.now();
+    nextMs = endedAt + (endedAt - startedAt) / SHARE;
+    return last;
+  };
+}
+
+/** What the processes hold open or mapped, each once. */
+export function heldBy(pids: readonly number[]): Held {
+  const until = performance.now() + LOOK_MS;
+  const files = new Map<string, HeldFile>();
+  const sockets = new Set<string>();
+  const unseen = { inMemory: false, onDisk: false };
+  for (const pid of pids) {
+    if (isLate()) break;
+    lookAtDescriptors(pid);
+    lookAtMappings(pid);
+  }
+  return { files: [...files.values()], sockets: sockets.size, unseen };
+
+  function isLate(): boolean {
+    const late = performance.now() > until;
+    if (late) missAll();
+    return late;
+  }
+
+  function missAll(): void {
+    unseen.inMemory = true;
+    unseen.onDisk = true;
+  }
+
+  function descriptorsOf(pid: number): string[] {
+    try {
+      return readdirSync(`/proc/${pid}/fd`);
+    } catch (error) {
+      if (['EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) missAll();
+      return [];
+    }
+  }
+
+  function add(path: string, inMemory: boolean, isOpen: boolean): boolean {
+    const stat = statOf(path);
+    const key = `${stat?.dev}:${stat?.ino}`;
+    if (stat?.isFile() && files.get(key)?.isOpen !== true) {
+      files.set(key, { dev: stat.dev, bytes: stat.blocks * 512, inMemory, isOpen });
+    }
+    return stat !== null;
+  }
+
+  function lookAtDescriptors(pid: number): void {
+    for (const fd of descriptorsOf(pid)) {
+      if (isLate()) return;
+      const target = readTarget(`/proc/${pid}/fd/${fd}`);
+      if (target?.startsWith('socket:') === true && !sockets.has(target)) {
+        sockets.add(target);
+        const carried = /^scm_fds: (\d+)/m.exec(readText(`/proc/${pid}/fdinfo/${fd}`) ?? '')?.[1] ?? '0';
+        if (carried !== '0') missAll();
+      }
+      if (target?.endsWith(DELETED) === true) add(`/proc/${pid}/fd/${fd}`, isInMemory(target), true);
+    }
+  }
+
+  function lookAtMappings(pid: number): void {
+    const maps = readText(`/proc/${pid}/maps`) ?? '';
+    if (!maps.includes(DELETED)) return;
+    const looked = new Set<string>();
+    for (const [, range, file = '', name = ''] of maps.matchAll(DELETED_MAPPING)) {
+      if (isLate()) return;
+      if (looked.has(file)) continue;
+      looked.add(file);
+      const inMemory = isInMemory(name);
+      // Only root may follow these, and a mapping may have ended meanwhile.
+      if (!add(`/proc/${pid}/map_files/${range}`, inMemory, false)) unseen[inMemory ? 'inMemory' : 'onDisk'] = true;
+    }
+  }
+}
+
+const DELETED = ' (deleted)';
+/** Where, which file, and what it was called. */
+const DELETED_MAPPING = /^(\S+) \S+ \S+ (\S+ \d+) +(.*) \(deleted\)$/gm;
+
+/** Of what has no name in any folder. Shared memory without a file is told as a deleted /dev/zero. */
+function isInMemory(name: string): boolean {
+  return name.startsWith('/memfd:') || name.startsWith('/dev/zero') || name.startsWith('/SYSV');
+}
+
+function readTarget(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return null;
+  }
+}
+
+/** Another program may become one that we may not look into between two looks at it. */
+function statOf(path: string): Stats | null {
+  try {
+    return statSync(path);
+  } catch {
+    return null;
+  }
+}
