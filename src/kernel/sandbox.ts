@@ -18,6 +18,8 @@ export interface Limits {
   readonly fileBytes: number;
   /** All files together, on disk. Measured while it runs, so a fast writer may pass it by a little. */
   readonly writeBytes: number;
+  /** Files and folders on disk that were not there before. Measured in the same way. */
+  readonly newFiles: number;
   /** The private /tmp, and the private home beside it. */
   readonly tmpBytes: number;
   readonly openFiles: number;
@@ -37,6 +39,7 @@ export const DEFAULT_LIMITS: Limits = {
   processes: 512,
   fileBytes: 1024 * MB,
   writeBytes: 4096 * MB,
+  newFiles: 1_000_000,
   tmpBytes: 256 * MB,
   openFiles: 4096,
   outputBytes: 4096 * MB,

@@ -1,18 +1,21 @@
 import { statfsSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Limits } from '../kernel/sandbox.ts';
 import { type HeldFile, heldBy } from './held-files.ts';
 import { statOf } from './inside.ts';
 
 /**
  * Finds what a run takes of the disk by means that its count of written bytes does not show, such as reserving room for
- * a file. The free space of the file system is cheap to ask, but others write there as well: only when it has shrunk by
- * more than the limit are the files looked at that changed since the run began.
+ * a file, or many empty ones. What is free of the file system is cheap to ask, but others write there as well: only when it
+ * has shrunk by more than the limit are the files looked at that changed since the run began.
  */
 export interface DiskGrowth {
   /** Whether the run is known to hold more than this. The looking goes on beside it, so the answer comes later. */
-  isOver(bytes: number, pids: readonly number[]): boolean;
+  isOver(limits: DiskLimits, pids: readonly number[]): boolean;
 }
+
+type DiskLimits = Pick<Limits, 'writeBytes' | 'newFiles'>;
 
 /** File times lag behind the clock by up to a tick. */
 const TICK_MS = 4;
@@ -20,9 +23,9 @@ const PAUSE_MS = 500;
 const BLOCK_BYTES = 512;
 
 export function createDiskGrowth(folder: string): DiskGrowth {
-  const freeBefore = freeBytes(folder);
+  const before = freeOf(folder);
   const sinceMs = Date.now();
-  let [held, lookedAt] = [0, Number.NEGATIVE_INFINITY];
+  let [held, lookedAt] = [{ bytes: 0, files: 0 }, Number.NEGATIVE_INFINITY];
   let looking = false;
 
   /** Files that were deleted take their room as long as they are held. */
@@ -31,44 +34,64 @@ export function createDiskGrowth(folder: string): DiskGrowth {
     return files.filter((file) => file.dev === dev).reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  async function look(pids: readonly number[]): Promise<void> {
+  function lost(): { bytes: number; files: number } {
+    const now = freeOf(folder);
+    return { bytes: before.bytes - now.bytes, files: before.files - now.files };
+  }
+
+  async function look({ writeBytes, newFiles }: DiskLimits, pids: readonly number[]): Promise<void> {
     looking = true;
-    const { bytes, complete } = await changedFiles(folder, sinceMs);
+    const found = await changedFiles(folder, sinceMs, { bytes: writeBytes, count: newFiles });
     const { files, unseen } = heldBy(pids);
     // What cannot be looked at may hold anything: then all that the disk lost counts as this run's.
-    held = complete && !unseen.onDisk ? unnamedBytes(files) + bytes : freeBefore - freeBytes(folder);
+    held = {
+      bytes: found.complete && !unseen.onDisk ? unnamedBytes(files) + found.bytes : lost().bytes,
+      files: found.complete ? found.count : lost().files,
+    };
     lookedAt = performance.now();
     looking = false;
   }
 
   return {
-    isOver(bytes, pids) {
-      if (freeBefore - freeBytes(folder) <= bytes) return false;
-      if (held > bytes) return true;
-      if (!looking && performance.now() - lookedAt > PAUSE_MS) void look(pids);
+    isOver(limits, pids) {
+      const { bytes, files } = lost();
+      const [isFull, isMany] = [bytes > limits.writeBytes, files > limits.newFiles];
+      if (!isFull && !isMany) return false;
+      if ((isFull && held.bytes > limits.writeBytes) || (isMany && held.files > limits.newFiles)) return true;
+      if (!looking && performance.now() - lookedAt > PAUSE_MS) void look(limits, pids);
       return false;
     },
   };
 }
 
-function freeBytes(folder: string): number {
+/** Room, and how many files more there can be; some file systems have no such number, and say 0. */
+function freeOf(folder: string): { bytes: number; files: number } {
   try {
-    const { bfree, bsize } = statfsSync(folder);
-    return bfree * bsize;
+    const { bfree, bsize, ffree } = statfsSync(folder);
+    return { bytes: bfree * bsize, files: ffree };
   } catch {
-    return 0;
+    return { bytes: 0, files: 0 };
   }
 }
 
 export interface ChangedFiles {
   readonly bytes: number;
+  /** Folders and links, too. */
+  readonly count: number;
   readonly largest: number;
   /** False when there is a folder that may not be listed. */
   readonly complete: boolean;
 }
 
-/** Of the files whose inode changed since then: the room they take, and the size of the largest. Links are not followed. */
-export async function changedFiles(folder: string, sinceMs: number): Promise<ChangedFiles> {
+/**
+ * Of the files whose inode changed since then: the room they take, how many they are, and the size of the largest. Links
+ * are not followed. Ends early once it has found more than `enough`.
+ */
+export async function changedFiles(
+  folder: string,
+  sinceMs: number,
+  enough = { bytes: Number.POSITIVE_INFINITY, count: Number.POSITIVE_INFINITY },
+): Promise<ChangedFiles> {
   const dev = statOf(folder)?.dev;
   const counted = new Set<number>();
   let [bytes, largest] = [0, 0];
@@ -78,16 +101,20 @@ export async function changedFiles(folder: string, sinceMs: number): Promise<Cha
     for (const entry of await readdir(path, { withFileTypes: true }).catch(ifGone)) {
       const full = join(path, entry.name);
       if (entry.isDirectory()) queue.push(full);
-      if (!entry.isFile()) continue;
       const stat = await lstat(full).catch(ifGone);
       if (Array.isArray(stat) || stat.dev !== dev || stat.ctimeMs < sinceMs - TICK_MS || counted.has(stat.ino))
         continue;
       counted.add(stat.ino);
       bytes += stat.blocks * BLOCK_BYTES;
-      largest = Math.max(largest, stat.size);
+      if (entry.isFile()) largest = Math.max(largest, stat.size);
+      if (bytes > enough.bytes || counted.size > enough.count) return result();
     }
   }
-  return { bytes, largest, complete };
+  return result();
+
+  function result(): ChangedFiles {
+    return { bytes, count: counted.size, largest, complete };
+  }
 
   function ifGone(error: NodeJS.ErrnoException): [] {
     if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') complete = false;

@@ -12,7 +12,7 @@ export function endMessage(end: RunEnd, limits: Limits): string {
     case 'processes':
       return `Stopped because it started more than ${limits.processes} processes. Start fewer at a time.`;
     case 'write':
-      return `Stopped because it wrote more than its limit (${bytes(limits.writeBytes)} in all, ${bytes(limits.fileBytes)} in one file). Write less.`;
+      return `Stopped because it wrote more than its limit (${bytes(limits.writeBytes)} in all, ${bytes(limits.fileBytes)} in one file, ${limits.newFiles} new files). Write less.`;
     case 'output':
       return `Stopped because it printed more than ${bytes(limits.outputBytes)}. Send the output to a file or filter it.`;
     case 'exposed':

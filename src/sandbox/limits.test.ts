@@ -76,6 +76,14 @@ describe.each(Object.entries(variants))('[E09] limits %s', (_name, at) => {
     expect(endedBy).toBe('write');
   });
 
+  test('[E09] a run ends that makes more files than its limit, however small', async () => {
+    const script = 'mkdir many; cd many; for i in $(seq 1 3000); do mkdir d$i; ln -s d$i l$i; : >f$i; done; sleep 15';
+    const { endedBy, endMessage } = await at.sh(script, { limits: { newFiles: 2_000, timeMs: 25_000 } });
+    await at.sh('rm -rf many');
+    expect(endedBy).toBe('write');
+    expect(endMessage).toContain('2000 new files');
+  });
+
   test('[E09] children that nobody waits for are counted', async () => {
     const code = `
 import os, signal, sys, time

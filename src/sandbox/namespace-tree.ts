@@ -125,12 +125,8 @@ export function namespaceTree(given: {
       cpuMs = sum.cpuMs;
       const passed = passedLimit(limits, { ...sum, memoryBytes }, cgroup);
       if (passed !== null || disk === null) return passed;
-      return disk.isOver(
-        limits.writeBytes,
-        samples.map(({ pid }) => pid),
-      )
-        ? 'write'
-        : null;
+      const living = samples.map(({ pid }) => pid);
+      return disk.isOver(limits, living) ? 'write' : null;
     },
     signal(name) {
       const root = first();
