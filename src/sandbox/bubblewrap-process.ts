@@ -101,8 +101,10 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
     network?.onBroken(() => tree.kill());
     launcher.go();
     const astray = await whyAstray(started.child, status, expected);
-    if (astray === undefined) launcher.begin();
-    else tree.kill();
+    if (astray === undefined) {
+      tree.giveWay();
+      launcher.begin();
+    } else tree.kill();
     const supervised = await supervising;
     if (astray !== undefined) return withoutResult(supervised, astray);
     if (network?.isBroken()) return withoutResult(supervised, BROKEN_WAY);

@@ -38,6 +38,10 @@ test('in version 2 a group is made below the nearest one above that hands the co
     '0',
     '1',
   ]);
+  group?.share('least');
+  expect(written('cpu.weight')).toBe('2');
+  group?.share('usual');
+  expect(written('cpu.weight')).toBe('100');
   // Two more, for bubblewrap and the shell inside.
   expect(written('pids.max')).toBe('12');
 });
@@ -77,6 +81,17 @@ test('in version 1 each controller has its own folder', () => {
   const of = (name: string) => join(root, name, 'box', readdirSync(join(root, name, 'box'))[0] ?? '');
   expect(readFileSync(join(of('memory'), 'memory.limit_in_bytes'), 'utf8')).toBe(String(64 * 1024 * 1024));
   expect(readFileSync(join(of('pids'), 'pids.max'), 'utf8')).toBe('12');
+});
+
+test('in version 1 a group has its share of the processor where that can be given, beside the accounting or with it', () => {
+  for (const name of ['memory', 'pids', 'cpu,cpuacct']) folder(`${name}/box`);
+  const mounts = ['memory', 'pids', 'cpu,cpuacct'].map((name) => `cgroup ${root}/${name} cgroup rw,${name} 0 0\n`);
+  const groups = '3:memory:/box\n2:pids:/box\n1:cpu,cpuacct:/box\n';
+  const group = findCgroupHost({ mounts: mounts.join(''), groups })?.create();
+  expect(group?.entrances).toHaveLength(3);
+  group?.share('least');
+  const place = join(root, 'cpu,cpuacct/box');
+  expect(readFileSync(join(place, readdirSync(place)[0] ?? '', 'cpu.shares'), 'utf8')).toBe('20');
 });
 
 test('groups of a process that is gone are removed, those of others and of other machines stay', () => {

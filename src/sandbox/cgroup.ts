@@ -8,6 +8,8 @@ export interface Cgroup {
   /** Whoever writes 0 into each of these is inside. */
   readonly entrances: readonly string[];
   limit(limits: Limits): void;
+  /** How much of a processor it gets that others wait for as well. */
+  share(how: 'least' | 'usual'): void;
   use(): CgroupUse;
   /** Waits until the last process has left; false when one stayed. */
   remove(): Promise<boolean>;
@@ -49,10 +51,11 @@ function version1(own: ReadonlyMap<string, string>, mounts: readonly CgroupMount
     const path = own.get(controller);
     return mount === undefined || path === undefined ? null : join(mount.path, path);
   };
-  const [memory, pids, cpuacct] = [place('memory'), place('pids'), place('cpuacct')];
+  const [memory, pids, cpuacct, cpu] = [place('memory'), place('pids'), place('cpuacct'), place('cpu')];
   if (memory === null || pids === null || !canCreate(memory) || !canCreate(pids)) return null;
   const accounting = cpuacct !== null && canCreate(cpuacct) ? cpuacct : null;
-  for (const parent of [memory, pids, accounting]) if (parent !== null) removeLeftovers(parent);
+  const sharing = cpu !== null && canCreate(cpu) ? cpu : null;
+  for (const parent of [memory, pids, accounting, sharing]) if (parent !== null) removeLeftovers(parent);
 
   return {
     version: 1,
@@ -62,15 +65,19 @@ function version1(own: ReadonlyMap<string, string>, mounts: readonly CgroupMount
         memory: join(memory, name),
         pids: join(pids, name),
         cpu: accounting === null ? null : join(accounting, name),
+        shares: sharing === null ? null : join(sharing, name),
       };
-      const all = [...new Set([folders.memory, folders.pids, folders.cpu].filter((path) => path !== null))];
+      const all = [...new Set(Object.values(folders).filter((path) => path !== null))];
       for (const folder of all) mkdirSync(folder);
       const limit = (limits: Limits): void => {
         write(`${folders.memory}/memory.limit_in_bytes`, limits.memoryBytes);
         tryWrite(`${folders.memory}/memory.memsw.limit_in_bytes`, limits.memoryBytes);
         write(`${folders.pids}/pids.max`, limits.processes + OUR_PROCESSES);
       };
-      return group(all, limit, () => ({
+      const share = (part: number): void => {
+        if (folders.shares !== null) tryWrite(`${folders.shares}/cpu.shares`, part * 1024);
+      };
+      return group(all, limit, share, () => ({
         cpuMs: folders.cpu === null ? null : scaled(readNumber(`${folders.cpu}/cpuacct.usage`), 1e-6),
         peakMemoryBytes: readNumber(`${folders.memory}/memory.max_usage_in_bytes`),
         memoryKills: readField(`${folders.memory}/memory.oom_control`, 'oom_kill'),
@@ -104,7 +111,8 @@ function createVersion2(parent: string): Cgroup {
     tryWrite(`${folder}/memory.oom.group`, 1);
     write(`${folder}/pids.max`, limits.processes + OUR_PROCESSES);
   };
-  return group([folder], limit, () => ({
+  const share = (part: number): void => tryWrite(`${folder}/cpu.weight`, part * 100);
+  return group([folder], limit, share, () => ({
     cpuMs: scaled(readField(`${folder}/cpu.stat`, 'usage_usec'), 1e-3),
     peakMemoryBytes: readNumber(`${folder}/memory.peak`),
     memoryKills: readField(`${folder}/memory.events`, 'oom_kill'),
@@ -112,10 +120,16 @@ function createVersion2(parent: string): Cgroup {
   }));
 }
 
-function group(folders: readonly string[], limit: (limits: Limits) => void, use: () => CgroupUse): Cgroup {
+function group(
+  folders: readonly string[],
+  limit: (limits: Limits) => void,
+  share: (part: number) => void,
+  use: () => CgroupUse,
+): Cgroup {
   return {
     entrances: folders.map((folder) => `${folder}/cgroup.procs`),
     limit,
+    share: (how) => share(how === 'least' ? LEAST_SHARE : 1),
     use,
     async remove() {
       for (let attempt = 0; attempt < 100; attempt++) {
@@ -127,6 +141,11 @@ function group(folders: readonly string[], limit: (limits: Limits) => void, use:
   };
 }
 
+/**
+ * About what the lowest priority gets. Without it, the kernel may count each session as one, whatever the priority of its
+ * processes, and a run with a hundred sessions keeps us waiting.
+ */
+const LEAST_SHARE = 0.02;
 /** bubblewrap outside and the shell inside are in the group as well. */
 const OUR_PROCESSES = 2;
 const PREFIX = 'toolwright-';

@@ -1,5 +1,4 @@
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
-import { constants as osConstants, setPriority } from 'node:os';
 import type { Writable } from 'node:stream';
 import type { Cgroup, CgroupHost } from './cgroup.ts';
 import { isExecutable, namelessFile } from './files.ts';
@@ -81,8 +80,6 @@ function withGroup(settings: LauncherSettings, kind: 'plain' | 'with-channel', c
     for (const fd of [...Object.values(files), started.stdout, started.stderr]) closeSync(fd);
     throw new Error('no process could be started');
   }
-  // Where nothing bounds the number of processes but us, they must not keep us from ending them.
-  if (cgroup === null && process.getuid?.() === 0) lowerPriority(child.pid);
   // One that only waits must not keep the program alive.
   child.unref();
   signal?.unref?.();
@@ -196,14 +193,6 @@ const UNSHARE = '/usr/bin/unshare';
 /** Root can enter the cgroup namespace here, where it costs a run nothing; for others bubblewrap does it. */
 export function entersNamespace(): boolean {
   return process.getuid?.() === 0 && isExecutable(UNSHARE);
-}
-
-function lowerPriority(pid: number): void {
-  try {
-    setPriority(pid, osConstants.priority.PRIORITY_BELOW_NORMAL);
-  } catch {
-    // It has ended already.
-  }
 }
 
 /** A word of a shell script. */

@@ -53,6 +53,8 @@ function toNumber(text: string | undefined): number | null {
 }
 
 export interface NamespaceTree extends Tree {
+  /** Before the command begins, so that all of it is behind us: among a thousand equals our turn comes once a second. */
+  giveWay(): void;
   /** To be asked after the end, before the cgroup is removed. */
   used(): { cpuMs: number | null; peakMemoryBytes: number | null; passed: RunEnd | null };
 }
@@ -80,7 +82,6 @@ export function namespaceTree(given: {
   const memory = cgroup === null ? createTreeMemory() : null;
   const disk = given.writable === null ? null : createDiskGrowth(given.writable);
   const quick = cgroup === null && process.getuid?.() === 0 ? createGrowth() : null;
-  if (quick !== null) giveWay(monitor.pid);
 
   /** Bubblewrap waits for the first process and then ends at once: until then, that number is nobody else's. */
   function isOver(): boolean {
@@ -128,12 +129,19 @@ export function namespaceTree(given: {
       const living = samples.map(({ pid }) => pid);
       return disk.isOver(limits, living) ? 'write' : null;
     },
+    giveWay() {
+      const root = first();
+      if (root !== null && isOurs(root)) trySetPriority(root.pid, LEAST_PRIORITY);
+      cgroup?.share('least');
+    },
     signal(name) {
       const root = first();
       if (root === null) return killGroup();
       for (const pid of isOurs(root) ? descendants(root.pid) : []) tryKill(pid, name);
     },
     kill() {
+      // To end takes a turn, too.
+      cgroup?.share('usual');
       const root = first();
       if (root === null) return killGroup();
       if (isOurs(root)) killFirst(root.pid);
@@ -189,11 +197,6 @@ function groupExists(group: number): boolean {
 }
 
 const [MOST_PRIORITY, LEAST_PRIORITY] = [-20, 19];
-
-/** Before it starts anything, so that all of it is behind us: among a thousand equals our turn comes once a second. */
-function giveWay(pid: number): void {
-  trySetPriority(pid, LEAST_PRIORITY);
-}
 
 /** It ends the others once it has its turn, and among thousands of them that may take half a minute. */
 function killFirst(pid: number): void {
