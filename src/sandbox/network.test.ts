@@ -5,6 +5,8 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Dialer } from '../kernel/dialer.ts';
+import { fail } from '../kernel/result.ts';
 import type { NetworkUse } from '../kernel/sandbox.ts';
 import { createDialer } from '../net/dialer.ts';
 import { trySandbox } from '../testing/try-sandbox.ts';
@@ -135,6 +137,52 @@ describe('[E08] a run with allowed hosts', () => {
     const { network, notes } = await at.sh(script, { network: { hosts: [host] }, limits: { timeMs: 25_000 } });
     expect(network).toHaveLength(1_000);
     expect(notes).toEqual(['100 more connections are not in the network record.']);
+  });
+
+  test('[E08] many requests in one connection are not dialled for at once', async () => {
+    let [now, most] = [0, 0];
+    const slow = createTcpServer((socket) => {
+      most = Math.max(most, ++now);
+      socket.on('error', () => {}).on('close', () => now--);
+      socket.on('data', () => {});
+    });
+    await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+    const silent = `127.0.0.1:${(slow.address() as AddressInfo).port}`;
+    const code = `
+import socket, time
+s = socket.create_connection(('127.0.0.1', 3128))
+s.sendall(b'GET http://${silent}/ HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n' * 600)
+time.sleep(2)`;
+    const { exitCode } = await at.sh('', { command: ['python3', '-c', code], network: { hosts: [silent] } });
+    slow.close();
+    expect([exitCode, most]).toEqual([0, 1]);
+  });
+
+  test('[E08] no more is dialled at once than there may be connections, also for those who have left', async () => {
+    let dials = 0;
+    const warnings: string[] = [];
+    const warn = (warning: Error) => warnings.push(warning.name);
+    process.on('warning', warn);
+    const dialer: Dialer = {
+      dial: (_target, _access, signal) =>
+        new Promise((resolve) => {
+          dials++;
+          signal?.addEventListener('abort', () => resolve(fail('NETWORK_ERROR', 'Not reached.')));
+        }),
+    };
+    await using waiting = trySandbox({ path: process.env['PATH'] ?? '', dialer });
+    const code = `
+import socket, time
+for i in range(400):
+  s = socket.create_connection(('127.0.0.1', 3128))
+  s.sendall(b'GET http://a.test/ HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n'); time.sleep(0.002); s.close()
+time.sleep(0.5)
+s = socket.create_connection(('127.0.0.1', 3128))
+s.sendall(b'CONNECT a.test:443 HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n'); print(s.recv(100).split(b'\\r')[0])`;
+    const ran = await waiting.sh('', { command: ['python3', '-c', code], network: { hosts: ['a.test'] } });
+    process.off('warning', warn);
+    expect([ran.stdout, dials]).toEqual(["b'HTTP/1.1 503 Service Unavailable'\n", 256]);
+    expect(warnings).toEqual([]);
   });
 
   test('[E08] a list of hosts with an entry that means nothing is refused before anything runs', async () => {

@@ -1,7 +1,14 @@
-import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { setMaxListeners } from 'node:events';
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import type { Connection, Dialer } from '../kernel/dialer.ts';
-import type { Result } from '../kernel/result.ts';
+import { fail, type Result } from '../kernel/result.ts';
 import type { NetworkAccess, NetworkUse } from '../kernel/sandbox.ts';
 
 /** The only way from a run to the network: an HTTP proxy that dials allowed hosts, and says no to the rest. */
@@ -33,6 +40,7 @@ const HOP_BY_HOP = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
+/** Of each side. */
 const MOST_CONNECTIONS = 256;
 const IDLE_MS = 120_000;
 const MOST_USES = 1_000;
@@ -41,24 +49,37 @@ export function createProxy(options: ProxyOptions): Proxy {
   const uses: NetworkUse[] = [];
   let dropped = 0;
   const open = new Set<{ destroy(): unknown }>();
+  let dialled = 0;
   const closing = new AbortController();
+  setMaxListeners(0, closing.signal);
   // What either side sends must never end our process: whatever throws, only its own connection breaks.
   const server = createServer((request, response) => {
     forward(request, response).catch(() => response.destroy());
   });
+  // Each is dialled for apart, so many in one connection would be as many as it likes.
+  server.maxRequestsPerSocket = 1;
   server.on('connect', (request, socket, head) => {
     tunnel(request, socket as Socket, head).catch(() => socket.destroy());
   });
   server.on('clientError', (_error, socket) => socket.destroy());
 
   async function dial(host: string, port: number): Promise<Result<Connection>> {
-    const dialled = await options.dialer.dial({ host, port }, options.access, closing.signal);
-    const allowed = dialled.ok || dialled.error.code === 'NETWORK_ERROR';
-    const address = dialled.ok ? dialled.value.address : null;
-    note({ tag: options.tag, host, port, allowed, address, reason: dialled.ok ? 'listed' : dialled.error.message });
-    if (!dialled.ok) return dialled;
-    const { socket } = dialled.value;
+    if (dialled >= MOST_CONNECTIONS) return fail('TOO_LARGE', 'Too many connections at once: close some first.');
+    dialled++;
+    const answered = await options.dialer.dial({ host, port }, options.access, closing.signal).catch((error) => {
+      dialled--;
+      throw error;
+    });
+    const allowed = answered.ok || answered.error.code === 'NETWORK_ERROR';
+    const address = answered.ok ? answered.value.address : null;
+    note({ tag: options.tag, host, port, allowed, address, reason: answered.ok ? 'listed' : answered.error.message });
+    if (!answered.ok) {
+      dialled--;
+      return answered;
+    }
+    const { socket } = answered.value;
     keep(socket);
+    socket.once('close', () => dialled--);
     socket.on('error', () => socket.destroy());
     return { ok: true, value: socket };
   }
@@ -160,7 +181,8 @@ function plainUrl(text: string | undefined): URL | null {
 }
 
 function statusOf(failure: Result<never> | { ok: false; error: { code: string } }): number {
-  return !failure.ok && failure.error.code === 'NETWORK_ERROR' ? 502 : 403;
+  if (failure.ok) return 403;
+  return failure.error.code === 'NETWORK_ERROR' ? 502 : failure.error.code === 'TOO_LARGE' ? 503 : 403;
 }
 
 function answer(response: ServerResponse, status: number, text: string): void {
@@ -172,7 +194,7 @@ function answer(response: ServerResponse, status: number, text: string): void {
 }
 
 function refuse(socket: Socket, status: number, text: string): void {
-  const reason = status === 403 ? 'Forbidden' : status === 400 ? 'Bad Request' : 'Bad Gateway';
+  const reason = STATUS_CODES[status] ?? '';
   const body = Buffer.from(`${text}\n`);
   const head = `HTTP/1.1 ${status} ${reason}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${body.length}\r\n`;
   socket.end(Buffer.concat([Buffer.from(`${head}connection: close\r\n\r\n`), body]));
