@@ -4,6 +4,7 @@ import type { Cgroup, CgroupHost } from './cgroup.ts';
 import { isExecutable, namelessFile } from './files.ts';
 import { OWNER } from './owner.ts';
 import type { PipePool } from './pipes.ts';
+import { withinHardLimit } from './request-size.ts';
 import { type Launch, type Started, start } from './start.ts';
 
 /**
@@ -184,11 +185,22 @@ function waitingScript(cgroup: Cgroup | null, unwanted: readonly number[], shell
   return [
     ...(cgroup?.entrances.map((path) => `echo 0 >'${path}' || exit 125`) ?? []),
     ...unwanted.map((fd) => `exec ${fd}>&-`),
+    ...(isExecutable(PRLIMIT) ? [`${PRLIMIT} --pid $$ --sigpending=${pendingSignals()} || exit 125`] : []),
     cgroup !== null && entersNamespace() ? `exec ${UNSHARE} --cgroup ${shell} -c ${quoted(wait)}` : wait,
   ].join('\n');
 }
 
 const UNSHARE = '/usr/bin/unshare';
+/** Small shells cannot set this one. */
+const PRLIMIT = '/usr/bin/prlimit';
+
+/**
+ * Signals that wait, and timers, are counted for all processes of a user, and in a new user namespace for all of them against the
+ * limit it was made with: half of ours leaves the other half to the host, whatever all runs do together.
+ */
+function pendingSignals(): string {
+  return withinHardLimit(Number.MAX_SAFE_INTEGER, 'Max pending signals', 1, 0.5);
+}
 
 /** Root can enter the cgroup namespace here, where it costs a run nothing; for others bubblewrap does it. */
 export function entersNamespace(): boolean {

@@ -147,6 +147,22 @@ for i in range(6): os.wait()
     expect(stdout).toBe('64\n0\n');
   });
 
+  test('[E09] a run leaves pending signals to the other processes of its user', async () => {
+    const code = `
+import ctypes, os, signal
+libc = ctypes.CDLL(None)
+signal.pthread_sigmask(signal.SIG_BLOCK, [40])
+class Value(ctypes.Union): _fields_ = [('i', ctypes.c_int), ('p', ctypes.c_void_p)]
+libc.sigqueue.argtypes = [ctypes.c_int, ctypes.c_int, Value]
+sent = 0
+while sent < 200000 and libc.sigqueue(os.getpid(), 40, Value(1)) == 0: sent += 1
+print(sent)`;
+    const { stdout } = await at.sh('', { command: ['python3', '-c', code] });
+    const own = Number(/^Max pending signals\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1]);
+    expect(Number(stdout)).toBeGreaterThan(100);
+    expect(Number(stdout)).toBeLessThanOrEqual(own / 2);
+  });
+
   test('[E09] what was used is in the result', async () => {
     const command = [
       'python3',

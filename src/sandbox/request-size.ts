@@ -45,9 +45,10 @@ export function checkSize(request: RunRequest, limits: Limits): Result<null> {
   return ok(null);
 }
 
-/** A limit as a shell can set it: whole, and not above what our own process is held to. */
-export function withinHardLimit(value: number, name: string, unitBytes = 1): string {
-  const hard = hardLimit(name);
+/** A limit as a shell can set it: whole, and not above what our own process is held to, or a part of that. */
+export function withinHardLimit(value: number, name: string, unitBytes = 1, part = 1): string {
+  const own = hardLimit(name);
+  const hard = own === null ? null : own * part;
   const units = Math.ceil(value / unitBytes);
   return String(BigInt(hard === null ? units : Math.min(units, Math.floor(hard / unitBytes))));
 }
