@@ -60,7 +60,8 @@ function channelHandle(child: ChildProcess): ChannelHandle {
 function doorOf([message, handle]: unknown[], onError: () => void): Server | null {
   if ((message as { type?: unknown } | null)?.type !== 'net.Server' || handle?.constructor.name !== 'TCP') return null;
   const door = new Server();
-  door.on('error', onError);
+  // A connection that could not be accepted, for want of descriptors, is no lie of the run: it only has no way out then.
+  door.on('error', () => (door.listening ? door.close() : onError()));
   try {
     return door.listen(handle);
   } catch {
