@@ -1,4 +1,4 @@
-import { readdirSync, readlinkSync, type Stats, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readdirSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import { readText } from './files.ts';
 
 /** A file without a name that takes room as long as a process holds it. */
@@ -72,8 +72,7 @@ export function heldBy(pids: readonly number[]): Held {
     }
   }
 
-  function add(path: string, inMemory: boolean, isOpen: boolean): boolean {
-    const stat = statOf(path);
+  function add(stat: Stats | null, inMemory: boolean, isOpen: boolean): boolean {
     const key = `${stat?.dev}:${stat?.ino}`;
     if (stat?.isFile() && files.get(key)?.isOpen !== true) {
       files.set(key, { dev: stat.dev, bytes: stat.blocks * 512, inMemory, isOpen });
@@ -90,7 +89,7 @@ export function heldBy(pids: readonly number[]): Held {
         const carried = /^scm_fds: (\d+)/m.exec(readText(`/proc/${pid}/fdinfo/${fd}`) ?? '')?.[1] ?? '0';
         if (carried !== '0') missAll();
       }
-      if (target?.endsWith(DELETED) === true) add(`/proc/${pid}/fd/${fd}`, isInMemory(target), true);
+      if (target?.endsWith(DELETED) === true) add(statOf(`/proc/${pid}/fd/${fd}`), isInMemory(target), true);
     }
   }
 
@@ -103,8 +102,8 @@ export function heldBy(pids: readonly number[]): Held {
       if (looked.has(file)) continue;
       looked.add(file);
       const inMemory = isInMemory(name);
-      // Only root may follow these, and a mapping may have ended meanwhile.
-      if (!add(`/proc/${pid}/map_files/${range}`, inMemory, false)) unseen[inMemory ? 'inMemory' : 'onDisk'] = true;
+      const stat = statOfMapped(`/proc/${pid}/map_files/${range}`);
+      if (!add(stat, inMemory, false)) unseen[inMemory ? 'inMemory' : 'onDisk'] = true;
     }
   }
 }
@@ -134,3 +133,22 @@ function statOf(path: string): Stats | null {
     return null;
   }
 }
+
+/**
+ * Null for whoever is not root, and for a mapping that has ended. Opened first: a `stat` that is not permitted makes Node believe that
+ * the system has no times of birth, for all files from then on, and those tell one file from another.
+ */
+function statOfMapped(path: string): Stats | null {
+  let fd: number | null = null;
+  try {
+    fd = openSync(path, O_PATH);
+    return fstatSync(fd);
+  } catch {
+    return null;
+  } finally {
+    if (fd !== null) closeSync(fd);
+  }
+}
+
+/** Only to look at it. Node has no name for it. */
+const O_PATH = 0o10000000;
