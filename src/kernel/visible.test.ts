@@ -7,6 +7,8 @@ test('what can be seen stays as it is, and one unseen character among it is writ
   for (const [unseen, written] of [
     ['\r', '\\u000d'],
     ['\u200b', '\\u200b'],
+    ['\u034f', '\\u034f'],
+    ['\u{e0100}', '\\ue0100'],
     ['\u202e', '\\u202e'],
     ['\x7f', '\\u007f'],
     ['\u00a0', '\\u00a0'],

@@ -1,6 +1,6 @@
 /** What a person would not see, or would see as something else: controls, marks that turn the direction, odd spaces. */
 const UNSEEN =
-  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0\u2800]|(?! )\p{Zs}|[\ud800-\udfff](?![\udc00-\udfff])/gu;
+  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}|[\ud800-\udfff](?![\udc00-\udfff])/gu;
 
 /** Most texts: nothing in them needs a closer look. */
 const PLAIN = /^[ -~\n\t]*$/;

@@ -162,6 +162,7 @@ test('what a loop or a trap runs behind a cd is judged there as well', () => {
     'for i in 1 2; do cat config.json; cd .docker; done',
     "trap 'cat config.json' EXIT; cd .docker",
     'strings -n @.env f1',
+    'f() { cat config.json; }; trap f EXIT; cd .docker',
     "tr''ap 'cat config.json' EXIT; cd .docker",
     "$'\\x74rap' 'cat config.json' EXIT; cd .docker",
     "eval $'\\x74rap \\'cat config.json\\' EXIT'; cd .docker",

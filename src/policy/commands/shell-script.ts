@@ -25,7 +25,7 @@ export interface SimpleCommand {
   readonly redirections: readonly Redirection[];
   /** What a heredoc or a here-string gives it to read, as written; undefined without one. */
   readonly input: string | undefined;
-  /** It may run again behind what follows: it stands in a loop, or sets a trap. */
+  /** It may run again behind what follows: it stands in a loop or a function, or sets a trap. */
   readonly repeats: boolean;
 }
 
@@ -125,7 +125,8 @@ export function parseScript(source: string): ShellScript {
   }
 }
 
-const LOOPS: ReadonlySet<SyntaxNode['type']> = new Set(['For', 'While', 'Select', 'ArithmeticFor']);
+/** A function may be called again, too. */
+const LOOPS: ReadonlySet<SyntaxNode['type']> = new Set(['For', 'While', 'Select', 'ArithmeticFor', 'Function']);
 
 /** How many parentheses are open at once, in quotes too. */
 function deepestIn(source: string): number {

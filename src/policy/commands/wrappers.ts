@@ -37,9 +37,16 @@ function withEnvironment(args: readonly ShellWord[]): readonly Inner[] {
   const split = splitAt(args);
   const inner = split === -1 ? behind('env', args, env) : splitString(args.slice(split));
   const own = args.slice(0, split === -1 ? commandStart(args, env) : split + 1);
-  const names = inner.flatMap((one) => (one.kind === 'words' ? commandNames(one) : []));
-  if (!takesAway(own) || !names.some((each) => SHELLS.has(each) || each === 'git')) return inner;
+  if (!takesAway(own) || !inner.some(mayNeedVariables)) return inner;
   return [unseen('without variables that it takes away, programs of the project may run'), ...inner];
+}
+
+/** Any of its words may be what it starts in the end: what stands in front of it is not looked at here. */
+function mayNeedVariables(inner: Inner): boolean {
+  const words = inner.kind === 'words' ? inner.words : [];
+  return words
+    .map(({ value }) => value?.replace(/^.*\//s, '') ?? '')
+    .some((name) => SHELLS.has(name) || name === 'git');
 }
 
 /** A shell without PATH also looks in the folder it runs in, and git is told by variables what it must not start. */

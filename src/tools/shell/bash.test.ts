@@ -59,7 +59,7 @@ describe('a command in mode auto', () => {
   });
 
   test('a folder that looks like a repository runs nothing when git only reads', async () => {
-    const config = '[core]\n\tbare = false\n\tworktree = .\n\tfsmonitor = "echo RAN >&2; false"\n';
+    const config = '[core]\n\tbare = false\n\tworktree = ..\n\tfsmonitor = "echo RAN >&2; false"\n';
     await run(
       `mkdir -p odd/objects odd/refs; echo 'ref: refs/heads/main' > odd/HEAD; printf '%s' '${config}' > odd/config`,
     );
