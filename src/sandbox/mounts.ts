@@ -1,4 +1,4 @@
-import { lstatSync, readlinkSync } from 'node:fs';
+import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Limits, MountMode } from '../kernel/sandbox.ts';
 import { INSIDE_HOME } from './etc.ts';
@@ -31,7 +31,7 @@ export function systemArguments(given: {
 /** What depends on the run. In this order: a later mount lies on top of an earlier one. */
 export function runArguments(given: {
   folder: RuntimeFolder;
-  /** Folders and files of the host to show read-only. */
+  /** Folders and files of the host to show read-only. Those in the workspace are left out: it shows them as its policy says. */
   toolchains: readonly string[];
   /** Files in those to hide. */
   toolchainSecrets: readonly string[];
@@ -43,15 +43,17 @@ export function runArguments(given: {
   inWorkspace: readonly PlacedMount[];
 }): string[] {
   const { folder, workspace, mode, limits } = given;
+  const isElsewhere = (path: string): boolean => !isWithin(path, workspace) && !isWithin(realPath(path), workspace);
+  const toolchains = given.toolchains.filter(isElsewhere);
   const size = String(Math.max(4096, Math.floor(limits.tmpBytes)));
   return [
     ...['--size', size, '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
     ...['--size', size, '--perms', '1777', '--tmpfs', '/tmp', '--symlink', '/tmp', '/var/tmp'],
     ...['--size', size, '--tmpfs', INSIDE_HOME],
-    ...given.toolchains.flatMap(bindReadOnly),
-    ...given.toolchainSecrets.flatMap((path) => ['--ro-bind', folder.maskFile, path]),
+    ...toolchains.flatMap(bindReadOnly),
+    ...given.toolchainSecrets.filter(isElsewhere).flatMap((path) => ['--ro-bind', folder.maskFile, path]),
     ...[mode === 'live' ? '--bind' : '--ro-bind', workspace, workspace],
-    ...aliasLink(given),
+    ...aliasLink(given.alias, workspace, toolchains),
     ...given.inWorkspace.flatMap(({ option, source, point }) => [option, source, point]),
     // The root is a tmpfs without a size: nothing may be written there.
     ...['--remount-ro', '/'],
@@ -78,7 +80,7 @@ function onItself(option: PlacedMount['option'], path: string): PlacedMount {
   return { option, source: path, point: path };
 }
 
-function aliasLink({ alias, workspace, toolchains }: Parameters<typeof runArguments>[0]): string[] {
+function aliasLink(alias: string | null, workspace: string, toolchains: readonly string[]): string[] {
   const isTaken = toolchains.some((folder) => isWithin(alias ?? '/', folder));
   return alias === null || isTaken ? [] : ['--symlink', workspace, alias];
 }
@@ -88,6 +90,14 @@ export function countMounts(mode: MountMode, found: readonly Found[]): number {
   const held = found.filter(isHeld);
   const above = mode === 'live' ? new Set(held.flatMap(({ path }) => foldersAbove(path))).size : 0;
   return held.length + above;
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
 }
 
 function systemFolder(path: string): string[] {
