@@ -134,8 +134,10 @@ export function isMasked({ access, kind }: Found): boolean {
   return access === 'hidden' && kind !== 'link';
 }
 
+/** What lies deeper first: once a folder is covered, there is nothing in it to lie on. */
 function masks(folder: RuntimeFolder, workspace: string, found: readonly Found[]): PlacedMount[] {
-  return found.filter(isMasked).map(({ path, kind }) => ({
+  const masked = found.filter(isMasked).toSorted((a, b) => depth(b.path) - depth(a.path));
+  return masked.map(({ path, kind }) => ({
     option: '--ro-bind',
     source: kind === 'folder' ? folder.maskFolder : folder.maskFile,
     point: `${workspace}/${path}`,

@@ -102,6 +102,12 @@ describe('sensitive files', () => {
     expect((await at.sh('cat plain.txt')).stdout).toBe('');
   });
 
+  test('cannot be read in a hidden folder when a link with a hidden name leads there', async () => {
+    at.write('.aws/credentials', 'CANARY');
+    symlinkSync('.aws/credentials', join(at.workspace, '.env'));
+    expect((await at.sh('cat .env .aws/credentials; echo ran')).stdout).toBe('ran\n');
+  });
+
   test('cannot be read by a hard link in a folder that is otherwise not looked at', async () => {
     at.write('.env', 'CANARY');
     at.write('.aws/credentials', 'CANARY');
