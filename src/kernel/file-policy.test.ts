@@ -93,6 +93,19 @@ describe('the file policy', () => {
     expect(own.holdsProtected(path)).toBe(expected);
   });
 
+  test.each([
+    ['.docker', true],
+    ['pkg/.Config', true],
+    ['mine', true],
+    ['mine/any/folder', true],
+    ['mine.txt', false],
+    ['.vscode', false],
+    ['', false],
+  ])('knows whether hidden files would be looked for in %s: %s', (path, expected) => {
+    const own = createFilePolicy([{ pattern: 'mine/**/key.txt', access: 'hidden', reason: 'mine' }]);
+    expect(own.holdsHidden(path)).toBe(expected);
+  });
+
   test('a hidden folder hides what a later rule would show inside it', () => {
     const own = createFilePolicy([{ pattern: '.ssh/known_hosts', access: 'writable', reason: 'please' }]);
     expect(own.judge('.ssh/known_hosts').access).toBe('hidden');

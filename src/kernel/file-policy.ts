@@ -35,6 +35,8 @@ export interface FilePolicy {
   judgeEntry(folder: string, name: string): FileVerdict;
   /** Whether a rule protects something in a folder of this path. A link there would give it a path that no rule knows. */
   holdsProtected(path: string): boolean;
+  /** The same of rules that hide something. */
+  holdsHidden(path: string): boolean;
 }
 
 const KEYS = 'it looks like a private key';
@@ -105,7 +107,9 @@ const STRICTNESS: Record<FileAccess, number> = { writable: 0, 'read-only': 1, hi
 function filePolicy(rules: readonly FileRule[]): FilePolicy {
   const compiled = rules.map(compile).reverse();
   const mayMatch = byLastName(compiled);
-  const protectedIn = foldersNamed(rules.filter(({ access }) => access === 'read-only'));
+  const patterns = (access: FileAccess): string[] => rules.filter((rule) => rule.access === access).map(patternOf);
+  const protectedIn = anyOf(patterns('read-only').flatMap(foldersNamed));
+  const hiddenIn = anyOf(patterns('hidden').flatMap((pattern) => [...foldersNamed(pattern), ...foldersMeant(pattern)]));
 
   function judgeEntry(folder: string, name: string): FileVerdict {
     const lower = name.toLowerCase();
@@ -138,7 +142,11 @@ function filePolicy(rules: readonly FileRule[]): FilePolicy {
     return strictest;
   }
 
-  return { rules, judge, judgeEntry, holdsProtected: (path) => protectedIn.test(path.toLowerCase()) };
+  return {
+    ...{ rules, judge, judgeEntry },
+    holdsProtected: (path) => protectedIn.test(path.toLowerCase()),
+    holdsHidden: (path) => hiddenIn.test(path.toLowerCase()),
+  };
 }
 
 /**
@@ -197,13 +205,20 @@ function patternOf(rule: FileRule): string {
   return rule.pattern.toLowerCase().replace(/^\/+|\/+$/g, '');
 }
 
-/** The folders that patterns name on the way to what they match; none for `**`, which is any. */
-function foldersNamed(rules: readonly FileRule[]): RegExp {
-  const folders = rules.flatMap((rule) => {
-    const names = patternOf(rule).split('/');
-    return names.slice(0, -1).flatMap((name, i) => (name === '**' ? [] : [names.slice(0, i + 1).join('/')]));
-  });
-  return new RegExp(`^(?:${[...new Set(folders)].map(globSource).join('|') || '(?!)'})$`, 's');
+/** The folders that a pattern names on the way to what it matches; none for `**`, which is any. */
+function foldersNamed(pattern: string): string[] {
+  const names = pattern.split('/');
+  return names.slice(0, -1).flatMap((name, i) => (name === '**' ? [] : [names.slice(0, i + 1).join('/')]));
+}
+
+/** Those that `**` stands for, but not at the start: there a file matches under any path. */
+function foldersMeant(pattern: string): string[] {
+  const at = pattern.indexOf('/**/');
+  return at === -1 ? [] : [`${pattern.slice(0, at)}/**`];
+}
+
+function anyOf(patterns: readonly string[]): RegExp {
+  return new RegExp(`^(?:${[...new Set(patterns)].map(globSource).join('|') || '(?!)'})$`, 's');
 }
 
 /**

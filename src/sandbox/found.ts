@@ -1,3 +1,4 @@
+import type { Dirent } from 'node:fs';
 import type { FileRule } from '../kernel/file-policy.ts';
 import { fail, type Result } from '../kernel/result.ts';
 
@@ -20,6 +21,12 @@ export interface Found {
    * run: a package manager has to be able to replace it with all the folders above.
    */
   readonly linked?: true;
+}
+
+export function kindOf(entry: Dirent): Found['kind'] {
+  if (entry.isFile()) return 'file';
+  if (entry.isDirectory()) return 'folder';
+  return entry.isSymbolicLink() ? 'link' : 'other';
 }
 
 /** False for what is only compared after a run. */

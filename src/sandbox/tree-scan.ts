@@ -1,8 +1,9 @@
-import { accessSync, constants, type Dirent, lstatSync, readdirSync } from 'node:fs';
+import { accessSync, constants, lstatSync, readdirSync } from 'node:fs';
 import { type FilePolicy, type FileRule, type FileVerdict, isWalked } from '../kernel/file-policy.ts';
-import type { Found } from './found.ts';
+import { type Found, kindOf } from './found.ts';
 import { gitRule, isForGit, isRepository, namedByConfig } from './git-folders.ts';
 import { statOf } from './inside.ts';
+import { hiddenBelow } from './linked-folders.ts';
 import { otherNames } from './other-names.ts';
 import { isUnwalked, mayLeadUnwalked, unwalkedTarget } from './unwalked-targets.ts';
 
@@ -25,6 +26,8 @@ interface Folder {
   readonly found: readonly Found[];
   /** Links in it that may lead to a folder that is looked at only because of them. */
   readonly leads: readonly string[];
+  /** Links in it in place of a folder in which a rule hides something. */
+  readonly stands: readonly string[];
 }
 
 type Unread = 'gone' | 'unreadable' | 'failed';
@@ -54,6 +57,7 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
     const before = workspaces.get(workspace) ?? new Map<string, Folder>();
     const after = new Map<string, Folder>();
     const found: Found[] = [];
+    const stands: string[] = [];
     const queue = [''];
     let sliceStart = performance.now();
     for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
@@ -68,6 +72,7 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
       after.set(path, folder);
       for (const each of folder.found) found.push(each);
       for (const each of folder.below) queue.push(each);
+      for (const each of folder.stands) stands.push(each);
       for (const each of folder.leads) {
         // The host would go there by the link's name, as to any folder of the workspace.
         const target = unwalkedTarget(workspace, each);
@@ -79,7 +84,11 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
       }
     }
     workspaces.set(workspace, after);
-    const all = [...found, ...namedByConfig(workspace, found, home)];
+    const all = [
+      ...found,
+      ...namedByConfig(workspace, found, home),
+      ...unlisted(hiddenBelow(workspace, stands, policy), found),
+    ];
     const others = otherNames(workspace, all, () => names(workspace));
     return [...all, ...others, ...stillHidden(workspace, [...all, ...others])];
   }
@@ -113,11 +122,15 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
     }
   }
 
-  function judgeEntries(path: string, absolute: string): Pick<Folder, 'names' | 'below' | 'found' | 'leads'> {
+  function judgeEntries(
+    path: string,
+    absolute: string,
+  ): Pick<Folder, 'names' | 'below' | 'found' | 'leads' | 'stands'> {
     const names: string[] = [];
     const below: string[] = [];
     const found: Found[] = [];
     const leads: string[] = [];
+    const stands: string[] = [];
     const entries = readdirSync(absolute, { withFileTypes: true });
     for (const { name } of entries) names.push(name);
     const repository = isRepository(names);
@@ -140,8 +153,9 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
       else if (entry.isSocket()) found.push({ path: full, kind: 'other', access: 'hidden', rule: null, ...linked });
       if (kind === 'folder' && access !== 'hidden' && isWalked(full)) below.push(full);
       if (kind === 'link' && access !== 'hidden' && mayLeadUnwalked(full, `${absolute}/${name}`)) leads.push(full);
+      if (kind === 'link' && access !== 'hidden' && policy.holdsHidden(full)) stands.push(full);
     }
-    return { names, below, found, leads };
+    return { names, below, found, leads, stands };
   }
 
   function linkRule(path: string, kind: Found['kind']): FileRule | null {
@@ -156,13 +170,13 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
   return { find, names };
 }
 
+function unlisted(more: readonly Found[], found: readonly Found[]): Found[] {
+  if (more.length === 0) return [];
+  const hidden = new Set(found.filter(({ access }) => access === 'hidden').map(({ path }) => path));
+  return more.filter(({ path }) => !hidden.has(path));
+}
+
 /** Packages ship settings of editors, which nobody obeys there; a planted repository is obeyed wherever a link leads to it. */
 function mattersInPackages(path: string, { access, rule }: FileVerdict): boolean {
   return access === 'hidden' || isForGit(path, rule);
-}
-
-function kindOf(entry: Dirent): Found['kind'] {
-  if (entry.isFile()) return 'file';
-  if (entry.isDirectory()) return 'folder';
-  return entry.isSymbolicLink() ? 'link' : 'other';
 }

@@ -14,7 +14,7 @@ export interface Spot {
   readonly path: string;
   /** Of the name itself; null when nothing is there. */
   readonly stat: Stats | null;
-  /** Links that were followed on the way, by their own paths, and after them the path that was asked for. */
+  /** Links that were followed on the way, by their own paths, and after them the path that was asked for and what each link made of it. */
   readonly via: readonly string[];
   /** Folders that were made on the way, outermost first. */
   readonly made: readonly string[];
@@ -46,6 +46,7 @@ const MAX_LINKS = 40;
  */
 export function walk(root: Folder, names: RootNames, wanted: readonly string[], options: WalkOptions): Result<Spot> {
   const via: string[] = [];
+  const meant: string[] = [];
   const made: string[] = [];
   let done: string[] = [];
   let pending = [...wanted];
@@ -81,6 +82,7 @@ export function walk(root: Folder, names: RootNames, wanted: readonly string[], 
       if (inside === undefined) return escaped();
       if (target.startsWith('/')) done = [];
       pending = [...namesOf(inside), ...pending];
+      meant.push(namesOf(posix.join(...done, ...pending)).join('/'));
       restart();
     }
   } catch (thrown) {
@@ -137,9 +139,9 @@ export function walk(root: Folder, names: RootNames, wanted: readonly string[], 
     return ok({ ...spot, path, via: followed(), made });
   }
 
-  /** Where the real place is not walked, only the path by the links tells what it is to the host. */
+  /** Where the real place is not walked, or a link stands in place of a folder that a rule names, only the paths by the links tell what it is to the host. */
   function followed(): string[] {
-    return via.length === 0 ? via : [...via, given];
+    return via.length === 0 ? via : [...via, given, ...meant];
   }
 
   function escaped(): Result<never> {
