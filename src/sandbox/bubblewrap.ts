@@ -17,7 +17,7 @@ import { createQueue } from './queue.ts';
 import { type CheckedRequest, checkRequest } from './request.ts';
 import { checkSize } from './request-size.ts';
 import { CLOSED } from './supervise.ts';
-import { type Memory, remember, type Swept, sweep } from './sweep.ts';
+import { isFreshSince, type Memory, remember, type Swept, sweep } from './sweep.ts';
 import { createTreeScan } from './tree-scan.ts';
 
 /**
@@ -120,11 +120,14 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
 
   async function sweepAll(given: { workspace: string; found: Found[]; memory: Memory; before: Names }): Promise<Swept> {
     const { workspace } = given;
-    const after = await findIn(workspace);
+    const isFresh = isFreshSince(workspace, given.memory);
+    const after = await findIn(workspace, isFresh);
     const first = sweep(workspace, given.found, after, given.memory);
     // Under its new name there may be more to find in it.
     const isRenamed = after.some(({ because }) => because === 'unnameable');
-    const second = isRenamed ? sweep(workspace, given.found, await findIn(workspace), given.memory) : NOTHING_SWEPT;
+    const second = isRenamed
+      ? sweep(workspace, given.found, await findIn(workspace, isFresh), given.memory)
+      : NOTHING_SWEPT;
     const disarmed = await disarmNewFiles(workspace, given.before, scan.names(workspace));
     return {
       quarantined: [first, second, disarmed].flatMap((each) => each.quarantined),
@@ -138,8 +141,8 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
   }
 
   /** Without the placeholders, which are there only because runs are. */
-  async function findIn(workspace: string): Promise<Found[]> {
-    const found = await scan.find(workspace);
+  async function findIn(workspace: string, isFresh?: (hidden: Found) => boolean): Promise<Found[]> {
+    const found = await scan.find(workspace, isFresh);
     return found.filter(({ path, rule }) => rule?.missing !== 'block' || !isPlaceholder(`${workspace}/${path}`));
   }
 

@@ -23,7 +23,7 @@ export interface Found {
   readonly linked?: true;
 }
 
-export function kindOf(entry: Dirent): Found['kind'] {
+export function kindOf(entry: Pick<Dirent, 'isFile' | 'isDirectory' | 'isSymbolicLink'>): Found['kind'] {
   if (entry.isFile()) return 'file';
   if (entry.isDirectory()) return 'folder';
   return entry.isSymbolicLink() ? 'link' : 'other';

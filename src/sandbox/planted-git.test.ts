@@ -74,6 +74,23 @@ describe('git on the host runs nothing that a run planted', () => {
       'as the common folder of a submodule',
       `${SHAPE('node_modules/e')}; mkdir -p .git/modules/x; echo 'ref: refs/heads/main' > .git/modules/x/HEAD; echo ../../../node_modules/e > .git/modules/x/commondir; echo 'gitdir: ../.git/modules/x' > sub/.git`,
     ],
+    ['in a new folder with a hidden name', `rm -r sub; ${SHAPE('.composer/e/.git')}; ln -s .composer/e sub`],
+    [
+      'behind a link in a new folder with a hidden name',
+      `rm -r sub; ${SHAPE('node_modules/e/.git')}; mkdir .composer; ln -s ../node_modules .composer/n; ln -s .composer/n/e sub`,
+    ],
+    [
+      'behind a link with a hidden name',
+      `rm -r sub; ${SHAPE('node_modules/e/.git')}; ln -s node_modules .env; ln -s .env/e sub`,
+    ],
+    [
+      'in a folder whose name is no text, beside one with the name it is read as',
+      `rm -r sub; x=$(printf 'x\\377'); mkdir "$(printf 'x\\357\\277\\275')"; ${SHAPE('"$x"/.git')}; ln -s "$x" sub`,
+    ],
+    [
+      'behind a link whose name is no text',
+      `rm -r sub; ${SHAPE('node_modules/e/.git')}; x=$(printf 'x\\377'); ln -s node_modules "$x"; ln -s "$x/e" sub`,
+    ],
   ])('%s', async (_how, script) => {
     const { quarantined } = await at.sh(script);
     expect(quarantined).not.toEqual([]);

@@ -15,7 +15,7 @@ import type { Proxy as RunProxy } from './proxy.ts';
 import type { CheckedRequest } from './request.ts';
 import { withinHardLimit } from './request-size.ts';
 import { seatbeltProfile } from './seatbelt-profile.ts';
-import { remember, sweep } from './sweep.ts';
+import { isFreshSince, remember, sweep } from './sweep.ts';
 import { findToolchains } from './toolchains.ts';
 import { createTreeScan } from './tree-scan.ts';
 
@@ -72,7 +72,12 @@ export function createSeatbelt(options: SeatbeltOptions): Sandbox {
       rmSync(privateFolder, { recursive: true, force: true });
       const uses = door?.proxy.uses() ?? [];
       if (!live) return { network: uses, changes: null, quarantined: [], notes: [] };
-      const { quarantined, left } = sweep(workspace, found, await scan.find(workspace), memory);
+      const { quarantined, left } = sweep(
+        workspace,
+        found,
+        await scan.find(workspace, isFreshSince(workspace, memory)),
+        memory,
+      );
       const changes = request.changes === 'report' ? await changesSince() : null;
       const note = `The run left ${left.join(', ')}, which could not be put aside: look at it before you use git or an editor there.`;
       return { network: uses, changes, quarantined, notes: left.length === 0 ? [] : [note] };

@@ -3,6 +3,7 @@ import { chmodSync, lstatSync, readdirSync, renameSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { failpoint } from '../kernel/failpoint.ts';
 import type { Quarantined } from '../kernel/sandbox.ts';
+import { isText } from './folder-entries.ts';
 import { type Found, isHeld } from './found.ts';
 import { addsNoRisk, isHarmlessGitConfig } from './git-config.ts';
 import {
@@ -33,11 +34,23 @@ export interface Swept {
 
 export function remember(workspace: string, found: readonly Found[]): Memory {
   return new Map(
-    found.filter(isSwept).map((each) => {
-      const state = each.access === 'read-only' ? stateOf(workspace, each) : undefined;
-      return [each.path, { state, identity: identityOf(`${workspace}/${each.path}`) }];
-    }),
+    found
+      .filter((each) => isSwept(each) || isHiddenFolder(each))
+      .map((each) => {
+        const state = each.access === 'read-only' ? stateOf(workspace, each) : undefined;
+        return [each.path, { state, identity: identityOf(`${workspace}/${each.path}`) }];
+      }),
   );
+}
+
+function isHiddenFolder({ access, kind, because }: Found): boolean {
+  return access === 'hidden' && kind === 'folder' && because === undefined;
+}
+
+/** Whether a hidden folder is another than before: then the run could write into it. */
+export function isFreshSince(workspace: string, memory: Memory): (hidden: Found) => boolean {
+  return (found) =>
+    isHiddenFolder(found) && memory.get(found.path)?.identity !== identityOf(`${workspace}/${found.path}`);
 }
 
 function isSwept({ access, because }: Found): boolean {
@@ -63,11 +76,13 @@ export function sweep(workspace: string, before: readonly Found[], after: readon
     .filter(({ because, path }) => because !== 'target' || known.has(path))
     .filter(isChanged)
     .flatMap((found) => judge(workspace, found, memory.get(found.path)?.state));
-  const moved = planted.map(({ path, reason }) => ({ path, reason, movedTo: moveAside(workspace, path) }));
+  const moved = planted.map((each) => ({ ...each, movedTo: moveAside(workspace, each) }));
   return {
     quarantined: moved.flatMap(({ path, reason, movedTo }) => (movedTo === null ? [] : [{ path, movedTo, reason }])),
     left: [
-      ...moved.filter(({ path, movedTo }) => movedTo === null && statOf(`${workspace}/${path}`)),
+      ...moved.filter(
+        ({ path, movedTo, isNoText }) => movedTo === null && (isNoText || statOf(`${workspace}/${path}`)),
+      ),
       ...after.filter(({ because }) => because === 'failed'),
     ].map(({ path }) => path || '.'),
   };
@@ -87,6 +102,8 @@ function isOther(workspace: string, found: Found, before: Remembered | undefined
 interface Planted {
   readonly path: string;
   readonly reason: string;
+  /** Its path is only nearly right, and may be that of something else. */
+  readonly isNoText?: true;
 }
 
 function judge(workspace: string, found: Found, before: string | undefined): Planted[] {
@@ -94,7 +111,7 @@ function judge(workspace: string, found: Found, before: string | undefined): Pla
   const reason = found.rule?.reason ?? 'the host would obey it';
   if (found.because === 'unreadable') return [{ path, reason: 'nobody can look into it' }];
   if (found.because === 'unnameable')
-    return [{ path, reason: 'its name is no text, so that nothing can be hidden in it' }];
+    return [{ path, reason: 'its name is no text, so that nothing can be hidden in it', isNoText: true }];
   if (isGitHooks(found)) {
     const known = new Set(before?.split('\n'));
     const isKnown = (name: string): boolean => known.size > 0 && known.has(hookState(workspace, path, name));
@@ -116,7 +133,7 @@ const SUFFIX = '.quarantined';
 const PUT_ASIDE = /\.quarantined(-\d)?$/;
 
 /** The new path, or null when it could not be renamed. */
-function moveAside(workspace: string, path: string): string | null {
+function moveAside(workspace: string, { path, isNoText }: Planted): string | null {
   const name = basename(path);
   const movedTo = inFolder(workspace, dirname(path), (folder) => {
     const candidates = [1, 2, 3, 4, 5].map((i) => `${name}${SUFFIX}${i === 1 ? '' : `-${i}`}`);
@@ -124,7 +141,9 @@ function moveAside(workspace: string, path: string): string | null {
     const free = candidates.find((each) => each.length < 200 && statOf(`${folder}/${each}`) === undefined);
     const target = free ?? `${randomBytes(8).toString('hex')}${SUFFIX}`;
     failpoint('sandbox.before_rename');
-    whileWritable(folder, () => renameSync(bytesOf(folder, name), `${folder}/${target}`));
+    whileWritable(folder, () =>
+      renameSync(isNoText ? bytesOf(folder, name) : `${folder}/${name}`, `${folder}/${target}`),
+    );
     failpoint('sandbox.after_rename');
     return [target];
   })[0];
@@ -132,12 +151,11 @@ function moveAside(workspace: string, path: string): string | null {
   return dirname(path) === '.' ? movedTo : `${dirname(path)}/${movedTo}`;
 }
 
-/** The path of an entry, also of one whose name is no text and was only read as nearly this. */
+/** The path of an entry whose name is no text and is read as this. */
 function bytesOf(folder: string, name: string): Buffer {
-  const path = Buffer.from(`${folder}/${name}`);
-  if (statOf(`${folder}/${name}`) !== undefined) return path;
-  const found = readdirSync(folder, { encoding: 'buffer' }).find((each) => each.toString('utf8') === name);
-  return found === undefined ? path : Buffer.concat([Buffer.from(`${folder}/`), found]);
+  const names = readdirSync(folder, { encoding: 'buffer' });
+  const found = names.find((each) => each.toString() === name && !isText(each));
+  return Buffer.concat([Buffer.from(`${folder}/`), found ?? Buffer.from(name)]);
 }
 
 /** A run may take the right to write in a folder away from us; what is ours can be given back. */

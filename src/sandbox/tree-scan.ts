@@ -1,5 +1,6 @@
-import { accessSync, constants, lstatSync, readdirSync } from 'node:fs';
+import { accessSync, constants, lstatSync } from 'node:fs';
 import { type FilePolicy, type FileRule, type FileVerdict, isWalked } from '../kernel/file-policy.ts';
+import { entriesOf } from './folder-entries.ts';
 import { type Found, kindOf } from './found.ts';
 import { gitRule, isForGit, isRepository, namedByConfig } from './git-folders.ts';
 import { statOf } from './inside.ts';
@@ -8,9 +9,12 @@ import { otherNames } from './other-names.ts';
 import { isUnwalked, mayLeadUnwalked, unwalkedTarget } from './unwalked-targets.ts';
 
 export interface TreeScan {
-  /** Everything in the workspace that needs a mount of its own. Reads only folders that changed since the last time. */
-  find(workspace: string): Promise<readonly Found[]>;
-  /** Names by folder as of the last `find`, for telling what was deleted. */
+  /**
+   * Everything in the workspace that needs a mount of its own. Reads only folders that changed since the last time.
+   * Hidden folders are not looked into, except those that `isFresh` picks: of them, what the host would obey is found, too.
+   */
+  find(workspace: string, isFresh?: (hidden: Found) => boolean): Promise<readonly Found[]>;
+  /** Names by folder as of the last `find`, for telling what was deleted. Without those in hidden folders. */
   names(workspace: string): ReadonlyMap<string, readonly string[]>;
 }
 
@@ -30,12 +34,11 @@ interface Folder {
   readonly stands: readonly string[];
 }
 
+type Judged = Pick<Folder, 'names' | 'below' | 'found' | 'leads' | 'stands'>;
 type Unread = 'gone' | 'unreadable' | 'failed';
 
 /** Let other work run after so long: a first scan of a large tree takes longer than one turn may. */
 const SLICE_MS = 8;
-/** What bytes that are no text are read as. */
-const NO_TEXT = '\uFFFD';
 /** A change within the clock's granularity after a folder was read would not show; such a folder is read again. */
 const CLOCK_MS = 50;
 
@@ -53,25 +56,38 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
   const workspaces = new Map<string, Map<string, Folder>>();
   const targets = new Map<string, Map<string, Found>>();
 
-  async function find(workspace: string): Promise<readonly Found[]> {
+  async function find(workspace: string, isFresh?: (hidden: Found) => boolean): Promise<readonly Found[]> {
     const before = workspaces.get(workspace) ?? new Map<string, Folder>();
     const after = new Map<string, Folder>();
     const found: Found[] = [];
     const stands: string[] = [];
     const queue = [''];
+    /** In hidden folders. */
+    const covered = new Set<string>();
+    const looked = new Set<string>();
     let sliceStart = performance.now();
     for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
-      if (after.has(path)) continue;
+      if (after.has(path) || looked.has(path)) continue;
+      const isCovered = covered.has(path);
       const known = before.get(path);
-      const read = readFolder(workspace, path, known);
+      const read = readFolder(workspace, path, known, isCovered);
       if (read === 'gone') continue;
       if (typeof read === 'string') found.push({ path, kind: 'folder', access: 'hidden', rule: null, because: read });
       // What was known of it before still counts: nothing in it is taken for deleted.
       const folder = read === 'failed' ? known : read;
       if (folder === undefined || folder === 'unreadable') continue;
-      after.set(path, folder);
-      for (const each of folder.found) found.push(each);
-      for (const each of folder.below) queue.push(each);
+      if (isCovered) looked.add(path);
+      else after.set(path, folder);
+      for (const each of folder.found) {
+        found.push(each);
+        if (each.access !== 'hidden' || each.kind !== 'folder' || !isFresh?.(each)) continue;
+        covered.add(each.path);
+        queue.push(each.path);
+      }
+      for (const each of folder.below) {
+        if (isCovered) covered.add(each);
+        queue.push(each);
+      }
       for (const each of folder.stands) stands.push(each);
       for (const each of folder.leads) {
         // The host would go there by the link's name, as to any folder of the workspace.
@@ -104,7 +120,7 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
     return [...before.values()].filter(({ path }) => !paths.has(path) && statOf(`${workspace}/${path}`) !== undefined);
   }
 
-  function readFolder(workspace: string, path: string, known: Folder | undefined): Folder | Unread {
+  function readFolder(workspace: string, path: string, known: Folder | undefined, isCovered: boolean): Folder | Unread {
     const absolute = known?.absolute ?? (path === '' ? workspace : `${workspace}/${path}`);
     try {
       const { ctimeMs, ino } = lstatSync(absolute);
@@ -113,7 +129,7 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
       }
       const readAtMs = Date.now();
       accessSync(absolute, constants.R_OK | constants.X_OK);
-      return { absolute, ...judgeEntries(path, absolute), changedMs: ctimeMs, inode: ino, readAtMs };
+      return { absolute, ...judgeEntries(path, absolute, isCovered), changedMs: ctimeMs, inode: ino, readAtMs };
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       // One that is too deep to be named can be neither mounted on nor reached by anybody's path.
@@ -122,40 +138,47 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
     }
   }
 
-  function judgeEntries(
-    path: string,
-    absolute: string,
-  ): Pick<Folder, 'names' | 'below' | 'found' | 'leads' | 'stands'> {
-    const names: string[] = [];
+  function judgeEntries(path: string, absolute: string, isCovered: boolean): Judged {
     const below: string[] = [];
     const found: Found[] = [];
     const leads: string[] = [];
     const stands: string[] = [];
-    const entries = readdirSync(absolute, { withFileTypes: true });
-    for (const { name } of entries) names.push(name);
+    const { names, entries, unnameable } = entriesOf(absolute);
     const repository = isRepository(names);
-    const linked = isUnwalked(path) ? ({ linked: true } as const) : {};
+    const linked = isCovered || isUnwalked(path) ? ({ linked: true } as const) : {};
     for (const entry of entries) {
       const { name } = entry;
       const kind = kindOf(entry);
       const full = path === '' ? name : `${path}/${name}`;
-      const verdict = policy.judgeEntry(path, name);
-      const further = verdict.rule === null ? (gitRule(name, kind, repository) ?? linkRule(full, kind)) : null;
-      const judged = further === null ? verdict : { access: further.access, rule: further };
-      const { access, rule } = linked.linked && !mattersInPackages(full, judged) ? WRITABLE : judged;
-      const matters = kind === 'folder' || access !== 'writable';
-      if (matters && name.includes(NO_TEXT) && statOf(`${absolute}/${name}`) === undefined) {
-        found.push({ path: full, kind, access: 'hidden', rule: null, because: 'unnameable' });
-        continue;
-      }
-      if (access !== 'writable') found.push({ path: full, kind, access, rule, ...linked });
-      // A socket is a door to whatever process of the host listens on it.
-      else if (entry.isSocket()) found.push({ path: full, kind: 'other', access: 'hidden', rule: null, ...linked });
-      if (kind === 'folder' && access !== 'hidden' && isWalked(full)) below.push(full);
-      if (kind === 'link' && access !== 'hidden' && mayLeadUnwalked(full, `${absolute}/${name}`)) leads.push(full);
-      if (kind === 'link' && access !== 'hidden' && policy.holdsHidden(full)) stands.push(full);
+      const judged = judge(path, name, kind, repository);
+      const isNothing = linked.linked && !isCovered && !mattersInPackages(full, judged);
+      const { access, rule } = isNothing ? WRITABLE : judged;
+      const isHidden = access === 'hidden' || (access === 'writable' && entry.isSocket());
+      // What is in a hidden folder is hidden with it.
+      if (isHidden && !isCovered)
+        found.push({ path: full, kind, access: 'hidden', rule: access === 'hidden' ? rule : null, ...linked });
+      else if (access === 'read-only') found.push({ path: full, kind, access, rule, ...linked });
+      if (kind === 'folder' && (isCovered || !isHidden) && isWalked(full)) below.push(full);
+      if (kind !== 'link') continue;
+      if (mayLeadUnwalked(full, `${absolute}/${name}`)) leads.push(full);
+      if (!isHidden && policy.holdsHidden(full)) stands.push(full);
+    }
+    for (const { entry, name, bytes } of unnameable) {
+      const kind = kindOf(entry);
+      const full = path === '' ? name : `${path}/${name}`;
+      const isWritable = judge(path, name, kind, repository).access === 'writable';
+      if (isWritable && kind !== 'folder' && !(kind === 'link' && mayLeadUnwalked(full, bytes))) continue;
+      found.push({ path: full, kind, access: 'hidden', rule: null, because: 'unnameable' });
     }
     return { names, below, found, leads, stands };
+  }
+
+  function judge(folder: string, name: string, kind: Found['kind'], isRepository: boolean): FileVerdict {
+    const verdict = policy.judgeEntry(folder, name);
+    if (verdict.rule !== null) return verdict;
+    const full = folder === '' ? name : `${folder}/${name}`;
+    const rule = gitRule(name, kind, isRepository) ?? linkRule(full, kind);
+    return rule === null ? verdict : { access: rule.access, rule };
   }
 
   function linkRule(path: string, kind: Found['kind']): FileRule | null {

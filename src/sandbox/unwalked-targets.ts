@@ -9,7 +9,7 @@ const UNWALKED = /(?:^|\/)(?:node_modules|\.git)(?:\/|$)/i;
  * Whether a link may lead into a folder that is not walked, by what it says: to resolve every link would take longer. One
  * that leads there by another link need not tell, since that one does.
  */
-export function mayLeadUnwalked(path: string, absolute: string): boolean {
+export function mayLeadUnwalked(path: string, absolute: string | Buffer): boolean {
   if (!isWalked(path)) return false;
   try {
     return UNWALKED.test(`${dirname(path)}/${readlinkSync(absolute)}`);
