@@ -189,7 +189,7 @@ function strictly(candidates: readonly CompiledRule[]): FileVerdict {
 interface CompiledRule {
   rule: FileRule;
   nameOnly: boolean;
-  /** What the last name of a matching path looks like, as the source of a regular expression. */
+  /** What the last name of a matching path looks like, as a glob. */
   last: string;
   whole: (path: string) => boolean;
 }
@@ -198,7 +198,7 @@ function compile(rule: FileRule): CompiledRule {
   const pattern = patternOf(rule);
   const last = pattern.slice(pattern.lastIndexOf('/') + 1);
   const nameOnly = !rule.pattern.replace(/\/+$/, '').includes('/');
-  return { rule, nameOnly, last: globSource(last), whole: pathMatcher(pattern) };
+  return { rule, nameOnly, last, whole: pathMatcher(pattern) };
 }
 
 function patternOf(rule: FileRule): string {
@@ -222,17 +222,26 @@ function anyOf(patterns: readonly string[]): RegExp {
 }
 
 /**
- * Almost no name in a tree matches anything, and a tree has many: one regular expression over all rules says so.
- * A writable rule alone changes nothing, so it does not make a name a candidate.
+ * Almost no name in a tree matches anything, and a tree has many: one regular expression over all rules says so, beside
+ * those about how a name ends, for which it would try every place in a long name. A writable rule alone changes nothing, so
+ * it does not make a name a candidate.
  */
 function byLastName(compiled: readonly CompiledRule[]): (name: string) => readonly CompiledRule[] {
-  const strict = compiled.filter(({ rule }) => rule.access !== 'writable');
-  const any = new RegExp(`^(?:${strict.map(({ last }) => last).join('|')})$`, 's');
-  const names = compiled.map((rule) => ({ rule, regex: new RegExp(`^${rule.last}$`, 's') }));
+  const strict = compiled.filter(({ rule }) => rule.access !== 'writable').map(({ last }) => last);
+  const ends = strict.filter((last) => ENDING.test(last)).map((last) => last.slice(1));
+  const any = anyOf(strict.filter((last) => !ENDING.test(last)));
+  const names = compiled.map((rule) => ({ rule, regex: anyOf([rule.last]) }));
   return (name) => {
-    if (!any.test(name)) return NONE;
+    if (!any.test(name) && !endsWithAny(name, ends)) return NONE;
     return names.filter(({ regex }) => regex.test(name)).map(({ rule }) => rule);
   };
+}
+
+const ENDING = /^\*[^*?/]+$/;
+
+function endsWithAny(name: string, ends: readonly string[]): boolean {
+  for (const end of ends) if (name.endsWith(end)) return true;
+  return false;
 }
 
 /** A glob as the source of a regular expression: `*` and `?` stay in a folder, `**` does not. */

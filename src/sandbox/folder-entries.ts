@@ -1,6 +1,7 @@
-import { type Dirent, readdirSync } from 'node:fs';
+import { accessSync, closeSync, constants, type Dirent, fstatSync, openSync, readdirSync, type Stats } from 'node:fs';
+import { openInside } from './inside.ts';
 
-export interface FolderEntries {
+interface FolderEntries {
   readonly names: readonly string[];
   readonly entries: readonly Dirent[];
   /** Those whose names are no text: what they are read as may be the name of another entry. */
@@ -18,7 +19,66 @@ interface Unnameable {
 /** What bytes that are no text are read as. */
 const NO_TEXT = '\uFFFD';
 
-export function entriesOf(folder: string): FolderEntries {
+export interface Listed extends FolderEntries {
+  readonly absolute: string;
+  /** From before it was read. */
+  readonly stat: Stats;
+}
+
+export interface FolderReader extends Disposable {
+  /** Throws what the system throws, also where it may be listed but not searched. */
+  read(path: string): Listed;
+}
+
+/** Most folders are read after others of the same parent. */
+const MOST_PARENTS = 8;
+const FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+
+/** Reads folders of the workspace and no others, whatever a run that goes on puts in their place or in that of those above. */
+export function createFolderReader(workspace: string): FolderReader {
+  const parents = new Map<string, number>();
+  const uid = process.getuid?.();
+
+  function parentOf(path: string): number {
+    const parent = path.slice(0, Math.max(0, path.lastIndexOf('/')));
+    const known = parents.get(parent);
+    if (known !== undefined) return known;
+    const fd = openInside(workspace, parent);
+    const [oldest] = parents.size < MOST_PARENTS ? [] : parents;
+    if (oldest !== undefined) {
+      closeSync(oldest[1]);
+      parents.delete(oldest[0]);
+    }
+    parents.set(parent, fd);
+    return fd;
+  }
+
+  function open(path: string): number {
+    if (path === '' || process.platform !== 'linux') return openInside(workspace, path);
+    return openSync(`/proc/self/fd/${parentOf(path)}/${path.slice(path.lastIndexOf('/') + 1)}`, FLAGS);
+  }
+
+  return {
+    read(path) {
+      const fd = open(path);
+      try {
+        const stat = fstatSync(fd);
+        const absolute = join(workspace, path);
+        const at = process.platform === 'linux' ? `/proc/self/fd/${fd}` : absolute;
+        if (stat.uid !== uid || (stat.mode & 0o100) === 0) accessSync(at, constants.X_OK);
+        return { ...entriesOf(at, absolute), stat, absolute };
+      } finally {
+        closeSync(fd);
+      }
+    },
+    [Symbol.dispose]() {
+      for (const fd of parents.values()) closeSync(fd);
+      parents.clear();
+    },
+  };
+}
+
+function entriesOf(folder: string, absolute: string): FolderEntries {
   const entries = readdirSync(folder, { withFileTypes: true });
   const names: string[] = [];
   let isOdd = false;
@@ -26,16 +86,15 @@ export function entriesOf(folder: string): FolderEntries {
     names.push(name);
     if (name.includes(NO_TEXT)) isOdd = true;
   }
-  return isOdd ? entriesByBytes(folder) : { names, entries, unnameable: [] };
+  return isOdd ? entriesByBytes(folder, absolute) : { names, entries, unnameable: [] };
 }
-
-function entriesByBytes(folder: string): FolderEntries {
+function entriesByBytes(folder: string, absolute: string): FolderEntries {
   const all = readdirSync(folder, { withFileTypes: true, encoding: 'buffer' });
   const unnameable = all
     .filter(({ name }) => !isText(name))
     .map((entry) => ({
       ...{ entry, name: entry.name.toString() },
-      bytes: Buffer.concat([Buffer.from(`${folder}/`), entry.name]),
+      bytes: Buffer.concat([Buffer.from(`${absolute}/`), entry.name]),
     }));
   const entries = all
     .filter(({ name }) => isText(name))
@@ -46,4 +105,8 @@ function entriesByBytes(folder: string): FolderEntries {
 /** Whether a name can be given as a string. */
 export function isText(bytes: Buffer): boolean {
   return Buffer.from(bytes.toString()).equals(bytes);
+}
+
+function join(folder: string, path: string): string {
+  return path === '' ? folder : `${folder}/${path}`;
 }

@@ -24,14 +24,14 @@ const IN_ANY_REPOSITORY = new Set(['config', 'config.worktree', 'commondir', 'ho
 
 /** The rule for an entry of a folder with these names, when git gives it a meaning that its name alone does not tell. */
 export function gitRule(name: string, kind: Found['kind'], isRepository: boolean): FileRule | null {
-  const lower = name.toLowerCase();
-  if (lower === '.git' && kind !== 'folder') return GIT_FILE;
-  return isRepository && IN_ANY_REPOSITORY.has(lower) ? IN_GIT : null;
+  if (kind !== 'folder' && name.length === 4 && name.toLowerCase() === '.git') return GIT_FILE;
+  return isRepository && IN_ANY_REPOSITORY.has(name.toLowerCase()) ? IN_GIT : null;
 }
 
 /** What git itself asks of a folder before it takes it for a repository. */
 export function isRepository(names: readonly string[]): boolean {
-  const has = (name: string): boolean => names.some((each) => each.toLowerCase() === name);
+  const has = (name: string): boolean =>
+    names.some((each) => each.length === name.length && each.toLowerCase() === name);
   return has('head') && (has('commondir') || (has('objects') && has('refs')));
 }
 

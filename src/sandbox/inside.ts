@@ -28,24 +28,37 @@ export function readTextInside(workspace: string, path: string): string | null {
 
 /** Calls `use` with a path that stays this very folder whatever happens to its name. Empty when it cannot be reached. */
 export function inFolder<T>(workspace: string, path: string, use: (folder: string) => T[]): T[] {
-  const open: number[] = [];
-  let at = workspace;
-  const enter = (folder: string, flags: number): void => {
-    open.push(openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | flags));
-    // Where there are no such names, a folder on the way could be swapped after it was looked at.
-    at = process.platform === 'linux' ? `/proc/self/fd/${open.at(-1)}` : folder;
-  };
+  let fd: number | undefined;
   try {
-    enter(workspace, constants.O_NOFOLLOW);
-    for (const name of path.split('/').filter((each) => each !== '.' && each !== '')) {
-      enter(`${at}/${name}`, constants.O_NOFOLLOW);
-    }
-    return use(at);
+    fd = openInside(workspace, path);
+    return use(pathOf(fd, path === '.' || path === '' ? workspace : `${workspace}/${path}`));
   } catch {
     return [];
   } finally {
-    for (const fd of open) closeSync(fd);
+    if (fd !== undefined) closeSync(fd);
   }
+}
+
+/** Opens a folder from one to the next, and none that is a link. Throws what the system throws. */
+export function openInside(workspace: string, path: string): number {
+  const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+  let fd = openSync(workspace, flags);
+  let at = workspace;
+  for (const name of path.split('/').filter((each) => each !== '.' && each !== '')) {
+    const above = fd;
+    try {
+      fd = openSync(`${pathOf(above, at)}/${name}`, flags);
+    } finally {
+      closeSync(above);
+    }
+    at = `${at}/${name}`;
+  }
+  return fd;
+}
+
+/** Where there are no names for open files, a folder on the way could be swapped after it was looked at. */
+function pathOf(fd: number, path: string): string {
+  return process.platform === 'linux' ? `/proc/self/fd/${fd}` : path;
 }
 
 /** Stays the same when a file is written or renamed, and not when another one takes its name. */

@@ -1,6 +1,6 @@
-import { accessSync, constants, lstatSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { type FilePolicy, type FileRule, type FileVerdict, isWalked } from '../kernel/file-policy.ts';
-import { entriesOf } from './folder-entries.ts';
+import { createFolderReader, type FolderReader, type Listed } from './folder-entries.ts';
 import { type Found, kindOf } from './found.ts';
 import { gitRule, isForGit, isRepository, namedByConfig } from './git-folders.ts';
 import { statOf } from './inside.ts';
@@ -64,13 +64,14 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
     const queue = [''];
     /** In hidden folders. */
     const covered = new Set<string>();
+    using reader = createFolderReader(workspace);
     const looked = new Set<string>();
     let sliceStart = performance.now();
     for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
       if (after.has(path) || looked.has(path)) continue;
       const isCovered = covered.has(path);
       const known = before.get(path);
-      const read = readFolder(workspace, path, known, isCovered);
+      const read = readFolder(reader, path, known, isCovered);
       if (read === 'gone') continue;
       if (typeof read === 'string') found.push({ path, kind: 'folder', access: 'hidden', rule: null, because: read });
       // What was known of it before still counts: nothing in it is taken for deleted.
@@ -120,37 +121,41 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
     return [...before.values()].filter(({ path }) => !paths.has(path) && statOf(`${workspace}/${path}`) !== undefined);
   }
 
-  function readFolder(workspace: string, path: string, known: Folder | undefined, isCovered: boolean): Folder | Unread {
-    const absolute = known?.absolute ?? (path === '' ? workspace : `${workspace}/${path}`);
+  function readFolder(
+    reader: FolderReader,
+    path: string,
+    known: Folder | undefined,
+    isCovered: boolean,
+  ): Folder | Unread {
     try {
-      const { ctimeMs, ino } = lstatSync(absolute);
-      if (known !== undefined && known.changedMs === ctimeMs && known.inode === ino) {
-        if (ctimeMs < known.readAtMs - CLOCK_MS) return known;
-      }
+      if (known !== undefined && isAsItWas(known)) return known;
       const readAtMs = Date.now();
-      accessSync(absolute, constants.R_OK | constants.X_OK);
-      return { absolute, ...judgeEntries(path, absolute, isCovered), changedMs: ctimeMs, inode: ino, readAtMs };
+      const listed = reader.read(path);
+      const { stat, absolute } = listed;
+      return { absolute, ...judgeEntries(path, listed, isCovered), changedMs: stat.ctimeMs, inode: stat.ino, readAtMs };
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      // One that is too deep to be named can be neither mounted on nor reached by anybody's path.
-      if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(code ?? '')) return 'gone';
+      // A link is there by now. And one that is too deep to be named can be neither mounted on nor reached by anybody's path.
+      if (['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'].includes(code ?? '')) return 'gone';
       return ['EACCES', 'EPERM'].includes(code ?? '') ? 'unreadable' : 'failed';
     }
   }
 
-  function judgeEntries(path: string, absolute: string, isCovered: boolean): Judged {
+  function judgeEntries(path: string, listed: Listed, isCovered: boolean): Judged {
     const below: string[] = [];
     const found: Found[] = [];
     const leads: string[] = [];
     const stands: string[] = [];
-    const { names, entries, unnameable } = entriesOf(absolute);
+    const { names, entries, unnameable, absolute } = listed;
     const repository = isRepository(names);
     const linked = isCovered || isUnwalked(path) ? ({ linked: true } as const) : {};
     for (const entry of entries) {
       const { name } = entry;
       const kind = kindOf(entry);
-      const full = path === '' ? name : `${path}/${name}`;
       const judged = judge(path, name, kind, repository);
+      // Almost all are.
+      if (kind === 'file' && judged.access === 'writable') continue;
+      const full = path === '' ? name : `${path}/${name}`;
       const isNothing = linked.linked && !isCovered && !mattersInPackages(full, judged);
       const { access, rule } = isNothing ? WRITABLE : judged;
       const isHidden = access === 'hidden' || (access === 'writable' && entry.isSocket());
@@ -176,13 +181,12 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
   function judge(folder: string, name: string, kind: Found['kind'], isRepository: boolean): FileVerdict {
     const verdict = policy.judgeEntry(folder, name);
     if (verdict.rule !== null) return verdict;
-    const full = folder === '' ? name : `${folder}/${name}`;
-    const rule = gitRule(name, kind, isRepository) ?? linkRule(full, kind);
+    const rule = gitRule(name, kind, isRepository) ?? (kind === 'link' ? linkRule(folder, name) : null);
     return rule === null ? verdict : { access: rule.access, rule };
   }
 
-  function linkRule(path: string, kind: Found['kind']): FileRule | null {
-    return kind === 'link' && policy.holdsProtected(path) ? LINKED_FOLDER : null;
+  function linkRule(folder: string, name: string): FileRule | null {
+    return policy.holdsProtected(folder === '' ? name : `${folder}/${name}`) ? LINKED_FOLDER : null;
   }
 
   function names(workspace: string): ReadonlyMap<string, readonly string[]> {
@@ -191,6 +195,11 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
   }
 
   return { find, names };
+}
+
+function isAsItWas({ absolute, changedMs, inode, readAtMs }: Folder): boolean {
+  const { ctimeMs, ino } = lstatSync(absolute);
+  return changedMs === ctimeMs && inode === ino && ctimeMs < readAtMs - CLOCK_MS;
 }
 
 function unlisted(more: readonly Found[], found: readonly Found[]): Found[] {
