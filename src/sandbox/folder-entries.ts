@@ -1,5 +1,7 @@
 import { accessSync, closeSync, constants, type Dirent, fstatSync, openSync, readdirSync, type Stats } from 'node:fs';
+import { opendir } from 'node:fs/promises';
 import { openInside } from './inside.ts';
+import { createSlices } from './slices.ts';
 
 interface FolderEntries {
   readonly names: readonly string[];
@@ -26,12 +28,15 @@ export interface Listed extends FolderEntries {
 }
 
 export interface FolderReader extends Disposable {
-  /** Throws what the system throws, also where it may be listed but not searched. */
-  read(path: string): Listed;
+  /** Throws what the system throws, also where it may be listed but not searched. A promise for one that is large. */
+  read(path: string): Listed | Promise<Listed>;
 }
 
 /** Most folders are read after others of the same parent. */
 const MOST_PARENTS = 8;
+/** Of the folder itself, which grows with the names in it: some ten thousand. */
+const LARGE_BYTES = 512 * 1024;
+const TYPED = { withFileTypes: true } as const;
 const FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /** Reads folders of the workspace and no others, whatever a run that goes on puts in their place or in that of those above. */
@@ -61,14 +66,19 @@ export function createFolderReader(workspace: string): FolderReader {
   return {
     read(path) {
       const fd = open(path);
+      let isLarge = false;
       try {
         const stat = fstatSync(fd);
         const absolute = join(workspace, path);
         const at = process.platform === 'linux' ? `/proc/self/fd/${fd}` : absolute;
         if (stat.uid !== uid || (stat.mode & 0o100) === 0) accessSync(at, constants.X_OK);
-        return { ...entriesOf(at, absolute), stat, absolute };
+        isLarge = stat.size > LARGE_BYTES;
+        if (!isLarge) return { ...entriesOf(readdirSync(at, TYPED), at, absolute), stat, absolute };
+        return entriesInBatches(at)
+          .then((entries) => ({ ...entriesOf(entries, at, absolute), stat, absolute }))
+          .finally(() => closeSync(fd));
       } finally {
-        closeSync(fd);
+        if (!isLarge) closeSync(fd);
       }
     },
     [Symbol.dispose]() {
@@ -78,8 +88,18 @@ export function createFolderReader(workspace: string): FolderReader {
   };
 }
 
-function entriesOf(folder: string, absolute: string): FolderEntries {
-  const entries = readdirSync(folder, { withFileTypes: true });
+/** To read all at once would keep everybody else waiting. */
+async function entriesInBatches(folder: string): Promise<Dirent[]> {
+  const entries: Dirent[] = [];
+  const slices = createSlices();
+  for await (const entry of await opendir(folder, { bufferSize: 512 })) {
+    entries.push(entry);
+    if (entries.length % 64 === 0 && slices.isOver()) await slices.next();
+  }
+  return entries;
+}
+
+function entriesOf(entries: readonly Dirent[], folder: string, absolute: string): FolderEntries {
   const names: string[] = [];
   let isOdd = false;
   for (const { name } of entries) {

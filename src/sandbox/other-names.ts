@@ -1,23 +1,26 @@
-import { accessSync, constants, lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
+import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import { isWalked } from '../kernel/file-policy.ts';
+import { createFolderReader, type FolderReader } from './folder-entries.ts';
 import type { Found } from './found.ts';
 import { statOf } from './inside.ts';
+import { createSlices, type Slices } from './slices.ts';
 
 /**
  * A hidden or protected file may have other names: hard links, and the target of a link with such a name. Both are
  * rare, so the price of looking for them is paid only when there is one.
  */
-export function otherNames(
+export async function otherNames(
   workspace: string,
   found: readonly Found[],
   names: () => ReadonlyMap<string, readonly string[]>,
-): Found[] {
+): Promise<Found[]> {
   // Repositories that a link called .git or .git/modules leads to must stay writable; what matters in them is found by
   // its shape.
   const links = found.filter(({ kind, path }) => kind === 'link' && !/(^|\/)\.git(\/modules)?$/i.test(path));
   const targets = links.flatMap((link) => targetOf(workspace, link));
-  const shared = sharedFiles(workspace, [...found, ...targets]);
-  return shared.size === 0 ? targets : [...targets, ...hardLinks(workspace, shared, names())];
+  const slices = createSlices();
+  const shared = await sharedFiles(workspace, [...found, ...targets], slices);
+  return shared.size === 0 ? targets : [...targets, ...(await hardLinks(workspace, shared, names(), slices))];
 }
 
 function targetOf(workspace: string, link: Found): Found[] {
@@ -42,7 +45,7 @@ interface Shared {
 
 type SharedFiles = Map<string, Shared>;
 
-function sharedFiles(workspace: string, found: readonly Found[]): SharedFiles {
+async function sharedFiles(workspace: string, found: readonly Found[], slices: Slices): Promise<SharedFiles> {
   const shared: SharedFiles = new Map();
   const note = (path: string, access: Found['access'], stat: Stats): void => {
     if (stat.nlink < 2) return;
@@ -54,14 +57,19 @@ function sharedFiles(workspace: string, found: readonly Found[]): SharedFiles {
   for (const { path, kind, access, linked } of found) {
     // A package manager may keep further names of all packages elsewhere: to look for those would take every run long.
     if (linked) continue;
-    if (kind === 'folder') eachFile(workspace, path, (file, stat) => note(file, access, stat));
+    if (kind === 'folder') await eachFile(workspace, path, slices, (file, stat) => note(file, access, stat));
     const stat = kind === 'file' ? statOf(`${workspace}/${path}`) : undefined;
     if (stat !== undefined) note(path, access, stat);
   }
   return shared;
 }
 
-function hardLinks(workspace: string, shared: SharedFiles, names: ReadonlyMap<string, readonly string[]>): Found[] {
+async function hardLinks(
+  workspace: string,
+  shared: SharedFiles,
+  names: ReadonlyMap<string, readonly string[]>,
+  slices: Slices,
+): Promise<Found[]> {
   const result: Found[] = [];
   const unwalked: string[] = [];
   const look = (path: string, stat: Stats): void => {
@@ -76,6 +84,7 @@ function hardLinks(workspace: string, shared: SharedFiles, names: ReadonlyMap<st
       const stat = statOf(`${workspace}/${path}`);
       if (stat?.isFile()) look(path, stat);
       else if (stat?.isDirectory() && !isWalked(path)) unwalked.push(path);
+      if (slices.isOver()) await slices.next();
     }
   }
   const isComplete = [...shared.values()].every(({ known, links }) => known.size >= links);
@@ -83,35 +92,37 @@ function hardLinks(workspace: string, shared: SharedFiles, names: ReadonlyMap<st
   const hide = (path: string): void => {
     result.push({ path, kind: 'folder', access: 'hidden', rule: null, because: 'unreadable' });
   };
-  if (!isComplete) for (const folder of unwalked) eachFile(workspace, folder, look, hide);
+  if (!isComplete) for (const folder of unwalked) await eachFile(workspace, folder, slices, look, hide);
   return result;
 }
 
-function eachFile(
+async function eachFile(
   workspace: string,
   folder: string,
+  slices: Slices,
   use: (path: string, stat: Stats) => void,
   onUnreadable: (path: string) => void = () => {},
-): void {
+): Promise<void> {
+  using reader = createFolderReader(workspace);
   const queue = [folder];
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
-    const names = namesIn(`${workspace}/${path}`);
+    const names = await namesIn(reader, path);
     if (names === null) onUnreadable(path);
     for (const name of names ?? []) {
       const stat = statOf(`${workspace}/${path}/${name}`);
       if (stat?.isDirectory()) queue.push(`${path}/${name}`);
       else if (stat?.isFile()) use(`${path}/${name}`, stat);
+      if (slices.isOver()) await slices.next();
     }
   }
 }
 
 /** Null when its entries may not be seen: without the right to search it, their names could, but nothing more. */
-function namesIn(folder: string): string[] | null {
+async function namesIn(reader: FolderReader, folder: string): Promise<readonly string[] | null> {
   try {
-    accessSync(folder, constants.R_OK | constants.X_OK);
-    return readdirSync(folder);
+    return (await reader.read(folder)).names;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? [] : null;
+    return ['ENOENT', 'ENOTDIR', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '') ? [] : null;
   }
 }
 

@@ -3,6 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createFilePolicy } from '../kernel/file-policy.ts';
+import { createTreeScan } from './tree-scan.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'tree-scan-')));
 const workspace = join(root, 'ws');
@@ -68,4 +70,17 @@ await sandbox.close();
 console.log(JSON.stringify(failed));`);
   const message = expect.stringMatching(/src could not be looked into/);
   expect(told).toMatchObject({ ok: false, error: { code: 'SANDBOX_UNAVAILABLE', message } });
+});
+
+test('other work goes on while a folder with very many names is looked at', async () => {
+  const folder = join(root, 'large');
+  mkdirSync(folder);
+  for (let i = 0; i < 15_000; i++) writeFileSync(join(folder, `${'x'.repeat(200)}${i}`), '');
+  writeFileSync(join(folder, '.env'), '');
+  let turns = 0;
+  const counting = setInterval(() => turns++, 1);
+  const found = await createTreeScan(createFilePolicy(), root).find(folder);
+  clearInterval(counting);
+  expect(found.map(({ path }) => path)).toEqual(['.env']);
+  expect(turns).toBeGreaterThan(1);
 });

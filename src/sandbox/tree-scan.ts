@@ -1,4 +1,3 @@
-import { lstatSync } from 'node:fs';
 import { type FilePolicy, type FileRule, type FileVerdict, isWalked } from '../kernel/file-policy.ts';
 import { createFolderReader, type FolderReader, type Listed } from './folder-entries.ts';
 import { type Found, kindOf } from './found.ts';
@@ -6,6 +5,7 @@ import { gitRule, isForGit, isRepository, namedByConfig } from './git-folders.ts
 import { statOf } from './inside.ts';
 import { hiddenBelow } from './linked-folders.ts';
 import { otherNames } from './other-names.ts';
+import { createSlices } from './slices.ts';
 import { isUnwalked, mayLeadUnwalked, unwalkedTarget } from './unwalked-targets.ts';
 
 export interface TreeScan {
@@ -37,8 +37,8 @@ interface Folder {
 type Judged = Pick<Folder, 'names' | 'below' | 'found' | 'leads' | 'stands'>;
 type Unread = 'gone' | 'unreadable' | 'failed';
 
-/** Let other work run after so long: a first scan of a large tree takes longer than one turn may. */
-const SLICE_MS = 8;
+/** Entries that are judged before it is asked whether other work should run. */
+const BATCH = 256;
 /** A change within the clock's granularity after a folder was read would not show; such a folder is read again. */
 const CLOCK_MS = 50;
 
@@ -66,12 +66,12 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
     const covered = new Set<string>();
     using reader = createFolderReader(workspace);
     const looked = new Set<string>();
-    let sliceStart = performance.now();
+    const slices = createSlices();
     for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
       if (after.has(path) || looked.has(path)) continue;
       const isCovered = covered.has(path);
       const known = before.get(path);
-      const read = readFolder(reader, path, known, isCovered);
+      const read = known !== undefined && isAsItWas(known) ? known : await readFolder(reader, path, isCovered);
       if (read === 'gone') continue;
       if (typeof read === 'string') found.push({ path, kind: 'folder', access: 'hidden', rule: null, because: read });
       // What was known of it before still counts: nothing in it is taken for deleted.
@@ -95,10 +95,7 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
         const target = unwalkedTarget(workspace, each);
         if (target !== null) queue.push(target);
       }
-      if (performance.now() - sliceStart > SLICE_MS) {
-        await new Promise((resolve) => setImmediate(resolve));
-        sliceStart = performance.now();
-      }
+      if (slices.isOver()) await slices.next();
     }
     workspaces.set(workspace, after);
     const all = [
@@ -106,7 +103,7 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
       ...namedByConfig(workspace, found, home),
       ...unlisted(hiddenBelow(workspace, stands, policy), found),
     ];
-    const others = otherNames(workspace, all, () => names(workspace));
+    const others = await otherNames(workspace, all, () => names(workspace));
     return [...all, ...others, ...stillHidden(workspace, [...all, ...others])];
   }
 
@@ -121,18 +118,18 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
     return [...before.values()].filter(({ path }) => !paths.has(path) && statOf(`${workspace}/${path}`) !== undefined);
   }
 
-  function readFolder(
-    reader: FolderReader,
-    path: string,
-    known: Folder | undefined,
-    isCovered: boolean,
-  ): Folder | Unread {
+  async function readFolder(reader: FolderReader, path: string, isCovered: boolean): Promise<Folder | Unread> {
     try {
-      if (known !== undefined && isAsItWas(known)) return known;
       const readAtMs = Date.now();
-      const listed = reader.read(path);
+      const listed = await reader.read(path);
       const { stat, absolute } = listed;
-      return { absolute, ...judgeEntries(path, listed, isCovered), changedMs: stat.ctimeMs, inode: stat.ino, readAtMs };
+      return {
+        absolute,
+        ...(await judgeEntries(path, listed, isCovered)),
+        changedMs: stat.ctimeMs,
+        inode: stat.ino,
+        readAtMs,
+      };
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       // A link is there by now. And one that is too deep to be named can be neither mounted on nor reached by anybody's path.
@@ -141,7 +138,7 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
     }
   }
 
-  function judgeEntries(path: string, listed: Listed, isCovered: boolean): Judged {
+  async function judgeEntries(path: string, listed: Listed, isCovered: boolean): Promise<Judged> {
     const below: string[] = [];
     const found: Found[] = [];
     const leads: string[] = [];
@@ -149,7 +146,10 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
     const { names, entries, unnameable, absolute } = listed;
     const repository = isRepository(names);
     const linked = isCovered || isUnwalked(path) ? ({ linked: true } as const) : {};
+    const slices = createSlices();
+    let count = 0;
     for (const entry of entries) {
+      if (++count % BATCH === 0 && slices.isOver()) await slices.next();
       const { name } = entry;
       const kind = kindOf(entry);
       const judged = judge(path, name, kind, repository);
@@ -198,8 +198,8 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
 }
 
 function isAsItWas({ absolute, changedMs, inode, readAtMs }: Folder): boolean {
-  const { ctimeMs, ino } = lstatSync(absolute);
-  return changedMs === ctimeMs && inode === ino && ctimeMs < readAtMs - CLOCK_MS;
+  const stat = statOf(absolute);
+  return changedMs === stat?.ctimeMs && inode === stat.ino && stat.ctimeMs < readAtMs - CLOCK_MS;
 }
 
 function unlisted(more: readonly Found[], found: readonly Found[]): Found[] {
