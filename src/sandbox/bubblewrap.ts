@@ -18,6 +18,7 @@ import { type CheckedRequest, checkRequest } from './request.ts';
 import { checkSize } from './request-size.ts';
 import { CLOSED } from './supervise.ts';
 import { isFreshSince, type Memory, remember, type Swept, sweep } from './sweep.ts';
+import { named, toldOf } from './told.ts';
 import { createTreeScan } from './tree-scan.ts';
 
 /**
@@ -97,7 +98,7 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
       const unnameable = found.find(({ because }) => because === 'unnameable');
       if (unnameable !== undefined) return noText(workspace, unnameable);
       const before: Names = live ? scan.names(workspace) : new Map();
-      const memory: Memory = live ? remember(workspace, found) : new Map();
+      const memory: Memory = live ? await remember(workspace, found) : new Map();
       const startedAtMs = Date.now();
       const ran = await start(prepared, request, checked, found);
       if (!ran.ok && attempt < ATTEMPTS && isPassing(ran.error)) continue;
@@ -105,15 +106,19 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
       const swept = live ? await sweepAll({ workspace, found, memory, before }) : NOTHING_SWEPT;
       if (!ran.ok) return withSwept(ran.error, swept);
       const { supervised, networkDropped, exposed, ...end } = ran.value;
+      const { told, notes } = toldOf(swept.quarantined);
       return ok({
         ...end,
         endMessage: end.endedBy === null ? null : endMessage(end.endedBy, limits),
         durationMs: supervised.durationMs,
         output: supervised.output,
         changes: live && request.changes === 'report' ? await changesSince(workspace, before, startedAtMs) : null,
-        quarantined: swept.quarantined,
+        quarantined: told,
         sandbox: 'bubblewrap',
-        notes: notesOn({ left: swept.left, exposed: exposed.map((each) => relative(workspace, each)), networkDropped }),
+        notes: [
+          ...notes,
+          ...notesOn({ left: swept.left, exposed: exposed.map((each) => relative(workspace, each)), networkDropped }),
+        ],
       });
     }
   }
@@ -122,11 +127,11 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
     const { workspace } = given;
     const isFresh = isFreshSince(workspace, given.memory);
     const after = await findIn(workspace, isFresh);
-    const first = sweep(workspace, given.found, after, given.memory);
+    const first = await sweep(workspace, given.found, after, given.memory);
     // Under its new name there may be more to find in it.
     const isRenamed = after.some(({ because }) => because === 'unnameable');
     const second = isRenamed
-      ? sweep(workspace, given.found, await findIn(workspace, isFresh), given.memory)
+      ? await sweep(workspace, given.found, await findIn(workspace, isFresh), given.memory)
       : NOTHING_SWEPT;
     const disarmed = await disarmNewFiles(workspace, given.before, scan.names(workspace));
     return {
@@ -210,7 +215,7 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
 
 function withSwept(error: Failure, { quarantined }: Swept): Result<never> {
   if (quarantined.length === 0) return { ok: false, error };
-  const planted = quarantined.map(({ path }) => path).join(', ');
+  const planted = named(quarantined.map(({ path }) => path));
   return {
     ok: false,
     error: { ...error, message: `${error.message} ${planted} was put aside: the host would obey it.` },
@@ -221,8 +226,8 @@ const NOTHING_SWEPT: Swept = { quarantined: [], left: [] };
 
 function notesOn(given: { left: readonly string[]; exposed: readonly string[]; networkDropped: number }): string[] {
   const { left, exposed, networkDropped } = given;
-  const seen = `While it ran ${exposed.join(', ')} was replaced, and the run may have seen or written the new file.`;
-  const planted = `The run left ${left.join(', ')}, which the host might obey and which could not be put aside: look at it before you use git, an editor or a program there.`;
+  const seen = `While it ran ${named(exposed)} was replaced, and the run may have seen or written the new file.`;
+  const planted = `The run left ${named(left)}, which the host might obey and which could not be put aside: look at it before you use git, an editor or a program there.`;
   return [
     ...(exposed.length === 0 ? [] : [seen]),
     ...(left.length === 0 ? [] : [planted]),

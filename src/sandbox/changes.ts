@@ -64,7 +64,11 @@ export async function findChanges(given: {
   for (const [folder, names] of before) {
     if (after.has(folder) || !complete || isGit(folder)) continue;
     if (isUnwalked(folder)) unlooked = true;
-    else deleted.push(...names.map((name) => join(folder, name)));
+    else for (const name of names) deleted.push(join(folder, name));
+  }
+  if (deleted.length > MOST_PATHS) {
+    complete = false;
+    deleted.length = MOST_PATHS;
   }
   return {
     created: created.sort(),

@@ -5,6 +5,7 @@ import { type FileRule, liesUnwalked } from '../kernel/file-policy.ts';
 import { gitdirIn, hooksOfUser, inHome, namedPaths } from '../kernel/git-settings.ts';
 import type { Found } from './found.ts';
 import { inFolder, readInside, readTextInside, statOf } from './inside.ts';
+import { isPutAside } from './put-aside.ts';
 
 /**
  * Where git on the host finds programs to run. Not only below a folder called `.git`: any folder of the right shape is
@@ -82,10 +83,7 @@ function entryAt(workspace: string, path: string): Found[] {
 export function stateOf(workspace: string, found: Found): string | undefined {
   const { path } = found;
   if (isGitConfig(found)) return readTextInside(workspace, path) ?? undefined;
-  if (isGitHooks(found)) {
-    const names = hookNames(workspace, path);
-    return names.map((name) => hookState(workspace, path, name)).join('\n');
-  }
+  if (isGitHooks(found)) return [...hookStates(workspace, path).values()].join('\n');
   if (found.kind === 'link') return linkAt(`${workspace}/${path}`);
   if (found.kind !== 'file') return undefined;
   if (found.rule !== GIT_FILE) return digest(workspace, path);
@@ -106,13 +104,28 @@ export function isGitHooks({ path, kind, rule }: Found): boolean {
   return kind === 'folder' && (rule === NAMED || (isOfGit(path, rule) && basename(path).toLowerCase() === 'hooks'));
 }
 
-/** The samples that `git init` brings do nothing. */
-export function hookNames(workspace: string, path: string): string[] {
-  return inFolder(workspace, path, (folder) => readdirSync(folder)).filter((name) => !name.endsWith('.sample'));
+/** Those that were not there before, or were others; `before` is the state that the folder had. */
+export function newHooks(workspace: string, path: string, before: string | undefined): string[] {
+  if (before === undefined) return hookNames(workspace, path);
+  const known = new Set(before.split('\n'));
+  return [...hookStates(workspace, path)].flatMap(([name, state]) => (known.has(state) ? [] : [name]));
 }
 
-export function hookState(workspace: string, path: string, name: string): string {
-  return `${JSON.stringify(name)} ${digest(workspace, `${path}/${name}`)}`;
+/** The samples that `git init` brings do nothing, nor does what was put aside. */
+function hookNames(workspace: string, path: string): string[] {
+  const names = inFolder(workspace, path, (folder) => readdirSync(folder));
+  return names.filter((name) => !name.endsWith('.sample') && !isPutAside(name));
+}
+
+/** More than that are not read: a run can leave any number, and each of any size. */
+const MOST_READ = { hooks: 100, bytes: 64 * 1024 };
+
+function hookStates(workspace: string, path: string): Map<string, string> {
+  const names = hookNames(workspace, path);
+  const bytes = names.length > MOST_READ.hooks ? 0 : MOST_READ.bytes;
+  return new Map(
+    names.map((name) => [name, `${JSON.stringify(name)} ${digest(workspace, `${path}/${name}`, bytes)}`] as const),
+  );
 }
 
 /** Submodules and worktrees of this workspace's own repository keep their settings where they are looked after. */
@@ -147,12 +160,13 @@ function isOfGit(path: string, rule: FileRule | null): boolean {
   return rule === IN_GIT || /(^|\/)\.git\//i.test(path);
 }
 
-function digest(workspace: string, path: string): string {
+/** Of a larger file, what changes whenever it is written. */
+function digest(workspace: string, path: string, mostBytes = Number.POSITIVE_INFINITY): string {
   const stat = statOf(`${workspace}/${path}`);
   if (stat?.isSymbolicLink()) return linkAt(`${workspace}/${path}`) ?? '';
   if (!stat?.isFile()) return String(stat?.ino);
-  const content = readInside(workspace, path);
-  if (content === null) return `${stat.mode} ${stat.ino} ${stat.size} ${stat.mtimeMs}`;
+  const content = stat.size > mostBytes ? null : readInside(workspace, path);
+  if (content === null) return `${stat.mode} ${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}`;
   return `${stat.mode} ${createHash('sha256').update(content).digest('hex')}`;
 }
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type TrySandbox, trySandbox } from '../testing/try-sandbox.ts';
@@ -233,4 +233,29 @@ test('a submodule that a run adds is left alone', async () => {
   expect(stdout).toContain('worktree = ../../../s');
   expect(stdout).toContain('s/.git');
   expect(quarantined.map((each) => each.path)).toEqual(['.gitmodules']);
+});
+
+test('very many hooks are put aside with their folder, and later runs do not look at them', async () => {
+  const many = 'git init -q r && cd r/.git/hooks && for i in $(seq 150); do echo x > h$i; done';
+  const { quarantined } = await at.sh(many);
+  expect(quarantined.map((each) => each.path)).toEqual(['r/.git/hooks']);
+  expect(readdirSync(join(at.workspace, 'r/.git/hooks.quarantined'))).toContain('h150');
+  expect((await at.sh('true')).quarantined).toEqual([]);
+});
+
+test('hooks of the user are known again, however large, and what was put aside beside them stays', async () => {
+  at.write('.git/hooks/pre-push', 'x'.repeat(200_000));
+  at.write('.git/hooks/post-merge.quarantined', 'x');
+  const running = at.sh('until [ -e go ]; do sleep 0.05; done');
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  at.write('.git/hooks/pre-commit', '#!/bin/sh\n');
+  writeFileSync(join(at.workspace, 'go'), '');
+  expect((await running).quarantined.map((each) => each.path)).toEqual(['.git/hooks/pre-commit']);
+});
+
+test('of very many planted files the first are told one by one, and how many more there are', async () => {
+  const { quarantined, notes } = await at.sh('for i in $(seq 230); do mkdir d$i; touch d$i/.bashrc; done');
+  expect(quarantined).toHaveLength(200);
+  expect(notes).toEqual([expect.stringMatching(/^30 more files/)]);
+  expect(existsSync(join(at.workspace, 'd230/.bashrc'))).toBe(false);
 });

@@ -16,6 +16,7 @@ import type { CheckedRequest } from './request.ts';
 import { withinHardLimit } from './request-size.ts';
 import { seatbeltProfile } from './seatbelt-profile.ts';
 import { isFreshSince, remember, sweep } from './sweep.ts';
+import { named, toldOf } from './told.ts';
 import { findToolchains } from './toolchains.ts';
 import { createTreeScan } from './tree-scan.ts';
 
@@ -64,7 +65,7 @@ export function createSeatbelt(options: SeatbeltOptions): Sandbox {
       proxyPort: door?.port ?? null,
     });
     const before: Names = live ? scan.names(workspace) : new Map();
-    const memory = live ? remember(workspace, found) : new Map();
+    const memory = live ? await remember(workspace, found) : new Map();
     const startedAtMs = Date.now();
 
     async function settle() {
@@ -72,15 +73,16 @@ export function createSeatbelt(options: SeatbeltOptions): Sandbox {
       rmSync(privateFolder, { recursive: true, force: true });
       const uses = door?.proxy.uses() ?? [];
       if (!live) return { network: uses, changes: null, quarantined: [], notes: [] };
-      const { quarantined, left } = sweep(
+      const { quarantined, left } = await sweep(
         workspace,
         found,
         await scan.find(workspace, isFreshSince(workspace, memory)),
         memory,
       );
       const changes = request.changes === 'report' ? await changesSince() : null;
-      const note = `The run left ${left.join(', ')}, which could not be put aside: look at it before you use git or an editor there.`;
-      return { network: uses, changes, quarantined, notes: left.length === 0 ? [] : [note] };
+      const note = `The run left ${named(left)}, which could not be put aside: look at it before you use git or an editor there.`;
+      const { told, notes } = toldOf(quarantined);
+      return { network: uses, changes, quarantined: told, notes: left.length === 0 ? notes : [...notes, note] };
     }
 
     function changesSince(): Promise<FileChanges> {

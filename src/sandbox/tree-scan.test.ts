@@ -45,13 +45,13 @@ ${code}`,
 test('a folder that cannot be read for want of descriptors is told after a run, and not taken for planted', () => {
   const told = inShortage(`const scan = createTreeScan(createFilePolicy(), home);
 const before = await scan.find(workspace);
-const memory = remember(workspace, before);
+const memory = await remember(workspace, before);
 writeFileSync(workspace + '/src/new.ts', '');
 starve();
 const after = await scan.find(workspace);
 feed();
 const names = [...scan.names(workspace).keys()].sort();
-console.log(JSON.stringify({ ...sweep(workspace, before, after, memory), names }));`);
+console.log(JSON.stringify({ ...(await sweep(workspace, before, after, memory)), names }));`);
   expect(told).toEqual({ quarantined: [], left: ['src'], names: ['', 'src', 'src/deep'] });
   expect(readdirSync(workspace)).toEqual(['src']);
 });
