@@ -12,9 +12,12 @@ const HARMLESS = new RegExp(
   ].join('|'),
 );
 const HARMLESS_KEY = new RegExp(`^(?:${HARMLESS.source})$`, 's');
+const REMOTE_KEY = /url$|^branch\..*\.remote$/s;
 /** `ext::` and the like run a command to reach the remote. */
 const REMOTE_PROGRAM = /^[a-z0-9+.-]*::|^-/i;
 
+/** Quoted as a whole or not at all: git puts together what is quoted in parts. */
+const WHOLE_VALUE = /^(?:"([^"\\]*)"|([^"\\]*))$/s;
 /** Without escapes and remarks, so that git reads what stands there. */
 const PLAIN_VALUE = /^("?)([^"\\#;]+)\1$/;
 
@@ -43,5 +46,7 @@ function isHarmless(key: string | null, value: string, mayBeWorktree: MayBeWorkt
     const path = PLAIN_VALUE.exec(value)?.[2];
     return path !== undefined && mayBeWorktree(path);
   }
-  return !(/url$/.test(key) && REMOTE_PROGRAM.test(value.replace(/^"/, '')));
+  if (!REMOTE_KEY.test(key)) return true;
+  const whole = WHOLE_VALUE.exec(value);
+  return whole !== null && !REMOTE_PROGRAM.test(whole[1] ?? whole[2] ?? '');
 }
