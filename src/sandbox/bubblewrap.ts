@@ -160,6 +160,10 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
     const { folder } = prepared;
     const held = request.mounts === 'live' ? holdPlaceholders(workspace, blocked, folder.path) : null;
     const placeholders = held?.names ?? [];
+    if (held !== null && held.open.length > 0) {
+      held.release();
+      return notBlocked(workspace, held.open);
+    }
     const inWorkspace = workspaceMounts({ folder, workspace, mode: request.mounts, found, placeholders });
     const mounts = {
       ...{ folder, workspace, alias, mode: request.mounts, limits, inWorkspace },
@@ -241,6 +245,13 @@ function tooManyFiles(workspace: string, found: readonly Found[]): Result<never>
     'SANDBOX_UNAVAILABLE',
     `${workspace} has ${found.length} files to hide or protect, such as ${example}; they and the folders above them may be ${MOST_MOUNTS}. ` +
       'Add a rule that hides their folder, or one that says that they are no secrets.',
+  );
+}
+
+function notBlocked(workspace: string, names: readonly string[]): Result<never> {
+  return fail(
+    'SANDBOX_UNAVAILABLE',
+    `Nothing could be put at ${names.map((name) => `${workspace}/${name}`).join(', ')}, so that a run could create it. See that its disk has room and that its user may write there.`,
   );
 }
 

@@ -76,3 +76,11 @@ test('what a person puts into it meanwhile stays', () => {
   held.release();
   expect(existsSync(join(blocked(), 'config.json'))).toBe(true);
 });
+
+test('what could be created but not be blocked is told', () => {
+  chmodSync(workspace, 0o1777);
+  const blocked = ['.toolwright', 'x/y'];
+  const held = holdPlaceholders(workspace, blocked, join(root, 'one'));
+  expect([held.names, held.open]).toEqual([['.toolwright'], ['x/y']]);
+  held.release();
+});

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileRule } from '../kernel/file-policy.ts';
 import { freshName, namesIn } from './files.ts';
@@ -16,6 +16,8 @@ export function blockedNames(rules: readonly FileRule[]): string[] {
 
 export interface Held {
   readonly names: readonly string[];
+  /** Names where nothing stands and nothing could be put, as when the disk is full: a run could create them. */
+  readonly open: readonly string[];
   /** May be called again. */
   release(): void;
 }
@@ -38,6 +40,7 @@ export function holdPlaceholders(workspace: string, blocked: readonly string[], 
   const held = new Map(blocked.flatMap((name) => hold(`${workspace}/${name}`, recordFolder, name)));
   return {
     names: [...held.keys()],
+    open: blocked.filter((name) => !held.has(name) && mayBeMade(workspace, name)),
     release() {
       for (const release of held.values()) release();
       held.clear();
@@ -61,6 +64,17 @@ function hold(path: string, recordFolder: string, name: string): [string, () => 
     if (tried(() => mkdirSync(own)) || statOf(path) !== undefined) return [[name, () => leave(path, own)]];
   }
   return [];
+}
+
+/** Nobody makes anything on a disk that is read-only, or in a folder of somebody else that does not allow it. */
+function mayBeMade(workspace: string, name: string): boolean {
+  if (statOf(`${workspace}/${name}`) !== undefined) return false;
+  try {
+    accessSync(workspace, constants.W_OK);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'EROFS' && statOf(workspace)?.uid === process.getuid?.();
+  }
 }
 
 function leave(path: string, own: string): void {
