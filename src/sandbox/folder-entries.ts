@@ -1,4 +1,14 @@
-import { accessSync, closeSync, constants, type Dirent, fstatSync, openSync, readdirSync, type Stats } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  type Stats,
+} from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { openInside } from './inside.ts';
 import { createSlices } from './slices.ts';
@@ -36,6 +46,8 @@ export interface FolderReader extends Disposable {
 const MOST_PARENTS = 8;
 /** Of the folder itself, which grows with the names in it: some ten thousand. */
 const LARGE_BYTES = 512 * 1024;
+/** The system says what is too long; this is where it begins to be worth asking. */
+const LONG_PATH = 1_000;
 const TYPED = { withFileTypes: true } as const;
 const FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
@@ -45,10 +57,11 @@ export function createFolderReader(workspace: string): FolderReader {
   const uid = process.getuid?.();
 
   function parentOf(path: string): number {
-    const parent = path.slice(0, Math.max(0, path.lastIndexOf('/')));
+    const parent = above(path);
     const known = parents.get(parent);
     if (known !== undefined) return known;
-    const fd = openInside(workspace, parent);
+    // In a deep tree the one above it was read just before: to open all of them each time takes the square of the depth.
+    const fd = parents.has(above(parent)) ? openBelow(parent) : openInside(workspace, parent);
     const [oldest] = parents.size < MOST_PARENTS ? [] : parents;
     if (oldest !== undefined) {
       closeSync(oldest[1]);
@@ -58,18 +71,20 @@ export function createFolderReader(workspace: string): FolderReader {
     return fd;
   }
 
-  function open(path: string): number {
+  function openBelow(path: string): number {
     if (path === '' || process.platform !== 'linux') return openInside(workspace, path);
     return openSync(`/proc/self/fd/${parentOf(path)}/${path.slice(path.lastIndexOf('/') + 1)}`, FLAGS);
   }
 
   return {
     read(path) {
-      const fd = open(path);
+      const absolute = join(workspace, path);
+      // One that is too deep to be named could be opened from the one above, but not be mounted on.
+      if (absolute.length > LONG_PATH) lstatSync(absolute);
+      const fd = openBelow(path);
       let isLarge = false;
       try {
         const stat = fstatSync(fd);
-        const absolute = join(workspace, path);
         const at = process.platform === 'linux' ? `/proc/self/fd/${fd}` : absolute;
         if (stat.uid !== uid || (stat.mode & 0o100) === 0) accessSync(at, constants.X_OK);
         isLarge = stat.size > LARGE_BYTES;
@@ -125,6 +140,10 @@ function entriesByBytes(folder: string, absolute: string): FolderEntries {
 /** Whether a name can be given as a string. */
 export function isText(bytes: Buffer): boolean {
   return Buffer.from(bytes.toString()).equals(bytes);
+}
+
+function above(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
 function join(folder: string, path: string): string {

@@ -246,8 +246,8 @@ test('very many hooks are put aside with their folder, and later runs do not loo
 test('hooks of the user are known again, however large, and what was put aside beside them stays', async () => {
   at.write('.git/hooks/pre-push', 'x'.repeat(200_000));
   at.write('.git/hooks/post-merge.quarantined', 'x');
-  const running = at.sh('until [ -e go ]; do sleep 0.05; done');
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  const running = at.sh('touch ready; until [ -e go ]; do sleep 0.05; done');
+  while (!existsSync(join(at.workspace, 'ready'))) await new Promise((resolve) => setTimeout(resolve, 20));
   at.write('.git/hooks/pre-commit', '#!/bin/sh\n');
   writeFileSync(join(at.workspace, 'go'), '');
   expect((await running).quarantined.map((each) => each.path)).toEqual(['.git/hooks/pre-commit']);
