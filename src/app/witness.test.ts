@@ -16,6 +16,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ExecutionContext } from '../kernel/execution-context.ts';
 import type { Witness } from '../kernel/ports.ts';
 import { createToolwright } from '../runtime/create-toolwright.ts';
+import { commandWorkspace } from '../testing/command-workspace.ts';
 import { tempWorkspace } from '../testing/temp-workspace.ts';
 import { builtInTools } from '../tools/index.ts';
 import { openWorkspace, type Workspace } from '../workspace/open-workspace.ts';
@@ -42,6 +43,54 @@ function write(path: string): void {
 
 const look = (command: string, more: { cwd?: string } = {}) =>
   witness([{ kind: 'process.run', command, writes: 'workspace', ...more }], new ExecutionContext({ workingDir: root }));
+
+test.each(['python', 'javascript', 'bash'] as const)(
+  'code in %s is bound to its folder and arguments',
+  async (code) => {
+    const ctx = new ExecutionContext({ workingDir: root });
+    const lookAt = () =>
+      witness(
+        [{ kind: 'process.run', command: 'print 1', writes: 'workspace', code, cwd: `${code}-in`, args: ['--of=x.sh'] }],
+        ctx,
+      );
+    for (const folder of ['a', 'b']) mkdirSync(join(root, `${code}-${folder}`));
+    symlinkSync(`${code}-a`, join(root, `${code}-in`));
+    const first = await lookAt();
+    expect(await lookAt()).toEqual(first);
+    write(`${code}-a/x.sh`);
+    const second = await lookAt();
+    expect(second).not.toEqual(first);
+    write(`${code}-a/x.sh`);
+    expect(await lookAt()).not.toEqual(second);
+  },
+);
+
+test('code is not run in another folder than the one that was agreed to, nor on another file', async () => {
+  const path = process.env['PATH'] ?? '/usr/bin:/bin';
+  let seen: Workspace | undefined;
+  let swap = () => {};
+  await using ws = await commandWorkspace({
+    path,
+    files: { 'a/x': '', 'b/x': '', 'x.sh': 'echo good' },
+    options: {
+      witness: (access, context) => createWitness(seen as Workspace)(access, context),
+      approver() {
+        swap();
+        return { approved: true };
+      },
+    },
+  });
+  seen = ws.workspace;
+  const network = { network: true, hosts: ['example.org'] };
+  const toFolder = (folder: string) => execFileSync('ln', ['-sfn', folder, ws.file('in')]);
+  toFolder('a');
+  swap = () => toFolder('b');
+  const inFolder = { language: 'python', code: 'print(1)', cwd: 'in', ...network };
+  expect((await ws.call('run_code', inFolder)).error?.code).toBe('APPROVAL_DENIED');
+  swap = () => writeFileSync(ws.file('x.sh'), 'echo evil');
+  const onFile = { language: 'bash', code: 'sh "$1"', args: ['x.sh'], ...network };
+  expect((await ws.call('run_code', onFile)).error?.code).toBe('APPROVAL_DENIED');
+});
 
 const words = Array.from({ length: 80 }, (_, index) => `word${index}`).join(' ');
 

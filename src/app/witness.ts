@@ -46,14 +46,21 @@ function namedIn(access: Access): Operands {
     case 'fs.delete':
       return only({ path: access.path, deep: access.recursive === true, pattern: false });
     case 'process.run':
-      // Code in another language names its files in its own way.
-      if (access.code !== undefined && access.code !== 'bash') return NOTHING;
-      return withScripts(operandsOf(access.command, access.cwd), scriptFiles(access.command, access.cwd));
+      return namedByCommand(access);
     case 'net.fetch':
     case 'net.search':
     case 'unknown':
       return NOTHING;
   }
+}
+
+function namedByCommand({ command, cwd, args, code }: Extract<Access, { kind: 'process.run' }>): Operands {
+  const start = cwd === undefined ? [] : [{ path: cwd, deep: false, pattern: false }];
+  const isShell = code === undefined || code === 'bash';
+  // Code in another language names its files in its own way.
+  const { names, complete } = operandsOf(isShell ? command : '', cwd, args);
+  const all = { names: [...start, ...names], complete };
+  return isShell ? withScripts(all, scriptFiles(command, cwd)) : all;
 }
 
 /** Programs look for their manifests above the folder they run in as well. */

@@ -13,6 +13,8 @@ export type Access =
       readonly writes: 'nothing' | 'workspace' | 'background';
       /** The folder it starts in, where that is not the root. */
       readonly cwd?: string;
+      /** Words that code is given. */
+      readonly args?: readonly string[];
       /** Variables that the call sets for it. */
       readonly env?: readonly string[];
       /** A file whose text it would run, and that nobody has seen as it is now; the reason is for a person. */

@@ -4,7 +4,7 @@ import { LONGEST_FOLDER } from './folders.ts';
 import { programName } from './program-name.ts';
 import { scriptsGiven } from './scripts-given.ts';
 import { parseScript, type SimpleCommand } from './shell-script.ts';
-import type { ShellWord } from './shell-words.ts';
+import { plainWord, type ShellWord } from './shell-words.ts';
 import { SHELLS } from './shells.ts';
 import { innerCommands } from './wrappers.ts';
 
@@ -47,15 +47,17 @@ const FOLDER_OPTION = /^(?:-C|-D|--chdir|--directory|--prefix|--cwd|--dir)(?:=?(
 
 /**
  * What may be a file in a command, wherever in it: words, what stands behind `=` or a short option, redirections, the
- * values of variables, scripts given to other shells; each also below the folders it may be in by then.
+ * values of variables, scripts given to other shells; each also below the folders it may be in by then. `args` are words
+ * that it is given besides.
  */
-export function operandsOf(command: string, cwd = ''): Operands {
+export function operandsOf(command: string, cwd = '', args: readonly string[] = []): Operands {
   const found = new Map<string, Operand>();
   let folders = [cwd];
   let complete = true;
   let followed = 0;
   let read = 0;
   readScript(command, 0);
+  for (const each of args) add(plainWord(each), false);
   return { names: [...found.values()], complete };
 
   function readScript(source: string, depth: number): void {

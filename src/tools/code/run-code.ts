@@ -36,8 +36,15 @@ export const runCode = defineTool({
 
   summary: ({ language, code, network }) =>
     `Run ${code.split('\n').length} lines of ${language}${network ? ' with network' : ''}`,
-  access: ({ language, code, cwd }) => [
-    { kind: 'process.run', command: code, writes: 'workspace', code: language, ...(cwd !== undefined && { cwd }) },
+  access: ({ language, code, args, cwd }) => [
+    {
+      kind: 'process.run',
+      command: code,
+      writes: 'workspace',
+      code: language,
+      ...(cwd !== undefined && { cwd }),
+      ...(args.length > 0 && { args }),
+    },
   ],
   approval({ network, hosts }) {
     if (!network) return undefined;
