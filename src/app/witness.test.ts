@@ -165,6 +165,44 @@ test('a yes for one place is none for another that a link leads to by then', asy
   expect(readFileSync(ws.file('.git/hooks/there'), 'utf8')).toBe('same');
 });
 
+test.each([
+  ['cat *.zz | sh', 'l.zz', 'led-to/real', 'led-to/real'],
+  ['sh in*/by-link.sh', 'in-1', 'led-to', 'led-to/by-link.sh'],
+  ['sh on*/way*/by-link.sh', 'on/way-1', '../led-to/far', 'led-to/far/by-link.sh'],
+  ['sh {on-a,on-b/c}/by-link.sh', 'on-a', 'led-to', 'led-to/by-link.sh'],
+])('a link that a pattern matches is bound to what it leads to: %s', async (command, link, to, changed) => {
+  write(changed);
+  mkdirSync(dirname(join(root, link)), { recursive: true });
+  symlinkSync(to, join(root, link));
+  const before = await look(command);
+  write('unrelated/thing.txt');
+  expect(await look(command)).toEqual(before);
+  write(changed);
+  expect(await look(command)).not.toEqual(before);
+});
+
+test('more links than can be followed bind to all that is there', async () => {
+  mkdirSync(join(root, 'links'));
+  write('led-to/many');
+  for (let at = 0; at < 300; at++) symlinkSync('../led-to/many', join(root, `links/${at}`));
+  symlinkSync('.', join(root, 'links/round'));
+  const before = await look('cat links/*/*/*/*/1*');
+  write('led-to/many');
+  expect(await look('cat links/*/*/*/*/1*')).not.toEqual(before);
+});
+
+test('what is in a folder is known by more than its size and time', async () => {
+  const put = (text: string) => {
+    writeFileSync(join(root, 'timed/a.sh'), text);
+    utimesSync(join(root, 'timed/a.sh'), 1_600_000_000, 1_600_000_000);
+  };
+  mkdirSync(join(root, 'timed'));
+  put('echo good');
+  const before = await look('find timed -name a.sh -exec sh {} +');
+  put('echo evil');
+  expect(await look('find timed -name a.sh -exec sh {} +')).not.toEqual(before);
+});
+
 test('a file that is too large to be hashed is known by its time as well', async () => {
   write('large.bin');
   truncateSync(join(root, 'large.bin'), 17 * 1024 * 1024);

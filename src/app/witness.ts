@@ -10,7 +10,9 @@ import { globPattern } from '../workspace/glob-pattern.ts';
 
 /** Above this a file is known by its size and time alone: hashing it would keep a person waiting. */
 const HASHED_BYTES = 16 * 1024 * 1024;
-const LISTED_ENTRIES = 10_000;
+const ALL = { includeHidden: true, withState: true, limit: 10_000 };
+/** Links that are followed from the files that patterns match. */
+const MOST_LINKS = 200;
 /** Of the files that a pattern matches, as many are known by their content. */
 const HASHED_MATCHES = 200;
 /** Fingerprints of a command that are kept one by one; the others are kept together. */
@@ -27,9 +29,10 @@ export function createWitness(world: World): Witness {
     for (const each of access) {
       const { names, complete } = namedIn(each);
       const prints: [string, string][] = [];
-      for (const name of names) prints.push([name.path, await fingerprint(files, name)]);
+      const look: Look = { files, followed: 0, lost: !complete };
+      for (const name of names) prints.push([name.path, await fingerprint(look, name)]);
       // More names than can be followed: then all that is there.
-      if (!complete) prints.push(['.', await listing(files, '.')]);
+      if (look.lost) prints.push(['.', await listing(files, '.')]);
       for (const [path, print] of prints.slice(0, KEPT_APART)) seen[path] ??= print;
       const rest = prints.slice(KEPT_APART);
       if (rest.length > 0) seen[`and ${rest.length} more`] = hashOf(rest);
@@ -76,12 +79,20 @@ function only(operand: Operand): Operands {
   return { names: [operand], complete: true };
 }
 
+interface Look {
+  readonly files: Files;
+  followed: number;
+  /** There is something that could not be followed. */
+  lost: boolean;
+}
+
 type Dated = Pick<Inspection, 'size' | 'modified'>;
 
-async function fingerprint(files: Files, { path, deep, pattern }: Operand): Promise<string> {
+async function fingerprint(look: Look, { path, deep, pattern }: Operand): Promise<string> {
+  const { files } = look;
   const found = files.inspect(path);
   const isThere = found.ok && found.value.type !== null;
-  if (pattern && !isThere) return matches(files, path, deep);
+  if (pattern && !isThere) return matches(look, path, deep);
   if (!found.ok) return found.error.code;
   const { type, path: real } = found.value;
   // With the real place: a yes is for that, wherever a link leads by then.
@@ -97,23 +108,58 @@ async function contentOf(files: Files, path: string, { size, modified }: Dated):
 }
 
 /** What the shell would put in the place of a pattern, and what is in it. */
-async function matches(files: Files, path: string, deep: boolean): Promise<string> {
+async function matches(look: Look, path: string, deep: boolean): Promise<string> {
   const parts = path.split('/');
   const first = parts.findIndex((part) => /[*?[{]/.test(part));
-  const [folder, rest] = [parts.slice(0, first).join('/') || '.', parts.slice(first).join('/')];
-  const fits = globPattern(rest);
-  if (!fits.ok) return 'no pattern';
-  const isDeep = deep || rest.includes('/');
-  const listed = await files.list(folder, { recursive: isDeep, includeHidden: true, limit: LISTED_ENTRIES });
-  if (!listed.ok) return listed.error.code;
-  const { entries } = listed.value;
-  const fitting = entries.filter(({ name }) => isIn(name, rest, fits.value, deep));
-  const prints = fitting.map(plain);
-  for (const entry of fitting.slice(0, HASHED_MATCHES)) {
-    const { name, type } = entry;
-    if (type === 'file') prints.push(await contentOf(files, folder === '.' ? name : `${folder}/${name}`, entry));
+  return hashOf(await matchesIn(look, parts.slice(0, first).join('/') || '.', parts.slice(first), deep));
+}
+
+async function matchesIn(look: Look, folder: string, pattern: readonly string[], deep: boolean): Promise<unknown[]> {
+  const { files } = look;
+  const whole = pattern.join('/');
+  const fits = globPattern(whole);
+  if (!fits.ok) {
+    look.lost = true;
+    return [];
   }
-  return hashOf(prints);
+  const listed = await files.list(folder, { ...ALL, recursive: deep || pattern.length > 1 });
+  if (!listed.ok) return [listed.error.code];
+  const { entries } = listed.value;
+  const fitting = entries.filter(({ name }) => isIn(name, whole, fits.value, deep));
+  const prints: unknown[] = fitting.map(plain);
+  const at = (name: string) => (folder === '.' ? name : `${folder}/${name}`);
+  for (const entry of fitting.filter(({ type }) => type === 'file').slice(0, HASHED_MATCHES))
+    prints.push(await contentOf(files, at(entry.name), entry));
+  for (const { name } of fitting.filter(({ type }) => type === 'symlink')) {
+    if (!mayFollow(look)) break;
+    prints.push(await fingerprint(look, { path: at(name), deep, pattern: false }));
+  }
+  for (const { name, left } of linksOnTheWay(entries, pattern)) {
+    if (!mayFollow(look)) break;
+    prints.push(left === undefined ? await listing(files, at(name)) : await matchesIn(look, at(name), left, deep));
+  }
+  return prints;
+}
+
+/**
+ * Links to folders that the shell goes through to find what matches, which a listing does not enter. `left` is the
+ * pattern from there on, if that can be told.
+ */
+function linksOnTheWay(entries: readonly Entry[], pattern: readonly string[]) {
+  // Over several folders `**` passes links by; to a shell that does not know it, it is one star.
+  const ways = pattern.map((_, at) => globPattern(pattern.slice(0, at).join('/').replaceAll('**', '*')));
+  return entries.flatMap(({ name, type }) => {
+    const depth = name.split('/').length;
+    const way = type === 'symlink' ? ways[depth] : undefined;
+    if (way === undefined || (way.ok && !way.value(name))) return [];
+    return [{ name, left: way.ok ? pattern.slice(depth) : undefined }];
+  });
+}
+
+function mayFollow(look: Look): boolean {
+  const may = ++look.followed <= MOST_LINKS;
+  if (!may) look.lost = true;
+  return may;
 }
 
 /** Matched itself or, where folders are taken whole, inside of something that is. */
@@ -125,12 +171,12 @@ function isIn(name: string, pattern: string, fits: (path: string) => boolean, de
 }
 
 async function listing(files: Files, path: string): Promise<string> {
-  const listed = await files.list(path, { recursive: true, includeHidden: true, limit: LISTED_ENTRIES });
+  const listed = await files.list(path, { ...ALL, recursive: true });
   return listed.ok ? hashOf(listed.value.entries.map(plain)) : listed.error.code;
 }
 
-function plain({ name, type, size, modified }: Entry): unknown {
-  return [name, type, size, modified];
+function plain({ name, type, size, modified, state }: Entry): unknown {
+  return [name, type, size, modified, state];
 }
 
 function hashOf(value: unknown): string {

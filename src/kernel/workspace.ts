@@ -32,6 +32,8 @@ export interface Entry {
   readonly type: FileInfo['type'] | 'symlink' | 'other';
   readonly size: number;
   readonly modified: string;
+  /** Another one after every change, also where the time was put back. Only where it was asked for. */
+  readonly state?: string;
 }
 
 export interface ListQuery {
@@ -39,6 +41,7 @@ export interface ListQuery {
   readonly includeHidden?: boolean;
   /** Most entries to return. */
   readonly limit: number;
+  readonly withState?: boolean;
 }
 
 /** Sorted by name, folders before what is in them. `complete` is false when the limit cut it. */

@@ -41,7 +41,8 @@ async function entries(place: Place, top: Folder, query: ListQuery): Promise<Lis
       if (stat === null) return 'pass';
       const path = folder.pathOf(name);
       const { size, modified } = infoOf(path, stat);
-      found.push({ name: top.path === '' ? path : path.slice(top.path.length + 1), type, size, modified });
+      const state = query.withState ? { state: `${stat.ino} ${stat.ctimeMs}` } : {};
+      found.push({ name: top.path === '' ? path : path.slice(top.path.length + 1), type, size, modified, ...state });
       return query.recursive && place.refuses(path).ok ? 'enter' : 'pass';
     },
     { everything: true },
