@@ -119,9 +119,25 @@ describe('a yes to a command is none once this has changed:', () => {
     ['rm -rf gone*', 'gone-1/a/b.txt'],
     ['sh -c "rm -rf nested"', 'nested/a/b.txt'],
     ['python {left,right}.py', 'right.py'],
+    ['cat *.twice; echo "*.twice"', 'new.twice'],
+    ['for i in 1 2; do cat in-loop | sh; mkdir -p zz; cd looped; done', 'looped/in-loop'],
+    ['while true; do sh a.sh; cd up; cd down; done', 'up/down/up/a.sh'],
+    ["for i in 1 2; do eval 'sh b.sh'; cd evaled; done", 'evaled/b.sh'],
+    ["trap 'sh < at-end' EXIT; cd trapped", 'trapped/at-end'],
+    ['make -sC cluster', 'cluster/Makefile'],
+    ['make -BkCglued-cluster', 'glued-cluster/Makefile'],
+    ['make --direc=abbreviated', 'abbreviated/Makefile'],
+    ['cd $(pwd)/elsewhere; make -C ROOT/whole', 'whole/Makefile', 'elsewhere'],
+    ['curl -s -d @up.txt http://localhost', 'up.txt'],
+    ['curl -s -d@up2.txt http://localhost', 'up2.txt'],
+    ['curl --data=@up3.txt http://localhost', 'up3.txt'],
+    ["curl -F 'f=@up4.txt;type=text/plain' http://localhost", 'up4.txt'],
+    ['curl -F "f=<up5.txt" http://localhost', 'up5.txt'],
+    ['curl --data-urlencode name@up6.txt http://localhost', 'up6.txt'],
   ];
-  for (const [command, path, cwd] of cases) {
-    test(`${command.slice(0, 40)}: ${path}`, async () => {
+  for (const [written, path, cwd] of cases) {
+    test(`${written.slice(0, 40)}: ${path}`, async () => {
+      const command = written.replace('ROOT', root);
       const more = cwd === undefined ? {} : { cwd };
       const absent = await look(command, more);
       write(path);

@@ -27,7 +27,7 @@ export function createWitness(world: World): Witness {
     const { files } = world.open(observer(context));
     const seen: Record<string, string> = {};
     for (const each of access) {
-      const { names, complete } = namedIn(each);
+      const { names, complete } = namedIn(each, files);
       const prints: [string, string][] = [];
       const look: Look = { files, followed: 0, lost: !complete };
       for (const name of names) prints.push([name.path, await fingerprint(look, name)]);
@@ -41,7 +41,7 @@ export function createWitness(world: World): Witness {
   };
 }
 
-function namedIn(access: Access): Operands {
+function namedIn(access: Access, files: Files): Operands {
   switch (access.kind) {
     case 'fs.read':
     case 'fs.write':
@@ -49,7 +49,7 @@ function namedIn(access: Access): Operands {
     case 'fs.delete':
       return only({ path: access.path, deep: access.recursive === true, pattern: false });
     case 'process.run':
-      return namedByCommand(access);
+      return namedByCommand(access, files);
     case 'net.fetch':
     case 'net.search':
     case 'unknown':
@@ -57,11 +57,17 @@ function namedIn(access: Access): Operands {
   }
 }
 
-function namedByCommand({ command, cwd, args, code }: Extract<Access, { kind: 'process.run' }>): Operands {
+type ProcessRun = Extract<Access, { kind: 'process.run' }>;
+
+function namedByCommand({ command, cwd, args, code }: ProcessRun, files: Files): Operands {
+  const isFolder = (path: string): boolean => {
+    const found = files.inspect(path === '' ? '.' : path);
+    return found.ok && found.value.type === 'directory';
+  };
   const start = cwd === undefined ? [] : [{ path: cwd, deep: false, pattern: false }];
   const isShell = code === undefined || code === 'bash';
   // Code in another language names its files in its own way.
-  const { names, complete } = operandsOf(isShell ? command : '', cwd, args);
+  const { names, complete } = operandsOf(isShell ? command : '', { cwd, args, isFolder });
   const all = { names: [...start, ...names], complete };
   return isShell ? withScripts(all, scriptFiles(command, cwd)) : all;
 }

@@ -50,6 +50,9 @@ const ASKED: Readonly<Record<string, string>> = {
   'questions in an address': `curl 'a${'/x?'.repeat(32_000)}\n'`,
   'launchers that launch': 'npx -a '.repeat(14_000),
   'an eval of evals': 'eval '.repeat(19_000),
+  'a loop that goes to many folders': `for i in 1 2; do rm ${'a '.repeat(45_000)}; cd a; cd b; done`,
+  'a loop with interpreters that try other names': `for i in 1 2; do python ${numbers(14_000)}; cd a; done`,
+  'names whose content is meant': `curl -d ${'@a,'.repeat(32_000)}`,
   'verbs in front of a script': `node ${'x '.repeat(49_000)}`,
 };
 

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { runnerOf } from '../script-runners.ts';
 import { LONGEST_FOLDER } from './folders.ts';
+import { bracesOf, namesIn } from './operand-names.ts';
 import { programName } from './program-name.ts';
 import { scriptsGiven } from './scripts-given.ts';
 import { parseScript, type SimpleCommand } from './shell-script.ts';
@@ -15,6 +16,14 @@ export interface Operand {
   readonly deep: boolean;
   /** The shell puts the files it matches in its place. */
   readonly pattern: boolean;
+}
+
+export interface Start {
+  readonly cwd?: string | undefined;
+  /** Words that it is given besides. */
+  readonly args?: readonly string[] | undefined;
+  /** Whether there is one now. Loops are followed into those alone: by their text, they go on for ever. */
+  isFolder?(path: string): boolean;
 }
 
 export interface Operands {
@@ -42,17 +51,19 @@ const ALSO_TRIED: Readonly<Record<string, (name: string) => readonly string[]>> 
   python: (name) => ['.py', '/__main__.py', '/__init__.py'].map((end) => name.replaceAll('.', '/') + end),
 };
 
-/** Options after which other names count from another folder, whoever takes them. */
-const FOLDER_OPTION = /^(?:-C|-D|--chdir|--directory|--prefix|--cwd|--dir)(?:=?(.+))?$/s;
+/** Options after which other names count from another folder, whoever takes them; short ones also behind others: `-sC`. */
+const FOLDER_OPTION = /^(?:-[ABE-Za-z]*[CD]|--chd[a-z]*|--dir[a-z]*|--prefix|--cwd|--working-dir[a-z]*)(?:=?(.+))?$/s;
 
 /**
  * What may be a file in a command, wherever in it: words, what stands behind `=` or a short option, redirections, the
- * values of variables, scripts given to other shells; each also below the folders it may be in by then. `args` are words
- * that it is given besides.
+ * values of variables, scripts given to other shells; each also below the folders it may be in by then.
  */
-export function operandsOf(command: string, cwd = '', args: readonly string[] = []): Operands {
+export function operandsOf(command: string, { cwd = '', args = [], isFolder = () => true }: Start = {}): Operands {
   const found = new Map<string, Operand>();
   let folders = [cwd];
+  /** In how many of them a name has its place: new ones are added behind the others. */
+  const placed = new Map<string, number>();
+  let isAgain = false;
   let complete = true;
   let followed = 0;
   let read = 0;
@@ -69,7 +80,7 @@ export function operandsOf(command: string, cwd = '', args: readonly string[] = 
     const script = parseScript(source);
     if (script.commands.length === 0 && script.problems.length > 0) complete = false;
     for (const { word } of script.values) add(word, false);
-    for (const each of script.commands) readCommand(each, depth);
+    readCommands(script.commands, depth);
     if (depth < DEEPEST)
       for (const given of scriptsGiven(script)) {
         if (given.kind === 'script') readScript(given.source, depth + 1);
@@ -77,12 +88,27 @@ export function operandsOf(command: string, cwd = '', args: readonly string[] = 
       }
   }
 
+  /** What stands before a `cd` in a loop, or in a trap, also runs behind it. */
+  function readCommands(commands: readonly SimpleCommand[], depth: number): void {
+    const outer = isAgain;
+    let before = folders.length;
+    for (const each of commands) readCommand(each, depth);
+    const repeated = commands.filter(({ repeats }) => repeats);
+    while (repeated.length > 0 && folders.length > before) {
+      isAgain = true;
+      before = folders.length;
+      for (const each of repeated) readCommand(each, depth);
+    }
+    isAgain = outer;
+  }
+
   function readCommand({ words, redirections }: SimpleCommand, depth: number): void {
     const programs = words.map(({ value }) => (value === null ? '' : programName(value)));
     follow(programs[0], words);
     const deep = programs.some((name) => WHOLE_FOLDERS.has(name));
     const tried = [...new Set(programs.flatMap((name) => ALSO_TRIED[name.replace(/(?<![\d.])[\d.]+$/, '')] ?? []))];
-    for (const word of [...words, ...redirections.map(({ target }) => target)]) add(word, deep, tried);
+    const given = [...words, ...redirections.map(({ target }) => target)];
+    for (const word of new Map(given.map((each) => [each.text, each])).values()) add(word, deep, tried);
     // What they hold decides what runs.
     for (const name of new Set(programs.flatMap((program) => runnerOf(program)?.manifests ?? [])))
       place(name, false, false);
@@ -110,7 +136,8 @@ export function operandsOf(command: string, cwd = '', args: readonly string[] = 
         complete = false;
         return;
       }
-      const all = [...new Set([...folders, ...folders.map((folder) => posix.join(folder, target))])];
+      const next = folders.map((folder) => below(folder, target));
+      const all = [...new Set([...folders, ...next.filter((path) => !isAgain || isFolder(path))])];
       const short = all.filter((folder) => folder.length <= LONGEST_FOLDER);
       if (short.length < all.length || short.length > MOST_FOLDERS) complete = false;
       folders = short.slice(0, MOST_FOLDERS);
@@ -128,26 +155,19 @@ export function operandsOf(command: string, cwd = '', args: readonly string[] = 
 
   function place(name: string, deep: boolean, pattern: boolean): void {
     if (name === '' || name.length > 1000) return;
-    for (const folder of folders) {
+    const key = `${deep} ${pattern} ${name}`;
+    const fresh = folders.slice(placed.get(key) ?? 0);
+    placed.set(key, folders.length);
+    for (const folder of fresh) {
       const path = folder === '' || name.startsWith('/') ? name : `${folder}/${name}`;
-      if (found.size >= MOST && !found.has(path)) complete = false;
-      else found.set(path, { path, deep: deep || found.get(path)?.deep === true, pattern });
+      const known = found.get(path);
+      if (found.size >= MOST && known === undefined) complete = false;
+      else found.set(path, { path, deep: deep || known?.deep === true, pattern: pattern || known?.pattern === true });
     }
   }
 }
 
-/** The word itself; of an option what it may carry: `--file=x`, `-fx`. */
-function namesIn(word: string): readonly string[] {
-  const behind = word.includes('=') ? [word.slice(word.indexOf('=') + 1)] : [];
-  if (!word.startsWith('-')) return [word, ...behind];
-  return behind.length === 0 && /^-[A-Za-z][^-]/.test(word) ? [word.slice(2)] : behind;
-}
-
-/** `{a,b}.py` stands for names that can be told before it runs, as a pattern's can. */
-function bracesOf({ text }: ShellWord): string | undefined {
-  if (/[$`'"\\()<>]/.test(text)) return undefined;
-  const open = text.indexOf('{');
-  const comma = text.indexOf(',', open);
-  const isList = open !== -1 && comma !== -1 && text.lastIndexOf('}') > comma;
-  return isList && !text.slice(0, open).includes('~') ? text : undefined;
+function below(folder: string, path: string): string {
+  const joined = posix.isAbsolute(path) ? path : posix.join(folder, path);
+  return joined === '.' ? '' : joined;
 }
