@@ -128,6 +128,17 @@ describe('a yes to a command is none once this has changed:', () => {
     ['make -BkCglued-cluster', 'glued-cluster/Makefile'],
     ['make --direc=abbreviated', 'abbreviated/Makefile'],
     ['cd $(pwd)/elsewhere; make -C ROOT/whole', 'whole/Makefile', 'elsewhere'],
+    ['cd by-pat* && sh r.sh', 'by-pattern/r.sh'],
+    ['make -C by-make*', 'by-make-1/Makefile'],
+    ['cd in-pat*; cd deeper; sh r.sh', 'in-pattern/deeper/r.sh'],
+    ['env -S "-C split sh r.sh"', 'split/r.sh'],
+    ["env -iS'sh -c' 'cd split2 && sh r.sh'", 'split2/r.sh'],
+    ['sed -nfx.sed y', 'x.sed'],
+    ['curl -sKconfig.curl', 'config.curl'],
+    [`sh < ${'./'.repeat(520)}dotted.sh`, 'dotted.sh'],
+    [`cat ${`${'n'.repeat(200)}/`.repeat(7)}long.sh | sh`, `${`${'n'.repeat(200)}/`.repeat(7)}long.sh`],
+    ['cp -r taken out', 'taken/a/b.txt'],
+    ['tar cf - packed', 'packed/a/b.txt'],
     ['curl -s -d @up.txt http://localhost', 'up.txt'],
     ['curl -s -d@up2.txt http://localhost', 'up2.txt'],
     ['curl --data=@up3.txt http://localhost', 'up3.txt'],
@@ -158,6 +169,19 @@ test('a command with more names than can be followed is bound to all that is the
   expect(Object.keys(before).length).toBeLessThan(60);
   write('anywhere/at/all.txt');
   expect(await look(`echo ${many}; sh the-last.sh`)).not.toEqual(before);
+});
+
+test.each([
+  ["sh '[a]'*.sh", '[a]x.sh'],
+  ['shopt -s extglob\nsh @(odd|y).sh', 'odd.sh'],
+  ['sh [[:alpha:]]9.sh', 'q9.sh'],
+  ['cd o*; cd ..; sh go[[:alpha:]]', 'gone'],
+])('what a pattern may match that is not read here is among all that is there: %s', async (command, changed) => {
+  write(changed);
+  const before = await look(command);
+  expect(await look(command)).toEqual(before);
+  write(changed);
+  expect(await look(command)).not.toEqual(before);
 });
 
 test('a yes for one place is none for another that a link leads to by then', async () => {

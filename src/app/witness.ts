@@ -3,7 +3,8 @@ import type { Access } from '../kernel/access.ts';
 import type { ScriptFiles } from '../kernel/commands.ts';
 import type { ExecutionContext } from '../kernel/execution-context.ts';
 import type { Witness } from '../kernel/ports.ts';
-import type { Caller, Entry, Files, Inspection, World } from '../kernel/workspace.ts';
+import type { Result } from '../kernel/result.ts';
+import type { Caller, Entry, Files, Inspection, Listing, World } from '../kernel/workspace.ts';
 import { type Operand, type Operands, operandsOf } from '../policy/commands/operands.ts';
 import { scriptFiles } from '../policy/script-files.ts';
 import { globPattern } from '../workspace/glob-pattern.ts';
@@ -90,6 +91,7 @@ interface Look {
   followed: number;
   /** There is something that could not be followed. */
   lost: boolean;
+  last?: { readonly key: string; readonly listed: Result<Listing> };
 }
 
 type Dated = Pick<Inspection, 'size' | 'modified'>;
@@ -128,7 +130,7 @@ async function matchesIn(look: Look, folder: string, pattern: readonly string[],
     look.lost = true;
     return [];
   }
-  const listed = await files.list(folder, { ...ALL, recursive: deep || pattern.length > 1 });
+  const listed = await listOnce(look, folder, deep || pattern.length > 1);
   if (!listed.ok) return [listed.error.code];
   const { entries } = listed.value;
   const fitting = entries.filter(({ name }) => isIn(name, whole, fits.value, deep));
@@ -145,6 +147,13 @@ async function matchesIn(look: Look, folder: string, pattern: readonly string[],
     prints.push(left === undefined ? await listing(files, at(name)) : await matchesIn(look, at(name), left, deep));
   }
   return prints;
+}
+
+/** Every word behind `cd a*` is looked for in the same folder. */
+async function listOnce(look: Look, folder: string, recursive: boolean): Promise<Result<Listing>> {
+  const key = `${recursive} ${folder}`;
+  if (look.last?.key !== key) look.last = { key, listed: await look.files.list(folder, { ...ALL, recursive }) };
+  return look.last.listed;
 }
 
 /**

@@ -53,6 +53,8 @@ const ASKED: Readonly<Record<string, string>> = {
   'a loop that goes to many folders': `for i in 1 2; do rm ${'a '.repeat(45_000)}; cd a; cd b; done`,
   'a loop with interpreters that try other names': `for i in 1 2; do python ${numbers(14_000)}; cd a; done`,
   'names whose content is meant': `curl -d ${'@a,'.repeat(32_000)}`,
+  'options that may be names': `tar ${'-abcdefghijklmnopqrstuvwxyz '.repeat(3_500)}`,
+  'quotes in front of a pattern': `rm ${`'['`.repeat(30_000)}*`,
   'verbs in front of a script': `node ${'x '.repeat(49_000)}`,
 };
 

@@ -1,11 +1,41 @@
 import type { ShellWord } from './shell-words.ts';
 
-/** The word itself; of an option what it may carry: `--file=x`, `-fx`, `-d@x`, `-F part=@x;type=y`. */
+/** The most characters that a system takes for a path, and for one name in it. */
+const LONGEST_PATH = 4095;
+const LONGEST_NAME = 255;
+/** Short options in one word, behind each of which a name may begin. */
+const MOST_LETTERS = 64;
+
+/** The word itself; of an option what it may carry: `--file=x`, `-fx`, `-nfx`, `-d@x`, `-F part=@x;type=y`. */
 export function namesIn(word: string): readonly string[] {
   const behind = word.includes('=') ? [word.slice(word.indexOf('=') + 1)] : [];
-  const carried = /^-[A-Za-z][^-]/.test(word) ? [word.slice(2)] : [];
-  const all = word.startsWith('-') ? [...(behind.length === 0 ? carried : []), ...behind] : [word, ...behind];
-  return [...new Set([...all, ...contentsIn(word)])];
+  const letters = /^-([A-Za-z0-9]*)/.exec(word)?.[1]?.slice(0, MOST_LETTERS) ?? '';
+  const carried = Array.from(letters, (_, at) => word.slice(at + 2));
+  const all = word.startsWith('-') ? [...behind, ...carried] : [word, ...behind];
+  return [...new Set([...all, ...contentsIn(word)])].map(withoutDots).filter(mayBeName);
+}
+
+/** `././x` is longer than it need be. */
+function withoutDots(name: string): string {
+  return name.length > LONGEST_PATH ? name : name.replace(/^(?:\.\/+)+(?=.)/s, '').replace(/\/(?:\.?\/)+/g, '/');
+}
+
+function mayBeName(name: string): boolean {
+  return name !== '' && name.length <= LONGEST_PATH && !name.split('/').some((part) => part.length > LONGEST_NAME);
+}
+
+/**
+ * Whether it stands for names in a way that patterns are not read here: with quotes around what would be part of it, with
+ * alternatives in parentheses, or with classes of letters.
+ */
+export function isOddPattern({ text, value, pattern }: ShellWord): boolean {
+  if (!pattern) return false;
+  const bare = text.replace(/\\.|'[^']*'|"[^"]*"/gs, '');
+  return marksIn(value ?? text) > marksIn(bare) || /[@?*+!]\(|\[\[[:.=]|\[:[a-z]+:\]|\[[.=].{1,20}[.=]\]/.test(bare);
+}
+
+function marksIn(text: string): number {
+  return text.match(/[*?[{]/g)?.length ?? 0;
 }
 
 /** Files whose content stands for them: `@x` to curl and many others, `part=<x` to curl. */

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { runnerOf } from '../script-runners.ts';
 import { LONGEST_FOLDER } from './folders.ts';
-import { bracesOf, namesIn } from './operand-names.ts';
+import { bracesOf, isOddPattern, namesIn } from './operand-names.ts';
 import { programName } from './program-name.ts';
 import { scriptsGiven } from './scripts-given.ts';
 import { parseScript, type SimpleCommand } from './shell-script.ts';
@@ -43,13 +43,32 @@ const DEEPEST = 5;
 const MOST_READ = 250_000;
 
 /** Programs that take a folder whole: with it goes whatever is in it by then. */
-const WHOLE_FOLDERS = new Set(['rm', 'mv', 'rsync', 'chmod', 'chown', 'chgrp', 'shred', 'find', 'fd']);
+const WHOLE_FOLDERS = new Set([
+  'rm',
+  'mv',
+  'rsync',
+  'chmod',
+  'chown',
+  'chgrp',
+  'shred',
+  'find',
+  'fd',
+  'tar',
+  'run-parts',
+]);
+
+/** Programs that do so when they are told to. */
+const WHOLE_IF_TOLD = new Set(['cp', 'scp', 'zip']);
+const TOLD = /^(?:-[A-Za-z]*[rRa]|--recursive$|--archive$)/;
 
 /** What interpreters make of a name: `node build` runs build.js, `python -m a.b` runs a/b.py. */
 const ALSO_TRIED: Readonly<Record<string, (name: string) => readonly string[]>> = {
   node: (name) => ['.js', '.mjs', '.cjs', '/index.js', '/package.json'].map((end) => name + end),
   python: (name) => ['.py', '/__main__.py', '/__init__.py'].map((end) => name.replaceAll('.', '/') + end),
 };
+
+/** How `env` is told to take a text apart. */
+const SPLITS = /^(?:-[i0v]*S|--split-string(?:=|$)|--s[a-z-]*=)(.*)$/s;
 
 /** Options after which other names count from another folder, whoever takes them; short ones also behind others: `-sC`. */
 const FOLDER_OPTION = /^(?:-[ABE-Za-z]*[CD]|--chd[a-z]*|--dir[a-z]*|--prefix|--cwd|--working-dir[a-z]*)(?:=?(.+))?$/s;
@@ -64,6 +83,8 @@ export function operandsOf(command: string, { cwd = '', args = [], isFolder = ()
   /** In how many of them a name has its place: new ones are added behind the others. */
   const placed = new Map<string, number>();
   let isAgain = false;
+  /** Those that a pattern stands for. */
+  const matched = new Set<string>();
   let complete = true;
   let followed = 0;
   let read = 0;
@@ -102,16 +123,18 @@ export function operandsOf(command: string, { cwd = '', args = [], isFolder = ()
     isAgain = outer;
   }
 
-  function readCommand({ words, redirections }: SimpleCommand, depth: number): void {
+  function readCommand({ words, redirections }: Pick<SimpleCommand, 'words' | 'redirections'>, depth: number): void {
     const programs = words.map(({ value }) => (value === null ? '' : programName(value)));
     follow(programs[0], words);
-    const deep = programs.some((name) => WHOLE_FOLDERS.has(name));
+    const isTold = words.some(({ value }) => TOLD.test(value ?? ''));
+    const deep = programs.some((name) => WHOLE_FOLDERS.has(name) || (isTold && WHOLE_IF_TOLD.has(name)));
     const tried = [...new Set(programs.flatMap((name) => ALSO_TRIED[name.replace(/(?<![\d.])[\d.]+$/, '')] ?? []))];
     const given = [...words, ...redirections.map(({ target }) => target)];
     for (const word of new Map(given.map((each) => [each.text, each])).values()) add(word, deep, tried);
     // What they hold decides what runs.
     for (const name of new Set(programs.flatMap((program) => runnerOf(program)?.manifests ?? [])))
       place(name, false, false);
+    if (depth < DEEPEST) readSplit(words.slice(programs.indexOf('env') + 1 || words.length), depth);
     programs.forEach((name, at) => {
       if (depth >= DEEPEST || !(SHELLS.has(name) || name === 'eval' || name === 'trap')) return;
       if (read > MOST_READ) {
@@ -123,21 +146,40 @@ export function operandsOf(command: string, { cwd = '', args = [], isFolder = ()
     });
   }
 
+  /** `env -S 'sh x'`: its text is words to it. */
+  function readSplit(args: readonly ShellWord[], depth: number): void {
+    const at = args.findIndex(({ value }) => SPLITS.test(value ?? ''));
+    const [option, ...behind] = args.slice(at);
+    if (at === -1 || option === undefined) return;
+    const [, glued = ''] = SPLITS.exec(option.value ?? '') ?? [];
+    const [text, rest] = glued === '' ? [behind[0]?.value ?? '', behind.slice(1)] : [glued, behind];
+    read += text.length;
+    // Quotes, variables and escapes mean to it what they mean to nobody else.
+    if (read > MOST_READ || /[\\$"'#]/.test(text)) complete = false;
+    if (read > MOST_READ) return;
+    const words = [plainWord('env'), ...text.split(/\s+/).filter(Boolean).map(plainWord), ...rest];
+    readCommand({ words, redirections: [] }, depth + 1);
+  }
+
   /** A `cd` may run or not, so what comes later is looked at in the old folders and in the new ones. */
   function follow(program: string | undefined, words: readonly ShellWord[]): void {
     const isChange = program === 'cd' || program === 'pushd';
-    const targets = words.flatMap(({ value }, at) => {
-      if (isChange && at > 0 && value?.startsWith('-') === false) return [value];
+    const targets = words.flatMap(({ value, pattern }, at) => {
+      if (isChange && at > 0 && value?.startsWith('-') === false) return [{ path: value, pattern }];
       const option = FOLDER_OPTION.exec(value ?? '');
-      return option === null ? [] : [option[1] ?? words[at + 1]?.value ?? ''];
+      if (option === null) return [];
+      const { value: behind, pattern: isPattern } = words[at + 1] ?? { value: '', pattern: false };
+      return [option[1] === undefined ? { path: behind ?? '', pattern: isPattern } : { path: option[1], pattern }];
     });
-    for (const target of targets) {
+    for (const { path: target, pattern } of targets) {
       if (++followed > MOST_FOLLOWED) {
         complete = false;
         return;
       }
-      const next = folders.map((folder) => below(folder, target));
-      const all = [...new Set([...folders, ...next.filter((path) => !isAgain || isFolder(path))])];
+      const next = folders.map((folder) => [folder, below(folder, target)] as const);
+      for (const [from, to] of next) if (pattern || matched.has(from)) matched.add(to);
+      const fresh = next.map(([, to]) => to).filter((to) => !isAgain || matched.has(to) || isFolder(to));
+      const all = [...new Set([...folders, ...fresh])];
       const short = all.filter((folder) => folder.length <= LONGEST_FOLDER);
       if (short.length < all.length || short.length > MOST_FOLDERS) complete = false;
       folders = short.slice(0, MOST_FOLDERS);
@@ -145,6 +187,7 @@ export function operandsOf(command: string, { cwd = '', args = [], isFolder = ()
   }
 
   function add(word: ShellWord, deep: boolean, tried: readonly ((name: string) => readonly string[])[] = []): void {
+    if (isOddPattern(word)) complete = false;
     const name = word.value ?? bracesOf(word);
     if (name === undefined) return;
     for (const each of namesIn(name)) {
@@ -154,15 +197,15 @@ export function operandsOf(command: string, { cwd = '', args = [], isFolder = ()
   }
 
   function place(name: string, deep: boolean, pattern: boolean): void {
-    if (name === '' || name.length > 1000) return;
     const key = `${deep} ${pattern} ${name}`;
     const fresh = folders.slice(placed.get(key) ?? 0);
     placed.set(key, folders.length);
     for (const folder of fresh) {
       const path = folder === '' || name.startsWith('/') ? name : `${folder}/${name}`;
       const known = found.get(path);
+      const isPattern = pattern || known?.pattern === true || matched.has(folder);
       if (found.size >= MOST && known === undefined) complete = false;
-      else found.set(path, { path, deep: deep || known?.deep === true, pattern: pattern || known?.pattern === true });
+      else found.set(path, { path, deep: deep || known?.deep === true, pattern: isPattern });
     }
   }
 }
