@@ -50,7 +50,16 @@ test.each(['python', 'javascript', 'bash'] as const)(
     const ctx = new ExecutionContext({ workingDir: root });
     const lookAt = () =>
       witness(
-        [{ kind: 'process.run', command: 'print 1', writes: 'workspace', code, cwd: `${code}-in`, args: ['--of=x.sh'] }],
+        [
+          {
+            kind: 'process.run',
+            command: 'print 1',
+            writes: 'workspace',
+            code,
+            cwd: `${code}-in`,
+            args: ['--of=x.sh'],
+          },
+        ],
         ctx,
       );
     for (const folder of ['a', 'b']) mkdirSync(join(root, `${code}-${folder}`));
