@@ -21,6 +21,8 @@ export const outbox = createOutbox({
 askBeforeLeaving(() => [...outbox.messages.get().values()].some((left) => left.length > 0));
 sessions.subscribe(outbox.sendWaiting);
 feeds.subscribe(() => outbox.dropTaken(isSaid));
+// What was said may be known before the sending of it is given up.
+outbox.messages.subscribe(() => outbox.dropTaken(isSaid));
 
 function isSaid(session: string, text: string, since: number): boolean {
   const said = feeds.get().get(session)?.items ?? [];
