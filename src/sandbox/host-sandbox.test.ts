@@ -59,9 +59,10 @@ void sandbox.run({ command, workspace: '${workspace}', mounts: 'live', tag: '${t
   const tsx = new URL('../../node_modules/tsx/dist/loader.mjs', import.meta.url).href;
   const child = spawn(process.execPath, ['--import', tsx, program], { stdio: ['ignore', 'pipe', 'inherit'] });
   await new Promise((resolve) => child.stdout.once('data', resolve));
+  // Before: behind it, any sandbox of this user may be the next one.
+  await expect.poll(() => processesTagged(tag).length).toBeGreaterThan(1);
   child.kill('SIGKILL');
   await new Promise((resolve) => child.once('exit', resolve));
-  expect(processesTagged(tag).length).toBeGreaterThan(1);
 
   const sandbox = next();
   const request = { command: ['true'], workspace, mounts: 'live', tag: 'next' } as const;
