@@ -60,6 +60,12 @@ export interface NamespaceTree extends Tree {
 }
 
 /**
+ * With more of them, a run gets less of the processor than others: each session counts as one, whatever its priority. With
+ * less, two programs and a pipe would be slow for nothing.
+ */
+const CROWD = 16;
+
+/**
  * The processes of a PID namespace. Killing the first one ends all the others, whatever they did to get away; its
  * parent has waited for it when it ends itself, so after that nothing is left. Before the first one is known, what there
  * is so far is one process group: killing only bubblewrap would leave a child that waits for it for ever. After its end
@@ -77,7 +83,7 @@ export function namespaceTree(given: {
   const monitor = identifyChild(given.monitor);
   let known: Identity | null = null;
   let [peakMemoryBytes, cpuMs] = [0, 0];
-  let sampled = false;
+  let [sampled, isCrowd] = [false, false];
   let tally: Tally | null = null;
   const memory = cgroup === null ? createTreeMemory() : null;
   const disk = given.writable === null ? null : createDiskGrowth(given.writable);
@@ -103,6 +109,11 @@ export function namespaceTree(given: {
     return root.isRunning() || !isOver();
   }
 
+  function yieldMore(): void {
+    if (!isCrowd) cgroup?.share('least');
+    isCrowd = true;
+  }
+
   function killGroup(): void {
     if (!monitor.isAnother()) tryKill(-monitor.pid, 'SIGKILL');
   }
@@ -116,6 +127,7 @@ export function namespaceTree(given: {
       const pids = [root.pid, ...descendants(root.pid, limits.processes + 1)];
       // Before anything is read of them: a bomb grows while it is measured.
       if (cgroup === null && pids.length >= limits.processes) return 'processes';
+      if (pids.length > CROWD) yieldMore();
       const samples = samplesOf(pids);
       tally ??= createTally(root.pid);
       const sum = tally.add(samples);
@@ -132,7 +144,6 @@ export function namespaceTree(given: {
     giveWay() {
       const root = first();
       if (root !== null && isOurs(root)) trySetPriority(root.pid, LEAST_PRIORITY);
-      cgroup?.share('least');
     },
     signal(name) {
       const root = first();
