@@ -36,7 +36,7 @@ export function createDiskGrowth(folder: string): DiskGrowth {
 
   function lost(): { bytes: number; files: number } {
     const now = freeOf(folder);
-    return { bytes: before.bytes - now.bytes, files: before.files - now.files };
+    return { bytes: before.bytes - now.bytes, files: now.files - before.files };
   }
 
   async function look({ writeBytes, newFiles }: DiskLimits, pids: readonly number[]): Promise<void> {
@@ -46,7 +46,8 @@ export function createDiskGrowth(folder: string): DiskGrowth {
     // What cannot be looked at may hold anything: then all that the disk lost counts as this run's.
     held = {
       bytes: found.complete && !unseen.onDisk ? unnamedBytes(files) + found.bytes : lost().bytes,
-      files: found.complete ? found.count : lost().files,
+      // One that only changed is none more.
+      files: found.complete ? Math.min(found.count, lost().files) : lost().files,
     };
     lookedAt = performance.now();
     looking = false;
@@ -64,11 +65,11 @@ export function createDiskGrowth(folder: string): DiskGrowth {
   };
 }
 
-/** Room, and how many files more there can be; some file systems have no such number, and say 0. */
+/** Room, and how many files there are; some file systems have no such number, and say 0. How many more there can be hangs on the room. */
 function freeOf(folder: string): { bytes: number; files: number } {
   try {
-    const { bfree, bsize, ffree } = statfsSync(folder);
-    return { bytes: bfree * bsize, files: ffree };
+    const { bfree, bsize, files, ffree } = statfsSync(folder);
+    return { bytes: bfree * bsize, files: files - ffree };
   } catch {
     return { bytes: 0, files: 0 };
   }

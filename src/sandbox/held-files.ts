@@ -18,7 +18,7 @@ export interface Held {
    * started from an unreadable program, mappings that we may not look behind, files on their way through a socket, or
    * more than one look has time for.
    */
-  readonly unseen: { readonly inMemory: boolean; readonly onDisk: boolean };
+  readonly unseen: { /** At most so many bytes. */ readonly inMemory: number; readonly onDisk: boolean };
 }
 
 /** Nothing else happens in our process meanwhile. */
@@ -44,12 +44,12 @@ export function heldBy(pids: readonly number[]): Held {
   const until = performance.now() + LOOK_MS;
   const files = new Map<string, HeldFile>();
   const sockets = new Set<string>();
-  const unseen = { inMemory: false, onDisk: false };
-  for (const pid of pids) {
-    if (isLate()) break;
-    lookAtDescriptors(pid);
-    lookAtMappings(pid);
-  }
+  const missed = new Set<string>();
+  /** Files in memory that somebody has open: their size is known. */
+  const open = new Set<string>();
+  const unseen = { inMemory: 0, onDisk: false };
+  for (const pid of pids) if (!isLate()) lookAtDescriptors(pid);
+  for (const pid of pids) if (!isLate()) lookAtMappings(pid);
   return { files: [...files.values()], sockets: sockets.size, unseen };
 
   function isLate(): boolean {
@@ -59,7 +59,7 @@ export function heldBy(pids: readonly number[]): Held {
   }
 
   function missAll(): void {
-    unseen.inMemory = true;
+    unseen.inMemory = Number.POSITIVE_INFINITY;
     unseen.onDisk = true;
   }
 
@@ -75,6 +75,7 @@ export function heldBy(pids: readonly number[]): Held {
   function add(stat: Stats | null, inMemory: boolean, isOpen: boolean): boolean {
     const key = `${stat?.dev}:${stat?.ino}`;
     if (stat?.isFile() && files.get(key)?.isOpen !== true) {
+      if (isOpen && inMemory) open.add(String(stat.ino));
       files.set(key, { dev: stat.dev, bytes: stat.blocks * 512, inMemory, isOpen });
     }
     return stat !== null;
@@ -96,21 +97,44 @@ export function heldBy(pids: readonly number[]): Held {
   function lookAtMappings(pid: number): void {
     const maps = readText(`/proc/${pid}/maps`) ?? '';
     if (!maps.includes(DELETED)) return;
-    const looked = new Set<string>();
-    for (const [, range, file = '', name = ''] of maps.matchAll(DELETED_MAPPING)) {
+    let devices: ReadonlySet<string> | null = null;
+    for (const [, range = '', device = '', inode = '', name = ''] of maps.matchAll(DELETED_MAPPING)) {
       if (isLate()) return;
-      if (looked.has(file)) continue;
-      looked.add(file);
-      const inMemory = isInMemory(name);
       const stat = statOfMapped(`/proc/${pid}/map_files/${range}`);
-      if (!add(stat, inMemory, false)) unseen[inMemory ? 'inMemory' : 'onDisk'] = true;
+      if (add(stat, isInMemory(name), false)) continue;
+      devices ??= memoryDevices(readText(`/proc/${pid}/mountinfo`) ?? '');
+      if (open.has(inode)) continue;
+      if (name.startsWith('/memfd:')) missMapped(`${device} ${inode}`, Number.POSITIVE_INFINITY);
+      else if (isInMemory(name) || devices.has(device)) missMapped(`${device} ${inode} ${range}`, lengthOf(range));
+      else unseen.onDisk = true;
     }
   }
+
+  /** One that is mapped by several is one. */
+  function missMapped(key: string, bytes: number): void {
+    if (missed.has(key)) return;
+    missed.add(key);
+    unseen.inMemory += bytes;
+  }
+}
+
+/** Of a mapping, as `maps` tells it. */
+function lengthOf(range: string): number {
+  const [from = '0', to = '0'] = range.split('-');
+  return Number(BigInt(`0x${to}`) - BigInt(`0x${from}`));
+}
+
+/** Devices of file systems in memory, as `maps` tells them. */
+export function memoryDevices(mountinfo: string): ReadonlySet<string> {
+  const lines = mountinfo.split('\n').map((line) => line.split(' '));
+  const inMemory = lines.filter((words) => words[words.indexOf('-') + 1] === 'tmpfs');
+  const hex = (number: string) => Number(number).toString(16).padStart(2, '0');
+  return new Set(inMemory.map(([, , device = '']) => device.split(':').map(hex).join(':')));
 }
 
 const DELETED = ' (deleted)';
 /** Where, which file, and what it was called. */
-const DELETED_MAPPING = /^(\S+) \S+ \S+ (\S+ \d+) +(.*) \(deleted\)$/gm;
+const DELETED_MAPPING = /^(\S+) \S+ \S+ (\S+) (\d+) +(.*) \(deleted\)$/gm;
 
 /** Of what has no name in any folder. Shared memory without a file is told as a deleted /dev/zero. */
 function isInMemory(name: string): boolean {

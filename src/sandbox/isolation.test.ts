@@ -50,6 +50,13 @@ describe('[E10] what a run can see and touch', () => {
     expect(existsSync('/tmp/left-behind')).toBe(false);
   });
 
+  test('variables of a request stand in no command line, which everybody on the machine can read', async () => {
+    const env = { TOKEN: 'CANARY-VARIABLE', PATH: '/usr/bin:/bin:/nowhere' };
+    const { stdout } = await at.sh('echo "$TOKEN $PATH"; cat /proc/[0-9]*/cmdline | tr "\\0" "\\n"', { env });
+    expect(stdout).toMatch(/^CANARY-VARIABLE .*\/nowhere\n/);
+    expect(stdout.match(/CANARY/g)).toHaveLength(1);
+  });
+
   test('variables of a request never reach the programs that build the sandbox', async () => {
     const { stdout } = await at.sh('echo "$LD_PRELOAD"', { env: { LD_PRELOAD: '/nowhere.so', BASH_ENV: '/nowhere' } });
     expect(stdout).toContain('/nowhere.so');

@@ -60,11 +60,12 @@ export function insideScript(limits: Limits, { cgroup, fds }: Launcher): string 
 const ENV = '/usr/bin/env';
 
 /**
- * The command as it is started with the variables of its request. They reach nothing before it: a shell that obeys them
- * would run what they name while it holds descriptors that are not the command's.
+ * The command as it is started with those variables of its request that shells and loaders obey. They reach nothing before
+ * it: a shell would run what they name while it holds descriptors that are not the command's. Whoever is on the machine can
+ * read the words of a process, so all others, which may be secret, are set like our own.
  */
 export function withVariables(argv: readonly string[], { env = {} }: RunRequest): readonly string[] {
-  const given = Object.entries(env).filter(([name]) => !OURS.includes(name));
+  const given = Object.entries(env).filter(([name]) => OBEYED.test(name));
   if (given.length === 0) return argv;
   // `env` takes a word with = for one more variable.
   const isVariable = argv[0]?.includes('=') === true;
@@ -72,8 +73,12 @@ export function withVariables(argv: readonly string[], { env = {} }: RunRequest)
   return [ENV, ...given.map(([name, value]) => `${name}=${value}`), ...command];
 }
 
-/** By these a run is found again. */
-const OURS = ['TOOLWRIGHT_SANDBOX', 'TOOLWRIGHT_CALL', ...Object.keys(OWNER)];
+const OBEYED =
+  /^(PATH|IFS|ENV|SHELL|SHELLOPTS|BASHOPTS|HOME|PWD|OLDPWD|CDPATH|GLOBIGNORE|PS\d|PROMPT_COMMAND|BASH\w*|NODE_\w+|LD_\w+|GLIBC_\w+|MALLOC_\w+|GCONV_PATH|LOCPATH|NLSPATH|LANG\w*|LC_\w+|TEXTDOMAIN\w*|POSIXLY_CORRECT)$/;
+
+function unobeyed({ env = {} }: RunRequest): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !OBEYED.test(name)));
+}
 
 /** What every command finds set, and the shells before it. */
 export function environment({ request, path, cwd }: EnvironmentOf, hasNetwork: boolean): string[] {
@@ -87,6 +92,7 @@ export function environment({ request, path, cwd }: EnvironmentOf, hasNetwork: b
     TERM: 'dumb',
     TMPDIR: '/tmp',
     ...(hasNetwork ? PROXY_ENVIRONMENT : {}),
+    ...unobeyed(request),
     TOOLWRIGHT_SANDBOX: 'bubblewrap',
     TOOLWRIGHT_CALL: request.tag,
     ...OWNER,

@@ -185,13 +185,13 @@ function waitingScript(cgroup: Cgroup | null, unwanted: readonly number[], shell
   return [
     ...(cgroup?.entrances.map((path) => `echo 0 >'${path}' || exit 125`) ?? []),
     ...unwanted.map((fd) => `exec ${fd}>&-`),
-    ...(isExecutable(PRLIMIT) ? [`${PRLIMIT} --pid $$ --sigpending=${pendingSignals()} || exit 125`] : []),
+    ...(isExecutable(PRLIMIT) ? [`${PRLIMIT} --pid $$ --sigpending=${pendingSignals()} 2>/dev/null || :`] : []),
     cgroup !== null && entersNamespace() ? `exec ${UNSHARE} --cgroup ${shell} -c ${quoted(wait)}` : wait,
   ].join('\n');
 }
 
 const UNSHARE = '/usr/bin/unshare';
-/** Small shells cannot set this one. */
+/** Small shells cannot set this one, and some systems let nobody. */
 const PRLIMIT = '/usr/bin/prlimit';
 
 /**

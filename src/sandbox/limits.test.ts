@@ -177,7 +177,7 @@ print(sent)`;
 });
 
 test.each(Object.entries(variants))('[E09] a run gives way to everything else, %s', async (_name, at) => {
-  expect((await at.sh('nice')).stdout).toBe('19\n');
+  expect(Number((await at.sh('nice')).stdout)).toBeGreaterThanOrEqual(10);
 });
 
 test('[E09] many busy sessions keep neither us nor the end of a run waiting, where control groups share out the processor', async () => {

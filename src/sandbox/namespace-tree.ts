@@ -109,9 +109,9 @@ export function namespaceTree(given: {
     return root.isRunning() || !isOver();
   }
 
-  function yieldMore(): void {
-    if (!isCrowd) cgroup?.share('least');
-    isCrowd = true;
+  function yieldAs(crowd: boolean): void {
+    if (crowd !== isCrowd) cgroup?.share(crowd ? 'least' : 'usual');
+    isCrowd = crowd;
   }
 
   function killGroup(): void {
@@ -127,7 +127,7 @@ export function namespaceTree(given: {
       const pids = [root.pid, ...descendants(root.pid, limits.processes + 1)];
       // Before anything is read of them: a bomb grows while it is measured.
       if (cgroup === null && pids.length >= limits.processes) return 'processes';
-      if (pids.length > CROWD) yieldMore();
+      yieldAs(pids.length > CROWD);
       const samples = samplesOf(pids);
       tally ??= createTally(root.pid);
       const sum = tally.add(samples);
@@ -143,7 +143,7 @@ export function namespaceTree(given: {
     },
     giveWay() {
       const root = first();
-      if (root !== null && isOurs(root)) trySetPriority(root.pid, LEAST_PRIORITY);
+      if (root !== null && isOurs(root)) trySetPriority(root.pid, quick === null ? LOW_PRIORITY : LEAST_PRIORITY);
     },
     signal(name) {
       const root = first();
@@ -207,7 +207,8 @@ function groupExists(group: number): boolean {
   }
 }
 
-const [MOST_PRIORITY, LEAST_PRIORITY] = [-20, 19];
+/** The least of all would never have a turn beside other work; it is for where nothing else bounds a fork bomb. */
+const [MOST_PRIORITY, LOW_PRIORITY, LEAST_PRIORITY] = [-20, 10, 19];
 
 /** It ends the others once it has its turn, and among thousands of them that may take half a minute. */
 function killFirst(pid: number): void {

@@ -73,10 +73,21 @@ function usedBytes(folder: string): number {
   }
 }
 
-/** What programs could still take. */
-export function availableMemoryOfMachine(): number {
-  return kilobytes(readText('/proc/meminfo') ?? '', 'MemAvailable');
+/** Memory that the system itself holds and cannot give back, which is where what waits in sockets is. No program's own. */
+export function kernelMemoryOfMachine(): number {
+  const info = readText('/proc/meminfo') ?? '';
+  // Pages that each processor keeps at hand are free, and counted nowhere as such.
+  const atHand = (readText('/proc/zoneinfo') ?? '').matchAll(/^ +count: +(\d+)$/gm);
+  const pages = [...atHand].reduce((sum, [, count]) => sum + Number(count), 0);
+  const rest = kilobytes(info, 'MemTotal') - pages * PAGE_BYTES;
+  return OF_PROGRAMS_AND_FILES.reduce((left, name) => left - kilobytes(info, name), rest);
 }
+
+/** The least there is; with larger ones, less is taken off. */
+const PAGE_BYTES = 4096;
+
+const OF_PROGRAMS_AND_FILES =
+  'MemFree Buffers Cached SwapCached AnonPages PageTables SecPageTables KernelStack SReclaimable'.split(' ');
 
 export function threadsOfMachine(): number {
   return Number(/\/(\d+)/.exec(readText('/proc/loadavg') ?? '')?.[1] ?? 0);

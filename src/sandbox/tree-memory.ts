@@ -1,8 +1,8 @@
 import { readText } from './files.ts';
 import { createHolding, type Held } from './held-files.ts';
 import {
-  availableMemoryOfMachine,
   dividedMemory,
+  kernelMemoryOfMachine,
   type ProcessMemory,
   type ProcessSample,
   plainMemory,
@@ -18,19 +18,27 @@ export interface TreeMemory {
 /**
  * Pages that several processes share are in the figures of each, and divided among them when the plain sum is above
  * `enough`. Files in memory that no process has mapped are counted where they are held; where that cannot be seen, by
- * what the machine's shared memory has grown. What waits in sockets is nobody's: it counts as what the machine lost and
- * nothing else explains, up to what that many sockets can hold.
+ * what the machine's shared memory has grown. What waits in sockets is nobody's: it counts as what the system itself has
+ * taken since, up to what that many sockets can hold.
  */
 export function createTreeMemory(): TreeMemory {
-  const before = { shared: sharedMemoryOfMachine(), available: availableMemoryOfMachine() };
+  const before = { shared: sharedMemoryOfMachine(), kernel: kernelMemoryOfMachine() };
   const holding = createHolding();
+  let grownBefore: readonly number[] = [];
+
+  /** What programs give back is the system's for a moment. */
+  function lastingGrowth(hasSockets: boolean): number {
+    if (!hasSockets) return 0;
+    grownBefore = [...grownBefore.slice(1 - LOOKS), kernelMemoryOfMachine() - before.kernel];
+    return grownBefore.length < LOOKS ? 0 : Math.min(...grownBefore);
+  }
 
   function total({ memoryBytes, sharedBytes }: ProcessMemory, held: Held): number {
-    const grown = held.unseen.inMemory ? sharedMemoryOfMachine() - before.shared - sharedBytes : 0;
+    const hidden = held.unseen.inMemory;
+    const grown = hidden > 0 ? Math.min(hidden, sharedMemoryOfMachine() - before.shared - sharedBytes) : 0;
     const open = sizeOf(held, true) + Math.max(0, sizeOf(held, false) - sharedBytes);
     const known = memoryBytes + Math.max(0, grown, open);
-    const lost = before.available - availableMemoryOfMachine() - known;
-    return known + Math.max(0, Math.min(lost, held.sockets * mostInSocket()));
+    return known + Math.max(0, Math.min(lastingGrowth(held.sockets > 0), held.sockets * mostInSocket()));
   }
 
   return {
@@ -45,6 +53,9 @@ export function createTreeMemory(): TreeMemory {
     },
   };
 }
+
+/** Several each second. */
+const LOOKS = 4;
 
 function sizeOf({ files }: Held, open: boolean): number {
   return files.filter(({ inMemory, isOpen }) => inMemory && isOpen === open).reduce((sum, { bytes }) => sum + bytes, 0);
