@@ -19,7 +19,7 @@ export const commandEnvironment = environment
   .refine((env) => obeyedIn(env) === undefined, {
     error: ({ input }) => {
       const name = obeyedIn(input as Record<string, string>);
-      return `the variable ${name} decides what runs, so it cannot be set here; if it is needed, set it in the command itself`;
+      return `the variable ${name} decides what runs, so it cannot be set here; if it is needed, set it in the command or the code itself`;
     },
   })
   .optional()
