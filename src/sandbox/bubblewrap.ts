@@ -33,7 +33,9 @@ const MOST_MOUNTS = 1_000;
 const ATTEMPTS = 3;
 
 function isPassing({ message }: Failure): boolean {
-  return message === MOVED || /No such file or directory|Can't (?:bind mount|find source path)/.test(message);
+  return (
+    message === MOVED || /No such file or directory|Can't (?:bind mount|find source path|create file)/.test(message)
+  );
 }
 
 export function createBubblewrap(given: BubblewrapOptions): Sandbox {
@@ -168,7 +170,7 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
     const mounts = {
       ...{ folder, workspace, alias, mode: request.mounts, limits, inWorkspace },
       toolchains: prepared.readOnlyFolders,
-      toolchainSecrets: prepared.toolchains.hidden,
+      toolchainSecrets: prepared.toolchains.hidden(),
     };
     const absolute = (path: string): string => `${workspace}/${path}`;
     const ended = runProcess({

@@ -61,7 +61,7 @@ export function createSeatbelt(options: SeatbeltOptions): Sandbox {
     const profile = seatbeltProfile({
       ...{ workspace, privateFolder, found, blocked, mode: request.mounts },
       toolchains: [...toolchains.folders, ...(options.readOnlyFolders ?? [])],
-      denied: toolchains.hidden,
+      denied: toolchains.hidden(),
       proxyPort: door?.port ?? null,
     });
     const before: Names = live ? scan.names(workspace) : new Map();

@@ -1,5 +1,6 @@
 import { type Dirent, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { basename } from 'node:path';
+import { statOf } from './inside.ts';
 
 /** Where package managers keep what they log in with, below the folder of an interpreter. */
 const SECRET_NAME = /^(\.?npmrc|\.yarnrc\.yml|\.netrc|\.pypirc|\.git-credentials|credentials(\.\w+)?)$/;
@@ -14,7 +15,7 @@ const WITH_PACKAGES =
 /** A folder of a version manager has some hundred folders above those with packages. */
 const MOST_FOLDERS = 5_000;
 
-/** Files with credentials below a folder of programs; of links, what they lead to, wherever that is. */
+/** Files and links below a folder of programs that may hold credentials, by their names. */
 export function credentialsIn(root: string): string[] {
   const found: string[] = [];
   const queue = [{ folder: root, depth: 0 }];
@@ -26,13 +27,17 @@ export function credentialsIn(root: string): string[] {
       if (entry.isDirectory()) {
         if (next.depth < DEEPEST && !WITH_PACKAGES.test(entry.name))
           queue.push({ folder: path, depth: next.depth + 1 });
-      } else if (SECRET_NAME.test(entry.name) || (SETTINGS_NAME.test(entry.name) && holdsSecret(path))) {
-        const target = entry.isSymbolicLink() ? realPath(path) : path;
-        if (target !== null) found.push(target);
-      }
+      } else if (SECRET_NAME.test(entry.name) || SETTINGS_NAME.test(entry.name)) found.push(path);
     }
   }
   return found;
+}
+
+/** The file to hide for one of those as it is now; of a link, what it leads to, wherever that is. Null when there is none. */
+export function secretAt(path: string): string | null {
+  const target = statOf(path)?.isSymbolicLink() ? realPath(path) : path;
+  if (target === null || !statOf(target)?.isFile()) return null;
+  return SETTINGS_NAME.test(basename(path)) && !holdsSecret(path) ? null : target;
 }
 
 function entriesOf(folder: string): Dirent[] {

@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { trySandbox } from '../testing/try-sandbox.ts';
@@ -48,4 +48,20 @@ test('version managers are there without what they log in with', async () => {
     `cd ${at.home}; cat ${secrets.join(' ')} .asdf/.npmrc; cat miniconda3/envs/two/.condarc`,
   );
   expect(shown.stdout).toBe('channels: [conda-forge]\n');
+});
+
+test('what they log in with may go, come back and change while the sandbox is open', async () => {
+  put('.nodenv/shims/from-nodenv', '#!/bin/sh\n');
+  const [gone, link, settings] = ['.nodenv/.netrc', '.nodenv/.pypirc', '.nodenv/.condarc'];
+  put(gone, 'CANARY');
+  put('.nodenv/target', 'CANARY');
+  symlinkSync('target', join(at.home, link));
+  put(settings, 'channels: [conda-forge]\n');
+  await using other = trySandbox({ path: `${at.home}/.nodenv/shims:/usr/bin:/bin`, home: at.home });
+  const shown = async () => (await other.sh(`cd ${at.home}; cat ${gone} ${link} ${settings}; echo ran`)).stdout;
+  expect(await shown()).toBe('channels: [conda-forge]\nran\n');
+  for (const path of [gone, '.nodenv/target']) rmSync(join(at.home, path));
+  expect(await shown()).toBe('channels: [conda-forge]\nran\n');
+  for (const path of [gone, '.nodenv/target', settings]) put(path, 'token: CANARY');
+  expect(await shown()).toBe('ran\n');
 });

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:
 import { basename, dirname } from 'node:path';
 import { isExecutable, namesIn } from './files.ts';
 import { statOf } from './inside.ts';
-import { credentialsIn } from './toolchain-secrets.ts';
+import { credentialsIn, secretAt } from './toolchain-secrets.ts';
 
 /** The system as a run sees it, read-only. Everything else of the host is not there. */
 export const SYSTEM_FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'] as const;
@@ -62,8 +62,8 @@ const KINDS = [
 export interface Toolchains {
   /** Folders and files of the host to mount read-only so that the programs on the path work. */
   readonly folders: readonly string[];
-  /** Files in those folders that a mask lies on. */
-  readonly hidden: readonly string[];
+  /** Files in those folders that a mask lies on, as of now: package managers write and remove them at any time. */
+  hidden(): string[];
   /** The search path inside: what of the host's leads somewhere there. */
   readonly path: readonly string[];
   /** Entries of the host's path that are not there, for whoever wonders. */
@@ -81,7 +81,7 @@ export function findToolchains(given: {
   isSecret(name: string): boolean;
 }): Toolchains {
   const folders = new Set<string>();
-  const hidden = new Set<string>();
+  const secrets = new Set<string>();
   const path = new Set<string>();
   const leftOut = new Set<string>();
   // Our own Node must be there wherever it lies; other programs of a project are not the system's.
@@ -92,11 +92,15 @@ export function findToolchains(given: {
     else addTools(entry);
   }
   for (const entry of ['/usr/local/bin', '/usr/bin', '/bin']) path.add(entry);
-  for (const file of [...folders].flatMap(credentialsIn)) {
+  const credentials = [...folders].flatMap(credentialsIn);
+  return { folders: [...folders], hidden, path: [...path], leftOut: [...leftOut] };
+
+  function hidden(): string[] {
+    const files = [...[...secrets].filter((path) => statOf(path)?.isFile()), ...credentials.map(secretAt)];
     // Nothing can lie on a place that is not there.
-    if ([...folders].some((folder) => isWithin(file, folder))) hidden.add(file);
+    const isThere = (file: string): boolean => [...folders].some((folder) => isWithin(file, folder));
+    return [...new Set(files.filter((file) => file !== null))].filter(isThere);
   }
-  return { folders: [...folders], hidden: [...hidden], path: [...path], leftOut: [...leftOut] };
 
   function addTools(entry: string): void {
     const roots = rootsOf(entry, given.home) ?? programsIn(entry, given.isSecret);
@@ -112,7 +116,7 @@ export function findToolchains(given: {
       for (const name of namesIn(folder).filter(
         (each) => given.isSecret(each) && statOf(`${folder}/${each}`)?.isFile(),
       )) {
-        hidden.add(`${folder}/${name}`);
+        secrets.add(`${folder}/${name}`);
       }
     }
   }
