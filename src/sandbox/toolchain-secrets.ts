@@ -3,10 +3,10 @@ import { basename } from 'node:path';
 import { statOf } from './inside.ts';
 
 /** Where package managers keep what they log in with, below the folder of an interpreter. */
-const SECRET_NAME = /^(\.?npmrc|\.yarnrc\.yml|\.netrc|\.pypirc|\.git-credentials|credentials(\.\w+)?)$/;
+const SECRET_NAME = /^(\.netrc|\.pypirc|\.git-credentials|credentials(\.(toml|json|ya?ml|ini))?)$/;
 /** Needed to find packages at all, and with a secret in it only sometimes. */
-const SETTINGS_NAME = /^\.?condarc$/;
-const SECRET_TEXT = /\/t\/|:\/\/[^\s/]*@|token|passw|auth/i;
+const SETTINGS_NAME = /^(\.?condarc|\.?npmrc|\.yarnrc\.yml)$/;
+const SECRET_TEXT = /\/t\/|:\/\/[^\s/]*@|token|passw|auth|private key/i;
 
 /** As deep as volta keeps the npmrc of a version of Node. Not where packages are, which hold no secrets of yours. */
 const DEEPEST = 5;

@@ -65,3 +65,25 @@ test('what they log in with may go, come back and change while the sandbox is op
   for (const path of [gone, '.nodenv/target', settings]) put(path, 'token: CANARY');
   expect(await shown()).toBe('ran\n');
 });
+
+test('settings without a secret and programs that are called credentials are there', async () => {
+  const shown = {
+    '.rbenv/etc/npmrc': 'registry=https://npm.example.com/\ncafile=/etc/ssl/ca.pem\n',
+    '.rbenv/.yarnrc.yml': 'npmRegistryServer: https://npm.example.com\n',
+    '.rbenv/plugins/credentials.py': 'import os\n',
+    '.rbenv/plugins/credentials.js': 'export {};\n',
+  };
+  const masked = {
+    '.rbenv/.npmrc': '//npm.example.com/:_authToken=CANARY\n',
+    '.rbenv/one/.npmrc': 'key="-----BEGIN PRIVATE KEY-----CANARY"\n',
+    '.rbenv/one/.yarnrc.yml': 'npmAuthIdent: CANARY\n',
+    '.rbenv/one/credentials.yml': 'CANARY\n',
+    '.rbenv/one/credentials': 'CANARY\n',
+  };
+  for (const [path, text] of Object.entries({ ...shown, ...masked })) put(path, text);
+  put('.rbenv/shims/from-rbenv', '#!/bin/sh\n');
+  await using other = trySandbox({ path: `${at.home}/.rbenv/shims:/usr/bin:/bin`, home: at.home });
+  const all = [...Object.keys(shown), ...Object.keys(masked)];
+  const { stdout } = await other.sh(`cd ${at.home}; cat ${all.join(' ')}`);
+  expect(stdout).toBe(Object.values(shown).join(''));
+});
