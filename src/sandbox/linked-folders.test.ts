@@ -1,5 +1,5 @@
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tempWorkspace } from '../testing/temp-workspace.ts';
 import { trySandbox } from '../testing/try-sandbox.ts';
@@ -69,4 +69,23 @@ test('nothing runs where links make more paths than can be looked at', async () 
   await expect(at.sh('true')).rejects.toThrow(/^SANDBOX_UNAVAILABLE.*could not be looked into/);
   for (const name of names.slice(3)) rmSync(join(at.workspace, 'mine', name));
   expect((await at.sh('cat mine/l0/key.txt mine/l0/l1/key.txt; echo ran')).stdout).toBe('ran\n');
+});
+
+test('packages and the data of git below a link are not looked into', async () => {
+  const rules = [{ pattern: 'mine/**/key.txt', access: 'hidden', reason: 'mine' }] as const;
+  await using at = trySandbox({ path, rules });
+  at.write('app/src/key.txt', 'CANARY');
+  at.write('data/key.txt', 'CANARY');
+  at.write('node_modules/dk/key.txt', 'CANARY');
+  for (let i = 0; i < 2_600; i++) {
+    for (const folder of ['app/node_modules', 'app/.git/objects'])
+      mkdirSync(join(at.workspace, folder, `${i}`), { recursive: true });
+  }
+  mkdirSync(join(at.workspace, 'mine'));
+  for (const name of ['app', 'data', 'node_modules/dk']) {
+    symlinkSync(`../${name}`, join(at.workspace, 'mine', basename(name)));
+  }
+  symlinkSync('../app/node_modules', join(at.workspace, 'mine/node_modules'));
+  const script = 'cat mine/app/src/key.txt mine/data/key.txt mine/dk/key.txt; echo ran';
+  expect((await at.sh(script)).stdout).toBe('ran\n');
 });

@@ -1,7 +1,8 @@
 import { accessSync, constants, type Dirent, lstatSync, readdirSync, realpathSync } from 'node:fs';
-import type { FilePolicy } from '../kernel/file-policy.ts';
+import { type FilePolicy, isWalked } from '../kernel/file-policy.ts';
 import { type Found, kindOf } from './found.ts';
 import { inFolder } from './inside.ts';
+import { createSlices } from './slices.ts';
 
 /** A folder under one of the paths that lead to it. */
 interface Visit {
@@ -18,12 +19,16 @@ const MOST_VISITS = 5_000;
 
 /**
  * What is hidden under the path of a link that stands in place of a folder, as `.docker/config.json` is when `.docker` is
- * a link: by its real path no rule may know it. `links` are those in which a rule hides something.
+ * a link: by its real path no rule may know it. `links` are those in which a rule hides something. Folders that are not
+ * walked are looked into only where a link leads there under another name.
  */
-export function hiddenBelow(workspace: string, links: readonly string[], policy: FilePolicy): Found[] {
+export async function hiddenBelow(workspace: string, links: readonly string[], policy: FilePolicy): Promise<Found[]> {
   const found = new Map<string, Found>();
-  const queue = links.flatMap((link) => targetOf(workspace, { real: link, judged: link, through: [] }));
+  const queue = links
+    .filter(isWalked)
+    .flatMap((link) => targetOf(workspace, { real: link, judged: link, through: [] }));
   const known = new Set<string>();
+  const slices = createSlices();
   for (let at = queue.pop(); at !== undefined; at = queue.pop()) {
     const key = `${at.real}\0${at.judged}`;
     if (known.has(key)) continue;
@@ -35,10 +40,11 @@ export function hiddenBelow(workspace: string, links: readonly string[], policy:
       const kind = kindOf(entry);
       const { access, rule } = policy.judgeEntry(at.judged, entry.name);
       if (access === 'hidden') found.set(below.real, { path: below.real, kind, access, rule, because: 'alias' });
-      else if (!policy.holdsHidden(below.judged)) continue;
-      else if (kind === 'folder') queue.push(below);
+      else if (!policy.holdsHidden(below.judged) || !isWalked(below.judged)) continue;
+      else if (kind === 'folder' && isWalked(below.real)) queue.push(below);
       else if (kind === 'link') queue.push(...targetOf(workspace, below));
     }
+    if (slices.isOver()) await slices.next();
   }
   return [...found.values()];
 }

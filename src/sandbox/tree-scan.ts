@@ -101,7 +101,7 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
     const all = [
       ...found,
       ...namedByConfig(workspace, found, home),
-      ...unlisted(hiddenBelow(workspace, stands, policy), found),
+      ...unlisted(await hiddenBelow(workspace, stands, policy), found),
     ];
     const others = await otherNames(workspace, all, () => names(workspace));
     return [...all, ...others, ...stillHidden(workspace, [...all, ...others])];
