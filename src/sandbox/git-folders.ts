@@ -79,11 +79,14 @@ function entryAt(workspace: string, path: string): Found[] {
   return [{ path, kind, access: 'read-only', rule: NAMED }];
 }
 
-/** What a protected file or folder says, for telling whether it was changed. Undefined where only its identity counts. */
-export function stateOf(workspace: string, found: Found): string | undefined {
+/**
+ * What a protected file or folder says, for telling whether it was changed: the same text as `before` when it was not.
+ * Undefined where only its identity counts.
+ */
+export function stateOf(workspace: string, found: Found, before?: string): string | undefined {
   const { path } = found;
   if (isGitConfig(found)) return readTextInside(workspace, path) ?? undefined;
-  if (isGitHooks(found)) return [...hookStates(workspace, path).values()].join('\n');
+  if (isGitHooks(found)) return JSON.stringify([...hookStates(workspace, path, hooksOf(before))]);
   if (found.kind === 'link') return linkAt(`${workspace}/${path}`);
   if (found.kind !== 'file') return undefined;
   if (found.rule !== GIT_FILE) return digest(workspace, path);
@@ -104,11 +107,17 @@ export function isGitHooks({ path, kind, rule }: Found): boolean {
   return kind === 'folder' && (rule === NAMED || (isOfGit(path, rule) && basename(path).toLowerCase() === 'hooks'));
 }
 
-/** Those that were not there before, or were others; `before` is the state that the folder had. */
-export function newHooks(workspace: string, path: string, before: string | undefined): string[] {
-  if (before === undefined) return hookNames(workspace, path);
-  const known = new Set(before.split('\n'));
-  return [...hookStates(workspace, path)].flatMap(([name, state]) => (known.has(state) ? [] : [name]));
+/** Hooks that were not there before, and those that were others; `before` is the state that the folder had. */
+export function newHooks(
+  workspace: string,
+  path: string,
+  before: string | undefined,
+): { added: string[]; changed: string[] } {
+  const known = hooksOf(before);
+  if (known === null) return { added: hookNames(workspace, path), changed: [] };
+  const states = [...hookStates(workspace, path, known)];
+  const names = states.filter(([name, state]) => known.get(name) !== state).map(([name]) => name);
+  return { added: names.filter((name) => !known.has(name)), changed: names.filter((name) => known.has(name)) };
 }
 
 /** The samples that `git init` brings do nothing, nor does what was put aside. */
@@ -120,12 +129,19 @@ function hookNames(workspace: string, path: string): string[] {
 /** More than that are not read: a run can leave any number, and each of any size. */
 const MOST_READ = { hooks: 100, bytes: 64 * 1024 };
 
-function hookStates(workspace: string, path: string): Map<string, string> {
+type Hooks = ReadonlyMap<string, string>;
+
+function hooksOf(state: string | undefined): Hooks | null {
+  return state === undefined ? null : new Map(JSON.parse(state) as [string, string][]);
+}
+
+/** In the form that those before have, however many there are by now; what was not among them is not read. */
+function hookStates(workspace: string, path: string, before: Hooks | null): Hooks {
   const names = hookNames(workspace, path);
-  const bytes = names.length > MOST_READ.hooks ? 0 : MOST_READ.bytes;
-  return new Map(
-    names.map((name) => [name, `${JSON.stringify(name)} ${digest(workspace, `${path}/${name}`, bytes)}`] as const),
-  );
+  const bytes = (before?.size ?? names.length) > MOST_READ.hooks ? 0 : MOST_READ.bytes;
+  const stateOfHook = (name: string): string =>
+    before?.has(name) === false ? 'new' : digest(workspace, `${path}/${name}`, bytes);
+  return new Map(names.map((name) => [name, stateOfHook(name)]));
 }
 
 /** Submodules and worktrees of this workspace's own repository keep their settings where they are looked after. */

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type TrySandbox, trySandbox } from '../testing/try-sandbox.ts';
 
@@ -251,6 +251,22 @@ test('hooks of the user are known again, however large, and what was put aside b
   at.write('.git/hooks/pre-commit', '#!/bin/sh\n');
   writeFileSync(join(at.workspace, 'go'), '');
   expect((await running).quarantined.map((each) => each.path)).toEqual(['.git/hooks/pre-commit']);
+});
+
+test.each([
+  { from: 95, to: 105, aside: ['h100', 'h101', 'h102', 'h103', 'h104', 'h50', 'h95', 'h96', 'h97', 'h98', 'h99'] },
+  { from: 105, to: 95, aside: ['h50'] },
+])('of $from hooks of the user that become $to, only what is new is put aside', async ({ from, to, aside }) => {
+  const hook = (i: number): string => `.git/hooks/h${i}`;
+  for (let i = 0; i < from; i++) at.write(hook(i), 'x');
+  const running = at.sh('touch ready; until [ -e go ]; do sleep 0.05; done');
+  while (!existsSync(join(at.workspace, 'ready'))) await new Promise((resolve) => setTimeout(resolve, 20));
+  for (let i = from; i < to; i++) at.write(hook(i), 'x');
+  for (let i = to; i < from; i++) rmSync(join(at.workspace, hook(i)));
+  at.write(hook(50), 'other');
+  writeFileSync(join(at.workspace, 'go'), '');
+  const { quarantined } = await running;
+  expect(quarantined.map((each) => basename(each.path)).sort()).toEqual(aside);
 });
 
 test('of very many planted files the first are told one by one, and how many more there are', async () => {

@@ -7,6 +7,7 @@ import { moveAside, type Planted } from './put-aside.ts';
 import { createSlices } from './slices.ts';
 
 interface Remembered {
+  readonly kind: Found['kind'];
   readonly state: string | undefined;
   readonly identity: string | undefined;
 }
@@ -25,7 +26,7 @@ export async function remember(workspace: string, found: readonly Found[]): Prom
   const slices = createSlices();
   for (const each of found.filter((one) => isSwept(one) || isHiddenFolder(one))) {
     const state = each.access === 'read-only' ? stateOf(workspace, each) : undefined;
-    memory.set(each.path, { state, identity: identityOf(`${workspace}/${each.path}`) });
+    memory.set(each.path, { kind: each.kind, state, identity: identityOf(`${workspace}/${each.path}`) });
     if (slices.isOver()) await slices.next();
   }
   return memory;
@@ -57,9 +58,7 @@ export async function sweep(
   after: readonly Found[],
   memory: Memory,
 ): Promise<Swept> {
-  const known = new Map(before.map((found) => [found.path, found.kind]));
-  const isChanged = (found: Found): boolean =>
-    known.get(found.path) !== found.kind || isOther(workspace, found, memory.get(found.path));
+  const known = new Set(before.map(({ path }) => path));
   const reached = new Set(after.map(({ path }) => path));
   // Nobody held these, and the run may have taken away the link by which they are found.
   const unreached = before.filter((found) => !isHeld(found) && !reached.has(found.path));
@@ -70,7 +69,8 @@ export async function sweep(
   const slices = createSlices();
   const planted: Planted[] = [];
   for (const found of looked) {
-    if (isChanged(found)) planted.push(...judge(workspace, found, memory.get(found.path)?.state));
+    const remembered = memoryOf(found, memory);
+    if (isOther(workspace, found, remembered)) planted.push(...judge(workspace, found, remembered?.state));
     if (slices.isOver()) await slices.next();
   }
   const quarantined: Quarantined[] = [];
@@ -86,18 +86,24 @@ export async function sweep(
   return { quarantined, left };
 }
 
+/** What one kind of file said tells nothing about another. */
+function memoryOf({ path, kind }: Found, memory: Memory): Remembered | undefined {
+  const remembered = memory.get(path);
+  return remembered?.kind === kind ? remembered : undefined;
+}
+
 /**
  * Git's files, links and what was not held are compared by what they say. Others were mounted on, so that only whoever
  * replaced them on the host could lift the protection: a file that is still the same one was written by nobody inside.
  */
 function isOther(workspace: string, found: Found, before: Remembered | undefined): boolean {
   if (before === undefined) return true;
-  const isSame = before.state === stateOf(workspace, found);
+  const isSame = before.state === stateOf(workspace, found, before.state);
   if (before.state !== undefined && (isSame || !isPlain(found) || !isHeld(found))) return !isSame;
   return before.identity !== identityOf(`${workspace}/${found.path}`);
 }
 
-/** Of more, the whole folder is put aside: no project has as many, and every later run would look at each. */
+/** Of more new ones, the whole folder is put aside: no project has as many, and every later run would look at each. */
 const MOST_HOOKS = 100;
 
 function judge(workspace: string, found: Found, before: string | undefined): Planted[] {
@@ -107,8 +113,9 @@ function judge(workspace: string, found: Found, before: string | undefined): Pla
   if (found.because === 'unnameable')
     return [{ path, reason: 'its name is no text, so that nothing can be hidden in it', isNoText: true }];
   if (isGitHooks(found)) {
-    const names = newHooks(workspace, path, before);
-    return names.length > MOST_HOOKS ? [{ path, reason }] : names.map((name) => ({ path: `${path}/${name}`, reason }));
+    const { added, changed } = newHooks(workspace, path, before);
+    if (added.length > MOST_HOOKS) return [{ path, reason }];
+    return [...added, ...changed].map((name) => ({ path: `${path}/${name}`, reason }));
   }
   if (isGitConfig(found)) {
     const text = readTextInside(workspace, path);
