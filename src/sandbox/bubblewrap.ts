@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { relative } from 'node:path';
 import type { Failure } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import { DEFAULT_LIMITS, type FileChanges, type RunRequest, type RunResult, type Sandbox } from '../kernel/sandbox.ts';
+import { DEFAULT_LIMITS, type RunRequest, type RunResult, type Sandbox } from '../kernel/sandbox.ts';
 import { type ProcessEnd, runProcess } from './bubblewrap-process.ts';
 import { type BubblewrapOptions, notSetUp, type Prepared, setUp, tidy } from './bubblewrap-setup.ts';
 import { findChanges, type Names } from './changes.ts';
@@ -19,7 +19,7 @@ import { checkSize } from './request-size.ts';
 import { CLOSED } from './supervise.ts';
 import { isFreshSince, type Memory, remember, type Swept, sweep } from './sweep.ts';
 import { named, toldOf } from './told.ts';
-import { createTreeScan } from './tree-scan.ts';
+import { createTreeScan, type Scanned } from './tree-scan.ts';
 
 /**
  * Linux. One run: check the request → wait for a place → find what to hide and protect → run the process among its
@@ -93,19 +93,19 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
     const { workspace, limits } = checked;
     const live = request.mounts === 'live';
     for (let attempt = 1; ; attempt++) {
-      const found = await findIn(workspace);
+      const { found, names } = await findIn(workspace);
       if (countMounts(request.mounts, found) > MOST_MOUNTS) return tooManyFiles(workspace, found.filter(isHeld));
       const failed = found.find(({ because }) => because === 'failed');
       if (failed !== undefined) return notLooked(workspace, failed);
       const unnameable = found.find(({ because }) => because === 'unnameable');
       if (unnameable !== undefined) return noText(workspace, unnameable);
-      const before: Names = live ? scan.names(workspace) : new Map();
+      const before: Names = live ? names() : new Map();
       const memory: Memory = live ? await remember(workspace, found) : new Map();
       const startedAtMs = Date.now();
       const ran = await start(prepared, request, checked, found);
       if (!ran.ok && attempt < ATTEMPTS && isPassing(ran.error)) continue;
       // Also of one that failed: how far it came is not known.
-      const swept = live ? await sweepAll({ workspace, found, memory, before }) : NOTHING_SWEPT;
+      const { after, ...swept } = live ? await sweepAll({ workspace, found, memory, before }) : NOTHING_SWEPT;
       if (!ran.ok) return withSwept(ran.error, swept);
       const { supervised, networkDropped, exposed, ...end } = ran.value;
       const { told, notes } = toldOf(swept.quarantined);
@@ -114,7 +114,10 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
         endMessage: end.endedBy === null ? null : endMessage(end.endedBy, limits),
         durationMs: supervised.durationMs,
         output: supervised.output,
-        changes: live && request.changes === 'report' ? await changesSince(workspace, before, startedAtMs) : null,
+        changes:
+          live && request.changes === 'report'
+            ? await findChanges({ workspace, before, after, startedAtMs, capMs: options.changesCapMs })
+            : null,
         quarantined: told,
         sandbox: 'bubblewrap',
         notes: [
@@ -125,32 +128,35 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
     }
   }
 
-  async function sweepAll(given: { workspace: string; found: Found[]; memory: Memory; before: Names }): Promise<Swept> {
+  async function sweepAll(given: {
+    workspace: string;
+    found: readonly Found[];
+    memory: Memory;
+    before: Names;
+  }): Promise<SweptAll> {
     const { workspace } = given;
     const isFresh = isFreshSince(workspace, given.memory);
-    const after = await findIn(workspace, isFresh);
-    const first = await sweep(workspace, given.found, after, given.memory);
+    const scanned = await findIn(workspace, isFresh);
+    const first = await sweep(workspace, given.found, scanned.found, given.memory);
     // Under its new name there may be more to find in it.
-    const isRenamed = after.some(({ because }) => because === 'unnameable');
-    const second = isRenamed
-      ? await sweep(workspace, given.found, await findIn(workspace, isFresh), given.memory)
-      : NOTHING_SWEPT;
-    const disarmed = await disarmNewFiles(workspace, given.before, scan.names(workspace));
+    const isRenamed = scanned.found.some(({ because }) => because === 'unnameable');
+    const again = isRenamed ? await findIn(workspace, isFresh) : null;
+    const second = again === null ? NOTHING_SWEPT : await sweep(workspace, given.found, again.found, given.memory);
+    const after = (again ?? scanned).names();
+    const disarmed = await disarmNewFiles(workspace, given.before, after);
     return {
+      after,
       quarantined: [first, second, disarmed].flatMap((each) => each.quarantined),
       left: [first, second, disarmed].flatMap((each) => each.left),
     };
   }
 
-  function changesSince(workspace: string, before: Names, startedAtMs: number): Promise<FileChanges> {
-    const after = scan.names(workspace);
-    return findChanges({ workspace, before, after, startedAtMs, capMs: options.changesCapMs });
-  }
-
   /** Without the placeholders, which are there only because runs are. */
-  async function findIn(workspace: string, isFresh?: (hidden: Found) => boolean): Promise<Found[]> {
-    const found = await scan.find(workspace, isFresh);
-    return found.filter(({ path, rule }) => rule?.missing !== 'block' || !isPlaceholder(`${workspace}/${path}`));
+  async function findIn(workspace: string, isFresh?: (hidden: Found) => boolean): Promise<Scanned> {
+    const { found, names } = await scan.find(workspace, isFresh);
+    const isOurs = ({ path, rule }: Found): boolean =>
+      rule?.missing === 'block' && isPlaceholder(`${workspace}/${path}`);
+    return { found: found.filter((each) => !isOurs(each)), names };
   }
 
   async function start(
@@ -228,7 +234,12 @@ function withSwept(error: Failure, { quarantined }: Swept): Result<never> {
   };
 }
 
-const NOTHING_SWEPT: Swept = { quarantined: [], left: [] };
+/** With the names as they were looked at for it. */
+interface SweptAll extends Swept {
+  readonly after: Names;
+}
+
+const NOTHING_SWEPT: SweptAll = { quarantined: [], left: [], after: new Map() };
 
 function notesOn(given: { left: readonly string[]; exposed: readonly string[]; networkDropped: number }): string[] {
   const { left, exposed, networkDropped } = given;

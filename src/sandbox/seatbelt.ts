@@ -50,7 +50,7 @@ export function createSeatbelt(options: SeatbeltOptions): Sandbox {
     const network = await openDoor(request, options.dialer);
     if (!network.ok) return network;
     const door = network.value;
-    const found = await scan.find(workspace);
+    const { found, names } = await scan.find(workspace);
     const failed = found.find(({ because }) => because === 'failed');
     if (failed !== undefined) {
       door?.close();
@@ -64,7 +64,7 @@ export function createSeatbelt(options: SeatbeltOptions): Sandbox {
       denied: toolchains.hidden(),
       proxyPort: door?.port ?? null,
     });
-    const before: Names = live ? scan.names(workspace) : new Map();
+    const before: Names = live ? names() : new Map();
     const memory = live ? await remember(workspace, found) : new Map();
     const startedAtMs = Date.now();
 
@@ -73,21 +73,17 @@ export function createSeatbelt(options: SeatbeltOptions): Sandbox {
       rmSync(privateFolder, { recursive: true, force: true });
       const uses = door?.proxy.uses() ?? [];
       if (!live) return { network: uses, changes: null, quarantined: [], notes: [] };
-      const { quarantined, left } = await sweep(
-        workspace,
-        found,
-        await scan.find(workspace, isFreshSince(workspace, memory)),
-        memory,
-      );
-      const changes = request.changes === 'report' ? await changesSince() : null;
+      const scanned = await scan.find(workspace, isFreshSince(workspace, memory));
+      const { quarantined, left } = await sweep(workspace, found, scanned.found, memory);
+      const changes = request.changes === 'report' ? await changesUntil(scanned.names()) : null;
       const note = `The run left ${named(left)}, which could not be put aside: look at it before you use git or an editor there.`;
       const { told, notes } = toldOf(quarantined);
       return { network: uses, changes, quarantined: told, notes: left.length === 0 ? notes : [...notes, note] };
     }
 
-    function changesSince(): Promise<FileChanges> {
+    function changesUntil(after: Names): Promise<FileChanges> {
       const capMs = options.changesCapMs ?? CHANGES_CAP_MS;
-      return findChanges({ workspace, before, after: scan.names(workspace), startedAtMs, capMs });
+      return findChanges({ workspace, before, after, startedAtMs, capMs });
     }
 
     if (profile.length > LONGEST_PROFILE) {

@@ -44,14 +44,14 @@ ${code}`,
 
 test('a folder that cannot be read for want of descriptors is told after a run, and not taken for planted', () => {
   const told = inShortage(`const scan = createTreeScan(createFilePolicy(), home);
-const before = await scan.find(workspace);
+const { found: before } = await scan.find(workspace);
 const memory = await remember(workspace, before);
 writeFileSync(workspace + '/src/new.ts', '');
 starve();
 const after = await scan.find(workspace);
 feed();
-const names = [...scan.names(workspace).keys()].sort();
-console.log(JSON.stringify({ ...(await sweep(workspace, before, after, memory)), names }));`);
+const names = [...after.names().keys()].sort();
+console.log(JSON.stringify({ ...(await sweep(workspace, before, after.found, memory)), names }));`);
   expect(told).toEqual({ quarantined: [], left: ['src'], names: ['', 'src', 'src/deep'] });
   expect(readdirSync(workspace)).toEqual(['src']);
 });
@@ -84,8 +84,21 @@ test('other work goes on while a folder with very many names is looked at', { ti
     if (!isDone) setImmediate(count);
   };
   setImmediate(count);
-  const found = await createTreeScan(createFilePolicy(), root).find(folder);
+  const { found } = await createTreeScan(createFilePolicy(), root).find(folder);
   isDone = true;
   expect(found.map(({ path }) => path)).toEqual(['.env']);
   expect(turns).toBeGreaterThan(5);
+});
+
+test('names are those of the look that they come with, whoever looked since', async () => {
+  const folder = join(root, 'shared');
+  mkdirSync(folder);
+  const scan = createTreeScan(createFilePolicy(), root);
+  const first = await scan.find(folder);
+  writeFileSync(join(folder, '.env'), '');
+  const second = await scan.find(folder);
+  expect([first, second].map(({ found, names }) => [found.length, names().get('')])).toEqual([
+    [0, []],
+    [1, ['.env']],
+  ]);
 });

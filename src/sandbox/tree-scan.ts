@@ -1,4 +1,5 @@
 import { type FilePolicy, type FileRule, type FileVerdict, isWalked } from '../kernel/file-policy.ts';
+import type { Names } from './changes.ts';
 import { createFolderReader, type FolderReader, type Listed } from './folder-entries.ts';
 import { type Found, kindOf } from './found.ts';
 import { gitRule, isForGit, isRepository, namedByConfig } from './git-folders.ts';
@@ -13,9 +14,13 @@ export interface TreeScan {
    * Everything in the workspace that needs a mount of its own. Reads only folders that changed since the last time.
    * Hidden folders are not looked into, except those that `isFresh` picks: of them, what the host would obey is found, too.
    */
-  find(workspace: string, isFresh?: (hidden: Found) => boolean): Promise<readonly Found[]>;
-  /** Names by folder as of the last `find`, for telling what was deleted. Without those in hidden folders. */
-  names(workspace: string): ReadonlyMap<string, readonly string[]>;
+  find(workspace: string, isFresh?: (hidden: Found) => boolean): Promise<Scanned>;
+}
+
+export interface Scanned {
+  readonly found: readonly Found[];
+  /** Names by folder as of this `find`, for telling what was deleted. Without those in hidden folders. */
+  names(): Names;
 }
 
 /** What is known of a folder from when it was read last. */
@@ -56,7 +61,7 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
   const workspaces = new Map<string, Map<string, Folder>>();
   const targets = new Map<string, Map<string, Found>>();
 
-  async function find(workspace: string, isFresh?: (hidden: Found) => boolean): Promise<readonly Found[]> {
+  async function find(workspace: string, isFresh?: (hidden: Found) => boolean): Promise<Scanned> {
     const before = workspaces.get(workspace) ?? new Map<string, Folder>();
     const after = new Map<string, Folder>();
     const found: Found[] = [];
@@ -103,8 +108,9 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
       ...namedByConfig(workspace, found, home),
       ...unlisted(await hiddenBelow(workspace, stands, policy), found),
     ];
-    const others = await otherNames(workspace, all, () => names(workspace));
-    return [...all, ...others, ...stillHidden(workspace, [...all, ...others])];
+    const names = (): Names => new Map([...after].map(([path, folder]) => [path, folder.names]));
+    const others = await otherNames(workspace, all, names);
+    return { found: [...all, ...others, ...stillHidden(workspace, [...all, ...others])], names };
   }
 
   /** A link can be renamed from inside, and with it what says that its target is secret: once hidden, that stays so. */
@@ -189,12 +195,7 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
     return policy.holdsProtected(folder === '' ? name : `${folder}/${name}`) ? LINKED_FOLDER : null;
   }
 
-  function names(workspace: string): ReadonlyMap<string, readonly string[]> {
-    const folders = workspaces.get(workspace) ?? new Map<string, Folder>();
-    return new Map([...folders].map(([path, folder]) => [path, folder.names]));
-  }
-
-  return { find, names };
+  return { find };
 }
 
 function isAsItWas({ absolute, changedMs, inode, readAtMs }: Folder): boolean {
