@@ -2,7 +2,7 @@ import { statfsSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Limits } from '../kernel/sandbox.ts';
-import { type HeldFile, heldBy } from './held-files.ts';
+import { deviceOf, type HeldFile, heldBy } from './held-files.ts';
 import { statOf } from './inside.ts';
 
 /**
@@ -42,10 +42,11 @@ export function createDiskGrowth(folder: string): DiskGrowth {
   async function look({ writeBytes, newFiles }: DiskLimits, pids: readonly number[]): Promise<void> {
     looking = true;
     const found = await changedFiles(folder, sinceMs, { bytes: writeBytes, count: newFiles });
-    const { files, unseen } = heldBy(pids);
+    const { files, unseen, unseenOn } = heldBy(pids);
+    const mayHoldMore = unseen.onDisk || unseenOn.has(deviceOf(statOf(folder)?.dev ?? 0));
     // What cannot be looked at may hold anything: then all that the disk lost counts as this run's.
     held = {
-      bytes: found.complete && !unseen.onDisk ? unnamedBytes(files) + found.bytes : lost().bytes,
+      bytes: found.complete && !mayHoldMore ? unnamedBytes(files) + found.bytes : lost().bytes,
       // One that only changed is none more.
       files: found.complete ? Math.min(found.count, lost().files) : lost().files,
     };

@@ -19,6 +19,8 @@ export interface Held {
    * more than one look has time for.
    */
   readonly unseen: { /** At most so many bytes. */ readonly inMemory: number; readonly onDisk: boolean };
+  /** File systems in memory that some of it is on, as `deviceOf` tells them. */
+  readonly unseenOn: ReadonlySet<string>;
 }
 
 /** Nothing else happens in our process meanwhile. */
@@ -45,12 +47,13 @@ export function heldBy(pids: readonly number[]): Held {
   const files = new Map<string, HeldFile>();
   const sockets = new Set<string>();
   const missed = new Set<string>();
+  const unseenOn = new Set<string>();
   /** Files in memory that somebody has open: their size is known. */
   const open = new Set<string>();
   const unseen = { inMemory: 0, onDisk: false };
   for (const pid of pids) if (!isLate()) lookAtDescriptors(pid);
   for (const pid of pids) if (!isLate()) lookAtMappings(pid);
-  return { files: [...files.values()], sockets: sockets.size, unseen };
+  return { files: [...files.values()], sockets: sockets.size, unseen, unseenOn };
 
   function isLate(): boolean {
     const late = performance.now() > until;
@@ -107,6 +110,7 @@ export function heldBy(pids: readonly number[]): Held {
       if (name.startsWith('/memfd:')) missMapped(`${device} ${inode}`, Number.POSITIVE_INFINITY);
       else if (isInMemory(name) || devices.has(device)) missMapped(`${device} ${inode} ${range}`, lengthOf(range));
       else unseen.onDisk = true;
+      unseenOn.add(device);
     }
   }
 
@@ -122,6 +126,13 @@ export function heldBy(pids: readonly number[]): Held {
 function lengthOf(range: string): number {
   const [from = '0', to = '0'] = range.split('-');
   return Number(BigInt(`0x${to}`) - BigInt(`0x${from}`));
+}
+
+/** A device as `maps` tells it. */
+export function deviceOf(dev: number): string {
+  const number = BigInt(dev);
+  const [major, minor] = [(number >> 8n) & 0xfffn, (number & 0xffn) | ((number >> 12n) & 0xfff00n)];
+  return [major, minor].map((each) => each.toString(16).padStart(2, '0')).join(':');
 }
 
 /** Devices of file systems in memory, as `maps` tells them. */
