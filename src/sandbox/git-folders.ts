@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { basename, dirname, relative, resolve } from 'node:path';
 import { type FileRule, liesUnwalked } from '../kernel/file-policy.ts';
 import { gitdirIn, hooksOfUser, inHome, namedPaths } from '../kernel/git-settings.ts';
+import { realPath } from './files.ts';
 import type { Found } from './found.ts';
 import { inFolder, readInside, readTextInside, statOf } from './inside.ts';
 import { isPutAside } from './put-aside.ts';
@@ -191,13 +192,5 @@ function linkAt(path: string): string | undefined {
     return `${readlinkSync(path)} ${realPath(path)}`;
   } catch {
     return undefined;
-  }
-}
-
-function realPath(path: string): string | null {
-  try {
-    return realpathSync(path);
-  } catch {
-    return null;
   }
 }

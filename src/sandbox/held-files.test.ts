@@ -1,17 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, describe, expect, test } from 'vitest';
-import { type TrySandbox, trySandbox } from '../testing/try-sandbox.ts';
+import { withAndWithoutGroups } from '../testing/try-sandbox.ts';
 import { createHolding, heldBy } from './held-files.ts';
 
 /** Memory and disk that are in nobody's figures and under no name. */
 
 const path = process.env['PATH'] ?? '';
 const MB = 1024 * 1024;
-const variants: Record<string, TrySandbox> = {
-  'with control groups where they can be made': trySandbox({ path }),
-  'without control groups': trySandbox({ path, cgroups: 'never' }),
-};
+const variants = withAndWithoutGroups(path);
 afterAll(async () => {
   for (const at of Object.values(variants)) await at[Symbol.asyncDispose]();
 });

@@ -1,8 +1,9 @@
-import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { lstatSync, readlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Limits, MountMode } from '../kernel/sandbox.ts';
 import { INSIDE_HOME } from './etc.ts';
 import type { PlacedMount } from './expected-mounts.ts';
+import { realPath } from './files.ts';
 import { type Found, isHeld } from './found.ts';
 import type { RuntimeFolder } from './runtime-folder.ts';
 import { isWithin, SYSTEM_FOLDERS } from './toolchains.ts';
@@ -43,7 +44,8 @@ export function runArguments(given: {
   inWorkspace: readonly PlacedMount[];
 }): string[] {
   const { folder, workspace, mode, limits } = given;
-  const isElsewhere = (path: string): boolean => !isWithin(path, workspace) && !isWithin(realPath(path), workspace);
+  const isElsewhere = (path: string): boolean =>
+    !isWithin(path, workspace) && !isWithin(realPath(path) ?? path, workspace);
   const toolchains = given.toolchains.filter(isElsewhere);
   const size = String(Math.max(4096, Math.floor(limits.tmpBytes)));
   return [
@@ -90,14 +92,6 @@ export function countMounts(mode: MountMode, found: readonly Found[]): number {
   const held = found.filter(isHeld);
   const above = mode === 'live' ? new Set(held.flatMap(({ path }) => foldersAbove(path))).size : 0;
   return held.length + above;
-}
-
-function realPath(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return path;
-  }
 }
 
 function systemFolder(path: string): string[] {

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { readSync } from 'node:fs';
-import { setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import type { Limits, RunEnd } from '../kernel/sandbox.ts';
 import type { Cgroup } from './cgroup.ts';
 import { createDiskGrowth } from './disk-growth.ts';
@@ -143,7 +143,8 @@ export function namespaceTree(given: {
     },
     giveWay() {
       const root = first();
-      if (root !== null && isOurs(root)) trySetPriority(root.pid, quick === null ? LOW_PRIORITY : LEAST_PRIORITY);
+      if (root !== null && isOurs(root))
+        trySetPriority(root.pid, Math.max(getPriority(), quick === null ? LOW_PRIORITY : LEAST_PRIORITY));
     },
     signal(name) {
       const root = first();

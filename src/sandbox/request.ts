@@ -2,6 +2,7 @@ import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import { DEFAULT_LIMITS, type Limits, type RunRequest } from '../kernel/sandbox.ts';
+import { realPath } from './files.ts';
 import { isSystem, isWithin } from './toolchains.ts';
 
 /** A request whose folders exist, are resolved, and may be used. */
@@ -40,7 +41,9 @@ export function checkRequest(request: RunRequest, privateFolders: readonly strin
   if (!mayBeListed(workspace)) {
     return fail('INVALID_PATH', `${workspace} cannot be listed: give yourself read and search permission on it.`);
   }
-  const exposed = privateFolders.find((folder) => isWithin(folder, workspace) || isWithin(realPath(folder), workspace));
+  const exposed = privateFolders.find(
+    (folder) => isWithin(folder, workspace) || isWithin(realPath(folder) ?? folder, workspace),
+  );
   if (exposed !== undefined) {
     return fail('INVALID_PATH', `${workspace} holds ${exposed}, which a run must not see: choose a folder inside it.`);
   }
@@ -77,7 +80,8 @@ function aliasOf(given: string, workspace: string): string | null {
 
 /** The home of root is nobody else's. */
 function belongsToSystem(workspace: string, privateFolders: readonly string[]): boolean {
-  const isAtHome = privateFolders.length === 0 || privateFolders.some((folder) => isWithin(realPath(folder), '/root'));
+  const isAtHome =
+    privateFolders.length === 0 || privateFolders.some((folder) => isWithin(realPath(folder) ?? folder, '/root'));
   if (isWithin(workspace, '/root') && !isAtHome) return true;
   if (NEVER_WITHIN.some((folder) => isWithin(workspace, folder))) return true;
   return NEVER_A_WORKSPACE.includes(workspace) || isSystem(workspace);
@@ -104,14 +108,6 @@ function mayBeListed(folder: string): boolean {
     return true;
   } catch {
     return false;
-  }
-}
-
-function realPath(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return path;
   }
 }
 

@@ -1,5 +1,6 @@
-import { type Dirent, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { type Dirent, readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { realPath } from './files.ts';
 import { statOf } from './inside.ts';
 
 /** Where package managers keep what they log in with, below the folder of an interpreter. */
@@ -55,14 +56,5 @@ function holdsSecret(path: string): boolean {
     return SECRET_TEXT.test(readFileSync(path, 'utf8'));
   } catch {
     return true;
-  }
-}
-
-/** Null for a link that leads nowhere. */
-function realPath(path: string): string | null {
-  try {
-    return realpathSync(path);
-  } catch {
-    return null;
   }
 }

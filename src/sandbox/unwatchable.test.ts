@@ -2,16 +2,13 @@ import { chmodSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { processesTagged } from '../testing/sandbox-contract.ts';
-import { type TrySandbox, trySandbox } from '../testing/try-sandbox.ts';
+import { trySandbox, withAndWithoutGroups } from '../testing/try-sandbox.ts';
 
 /** Programs that make it hard to see what they do. An ordinary user sees less of them than root. */
 
 const path = process.env['PATH'] ?? '';
 const MB = 1024 * 1024;
-const variants: Record<string, TrySandbox> = {
-  'with control groups where they can be made': trySandbox({ path }),
-  'without control groups': trySandbox({ path, cgroups: 'never' }),
-};
+const variants = withAndWithoutGroups(path);
 afterAll(async () => {
   for (const at of Object.values(variants)) await at[Symbol.asyncDispose]();
 });

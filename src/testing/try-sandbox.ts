@@ -56,6 +56,14 @@ export function trySandbox(
   };
 }
 
+/** One whose runs the system counts in control groups, where it can, and one that watches them itself. */
+export function withAndWithoutGroups(path: string): Readonly<Record<string, TrySandbox>> {
+  return {
+    'with control groups where they can be made': trySandbox({ path }),
+    'without control groups': trySandbox({ path, cgroups: 'never' }),
+  };
+}
+
 export function ran(result: RunResult): Ran {
   const { output, ...rest } = result;
   const text = ({ head, tail }: { head: Uint8Array; tail: Uint8Array }) => Buffer.concat([head, tail]).toString();
