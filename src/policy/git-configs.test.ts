@@ -22,6 +22,11 @@ test.each([
   'cat < .git/config',
   'cat ./src/../.git/config | head',
   'cat .git/c*',
+  'cat .g?t/con*',
+  'cat .[a-z]*/config',
+  'gi""t remote -v',
+  "$'\\x67it' remote",
+  'cat .g""it/config',
   'grep -r url .git',
 ])('%s may print a configuration of git', (command) => {
   expect(gitConfigs(command)).toEqual(['.git/config']);
@@ -39,6 +44,8 @@ test.each([
   'git config --global user.email "a b"',
   'ls -la .git',
   'cat .gitignore',
+  'cat .e*',
+  'cat */config',
   'cat config',
   'echo git remote',
   'ls',

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { isGitConfig } from '../kernel/git-credentials.ts';
+import { globMatcher } from './commands/glob.ts';
 import type { ShellWord } from './commands/shell-words.ts';
 import { isListed, spellingsOf } from './spellings.ts';
 import { walkCommands } from './walk-commands.ts';
@@ -11,7 +12,6 @@ const ABOUT_NAMES = new Set(['cd', 'du', 'ls', 'mkdir', 'stat', 'test', '[', 'tr
 
 /** Configurations of git that a command may print, if they are there: files that it names, and those that git reads. */
 export function gitConfigs(command: string, cwd = '.'): readonly string[] {
-  if (!/git/i.test(command)) return [];
   const found = new Set<string>();
   const climbed = new Set<string>();
   walkCommands(command, cwd, ({ name, args, folders, redirections }) => {
@@ -24,7 +24,7 @@ export function gitConfigs(command: string, cwd = '.'): readonly string[] {
       }
       const inGit = /git/i.test(folder);
       for (const word of words) {
-        if (!inGit && !/git/i.test(word.value ?? '')) continue;
+        if (!inGit && !word.pattern && !/git/i.test(word.value ?? '')) continue;
         const path = configNamed(word, folder);
         if (path !== undefined) found.add(path);
       }
@@ -46,17 +46,26 @@ function printsSettings(args: readonly ShellWord[]): boolean {
 
 /** `git config user.name x` says nothing; with one word more or less it may. */
 function setsOne(args: readonly ShellWord[]): boolean {
-  const [key, set, ...more] = args.filter(({ text }) => !/^--(?:local|global|system|worktree)$/.test(text));
+  const [key, set, ...more] = args.filter(({ seen }) => !/^--(?:local|global|system|worktree)$/.test(seen));
   const isKey = /^\w[\w-]*\./.test(key?.value ?? '');
   return isKey && /^[^-]/.test(set?.value ?? '') && set?.pattern === false && more.length === 0;
 }
 
 /** The file itself, or the one in a folder of git that is named as a whole or by a pattern. */
 function configNamed({ value, pattern }: ShellWord, folder: string): string | undefined {
-  const path = value === null ? '' : posix.join(folder, value);
+  const path = value === null ? '' : posix.join(folder, pattern ? withGit(value) : value);
   if (isGitConfig(path)) return path;
   const [, inside] = /^(.*\.git)(?:\/.*)?$/is.exec(path) ?? [];
   return inside !== undefined && (pattern || /\.git\/?$/i.test(path)) ? `${inside}/config` : undefined;
+}
+
+/** `.g*` and `.[a-z]*` stand for the folder of git too. */
+function withGit(path: string): string {
+  const mayBeGit = (part: string) => /^\..*[*?[]/s.test(part) && globMatcher(part)('.git');
+  return path
+    .split('/')
+    .map((part) => (mayBeGit(part) ? '.git' : part))
+    .join('/');
 }
 
 function withFoldersAbove(folder: string): string[] {

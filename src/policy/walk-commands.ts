@@ -68,19 +68,18 @@ export function walkCommands(source: string, cwd: string, visitor: (started: Sta
       return;
     }
     const name = programName(first.value);
-    if (name === 'cd' || name === 'pushd') follow(args);
+    if (name === 'cd' || name === 'pushd') follow(args.find(({ seen }) => !seen.startsWith('-')));
     for (const inner of innerCommands(name, args)) {
       if (inner.kind === 'script') visit(inner.source, depth + 1);
       if (inner.kind !== 'words') continue;
-      if (inner.folder !== undefined) follow([inner.folder]);
+      if (inner.folder !== undefined) follow(inner.folder);
       look(inner.words, inner.loose ? redirections : [], depth + 1);
     }
     visitor({ name, args, folders, redirections });
   }
 
   /** It may run or not, so later words are looked up from both folders. */
-  function follow(args: readonly ShellWord[]): void {
-    const target = args.find(({ text, value }) => !(value ?? text).startsWith('-'));
+  function follow(target: ShellWord | undefined): void {
     if (target === undefined) return;
     if (++followed > MOST_FOLLOWED) {
       lost ??= MANY_FOLDERS;

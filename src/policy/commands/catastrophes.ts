@@ -17,8 +17,8 @@ export function catastrophe(
   variables: Variables,
 ): string | undefined {
   const isLost = (word: ShellWord) => isPrecious(word, cwds, where) || variables.mayHoldPrecious(word);
-  const precious = args.find((word) => !word.text.startsWith('-') && isLost(word));
-  const has = (pattern: RegExp) => args.some(({ value, text }) => pattern.test(value ?? text));
+  const precious = args.find((word) => !word.seen.startsWith('-') && isLost(word));
+  const has = (pattern: RegExp) => args.some(({ seen }) => pattern.test(seen));
   const recursive = has(/^-[a-zA-Z]*[rR]|^--r/) || args.some(mayBeOption);
 
   if (name === 'rm' && recursive) {
@@ -35,7 +35,7 @@ export function catastrophe(
   if (/^(mkfs(\..+)?|mke2fs|mkswap|wipefs|fdisk|sfdisk|cfdisk|sgdisk|parted|blkdiscard|hdparm|badblocks)$/.test(name)) {
     return `${name} overwrites disks`;
   }
-  if (name === 'dd' && args.some((word) => word.text.includes('of=') && isLost(behindEquals(word))))
+  if (name === 'dd' && args.some((word) => word.seen.includes('of=') && isLost(behindEquals(word))))
     return 'it would overwrite a device or the system';
   if (name === 'rsync' && precious && has(/^--(del|delete|remove-source-files)/))
     return `it would empty ${precious.text}`;
@@ -65,9 +65,9 @@ export function catastrophe(
 
 /** The operands that a command overwrites: all of tee's, the last of those that copy. */
 function writtenBy(name: string, args: readonly ShellWord[]): readonly ShellWord[] {
-  const operands = args.filter(({ text }) => !text.startsWith('-'));
+  const operands = args.filter(({ seen }) => !seen.startsWith('-'));
   if (name === 'tee') return operands;
-  if (name === 'sed') return args.some(({ text }) => /^(-[a-zA-Z]*i|--in-place)/.test(text)) ? sedFiles(args) : [];
+  if (name === 'sed') return args.some(({ seen }) => /^(-[a-zA-Z]*i|--in-place)/.test(seen)) ? sedFiles(args) : [];
   if (name === 'tar' || name === 'unzip') return unpackedTo(name, args);
   return ['cp', 'ln', 'install', 'rsync'].includes(name) && operands.length > 1 ? operands.slice(-1) : [];
 }
@@ -78,7 +78,7 @@ function sedFiles(args: readonly ShellWord[]): readonly ShellWord[] {
   let scripted = false;
   for (let at = 0; at < args.length; at++) {
     const word = args[at] as ShellWord;
-    const text = word.value ?? word.text;
+    const text = word.seen;
     if (text === '--') {
       operands.push(...args.slice(at + 1));
       break;
@@ -96,15 +96,15 @@ function unpackedTo(name: string, args: readonly ShellWord[]): readonly ShellWor
   const folder = name === 'tar' ? /^(-[a-zA-Z]*C|--directory)$/ : /^-[a-zA-Z]*d$/;
   if (name === 'tar' && !unpacks(args)) return [];
   return args.flatMap((word, at) => {
-    if (folder.test(args[at - 1]?.text ?? '')) return [word];
-    return word.text.startsWith('--directory=') ? [behindEquals(word)] : [];
+    if (folder.test(args[at - 1]?.seen ?? '')) return [word];
+    return word.seen.startsWith('--directory=') ? [behindEquals(word)] : [];
   });
 }
 
 /** `x` among the letters of the first word, or of one with a dash before a letter that takes the rest of it: `-fextra.tar`. */
 function unpacks([first, ...rest]: readonly ShellWord[]): boolean {
-  if (/^[a-zA-Z]*x[a-zA-Z]*$/.test(first?.text ?? '')) return true;
-  return [first, ...rest].some((word) => /^(-[^-fCTXbgIKLNVFH]*x|--ext|--ge)/.test(word?.text ?? ''));
+  if (/^[a-zA-Z]*x[a-zA-Z]*$/.test(first?.seen ?? '')) return true;
+  return [first, ...rest].some((word) => /^(-[^-fCTXbgIKLNVFH]*x|--ext|--ge)/.test(word?.seen ?? ''));
 }
 
 export function runsRemover(args: readonly ShellWord[]): boolean {
@@ -116,9 +116,9 @@ export function runsRemover(args: readonly ShellWord[]): boolean {
 const REMOVERS = /^(rm|shred|unlink|rmdir|mv)$/;
 
 /** What dd calls `of=/dev/sda`. */
-function behindEquals({ text, value, ...word }: ShellWord): ShellWord {
+function behindEquals({ text, value, seen, ...word }: ShellWord): ShellWord {
   const behind = (whole: string) => whole.slice(whole.indexOf('=') + 1);
-  return { ...word, text: behind(text), value: value === null ? null : behind(value) };
+  return { ...word, text: behind(text), value: value === null ? null : behind(value), seen: behind(seen) };
 }
 
 /** Whether it removes or changes whole folders whose names are known only at run time. */

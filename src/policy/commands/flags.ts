@@ -129,7 +129,7 @@ export function isOneWord(word: ShellWord | undefined): boolean {
 
 /** Values that a shell may replace by several files: the first is the value, and the others are opened. */
 export function openedValues({ options }: ParsedFlags): ShellWord[] {
-  return options.flatMap(({ value }) => (value?.pattern && !value.text.startsWith('-') ? [value] : []));
+  return options.flatMap(({ value }) => (value?.pattern && !value.seen.startsWith('-') ? [value] : []));
 }
 
 /** `*` also matches a file named `--output=x`; a pattern that begins with a letter or `./` does not. */

@@ -33,5 +33,5 @@ export function loosely(source: string, loose: Loose = true): Inner {
 
 /** As a shell reads it that is given the words one behind the other. */
 export function joined(words: readonly ShellWord[]): string {
-  return words.map(({ value, text }) => value ?? text).join(' ');
+  return words.map(({ seen }) => seen).join(' ');
 }

@@ -90,6 +90,9 @@ test.each([
   'find . -name .git -prune -exec rm -rf {} +',
   'find . -mindepth 1 -not -name .git -delete',
   'find . -name .git -prune -o -delete',
+  'find . "-delete"',
+  'X=-delete; find . "$X"',
+  'X=--hard; git reset "$X"',
 ])('«%s» does', (command) => {
   expect(verdict(command, 'bash', 'auto')).toBe('ask');
 });

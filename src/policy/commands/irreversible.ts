@@ -61,11 +61,11 @@ export function emptied(
   // `find . -name '*.pyc' -delete` chooses.
   if (
     name === 'find' &&
-    args.some(({ text }) => /^-(i?name|i?path|i?regex|type|size|[acm](time|min)|newer|empty)/.test(text))
+    args.some(({ seen }) => /^-(i?name|i?path|i?regex|type|size|[acm](time|min)|newer|empty)/.test(seen))
   )
     return undefined;
   const whole = args.find((word) =>
-    !word.text.startsWith('-') && !word.pattern
+    !word.seen.startsWith('-') && !word.pattern
       ? placesOf(word, folders, where).some((place) => place.kind === 'inside' && place.path === '')
       : false,
   );
@@ -75,12 +75,12 @@ export function emptied(
 }
 
 function removes(name: string, args: readonly ShellWord[]): boolean {
-  if (name === 'find') return args.some(({ text }) => text === '-delete') || runsRemover(args);
+  if (name === 'find') return args.some(({ seen }) => seen === '-delete') || runsRemover(args);
   return name === 'mv' || name === 'shred' || name === 'rm';
 }
 
 function removesFolders(args: readonly ShellWord[]): boolean {
-  return args.some(({ text }) => /^-[a-zA-Z]*[rR]|^--r/.test(text));
+  return args.some(({ seen }) => /^-[a-zA-Z]*[rR]|^--r/.test(seen));
 }
 
 /** `.git` itself, `.g*` and `.*`; and what is below it where folders go whole. */

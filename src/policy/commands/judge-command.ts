@@ -83,19 +83,23 @@ export function judgeCommand(
     let before = folders.all.length;
     for (const command of script.commands) judgeSimple(command, depth);
     const repeated = script.commands.filter(({ repeats }) => repeats);
-    while (repeated.length > 0 && folders.all.length > before) {
+    if (repeated.length === 0 || folders.all.length === before) return;
+    const said = new Set(parts.map(sayingOf));
+    while (folders.all.length > before) {
       before = folders.all.length;
-      judgeAgain(repeated, depth);
+      judgeAgain(repeated, said, depth);
     }
   }
 
-  /** What stands before a `cd` in a loop, or in a trap, also runs behind it. */
-  function judgeAgain(commands: readonly SimpleCommand[], depth: number): void {
+  /** What stands before a `cd` in a loop, or in a trap, also runs behind it. What is said already is not said again. */
+  function judgeAgain(commands: readonly SimpleCommand[], said: Set<string>, depth: number): void {
     const known = parts.length;
     for (const command of commands) judgeSimple(command, depth);
-    const isNew = (part: CommandPart) =>
-      !parts.some(({ text, reason }) => text === part.text && reason === part.reason);
-    parts.push(...parts.splice(known).filter((part) => part.verdict !== 'allow' && isNew(part)));
+    for (const part of parts.splice(known)) {
+      if (part.verdict === 'allow' || said.has(sayingOf(part))) continue;
+      said.add(sayingOf(part));
+      parts.push(part);
+    }
   }
 
   function judgeSimple({ text, words, redirections, assignments }: SimpleCommand, depth: number): void {
@@ -127,6 +131,8 @@ export function judgeCommand(
     }
     const seeming = programSeeming(name);
     if (seeming !== undefined) judgeInner(text, loosely([seeming, ...args.map((word) => word.text)].join(' ')), depth);
+    const told = variables.withOptions(words);
+    if (told !== undefined) judgeInner(text, { kind: 'words', words: told, loose: true }, depth);
     const here = foldersFor(text, args.length);
     const danger = catastrophe(name, args, here, where, variables);
     if (danger !== undefined) add(text, name, refuse(danger));
@@ -257,8 +263,12 @@ function knownWord({ value, pattern }: ShellWord): string | null {
   return pattern ? null : value;
 }
 
-function isOperand({ text }: ShellWord): boolean {
-  return text === '-' || !text.startsWith('-');
+function sayingOf({ text, reason }: CommandPart): string {
+  return `${text}\0${reason}`;
+}
+
+function isOperand({ seen }: ShellWord): boolean {
+  return seen === '-' || !seen.startsWith('-');
 }
 
 function worstOf(parts: readonly CommandPart[]): CommandPart {

@@ -86,7 +86,7 @@ export function launched(name: string, args: readonly ShellWord[]): readonly Inn
   const behind = after !== undefined && start === 0 ? [] : args.slice(start);
   const ways = commandStarts(behind).map((at) => {
     const from = at + operands;
-    return behind.slice(behind[from]?.text === '--' ? from + 1 : from);
+    return behind.slice(behind[from]?.seen === '--' ? from + 1 : from);
   });
   if (itself !== -1) ways.push(args.slice(itself));
   // What its options say runs here, wherever the rest does: the ProxyCommand of ssh.
@@ -121,13 +121,13 @@ function launcherOf(name: string): Launcher | undefined {
 /** Where a command may begin: a word behind an option is its value or the command; a word behind a word ends the guessing. */
 export function commandStarts(args: readonly ShellWord[]): number[] {
   const starts: number[] = [];
-  for (const [at, { text }] of args.entries()) {
+  for (const [at, { seen }] of args.entries()) {
     if (starts.length === MOST_WAYS) break;
-    if (text.startsWith('-') || /^\w+=/.test(text)) continue;
+    if (seen.startsWith('-') || /^\w+=/.test(seen)) continue;
     starts.push(at);
     // An assignment to `env` and its kin, or a program with a strange name.
-    if (/^[^/=]+=/.test(text)) continue;
-    const before = args[at - 1]?.text ?? '';
+    if (/^[^/=]+=/.test(seen)) continue;
+    const before = args[at - 1]?.seen ?? '';
     if (!before.startsWith('-') || before === '--') break;
   }
   return starts;

@@ -95,7 +95,7 @@ export function commandStart(args: readonly ShellWord[], prefix: Prefix): number
 
 /** Any word with `=` is one to `env`, whatever a shell takes for a name. */
 export function isAssignment(word: ShellWord | undefined): boolean {
-  return /^\w+=/.test(word?.text ?? '') || /^[^-=][^=]*=/.test(word?.value ?? '');
+  return /^\w+=/.test(word?.seen ?? '') || /^[^-=][^=]*=/.test(word?.value ?? '');
 }
 
 /** Of a word that becomes several, the second is the command. */

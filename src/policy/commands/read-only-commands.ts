@@ -75,7 +75,8 @@ export const READ_ONLY_COMMANDS: Readonly<Record<string, ReadOnlyCommand>> = {
     alone:
       '-i -S -s -v -w -x -c -l -n -N -H -I -o -q -F -P -U -u -a -L -0 -p --files --hidden --no-ignore --no-ignore-vcs --ignore-case --smart-case --case-sensitive --invert-match --word-regexp --line-regexp --count --count-matches --files-with-matches --files-without-match --line-number --no-line-number --with-filename --no-filename --only-matching --quiet --fixed-strings --pcre2 --multiline --multiline-dotall --text --follow --null --vimgrep --heading --no-heading --stats --json --column --trim --no-messages --pretty --unrestricted --type-list --crlf --no-config --sort-files --passthru --debug',
     takes:
-      '-e -f -g -t -T -A -B -C -m -M -j -r -E -d --regexp --file --glob --iglob --type --type-not --after-context --before-context --context --max-count --max-columns --max-depth --max-filesize --threads --replace --encoding --sort --sortr --color --colors --engine --context-separator',
+      '-e -f -g -t -T -A -B -C -m -M -j -r -E -d --regexp --file --glob --iglob --type --type-not --after-context --before-context --context --max-count --max-columns --max-depth --max-filesize --threads --replace --encoding --sort --sortr --color --colors --context-separator',
+    glued: '--engine',
     files: ['-f', '--file'],
     roams: true,
   },
@@ -106,7 +107,7 @@ export const READ_ONLY_COMMANDS: Readonly<Record<string, ReadOnlyCommand>> = {
     takes: '-L -P -I --filelimit --timefmt --charset --sort',
     // Their value is the next word; what is behind the letter are more letters.
     refuse: ({ options }) =>
-      options.some(({ name, value }) => name.length === 2 && /^-(?!L\d+$)/.test(value?.text ?? ''))
+      options.some(({ name, value }) => name.length === 2 && /^-(?!L\d+$)/.test(value?.seen ?? ''))
         ? 'tree may write a file'
         : undefined,
   },

@@ -110,6 +110,8 @@ describe('what may do more than it seems is asked about', () => {
     ['an option that takes no value to shortlog', 'git shortlog --committer --output=README.md HEAD'],
     ['the same computed', 'git shortlog --committer "$X" HEAD'],
     ['what looks like an option behind one', 'rg --engine --pre=./evil.sh x'],
+    ['what may be an option behind one', 'rg --engine "$X" x'],
+    ['letters behind one that takes the next word', "tree '-Po' x out"],
     ['a shell without variables', "env -i bash -c 'fd x'"],
     ['the same with a dash', "env - bash -c 'ls'"],
     ['a shell without PATH', "env -u PATH bash -c 'ls'"],
@@ -166,6 +168,7 @@ test('what a loop or a trap runs behind a cd is judged there as well', () => {
     "tr''ap 'cat config.json' EXIT; cd .docker",
     "$'\\x74rap' 'cat config.json' EXIT; cd .docker",
     "eval $'\\x74rap \\'cat config.json\\' EXIT'; cd .docker",
+    `eval "\\$'\\\\x74rap' 'cat config.json' EXIT"; cd .docker`,
     'for i in 1 2 3; do cat hosts.yml; cd gh; cd .config; done',
   ])
     expect(judgeCommand(script, where).verdict).toBe('deny');

@@ -44,7 +44,7 @@ function readBy(command: SimpleCommand, texts: readonly string[]): readonly Inne
 /** Whether it reads code or commands, and those where they are no concern of ours. Undefined where it does neither. */
 function readerOf(command: SimpleCommand): 'code' | 'commands' | 'elsewhere' | undefined {
   const [first = '', ...inner] = commandNames(command);
-  if (readsCode(first) && command.words.slice(1).every(({ text }) => text.startsWith('-'))) return 'code';
+  if (readsCode(first) && command.words.slice(1).every(({ seen }) => seen.startsWith('-'))) return 'code';
   if (![first, ...inner].some((name) => SHELLS.has(name) || READERS.has(name))) return undefined;
   return isElsewhere(first) ? 'elsewhere' : 'commands';
 }

@@ -145,7 +145,7 @@ function unread(why: string): ShellScript {
 
 /** Builtins that give variables a text without an assignment. `@` stands for the script's own arguments. */
 function valuesGiven({ words: [first, ...args], input }: SimpleCommand): Value[] {
-  const operands = args.filter(({ text }) => !text.startsWith('-'));
+  const operands = args.filter(({ seen }) => !seen.startsWith('-'));
   if (first?.value === 'set') return operands.map((word) => ({ name: '@', word }));
   if (first?.value === 'printf' && args[0]?.value === '-v')
     return args.slice(2).map((word) => ({ name: args[1]?.value ?? '', word }));
@@ -268,9 +268,9 @@ function inputOf({ redirects }: Command): string | undefined {
   return undefined;
 }
 
-/** Also with quotes in the middle of the word. */
+/** Also with quotes in the middle of the word; and `eval` may set one in any spelling. */
 function mayTrap(text: string): boolean {
-  return /\btrap\b/.test(text.replace(/['"\\\n]/g, ''));
+  return /\b(?:trap|eval)\b/.test(text.replace(/['"\\\n]/g, ''));
 }
 
 type Word = NonNullable<Command['name']>;

@@ -6,6 +6,8 @@ export interface ShellWord {
   readonly text: string;
   /** Quotes removed; null when any of it is computed at run time. Patterns stay as written. */
   readonly value: string | null;
+  /** The whole of it as a program gets it, by which it knows its options; as written where nobody can tell. */
+  readonly seen: string;
   /** The shell may replace it by the files it matches. */
   readonly pattern: boolean;
   /** Begins with an unquoted `~`, or is `$HOME` with or without something behind it. */
@@ -23,8 +25,8 @@ export function shellWord(word: Word): ShellWord {
   const runs = parts.some(contains(['CommandExpansion', 'ProcessSubstitution']));
   const pattern = parts.some(({ type }) => type === 'Glob' || type === 'ExtendedGlob');
   const computed = /^~[^/]/.test(text) || HOME_BEHIND.test(text) || parts.some(contains(COMPUTED));
-  if (home) return { text, value: null, pattern, home, runs };
-  return { text, value: computed ? null : plainValue(word, parts), pattern, home, runs };
+  const value = home || computed ? null : plainValue(word, parts);
+  return { text, value, seen: value ?? text, pattern, home, runs };
 }
 
 /** An argument that looks like an assignment gets the home put in as one does: `make dir=~`. */
@@ -50,5 +52,5 @@ function plainValue(word: Word, parts: readonly WordPart[]): string {
 
 /** For words that were made here and not by a shell: arguments of `xargs`, strings of `env -S`. */
 export function plainWord(value: string): ShellWord {
-  return { text: value, value, pattern: false, home: false, runs: false };
+  return { text: value, value, seen: value, pattern: false, home: false, runs: false };
 }

@@ -46,14 +46,14 @@ const TRICKS: Readonly<Record<string, RegExp>> = {
 
 export function isTrickyBuiltin(name: string, args: readonly ShellWord[]): boolean {
   if (name === 'printf')
-    return args[0]?.text.startsWith('-v') === true && args.slice(0, 2).some((word) => isTricky(word, naming));
+    return args[0]?.seen.startsWith('-v') === true && args.slice(0, 2).some((word) => isTricky(word, naming));
   const trick = Object.hasOwn(TRICKS, name) ? TRICKS[name] : undefined;
   if (trick === undefined) return false;
   return args.some((word) => isTricky(word, trick));
 }
 
-function isTricky({ value, text }: ShellWord, trick: RegExp): boolean {
+function isTricky({ value, text, seen }: ShellWord, trick: RegExp): boolean {
   // In a word that the shell computes itself, an index is its own matter and was judged there.
   if (value === null && trick === evaluating) return false;
-  return trick.test(value ?? text) || (value === null && BRACES.test(text));
+  return trick.test(seen) || (value === null && BRACES.test(text));
 }

@@ -1,6 +1,6 @@
 import { isPrecious, type Surroundings } from './places.ts';
 import type { Value } from './shell-script.ts';
-import type { ShellWord } from './shell-words.ts';
+import { plainWord, type ShellWord } from './shell-words.ts';
 
 /** Texts of one variable that are looked at as commands. A command that is computed is asked about anyway. */
 const MOST_TEXTS = 20;
@@ -52,6 +52,19 @@ export class Variables {
   textsOf(word: ShellWord | undefined): readonly string[] {
     const variable = /^"?\$\{?(\w+)\}?"?$/.exec(word?.text ?? '')?.[1];
     return [...(this.#texts.get(variable ?? '') ?? [])];
+  }
+
+  /** The same command with the options that variables in it may hold: `X=-rf; rm "$X" a`. Undefined without any. */
+  withOptions(words: readonly ShellWord[]): readonly ShellWord[] | undefined {
+    const known = new Set(words.map(({ value }) => value));
+    const isOption = (text: string) => text.startsWith('-');
+    const options = new Set<string>();
+    const others = words.filter((word, at) => {
+      const texts = word.value === null && at > 0 ? this.textsOf(word) : [];
+      for (const text of texts) if (isOption(text) && !known.has(text)) options.add(text);
+      return texts.length === 0 || !texts.every(isOption);
+    });
+    return options.size === 0 ? undefined : [...others, ...[...options].map(plainWord)];
   }
 
   #keep({ name, word: { value } }: Value): void {

@@ -51,8 +51,8 @@ function mayNeedVariables(inner: Inner): boolean {
 
 /** A shell without PATH also looks in the folder it runs in, and git is told by variables what it must not start. */
 function takesAway(own: readonly ShellWord[]): boolean {
-  const all = own.some(({ text }) => /^(?:-[0v]*i.*|-|--ignore-environment)$/s.test(text));
-  const some = own.some(({ text }) => /^(?:-[0v]*u|--unset)/.test(text));
+  const all = own.some(({ seen }) => /^(?:-[0v]*i.*|-|--ignore-environment)$/s.test(seen));
+  const some = own.some(({ seen }) => /^(?:-[0v]*u|--unset)/.test(seen));
   return all || (some && own.some(({ value }) => value === null || /PATH|GIT_/.test(value)));
 }
 
@@ -97,8 +97,8 @@ function isHarmlessAssignment(word: ShellWord | undefined): boolean {
 
 /** Where `-S` stands among the options of `env`; behind one that takes a value, or a command, it is something else. */
 function splitAt(args: readonly ShellWord[]): number {
-  const at = args.findIndex(({ text }) => !/^(?:-[i0v]*|--ignore-environment|--null|--debug)$/.test(text));
-  return /^-[i0v]*S|^--split-string(?:=|$)/.test(args[at]?.text ?? '') ? at : -1;
+  const at = args.findIndex(({ seen }) => !/^(?:-[i0v]*|--ignore-environment|--null|--debug)$/.test(seen));
+  return /^-[i0v]*S|^--split-string(?:=|$)/.test(args[at]?.seen ?? '') ? at : -1;
 }
 
 /** `args` begin with the option. What stands behind its text are words as they are. */
