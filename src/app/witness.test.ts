@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -154,6 +155,10 @@ describe('a yes to a command is none once this has changed:', () => {
     ["curl -F 'f=@up4.txt;type=text/plain' http://localhost", 'up4.txt'],
     ['curl -F "f=<up5.txt" http://localhost', 'up5.txt'],
     ['curl --data-urlencode name@up6.txt http://localhost', 'up6.txt'],
+    ['java -cp a.jar:b.jar Main', 'b.jar'],
+    ['sh __proto__', '__proto__'],
+    ['rm -rf slash*/', 'slashed/a/b.txt'],
+    ['cd sought && find -name deploy.sh -exec sh {} +', 'sought/a/deploy.sh', 'sought'],
   ];
   for (const [written, path, cwd] of cases) {
     test(`${written.slice(0, 40)}: ${path}`, async () => {
@@ -184,6 +189,8 @@ test.each([
   ["sh '[a]'*.sh", '[a]x.sh'],
   ['shopt -s extglob\nsh @(odd|y).sh', 'odd.sh'],
   ['sh [[:alpha:]]9.sh', 'q9.sh'],
+  ['ls . ; sh [[:alpha:]]9.sh', 'q9.sh'],
+  ['sh *{a}.sh', 'b{a}.sh'],
   ['cd o*; cd ..; sh go[[:alpha:]]', 'gone'],
 ])('what a pattern may match that is not read here is among all that is there: %s', async (command, changed) => {
   write(changed);
@@ -191,6 +198,54 @@ test.each([
   expect(await look(command)).toEqual(before);
   write(changed);
   expect(await look(command)).not.toEqual(before);
+});
+
+test('all that is there counts also where the folder itself is named', async () => {
+  write('q9.sh');
+  const before = await look('sh [[:alpha:]]9.sh', { cwd: '.' });
+  write('q9.sh');
+  expect(await look('sh [[:alpha:]]9.sh', { cwd: '.' })).not.toEqual(before);
+});
+
+test.each([
+  'find -name deploy.sh -exec sh {} \\;',
+  "find . '-name' deploy.sh -exec sh {} +",
+  'fd -e sh -x sh',
+  'cat */deploy.sh | sh',
+  'rm -rf *',
+  'sh scripts/[[:alpha:]]*.sh',
+])('%s is bound to what stands behind very many packages', async (command) => {
+  if (!existsSync(join(root, 'node_modules'))) {
+    mkdirSync(join(root, 'node_modules'));
+    for (let at = 0; at < 10_500; at++) writeFileSync(join(root, `node_modules/${at}`), '');
+  }
+  write('scripts/deploy.sh');
+  const before = await look(command);
+  expect(await look(command)).toEqual(before);
+  write('scripts/deploy.sh');
+  expect(await look(command)).not.toEqual(before);
+});
+
+test.each(['find linking -name a.sh -exec sh {} +', 'cp -rL linking out', 'tar chf - linking'])(
+  '%s is bound to what links lead to',
+  async (command) => {
+    write('led-to/by-tree.sh');
+    mkdirSync(join(root, 'linking'), { recursive: true });
+    execFileSync('ln', ['-sfn', '../led-to/by-tree.sh', join(root, 'linking/a.sh')]);
+    const before = await look(command);
+    expect(await look(command)).toEqual(before);
+    write('led-to/by-tree.sh');
+    expect(await look(command)).not.toEqual(before);
+  },
+);
+
+test('what removes a folder is not bound to what links in it lead to', async () => {
+  write('led-to/by-tree.sh');
+  mkdirSync(join(root, 'removed'));
+  symlinkSync('../led-to/by-tree.sh', join(root, 'removed/a.sh'));
+  const before = await look('rm -rf removed');
+  write('led-to/by-tree.sh');
+  expect(await look('rm -rf removed')).toEqual(before);
 });
 
 test('a yes for one place is none for another that a link leads to by then', async () => {

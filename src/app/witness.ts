@@ -11,7 +11,9 @@ import { globPattern } from '../workspace/glob-pattern.ts';
 
 /** Above this a file is known by its size and time alone: hashing it would keep a person waiting. */
 const HASHED_BYTES = 16 * 1024 * 1024;
-const ALL = { includeHidden: true, withState: true, limit: 10_000 };
+/** Of a folder with more, the first in the order of names. */
+const MOST_ENTRIES = 200_000;
+const ALL = { includeHidden: true, withState: true, limit: MOST_ENTRIES };
 /** Links that are followed from the files that patterns match. */
 const MOST_LINKS = 200;
 /** Of the files that a pattern matches, as many are known by their content. */
@@ -26,19 +28,21 @@ const KEPT_APART = 50;
 export function createWitness(world: World): Witness {
   return async (access, context) => {
     const { files } = world.open(observer(context));
-    const seen: Record<string, string> = {};
+    const seen = new Map<string, string>();
     for (const each of access) {
-      const { names, complete } = namedIn(each, files);
+      const { names, complete, throughLinks } = namedIn(each, files);
       const prints: [string, string][] = [];
-      const look: Look = { files, followed: 0, lost: !complete };
+      const look: Look = { files, throughLinks, followed: 0, lost: !complete };
       for (const name of names) prints.push([name.path, await fingerprint(look, name)]);
-      // More names than can be followed: then all that is there.
-      if (look.lost) prints.push(['.', await listing(files, '.')]);
-      for (const [path, print] of prints.slice(0, KEPT_APART)) seen[path] ??= print;
+      const apart = prints.slice(0, KEPT_APART);
       const rest = prints.slice(KEPT_APART);
-      if (rest.length > 0) seen[`and ${rest.length} more`] = hashOf(rest);
+      if (rest.length > 0) apart.push([`and ${rest.length} more`, hashOf(rest)]);
+      // More names than can be followed: then all that is there.
+      if (look.lost) apart.push(['.', await listing(look, '.')]);
+      // Of one name there may be several: of the folder itself, and of all that is in it.
+      for (const [path, print] of apart) seen.set(path, seen.has(path) ? hashOf([seen.get(path), print]) : print);
     }
-    return seen;
+    return Object.fromEntries(seen);
   };
 }
 
@@ -68,26 +72,27 @@ function namedByCommand({ command, cwd, args, code }: ProcessRun, files: Files):
   const start = cwd === undefined ? [] : [{ path: cwd, deep: false, pattern: false }];
   const isShell = code === undefined || code === 'bash';
   // Code in another language names its files in its own way.
-  const { names, complete } = operandsOf(isShell ? command : '', { cwd, args, isFolder });
-  const all = { names: [...start, ...names], complete };
+  const { names, ...rest } = operandsOf(isShell ? command : '', { cwd, args, isFolder });
+  const all = { names: [...start, ...names], ...rest };
   return isShell ? withScripts(all, scriptFiles(command, cwd)) : all;
 }
 
 /** Programs look for their manifests above the folder they run in as well. */
-function withScripts({ names, complete }: Operands, { named, sought }: ScriptFiles): Operands {
+function withScripts({ names, ...rest }: Operands, { named, sought }: ScriptFiles): Operands {
   const known = new Set(names.map(({ path }) => path));
   const more = [...new Set([...named, ...sought])].filter((path) => !known.has(path));
-  return { names: [...names, ...more.map((path) => ({ path, deep: false, pattern: false }))], complete };
+  return { names: [...names, ...more.map((path) => ({ path, deep: false, pattern: false }))], ...rest };
 }
 
-const NOTHING: Operands = { names: [], complete: true };
+const NOTHING: Operands = { names: [], complete: true, throughLinks: false };
 
 function only(operand: Operand): Operands {
-  return { names: [operand], complete: true };
+  return { ...NOTHING, names: [operand] };
 }
 
 interface Look {
   readonly files: Files;
+  readonly throughLinks: boolean;
   followed: number;
   /** There is something that could not be followed. */
   lost: boolean;
@@ -106,7 +111,7 @@ async function fingerprint(look: Look, { path, deep, pattern }: Operand): Promis
   // With the real place: a yes is for that, wherever a link leads by then.
   if (type === null) return `absent ${real}`;
   if (type === 'file') return `${await contentOf(files, path, found.value)} ${real}`;
-  return type === 'directory' && deep ? `${await listing(files, path)} ${real}` : `${type} ${real}`;
+  return type === 'directory' && deep ? `${await listing(look, path)} ${real}` : `${type} ${real}`;
 }
 
 async function contentOf(files: Files, path: string, { size, modified }: Dated): Promise<string> {
@@ -144,7 +149,7 @@ async function matchesIn(look: Look, folder: string, pattern: readonly string[],
   }
   for (const { name, left } of linksOnTheWay(entries, pattern)) {
     if (!mayFollow(look)) break;
-    prints.push(left === undefined ? await listing(files, at(name)) : await matchesIn(look, at(name), left, deep));
+    prints.push(left === undefined ? await listing(look, at(name)) : await matchesIn(look, at(name), left, deep));
   }
   return prints;
 }
@@ -185,9 +190,13 @@ function isIn(name: string, pattern: string, fits: (path: string) => boolean, de
   return deep && parts.length > depth && fits(parts.slice(0, depth).join('/'));
 }
 
-async function listing(files: Files, path: string): Promise<string> {
-  const listed = await files.list(path, { ...ALL, recursive: true });
-  return listed.ok ? hashOf(listed.value.entries.map(plain)) : listed.error.code;
+async function listing(look: Look, path: string): Promise<string> {
+  const listed = await listOnce(look, path, true);
+  if (!listed.ok) return listed.error.code;
+  const { entries } = listed.value;
+  // Where they lead is not followed one by one: all that is there is looked at.
+  if (look.throughLinks && entries.some(({ type }) => type === 'symlink')) look.lost = true;
+  return hashOf(entries.map(plain));
 }
 
 function plain({ name, type, size, modified, state }: Entry): unknown {

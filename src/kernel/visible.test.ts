@@ -17,6 +17,12 @@ test('what can be seen stays as it is, and one unseen character among it is writ
   }
 });
 
+test('what gives a sign its colours is written out only where it colours nothing, or in a command', () => {
+  const signs = '⚠\ufe0f ❤\ufe0f 1\ufe0f\u20e3';
+  expect(visible(`${signs} a\ufe0f ⚠\ufe0f\ufe0f`)).toBe(`${signs} a\\ufe0f ⚠\ufe0f\\ufe0f`);
+  expect(visibleCommand('echo ⚠\ufe0f')).toBe('echo ⚠\\ufe0f');
+});
+
 test('spaces at the ends of lines of a command show, and many inside of one take no longer than their length asks for', () => {
   expect(visibleCommand('  a  b \n \nc')).toBe('··a  b·\n·\nc');
   const many = `a${' '.repeat(1_000_000)}b`;

@@ -6,18 +6,21 @@ const LONGEST_NAME = 255;
 /** Short options in one word, behind each of which a name may begin. */
 const MOST_LETTERS = 64;
 
-/** The word itself; of an option what it may carry: `--file=x`, `-fx`, `-nfx`, `-d@x`, `-F part=@x;type=y`. */
+/** The word itself; of an option what it may carry: `--file=x`, `-fx`, `-nfx`, `-d@x`, `-F part=@x;type=y`; of a list each: `a.jar:b.jar`. */
 export function namesIn(word: string): readonly string[] {
   const behind = word.includes('=') ? [word.slice(word.indexOf('=') + 1)] : [];
   const letters = /^-([A-Za-z0-9]*)/.exec(word)?.[1]?.slice(0, MOST_LETTERS) ?? '';
   const carried = Array.from(letters, (_, at) => word.slice(at + 2));
   const all = word.startsWith('-') ? [...behind, ...carried] : [word, ...behind];
-  return [...new Set([...all, ...contentsIn(word)])].map(withoutDots).filter(mayBeName);
+  const listed = word.includes(':') ? word.split(':') : [];
+  return [...new Set([...all, ...listed, ...contentsIn(word)])].map(withoutDots).filter(mayBeName);
 }
 
-/** `././x` is longer than it need be. */
+/** `././x` is longer than it need be; and so is `x/`. */
 function withoutDots(name: string): string {
-  return name.length > LONGEST_PATH ? name : name.replace(/^(?:\.\/+)+(?=.)/s, '').replace(/\/(?:\.?\/)+/g, '/');
+  if (name.length > LONGEST_PATH) return name;
+  const short = name.replace(/^(?:\.\/+)+(?=.)/s, '').replace(/\/(?:\.?\/)+/g, '/');
+  return short.length > 1 && short.endsWith('/') ? short.slice(0, -1) : short;
 }
 
 function mayBeName(name: string): boolean {
@@ -26,12 +29,15 @@ function mayBeName(name: string): boolean {
 
 /**
  * Whether it stands for names in a way that patterns are not read here: with quotes around what would be part of it, with
- * alternatives in parentheses, or with classes of letters.
+ * alternatives in parentheses, with classes of letters, or with braces that are none to the shell.
  */
 export function isOddPattern({ text, value, pattern }: ShellWord): boolean {
   if (!pattern) return false;
   const bare = text.replace(/\\.|'[^']*'|"[^"]*"/gs, '');
-  return marksIn(value ?? text) > marksIn(bare) || /[@?*+!]\(|\[\[[:.=]|\[:[a-z]+:\]|\[[.=].{1,20}[.=]\]/.test(bare);
+  return (
+    marksIn(value ?? text) > marksIn(bare) ||
+    /[@?*+!]\(|\[\[[:.=]|\[:[a-z]+:\]|\[[.=].{1,20}[.=]\]|\{[^{},]*\}/.test(bare)
+  );
 }
 
 function marksIn(text: string): number {

@@ -30,6 +30,8 @@ export interface Operands {
   readonly names: readonly Operand[];
   /** False: there are more than are named here. */
   readonly complete: boolean;
+  /** Something in it may read what links in a folder lead to. */
+  readonly throughLinks: boolean;
 }
 
 const MOST = 5000;
@@ -43,19 +45,10 @@ const DEEPEST = 5;
 const MOST_READ = 250_000;
 
 /** Programs that take a folder whole: with it goes whatever is in it by then. */
-const WHOLE_FOLDERS = new Set([
-  'rm',
-  'mv',
-  'rsync',
-  'chmod',
-  'chown',
-  'chgrp',
-  'shred',
-  'find',
-  'fd',
-  'tar',
-  'run-parts',
-]);
+const WHOLE_FOLDERS = new Set('rm mv rsync chmod chown chgrp shred find fd fdfind tar run-parts'.split(' '));
+
+/** Those that take links for links, whatever they are told. */
+const LEAVES_LINKS = new Set(['rm', 'mv', 'shred']);
 
 /** Programs that do so when they are told to. */
 const WHOLE_IF_TOLD = new Set(['cp', 'scp', 'zip']);
@@ -86,11 +79,12 @@ export function operandsOf(command: string, { cwd = '', args = [], isFolder = ()
   /** Those that a pattern stands for. */
   const matched = new Set<string>();
   let complete = true;
+  let throughLinks = false;
   let followed = 0;
   let read = 0;
   readScript(command, 0);
   for (const each of args) add(plainWord(each), false);
-  return { names: [...found.values()], complete };
+  return { names: [...found.values()], complete, throughLinks };
 
   function readScript(source: string, depth: number): void {
     read += source.length;
@@ -127,8 +121,12 @@ export function operandsOf(command: string, { cwd = '', args = [], isFolder = ()
     const programs = words.map(({ value }) => (value === null ? '' : programName(value)));
     follow(programs[0], words);
     const isTold = words.some(({ value }) => TOLD.test(value ?? ''));
-    const deep = programs.some((name) => WHOLE_FOLDERS.has(name) || (isTold && WHOLE_IF_TOLD.has(name)));
-    const tried = [...new Set(programs.flatMap((name) => ALSO_TRIED[name.replace(/(?<![\d.])[\d.]+$/, '')] ?? []))];
+    const isWhole = (name: string) => WHOLE_FOLDERS.has(name) || (isTold && WHOLE_IF_TOLD.has(name));
+    const deep = programs.some(isWhole);
+    throughLinks ||= programs.some((name) => isWhole(name) && !LEAVES_LINKS.has(name));
+    // Without a folder they look in the one they are in.
+    if (programs.some((name, at) => looksAround(name, words[at + 1]))) place('.', true, false);
+    const tried = [...new Set(programs.flatMap(alsoTried))];
     const given = [...words, ...redirections.map(({ target }) => target)];
     for (const word of new Map(given.map((each) => [each.text, each])).values()) add(word, deep, tried);
     // What they hold decides what runs.
@@ -208,6 +206,17 @@ export function operandsOf(command: string, { cwd = '', args = [], isFolder = ()
       else found.set(path, { path, deep: deep || known?.deep === true, pattern: isPattern });
     }
   }
+}
+
+/** Also with a version behind it: `python3.11`. */
+function alsoTried(program: string): readonly ((name: string) => readonly string[])[] {
+  const name = program.replace(/(?<![\d.])[\d.]+$/, '');
+  return Object.hasOwn(ALSO_TRIED, name) ? [ALSO_TRIED[name] as (name: string) => readonly string[]] : [];
+}
+
+function looksAround(name: string, next: ShellWord | undefined): boolean {
+  if (name === 'fd' || name === 'fdfind') return true;
+  return name === 'find' && /^(?:[-(!].*)?$/s.test(next?.seen ?? '');
 }
 
 function below(folder: string, path: string): string {
