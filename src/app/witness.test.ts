@@ -239,13 +239,42 @@ test.each(['find linking -name a.sh -exec sh {} +', 'cp -rL linking out', 'tar c
   },
 );
 
-test('what removes a folder is not bound to what links in it lead to', async () => {
+test.each([
+  'rm -rf packages',
+  'tar czf x.tgz packages',
+  "find packages -name '*.map' -delete",
+  'find packages -maxdepth 1 -delete',
+  'chmod -R u+w packages',
+  'cp -r packages other',
+  'rsync -a packages/ other/',
+  'rm -rf packages && zip -r x.zip out',
+  'git commit -m find',
+  'brew install fd',
+  'find -P packages -name x',
+  `rm -rf \${BUILD}/*`,
+])('%s is bound to nothing elsewhere, whatever links there are', async (command) => {
   write('led-to/by-tree.sh');
-  mkdirSync(join(root, 'removed'));
-  symlinkSync('../led-to/by-tree.sh', join(root, 'removed/a.sh'));
-  const before = await look('rm -rf removed');
-  write('led-to/by-tree.sh');
-  expect(await look('rm -rf removed')).toEqual(before);
+  mkdirSync(join(root, 'packages/.bin'), { recursive: true });
+  execFileSync('ln', ['-sfn', '../led-to/by-tree.sh', join(root, 'packages/.bin/a')]);
+  const before = await look(command);
+  write('logs/dev.log');
+  expect(await look(command)).toEqual(before);
+});
+
+test('very many patterns in many folders are looked at in bounded time, and other work goes on', async () => {
+  const others = Array.from({ length: 12 }, (_, at) => `*z${at}`).join(' ');
+  const many = Array.from({ length: 2_400 }, (_, at) => `*z${at}`).join(' ');
+  for (const folder of ['a', 'b', 'c']) mkdirSync(join(root, folder), { recursive: true });
+  let turns = 0;
+  const ticking = setInterval(() => turns++, 5);
+  const before = await look(`cd a; cd ../b; cd ../c; rm -rf ${many}`);
+  clearInterval(ticking);
+  expect(turns).toBeGreaterThan(10);
+  write('anywhere/at/all.txt');
+  expect(await look(`cd a; cd ../b; cd ../c; rm -rf ${many}`)).not.toEqual(before);
+  const few = await look(`cd a; rm -rf ${others}`);
+  write('anywhere/at/all.txt');
+  expect(await look(`cd a; rm -rf ${others}`)).toEqual(few);
 });
 
 test('a yes for one place is none for another that a link leads to by then', async () => {

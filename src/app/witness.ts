@@ -3,9 +3,9 @@ import type { Access } from '../kernel/access.ts';
 import type { ScriptFiles } from '../kernel/commands.ts';
 import type { ExecutionContext } from '../kernel/execution-context.ts';
 import type { Witness } from '../kernel/ports.ts';
-import type { Result } from '../kernel/result.ts';
+import { ok, type Result } from '../kernel/result.ts';
 import type { Caller, Entry, Files, Inspection, Listing, World } from '../kernel/workspace.ts';
-import { type Operand, type Operands, operandsOf } from '../policy/commands/operands.ts';
+import { type Depth, type Operand, type Operands, operandsOf } from '../policy/commands/operands.ts';
 import { scriptFiles } from '../policy/script-files.ts';
 import { globPattern } from '../workspace/glob-pattern.ts';
 
@@ -14,8 +14,13 @@ const HASHED_BYTES = 16 * 1024 * 1024;
 /** Of a folder with more, the first in the order of names. */
 const MOST_ENTRIES = 200_000;
 const ALL = { includeHidden: true, withState: true, limit: MOST_ENTRIES };
+/** Entries of folders that are listed for one call, and names that are compared with patterns. */
+const MOST_LISTED = 300_000;
+const MOST_COMPARED = 2_000_000;
 /** Links that are followed from the files that patterns match. */
 const MOST_LINKS = 200;
+/** Let other work run after so long. */
+const SLICE_MS = 8;
 /** Of the files that a pattern matches, as many are known by their content. */
 const HASHED_MATCHES = 200;
 /** Fingerprints of a command that are kept one by one; the others are kept together. */
@@ -30,15 +35,21 @@ export function createWitness(world: World): Witness {
     const { files } = world.open(observer(context));
     const seen = new Map<string, string>();
     for (const each of access) {
-      const { names, complete, throughLinks } = namedIn(each, files);
+      const { names, complete } = namedIn(each, files);
       const prints: [string, string][] = [];
-      const look: Look = { files, throughLinks, followed: 0, lost: !complete };
-      for (const name of names) prints.push([name.path, await fingerprint(look, name)]);
+      const look: Look = { files, followed: 0, listed: 0, compared: 0, folders: new Map(), lost: !complete };
+      let begun = performance.now();
+      for (const name of names) {
+        prints.push([name.path, await fingerprint(look, name)]);
+        if (performance.now() - begun < SLICE_MS) continue;
+        await new Promise((resolve) => setImmediate(resolve));
+        begun = performance.now();
+      }
       const apart = prints.slice(0, KEPT_APART);
       const rest = prints.slice(KEPT_APART);
       if (rest.length > 0) apart.push([`and ${rest.length} more`, hashOf(rest)]);
       // More names than can be followed: then all that is there.
-      if (look.lost) apart.push(['.', await listing(look, '.')]);
+      if (look.lost) apart.push(['.', await listing({ ...look, listed: 0 }, '.', 'as it is')]);
       // Of one name there may be several: of the folder itself, and of all that is in it.
       for (const [path, print] of apart) seen.set(path, seen.has(path) ? hashOf([seen.get(path), print]) : print);
     }
@@ -52,7 +63,7 @@ function namedIn(access: Access, files: Files): Operands {
     case 'fs.write':
       return only({ path: access.path, deep: false, pattern: false });
     case 'fs.delete':
-      return only({ path: access.path, deep: access.recursive === true, pattern: false });
+      return only({ path: access.path, deep: access.recursive === true && 'as it is', pattern: false });
     case 'process.run':
       return namedByCommand(access, files);
     case 'net.fetch':
@@ -69,7 +80,7 @@ function namedByCommand({ command, cwd, args, code }: ProcessRun, files: Files):
     const found = files.inspect(path === '' ? '.' : path);
     return found.ok && found.value.type === 'directory';
   };
-  const start = cwd === undefined ? [] : [{ path: cwd, deep: false, pattern: false }];
+  const start: Operand[] = cwd === undefined ? [] : [{ path: cwd, deep: false, pattern: false }];
   const isShell = code === undefined || code === 'bash';
   // Code in another language names its files in its own way.
   const { names, ...rest } = operandsOf(isShell ? command : '', { cwd, args, isFolder });
@@ -81,10 +92,10 @@ function namedByCommand({ command, cwd, args, code }: ProcessRun, files: Files):
 function withScripts({ names, ...rest }: Operands, { named, sought }: ScriptFiles): Operands {
   const known = new Set(names.map(({ path }) => path));
   const more = [...new Set([...named, ...sought])].filter((path) => !known.has(path));
-  return { names: [...names, ...more.map((path) => ({ path, deep: false, pattern: false }))], ...rest };
+  return { names: [...names, ...more.map((path) => ({ path, deep: false, pattern: false }) as const)], ...rest };
 }
 
-const NOTHING: Operands = { names: [], complete: true, throughLinks: false };
+const NOTHING: Operands = { names: [], complete: true };
 
 function only(operand: Operand): Operands {
   return { ...NOTHING, names: [operand] };
@@ -92,11 +103,12 @@ function only(operand: Operand): Operands {
 
 interface Look {
   readonly files: Files;
-  readonly throughLinks: boolean;
   followed: number;
+  listed: number;
+  compared: number;
+  readonly folders: Map<string, Result<Listing>>;
   /** There is something that could not be followed. */
   lost: boolean;
-  last?: { readonly key: string; readonly listed: Result<Listing> };
 }
 
 type Dated = Pick<Inspection, 'size' | 'modified'>;
@@ -111,7 +123,7 @@ async function fingerprint(look: Look, { path, deep, pattern }: Operand): Promis
   // With the real place: a yes is for that, wherever a link leads by then.
   if (type === null) return `absent ${real}`;
   if (type === 'file') return `${await contentOf(files, path, found.value)} ${real}`;
-  return type === 'directory' && deep ? `${await listing(look, path)} ${real}` : `${type} ${real}`;
+  return type === 'directory' && deep ? `${await listing(look, path, deep)} ${real}` : `${type} ${real}`;
 }
 
 async function contentOf(files: Files, path: string, { size, modified }: Dated): Promise<string> {
@@ -121,13 +133,13 @@ async function contentOf(files: Files, path: string, { size, modified }: Dated):
 }
 
 /** What the shell would put in the place of a pattern, and what is in it. */
-async function matches(look: Look, path: string, deep: boolean): Promise<string> {
+async function matches(look: Look, path: string, deep: Depth): Promise<string> {
   const parts = path.split('/');
   const first = parts.findIndex((part) => /[*?[{]/.test(part));
   return hashOf(await matchesIn(look, parts.slice(0, first).join('/') || '.', parts.slice(first), deep));
 }
 
-async function matchesIn(look: Look, folder: string, pattern: readonly string[], deep: boolean): Promise<unknown[]> {
+async function matchesIn(look: Look, folder: string, pattern: readonly string[], deep: Depth): Promise<unknown[]> {
   const { files } = look;
   const whole = pattern.join('/');
   const fits = globPattern(whole);
@@ -135,10 +147,15 @@ async function matchesIn(look: Look, folder: string, pattern: readonly string[],
     look.lost = true;
     return [];
   }
-  const listed = await listOnce(look, folder, deep || pattern.length > 1);
+  const listed = await listOnce(look, folder, deep !== false || pattern.length > 1);
   if (!listed.ok) return [listed.error.code];
   const { entries } = listed.value;
-  const fitting = entries.filter(({ name }) => isIn(name, whole, fits.value, deep));
+  look.compared += entries.length;
+  if (look.compared > MOST_COMPARED) {
+    look.lost = true;
+    return [];
+  }
+  const fitting = entries.filter(({ name }) => isIn(name, whole, fits.value, deep !== false));
   const prints: unknown[] = fitting.map(plain);
   const at = (name: string) => (folder === '.' ? name : `${folder}/${name}`);
   for (const entry of fitting.filter(({ type }) => type === 'file').slice(0, HASHED_MATCHES))
@@ -149,16 +166,24 @@ async function matchesIn(look: Look, folder: string, pattern: readonly string[],
   }
   for (const { name, left } of linksOnTheWay(entries, pattern)) {
     if (!mayFollow(look)) break;
-    prints.push(left === undefined ? await listing(look, at(name)) : await matchesIn(look, at(name), left, deep));
+    prints.push(left === undefined ? await listing(look, at(name), deep) : await matchesIn(look, at(name), left, deep));
   }
   return prints;
 }
 
-/** Every word behind `cd a*` is looked for in the same folder. */
+/** Every word behind `cd a*` is looked for in the same folders. */
 async function listOnce(look: Look, folder: string, recursive: boolean): Promise<Result<Listing>> {
   const key = `${recursive} ${folder}`;
-  if (look.last?.key !== key) look.last = { key, listed: await look.files.list(folder, { ...ALL, recursive }) };
-  return look.last.listed;
+  const known = look.folders.get(key);
+  if (known !== undefined) return known;
+  if (look.listed > MOST_LISTED) {
+    look.lost = true;
+    return ok({ path: folder, entries: [], complete: false });
+  }
+  const listed = await look.files.list(folder, { ...ALL, recursive });
+  look.folders.set(key, listed);
+  look.listed += listed.ok ? listed.value.entries.length : 0;
+  return listed;
 }
 
 /**
@@ -190,12 +215,12 @@ function isIn(name: string, pattern: string, fits: (path: string) => boolean, de
   return deep && parts.length > depth && fits(parts.slice(0, depth).join('/'));
 }
 
-async function listing(look: Look, path: string): Promise<string> {
+async function listing(look: Look, path: string, deep: Depth): Promise<string> {
   const listed = await listOnce(look, path, true);
   if (!listed.ok) return listed.error.code;
   const { entries } = listed.value;
   // Where they lead is not followed one by one: all that is there is looked at.
-  if (look.throughLinks && entries.some(({ type }) => type === 'symlink')) look.lost = true;
+  if (deep === 'through links' && entries.some(({ type }) => type === 'symlink')) look.lost = true;
   return hashOf(entries.map(plain));
 }
 

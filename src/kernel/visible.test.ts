@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { visible, visibleCommand } from './visible.ts';
+import { visible, visibleCommand, visibleText } from './visible.ts';
 
 test('what can be seen stays as it is, and one unseen character among it is written out', () => {
   const plain = 'all of it ~ can be seen\n\tas it stands';
@@ -17,9 +17,10 @@ test('what can be seen stays as it is, and one unseen character among it is writ
   }
 });
 
-test('what gives a sign its colours is written out only where it colours nothing, or in a command', () => {
+test('what gives a sign its colours is written out but in the text of a file, where it colours something', () => {
   const signs = '⚠\ufe0f ❤\ufe0f 1\ufe0f\u20e3';
-  expect(visible(`${signs} a\ufe0f ⚠\ufe0f\ufe0f`)).toBe(`${signs} a\\ufe0f ⚠\ufe0f\\ufe0f`);
+  expect(visibleText(`${signs} a\ufe0f ⚠\ufe0f\ufe0f`)).toBe(`${signs} a\\ufe0f ⚠\ufe0f\\ufe0f`);
+  expect(visible('⚠\ufe0f')).toBe('⚠\\ufe0f');
   expect(visibleCommand('echo ⚠\ufe0f')).toBe('echo ⚠\\ufe0f');
 });
 

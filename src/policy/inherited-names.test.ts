@@ -36,10 +36,10 @@ test.each(NAMES)('%s is a word like any other', (name) => {
     const looks = (word: string) =>
       SHAPES.map((shape) => {
         const command = shape.replaceAll('X', word);
-        const { complete, throughLinks, names } = operandsOf(command);
+        const { complete, names } = operandsOf(command);
         const files = scriptFiles(command);
         const counts = [names, files.named, files.sought].map(({ length }) => length);
-        return [shape, verdict(command), complete, throughLinks, ...counts, gitConfigs(command), gitContents(command)];
+        return [shape, verdict(command), complete, ...counts, gitConfigs(command), gitContents(command)];
       });
     // As many letters, since some of them are taken for options.
     expect(looks(name)).toEqual(looks(name.replace(/[a-z]/gi, 'z')));

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { programName } from './commands/program-name.ts';
 import { parseScript, type SimpleCommand } from './commands/shell-script.ts';
-import type { ShellWord } from './commands/shell-words.ts';
+import { operandsAmong, type ShellWord } from './commands/shell-words.ts';
 import { innerCommands } from './commands/wrappers.ts';
 
 /** A program that a script starts, and the folders in which that may be. */
@@ -68,7 +68,7 @@ export function walkCommands(source: string, cwd: string, visitor: (started: Sta
       return;
     }
     const name = programName(first.value);
-    if (name === 'cd' || name === 'pushd') follow(args.find(({ seen }) => !seen.startsWith('-')));
+    if (name === 'cd' || name === 'pushd') follow(operandsAmong(args)[0]);
     for (const inner of innerCommands(name, args)) {
       if (inner.kind === 'script') visit(inner.source, depth + 1);
       if (inner.kind !== 'words') continue;
@@ -80,7 +80,7 @@ export function walkCommands(source: string, cwd: string, visitor: (started: Sta
 
   /** It may run or not, so later words are looked up from both folders. */
   function follow(target: ShellWord | undefined): void {
-    if (target === undefined) return;
+    if (target === undefined || target.value === '-') return;
     if (++followed > MOST_FOLLOWED) {
       lost ??= MANY_FOLDERS;
       return;

@@ -3,7 +3,7 @@ import type { PreviewBlock, Shown, VerdictPart } from '../kernel/approval.ts';
 import { messageOf } from '../kernel/error.ts';
 import type { Verdict } from '../kernel/ports.ts';
 import type { Tool } from '../kernel/tool.ts';
-import { visible, visibleCommand } from '../kernel/visible.ts';
+import { visible, visibleCommand, visibleText } from '../kernel/visible.ts';
 import type { CallScope } from './call-scope.ts';
 import { digestOf } from './digest.ts';
 import { Interruption } from './interruption.ts';
@@ -66,8 +66,8 @@ function blocksOf(access: readonly Access[], parts: readonly VerdictPart[], text
   }
   const start = text.search(/^@@ /m);
   const [words, diff] = start === -1 ? [text, ''] : [text.slice(0, start), text.slice(start)];
-  if (words.trim() !== '') blocks.push({ kind: 'text', ...cut(visible(words.trimEnd())) });
-  if (diff !== '') blocks.push({ kind: 'diff', ...cut(visible(diff)) });
+  if (words.trim() !== '') blocks.push({ kind: 'text', ...cut(visibleText(words.trimEnd())) });
+  if (diff !== '') blocks.push({ kind: 'diff', ...cut(visibleText(diff)) });
   return blocks;
 }
 

@@ -1,7 +1,7 @@
 import { runsDownload } from './downloads.ts';
 import { isPrecious, type Surroundings } from './places.ts';
 import type { ShellScript, SimpleCommand } from './shell-script.ts';
-import { plainWord, type ShellWord } from './shell-words.ts';
+import { operandsAmong, plainWord, type ShellWord } from './shell-words.ts';
 import type { Variables } from './variables.ts';
 import { commandNames, innerCommands } from './wrappers.ts';
 
@@ -17,7 +17,7 @@ export function catastrophe(
   variables: Variables,
 ): string | undefined {
   const isLost = (word: ShellWord) => isPrecious(word, cwds, where) || variables.mayHoldPrecious(word);
-  const precious = args.find((word) => !word.seen.startsWith('-') && isLost(word));
+  const precious = operandsAmong(args).find(isLost);
   const has = (pattern: RegExp) => args.some(({ seen }) => pattern.test(seen));
   const recursive = has(/^-[a-zA-Z]*[rR]|^--r/) || args.some(mayBeOption);
 
@@ -65,7 +65,7 @@ export function catastrophe(
 
 /** The operands that a command overwrites: all of tee's, the last of those that copy. */
 function writtenBy(name: string, args: readonly ShellWord[]): readonly ShellWord[] {
-  const operands = args.filter(({ seen }) => !seen.startsWith('-'));
+  const operands = operandsAmong(args);
   if (name === 'tee') return operands;
   if (name === 'sed') return args.some(({ seen }) => /^(-[a-zA-Z]*i|--in-place)/.test(seen)) ? sedFiles(args) : [];
   if (name === 'tar' || name === 'unzip') return unpackedTo(name, args);
@@ -131,9 +131,9 @@ export function destroysUnknown(name: string, args: readonly ShellWord[]): boole
   return name === 'shred' || (name === 'find' && (unknown || has(/^-delete$/) || runsRemover(args)));
 }
 
-/** `$X`, `{-r,-f}`, `-{r,f}`: unquoted and computed, so it may become options. */
+/** `$X`, `{-r,-f}`, `-{r,f}`, `"-$X"`: computed, and it may become options. */
 export function mayBeOption({ value, text, home }: ShellWord): boolean {
-  return value === null && !home && text !== '{}' && /^(-|[$`{])/.test(text);
+  return value === null && !home && text !== '{}' && /^("?-|[$`{])/.test(text);
 }
 
 /** A device or a trigger behind a redirection. */

@@ -93,6 +93,7 @@ test.each([
   'find . "-delete"',
   'X=-delete; find . "$X"',
   'X=--hard; git reset "$X"',
+  'X=reset; git "$X" --hard',
 ])('«%s» does', (command) => {
   expect(verdict(command, 'bash', 'auto')).toBe('ask');
 });

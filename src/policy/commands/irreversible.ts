@@ -3,7 +3,7 @@ import { mayBeOption, runsRemover } from './catastrophes.ts';
 import { globMatcher } from './glob.ts';
 import { lossBy } from './losses.ts';
 import { placesOf, type Surroundings } from './places.ts';
-import type { ShellWord } from './shell-words.ts';
+import { operandsAmong, type ShellWord } from './shell-words.ts';
 
 /** What git does that takes work away for good, or from others: by subcommand, what its arguments then look like. */
 const LOSING: Readonly<Record<string, RegExp>> = {
@@ -43,7 +43,9 @@ export function irreversible(name: string, args: readonly ShellWord[]): Loss | u
   while (values[at]?.startsWith('-')) at += isListed(values[at] ?? '', spellingsOf('git').takes) ? 2 : 1;
   const subcommand = values[at] ?? '';
   const losing = Object.hasOwn(LOSING, subcommand) ? LOSING[subcommand] : undefined;
-  const computed = args.slice(at, losing === undefined ? at + 1 : undefined).find(mayBeOption);
+  const computed = args
+    .slice(at)
+    .find((word, index) => (index === 0 ? word.value === null : losing && mayBeOption(word)));
   if (computed !== undefined) return loss(computed.text, `git ${computed.text} may take away`);
   if (ALWAYS.test(subcommand)) return loss(subcommand, `git ${subcommand} takes away`);
   const found = values.slice(at + 1).find((value) => losing?.test(value));
@@ -64,11 +66,9 @@ export function emptied(
     args.some(({ seen }) => /^-(i?name|i?path|i?regex|type|size|[acm](time|min)|newer|empty)/.test(seen))
   )
     return undefined;
-  const whole = args.find((word) =>
-    !word.seen.startsWith('-') && !word.pattern
-      ? placesOf(word, folders, where).some((place) => place.kind === 'inside' && place.path === '')
-      : false,
-  );
+  const isWhole = (word: ShellWord) =>
+    !word.pattern && placesOf(word, folders, where).some((place) => place.kind === 'inside' && place.path === '');
+  const whole = operandsAmong(args).find(isWhole);
   return (
     whole && { word: whole.value ?? whole.text, why: 'It would delete the workspace as a whole, its history included.' }
   );

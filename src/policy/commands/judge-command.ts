@@ -20,7 +20,7 @@ import type { Surroundings } from './places.ts';
 import { programName, programSeeming } from './program-name.ts';
 import { scriptsGiven } from './scripts-given.ts';
 import { parseScript, type SimpleCommand } from './shell-script.ts';
-import type { ShellWord } from './shell-words.ts';
+import { operandsAmong, type ShellWord } from './shell-words.ts';
 import { isReadOtherwise } from './shells.ts';
 import { Variables } from './variables.ts';
 import { whatIsKnown } from './what-is-known.ts';
@@ -131,7 +131,7 @@ export function judgeCommand(
     }
     const seeming = programSeeming(name);
     if (seeming !== undefined) judgeInner(text, loosely([seeming, ...args.map((word) => word.text)].join(' ')), depth);
-    const told = variables.withOptions(words);
+    const told = TOLD_TO_LOSE.has(name) ? variables.withOptions(words) : undefined;
     if (told !== undefined) judgeInner(text, { kind: 'words', words: told, loose: true }, depth);
     const here = foldersFor(text, args.length);
     const danger = catastrophe(name, args, here, where, variables);
@@ -142,7 +142,7 @@ export function judgeCommand(
     for (const one of inner) judgeInner(text, one, depth);
     if (inner.length === 0 || !TRANSPARENT.has(name)) judgeAlone(text, { name, args, here, ruled });
     else if (ruled?.verdict === 'ask') add(text, name, ruled);
-    if (name === 'cd' || name === 'pushd') follow(text, args.find(isOperand));
+    if (name === 'cd' || name === 'pushd') follow(text, operandsAmong(args)[0]);
   }
 
   function judgeInner(text: string, inner: Inner, depth: number): void {
@@ -233,6 +233,9 @@ interface Alone {
 /** Asked about also where it is only one way to read a command. */
 const AMBIGUOUS = 'ambiguous';
 
+/** Programs whose options decide what is lost. */
+const TOLD_TO_LOSE = new Set('rm find chmod chown chgrp chattr setfacl rsync tar unzip sed git'.split(' '));
+
 /** Wrappers that add nothing of their own; the verdict about what they run is the whole verdict. */
 const TRANSPARENT = new Set([
   'env',
@@ -265,10 +268,6 @@ function knownWord({ value, pattern }: ShellWord): string | null {
 
 function sayingOf({ text, reason }: CommandPart): string {
   return `${text}\0${reason}`;
-}
-
-function isOperand({ seen }: ShellWord): boolean {
-  return seen === '-' || !seen.startsWith('-');
 }
 
 function worstOf(parts: readonly CommandPart[]): CommandPart {

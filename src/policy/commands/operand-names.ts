@@ -36,7 +36,7 @@ export function isOddPattern({ text, value, pattern }: ShellWord): boolean {
   const bare = text.replace(/\\.|'[^']*'|"[^"]*"/gs, '');
   return (
     marksIn(value ?? text) > marksIn(bare) ||
-    /[@?*+!]\(|\[\[[:.=]|\[:[a-z]+:\]|\[[.=].{1,20}[.=]\]|\{[^{},]*\}/.test(bare)
+    /[@?*+!]\(|\[\[[:.=]|\[:[a-z]+:\]|\[[.=].{1,20}[.=]\]|(?<!\$)\{[^{},]*\}/.test(bare)
   );
 }
 

@@ -2,21 +2,24 @@ import { posix } from 'node:path';
 import { runnerOf } from '../script-runners.ts';
 import { LONGEST_FOLDER } from './folders.ts';
 import { bracesOf, isOddPattern, namesIn } from './operand-names.ts';
+import { PREFIXES } from './prefixes.ts';
 import { programName } from './program-name.ts';
 import { scriptsGiven } from './scripts-given.ts';
 import { parseScript, type SimpleCommand } from './shell-script.ts';
-import { plainWord, type ShellWord } from './shell-words.ts';
+import { operandsAmong, plainWord, type ShellWord } from './shell-words.ts';
 import { SHELLS } from './shells.ts';
 import { innerCommands } from './wrappers.ts';
 
 /** Something in a command that may name files. Whether it does is for the caller to find out. */
 export interface Operand {
   readonly path: string;
-  /** The command works on all that is in a folder. */
-  readonly deep: boolean;
+  readonly deep: Depth;
   /** The shell puts the files it matches in its place. */
   readonly pattern: boolean;
 }
+
+/** Whether a command works on all that is in a folder, and on what links in it lead to. */
+export type Depth = false | 'as it is' | 'through links';
 
 export interface Start {
   readonly cwd?: string | undefined;
@@ -30,8 +33,6 @@ export interface Operands {
   readonly names: readonly Operand[];
   /** False: there are more than are named here. */
   readonly complete: boolean;
-  /** Something in it may read what links in a folder lead to. */
-  readonly throughLinks: boolean;
 }
 
 const MOST = 5000;
@@ -47,8 +48,15 @@ const MOST_READ = 250_000;
 /** Programs that take a folder whole: with it goes whatever is in it by then. */
 const WHOLE_FOLDERS = new Set('rm mv rsync chmod chown chgrp shred find fd fdfind tar run-parts'.split(' '));
 
-/** Those that take links for links, whatever they are told. */
-const LEAVES_LINKS = new Set(['rm', 'mv', 'shred']);
+/** What those that may follow links are told, so that they do. */
+const FOLLOWING: Readonly<Record<string, RegExp>> = {
+  ...Object.fromEntries(['scp', 'zip', 'run-parts'].map((name) => [name, /^/])),
+  ...Object.fromEntries(['fd', 'fdfind'].map((name) => [name, /^-(?:[A-Za-z]*[LxX]$|-exec|-follow)/])),
+  find: /^-(?:exec|ok|L$|follow)/,
+  cp: /^-[A-Za-z]*[LH]|^--deref/,
+  rsync: /^-[A-Za-z]*[LkK]|^--copy-/,
+  tar: /^-[A-Za-z]*h|^--deref|^[cru][A-Za-z]*h[A-Za-z]*$/,
+};
 
 /** Programs that do so when they are told to. */
 const WHOLE_IF_TOLD = new Set(['cp', 'scp', 'zip']);
@@ -79,12 +87,11 @@ export function operandsOf(command: string, { cwd = '', args = [], isFolder = ()
   /** Those that a pattern stands for. */
   const matched = new Set<string>();
   let complete = true;
-  let throughLinks = false;
   let followed = 0;
   let read = 0;
   readScript(command, 0);
   for (const each of args) add(plainWord(each), false);
-  return { names: [...found.values()], complete, throughLinks };
+  return { names: [...found.values()], complete };
 
   function readScript(source: string, depth: number): void {
     read += source.length;
@@ -122,10 +129,10 @@ export function operandsOf(command: string, { cwd = '', args = [], isFolder = ()
     follow(programs[0], words);
     const isTold = words.some(({ value }) => TOLD.test(value ?? ''));
     const isWhole = (name: string) => WHOLE_FOLDERS.has(name) || (isTold && WHOLE_IF_TOLD.has(name));
-    const deep = programs.some(isWhole);
-    throughLinks ||= programs.some((name) => isWhole(name) && !LEAVES_LINKS.has(name));
-    // Without a folder they look in the one they are in.
-    if (programs.some((name, at) => looksAround(name, words[at + 1]))) place('.', true, false);
+    const follows = (name: string) => words.some(({ seen }) => FOLLOWING[name]?.test(seen));
+    const whole = programs.filter(isWhole);
+    const deep = whole.length > 0 && (whole.some(follows) ? 'through links' : 'as it is');
+    if (looksAround(words)) place('.', deep, false);
     const tried = [...new Set(programs.flatMap(alsoTried))];
     const given = [...words, ...redirections.map(({ target }) => target)];
     for (const word of new Map(given.map((each) => [each.text, each])).values()) add(word, deep, tried);
@@ -162,8 +169,9 @@ export function operandsOf(command: string, { cwd = '', args = [], isFolder = ()
   /** A `cd` may run or not, so what comes later is looked at in the old folders and in the new ones. */
   function follow(program: string | undefined, words: readonly ShellWord[]): void {
     const isChange = program === 'cd' || program === 'pushd';
+    const entered = new Set(isChange ? operandsAmong(words.slice(1)) : []);
     const targets = words.flatMap(({ value, pattern }, at) => {
-      if (isChange && at > 0 && value?.startsWith('-') === false) return [{ path: value, pattern }];
+      if (value !== null && entered.has(words[at] as ShellWord)) return [{ path: value, pattern }];
       const option = FOLDER_OPTION.exec(value ?? '');
       if (option === null) return [];
       const { value: behind, pattern: isPattern } = words[at + 1] ?? { value: '', pattern: false };
@@ -184,7 +192,7 @@ export function operandsOf(command: string, { cwd = '', args = [], isFolder = ()
     }
   }
 
-  function add(word: ShellWord, deep: boolean, tried: readonly ((name: string) => readonly string[])[] = []): void {
+  function add(word: ShellWord, deep: Depth, tried: readonly ((name: string) => readonly string[])[] = []): void {
     if (isOddPattern(word)) complete = false;
     const name = word.value ?? bracesOf(word);
     if (name === undefined) return;
@@ -194,7 +202,7 @@ export function operandsOf(command: string, { cwd = '', args = [], isFolder = ()
     }
   }
 
-  function place(name: string, deep: boolean, pattern: boolean): void {
+  function place(name: string, deep: Depth, pattern: boolean): void {
     const key = `${deep} ${pattern} ${name}`;
     const fresh = folders.slice(placed.get(key) ?? 0);
     placed.set(key, folders.length);
@@ -203,7 +211,12 @@ export function operandsOf(command: string, { cwd = '', args = [], isFolder = ()
       const known = found.get(path);
       const isPattern = pattern || known?.pattern === true || matched.has(folder);
       if (found.size >= MOST && known === undefined) complete = false;
-      else found.set(path, { path, deep: deep || known?.deep === true, pattern: isPattern });
+      else
+        found.set(path, {
+          path,
+          deep: known?.deep === 'through links' ? known.deep : deep || known?.deep || false,
+          pattern: isPattern,
+        });
     }
   }
 }
@@ -214,9 +227,15 @@ function alsoTried(program: string): readonly ((name: string) => readonly string
   return Object.hasOwn(ALSO_TRIED, name) ? [ALSO_TRIED[name] as (name: string) => readonly string[]] : [];
 }
 
-function looksAround(name: string, next: ShellWord | undefined): boolean {
-  if (name === 'fd' || name === 'fdfind') return true;
-  return name === 'find' && /^(?:[-(!].*)?$/s.test(next?.seen ?? '');
+/** Without a folder, `find` looks in the one it is in. Where that is told to `fd`, it is among other words. */
+function looksAround(words: readonly ShellWord[]): boolean {
+  const isWrapped = Object.hasOwn(PREFIXES, words[0]?.value ?? '');
+  const at = words.findIndex(
+    ({ value }, index) => (index === 0 || isWrapped) && /^(?:find|fd|fdfind)$/.test(programName(value ?? '')),
+  );
+  if (at === -1) return false;
+  const next = words.slice(at + 1).find(({ seen }) => !/^-[LHP]$/.test(seen));
+  return words[at]?.value?.endsWith('find') === false || /^(?:[-(!].*)?$/s.test(next?.seen ?? '');
 }
 
 function below(folder: string, path: string): string {

@@ -162,6 +162,8 @@ describe('what may do more than it seems is asked about', () => {
 test('what a loop or a trap runs behind a cd is judged there as well', () => {
   for (const script of [
     'for i in 1 2; do cat config.json; cd .docker; done',
+    'cd -- "-x/../.docker"; cat config.json',
+    'cd -- -x/../.docker; cat config.json',
     "trap 'cat config.json' EXIT; cd .docker",
     'strings -n @.env f1',
     'f() { cat config.json; }; trap f EXIT; cd .docker',

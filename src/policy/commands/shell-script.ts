@@ -1,7 +1,7 @@
 import { type Command, forEachChild, type ParsedScript, parse, type Redirect, type SyntaxNode } from 'unbash';
 import { isObeyedVariable } from '../../kernel/environment.ts';
 import { DEEPEST, readAgain, sameReading } from './second-reading.ts';
-import { plainWord, type ShellWord, shellWord } from './shell-words.ts';
+import { operandsAmong, plainWord, type ShellWord, shellWord } from './shell-words.ts';
 
 /** A file that a redirection opens. */
 export interface Redirection {
@@ -145,7 +145,7 @@ function unread(why: string): ShellScript {
 
 /** Builtins that give variables a text without an assignment. `@` stands for the script's own arguments. */
 function valuesGiven({ words: [first, ...args], input }: SimpleCommand): Value[] {
-  const operands = args.filter(({ seen }) => !seen.startsWith('-'));
+  const operands = operandsAmong(args);
   if (first?.value === 'set') return operands.map((word) => ({ name: '@', word }));
   if (first?.value === 'printf' && args[0]?.value === '-v')
     return args.slice(2).map((word) => ({ name: args[1]?.value ?? '', word }));

@@ -50,6 +50,13 @@ function plainValue(word: Word, parts: readonly WordPart[]): string {
   return parts.some(({ type }) => type === 'ExtendedGlob') ? word.text : word.value;
 }
 
+/** What a program takes for no options: words without a dash, a dash alone, and all behind `--`. */
+export function operandsAmong(args: readonly ShellWord[]): readonly ShellWord[] {
+  const end = args.findIndex(({ seen }) => seen === '--');
+  const isOperand = ({ seen }: ShellWord) => seen === '-' || !seen.startsWith('-');
+  return end === -1 ? args.filter(isOperand) : [...args.slice(0, end).filter(isOperand), ...args.slice(end + 1)];
+}
+
 /** For words that were made here and not by a shell: arguments of `xargs`, strings of `env -S`. */
 export function plainWord(value: string): ShellWord {
   return { text: value, value, seen: value, pattern: false, home: false, runs: false };

@@ -48,30 +48,31 @@ export class Variables {
     return word.value === null && namesIn(word).some((name) => this.#precious.has(name));
   }
 
-  /** What a word that is nothing but a variable may hold: `$X`, `"${X}"`. */
+  /** What a word that is nothing but a variable may hold: `$X`, `"${X}"`, `"${X[@]}"`, `"$1"`. */
   textsOf(word: ShellWord | undefined): readonly string[] {
-    const variable = /^"?\$\{?(\w+)\}?"?$/.exec(word?.text ?? '')?.[1];
-    return [...(this.#texts.get(variable ?? '') ?? [])];
+    const variable = /^"?\$\{?(\w+|[@*])(?:\[[@*\d]+\])?\}?"?$/.exec(word?.text ?? '')?.[1] ?? '';
+    return [...(this.#texts.get(/^[\d@*]/.test(variable) ? '@' : variable) ?? [])];
   }
 
   /** The same command with the options that variables in it may hold: `X=-rf; rm "$X" a`. Undefined without any. */
   withOptions(words: readonly ShellWord[]): readonly ShellWord[] | undefined {
     const known = new Set(words.map(({ value }) => value));
+    const before = known.size;
     const isOption = (text: string) => text.startsWith('-');
-    const options = new Set<string>();
-    const others = words.filter((word, at) => {
+    const told = words.flatMap((word, at) => {
       const texts = word.value === null && at > 0 ? this.textsOf(word) : [];
-      for (const text of texts) if (isOption(text) && !known.has(text)) options.add(text);
-      return texts.length === 0 || !texts.every(isOption);
+      const fresh = texts.filter((text) => isOption(text) && !known.has(text));
+      for (const text of fresh) known.add(text);
+      return [...fresh.map(plainWord), ...(texts.length > 0 && texts.every(isOption) ? [] : [word])];
     });
-    return options.size === 0 ? undefined : [...others, ...[...options].map(plainWord)];
+    return known.size === before ? undefined : told;
   }
 
-  #keep({ name, word: { value } }: Value): void {
-    const texts = this.#texts.get(name);
-    if (value === null) return;
-    if (texts === undefined) this.#texts.set(name, new Set([value]));
-    else if (texts.size < MOST_TEXTS) texts.add(value);
+  #keep({ name, word }: Value): void {
+    const texts = this.#texts.get(name) ?? new Set();
+    this.#texts.set(name, texts);
+    for (const text of word.value === null ? this.textsOf(word) : [word.value])
+      if (texts.size < MOST_TEXTS) texts.add(text);
   }
 
   #look({ name, word }: Value, folders: readonly string[]): void {
