@@ -4,7 +4,7 @@ import {
   constants,
   openSync,
   readdirSync,
-  readFileSync,
+  readSync,
   realpathSync,
   statSync,
   unlinkSync,
@@ -63,11 +63,32 @@ export function realPath(path: string): string | null {
   }
 }
 
-/** What the kernel says in a file of its own; null when it cannot be read. */
+/**
+ * What the kernel says in a file of its own; null when it cannot be read. Cut off where it is longer than any that a
+ * program does not stretch on purpose, as it can its environment.
+ */
 export function readText(path: string): string | null {
   try {
-    return readFileSync(path, 'latin1');
+    let text = '';
+    for (const part of partsOf(path)) {
+      text += part;
+      if (text.length > LONGEST_TEXT) break;
+    }
+    return text;
   } catch {
     return null;
+  }
+}
+
+const LONGEST_TEXT = 8 * 1024 * 1024;
+const part = Buffer.allocUnsafe(64 * 1024);
+
+/** The same, as much at a time as the system gives. Throws what the system throws. */
+export function* partsOf(path: string): Generator<string> {
+  const file = openSync(path, 'r');
+  try {
+    for (let size = readSync(file, part); size > 0; size = readSync(file, part)) yield part.toString('latin1', 0, size);
+  } finally {
+    closeSync(file);
   }
 }

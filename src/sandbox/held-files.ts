@@ -1,12 +1,13 @@
 import { closeSync, fstatSync, openSync, readdirSync, readlinkSync, type Stats, statSync } from 'node:fs';
-import { readText } from './files.ts';
+import { partsOf, readText } from './files.ts';
+import { isDead, isSurvivor, survivorOf } from './proc.ts';
 
 /** A file without a name that takes room as long as a process holds it. */
 export interface HeldFile {
   readonly dev: number;
   readonly bytes: number;
   readonly inMemory: boolean;
-  /** Else it is only mapped. */
+  /** Else it is only mapped, or the program itself. */
   readonly isOpen: boolean;
 }
 
@@ -51,8 +52,8 @@ export function heldBy(pids: readonly number[]): Held {
   /** Files in memory that somebody has open: their size is known. */
   const open = new Set<string>();
   const unseen = { inMemory: 0, onDisk: false };
-  for (const pid of pids) if (!isLate()) lookAtDescriptors(pid);
-  for (const pid of pids) if (!isLate()) lookAtMappings(pid);
+  for (const pid of pids) if (!isLate()) lookAt(pid, lookAtDescriptors);
+  for (const pid of pids) if (!isLate()) lookAt(pid, lookAtMappings);
   return { files: [...files.values()], sockets: sockets.size, unseen, unseenOn };
 
   function isLate(): boolean {
@@ -66,11 +67,25 @@ export function heldBy(pids: readonly number[]): Held {
     unseen.onDisk = true;
   }
 
+  /** `look` says whether it was shown anything. */
+  function lookAt(pid: number, look: (pid: number) => boolean): void {
+    if (look(pid)) return;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const survivor = survivorOf(pid);
+      if (survivor === null) return;
+      look(survivor);
+      // Else it may have ended before it had shown all.
+      if (isSurvivor(pid, survivor)) return;
+    }
+    missAll();
+  }
+
   function descriptorsOf(pid: number): string[] {
     try {
       return readdirSync(`/proc/${pid}/fd`);
     } catch (error) {
-      if (['EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) missAll();
+      // What is dead is nobody's to look into, except root's, and holds nothing.
+      if (isForbidden(error) && !isDead(pid)) missAll();
       return [];
     }
   }
@@ -78,38 +93,70 @@ export function heldBy(pids: readonly number[]): Held {
   function add(stat: Stats | null, inMemory: boolean, isOpen: boolean): boolean {
     const key = `${stat?.dev}:${stat?.ino}`;
     if (stat?.isFile() && files.get(key)?.isOpen !== true) {
-      if (isOpen && inMemory) open.add(String(stat.ino));
+      if (isOpen && inMemory) open.add(`${deviceOf(stat.dev)} ${stat.ino}`);
       files.set(key, { dev: stat.dev, bytes: stat.blocks * 512, inMemory, isOpen });
     }
     return stat !== null;
   }
 
-  function lookAtDescriptors(pid: number): void {
-    for (const fd of descriptorsOf(pid)) {
-      if (isLate()) return;
-      const target = readTarget(`/proc/${pid}/fd/${fd}`);
-      if (target?.startsWith('socket:') === true && !sockets.has(target)) {
-        sockets.add(target);
-        const carried = /^scm_fds: (\d+)/m.exec(readText(`/proc/${pid}/fdinfo/${fd}`) ?? '')?.[1] ?? '0';
-        if (carried !== '0') missAll();
-      }
-      if (target?.endsWith(DELETED) === true) add(statOf(`/proc/${pid}/fd/${fd}`), isInMemory(target), true);
+  function lookAtDescriptors(pid: number): boolean {
+    const names = descriptorsOf(pid);
+    // A program that was deleted is held also where nothing of it is mapped any more.
+    lookBehind(`/proc/${pid}/exe`, false);
+    for (const fd of names) {
+      if (isLate()) break;
+      const target = lookBehind(`/proc/${pid}/fd/${fd}`, true);
+      if (target?.startsWith('socket:') !== true || sockets.has(target)) continue;
+      sockets.add(target);
+      const carried = /^scm_fds: (\d+)/m.exec(readText(`/proc/${pid}/fdinfo/${fd}`) ?? '')?.[1] ?? '0';
+      if (carried !== '0') missAll();
+    }
+    return names.length > 0;
+  }
+
+  /** What the link says, if it can be read. */
+  function lookBehind(link: string, isOpen: boolean): string | null {
+    try {
+      const target = readlinkSync(link);
+      if (target.endsWith(DELETED)) add(statOf(link), isInMemory(target), isOpen);
+      return target;
+    } catch (error) {
+      if (!isGone(error)) lookBehindUnreadable(link, isOpen);
+      return null;
     }
   }
 
-  function lookAtMappings(pid: number): void {
-    const maps = readText(`/proc/${pid}/maps`) ?? '';
-    if (!maps.includes(DELETED)) return;
-    let devices: ReadonlySet<string> | null = null;
-    for (const [, range = '', device = '', inode = '', name = ''] of maps.matchAll(DELETED_MAPPING)) {
+  /** A path may be longer than the system tells. */
+  function lookBehindUnreadable(link: string, isOpen: boolean): void {
+    const stat = statOfOpened(link);
+    if (stat === null) missAll();
+    else if (stat.nlink === 0) add(stat, false, isOpen);
+  }
+
+  function lookAtMappings(pid: number): boolean {
+    const devices = lazily(() => memoryDevices(readText(`/proc/${pid}/mountinfo`) ?? ''));
+    let [rest, length] = ['', 0];
+    for (const part of mapsOf(pid)) {
+      length += part.length;
+      if (length > MOST_MAPS) missAll();
+      if (length > MOST_MAPS || isLate()) break;
+      const text = rest + part;
+      const end = text.lastIndexOf('\n') + 1;
+      rest = text.slice(end);
+      if (text.includes(DELETED)) lookAtDeleted(pid, text.slice(0, end), devices);
+    }
+    return length > 0;
+  }
+
+  function lookAtDeleted(pid: number, lines: string, devices: () => ReadonlySet<string>): void {
+    for (const [, range = '', device = '', inode = '', name = ''] of lines.matchAll(DELETED_MAPPING)) {
       if (isLate()) return;
-      const stat = statOfMapped(`/proc/${pid}/map_files/${range}`);
+      const stat = statOfOpened(`/proc/${pid}/map_files/${range}`);
       if (add(stat, isInMemory(name), false)) continue;
-      devices ??= memoryDevices(readText(`/proc/${pid}/mountinfo`) ?? '');
-      if (open.has(inode)) continue;
-      if (name.startsWith('/memfd:')) missMapped(`${device} ${inode}`, Number.POSITIVE_INFINITY);
-      else if (isInMemory(name) || devices.has(device)) missMapped(`${device} ${inode} ${range}`, lengthOf(range));
-      else unseen.onDisk = true;
+      if (!isInMemory(name) && !devices().has(device)) unseen.onDisk = true;
+      else if (open.has(`${device} ${inode}`)) continue;
+      else if (name.startsWith('/memfd:')) missMapped(`${device} ${inode}`, Number.POSITIVE_INFINITY);
+      else missMapped(`${device} ${inode} ${range}`, lengthOf(range));
       unseenOn.add(device);
     }
   }
@@ -120,6 +167,26 @@ export function heldBy(pids: readonly number[]): Held {
     missed.add(key);
     unseen.inMemory += bytes;
   }
+}
+
+/** How often another thread is looked at in place of the first one. */
+const ATTEMPTS = 8;
+/** A program with tens of thousands of mappings has less; a run can make one line of it as long as it likes. */
+const MOST_MAPS = 4 * 1024 * 1024;
+
+/** None of what is gone, or of what we may not look into: its descriptors have told that. */
+function* mapsOf(pid: number): Generator<string> {
+  try {
+    yield* partsOf(`/proc/${pid}/maps`);
+  } catch {}
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: { value: T } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
 
 /** Of a mapping, as `maps` tells it. */
@@ -152,12 +219,12 @@ function isInMemory(name: string): boolean {
   return name.startsWith('/memfd:') || name.startsWith('/dev/zero') || name.startsWith('/SYSV');
 }
 
-function readTarget(path: string): string | null {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return null;
-  }
+function isForbidden(error: unknown): boolean {
+  return ['EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '');
+}
+
+function isGone(error: unknown): boolean {
+  return ['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '');
 }
 
 /** Another program may become one that we may not look into between two looks at it. */
@@ -170,10 +237,10 @@ function statOf(path: string): Stats | null {
 }
 
 /**
- * Null for whoever is not root, and for a mapping that has ended. Opened first: a `stat` that is not permitted makes Node believe that
+ * Null of a mapping for whoever is not root, and when it has ended. Opened first: a `stat` that is not permitted makes Node believe that
  * the system has no times of birth, for all files from then on, and those tell one file from another.
  */
-function statOfMapped(path: string): Stats | null {
+function statOfOpened(path: string): Stats | null {
   let fd: number | null = null;
   try {
     fd = openSync(path, O_PATH);

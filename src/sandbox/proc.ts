@@ -154,26 +154,79 @@ function sampleOf(pid: number): ProcessSample | null {
     cpuMs: ticks * TICK_MS,
     ...plainMemory(pid),
     threads: Number(fields[17] ?? 1),
-    writtenBytes: Number(/^write_bytes: (\d+)/m.exec(readText(`/proc/${pid}/io`) ?? '')?.[1] ?? 0),
+    writtenBytes: writtenBytes(fields[0] === 'Z' ? (survivorOf(pid) ?? pid) : pid),
   };
+}
+
+function writtenBytes(pid: number): number {
+  return Number(/^write_bytes: (\d+)/m.exec(readText(`/proc/${pid}/io`) ?? '')?.[1] ?? 0);
+}
+
+/**
+ * Of a process whose first thread has ended before the others, one of these: what they share is told under its number,
+ * and no longer under that of the process. Null of any other process, and where all of them are ending.
+ */
+export function survivorOf(pid: number): number | null {
+  return survivor(pid)?.thread ?? null;
+}
+
+/** With its status, since it may be gone before that is asked for again. */
+function survivor(pid: number): { thread: number; status: string } | null {
+  if (!isDead(pid)) return null;
+  const seen = new Set([String(pid)]);
+  let last = pid;
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    const fresh = namesIn(`/proc/${pid}/task`).filter((task) => !seen.has(task));
+    // One that is ending starts no more.
+    if (fresh.length === 0) return null;
+    for (const task of fresh) {
+      const status = readText(`/proc/${pid}/task/${task}/status`) ?? '';
+      if (hasMemory(status)) return { thread: Number(task), status };
+      last = Number(task);
+      seen.add(task);
+    }
+  }
+  // Each was gone when it was looked at, and another was there.
+  return { thread: last, status: '' };
+}
+
+const MOST_ROUNDS = 32;
+
+/** Whether it is still a thread of this process and has not begun to end. */
+export function isSurvivor(pid: number, thread: number): boolean {
+  return hasMemory(readText(`/proc/${pid}/task/${thread}/status`) ?? '');
+}
+
+function hasMemory(status: string): boolean {
+  return status.includes('\nRssAnon:');
 }
 
 export type ProcessMemory = Pick<ProcessSample, 'memoryBytes' | 'sharedBytes'>;
 
 /** What it has now: a process that is ending has given its memory back before it is gone. */
 export function plainMemory(pid: number): ProcessMemory {
-  const status = readText(`/proc/${pid}/status`) ?? '';
+  const status = statusOf(pid);
   const sharedBytes = kilobytes(status, 'RssShmem');
   return { memoryBytes: kilobytes(status, 'RssAnon') + kilobytes(status, 'VmPTE') + sharedBytes, sharedBytes };
 }
 
 /** Each shared page divided by the number of processes that have it; null where that may not be read. */
 export function dividedMemory(pid: number): ProcessMemory | null {
-  const rollup = readText(`/proc/${pid}/smaps_rollup`);
+  const rollup = rollupOf(pid) ?? rollupOf(survivorOf(pid) ?? pid);
   if (rollup === null || !rollup.includes('Pss_Anon:')) return null;
-  const tables = kilobytes(readText(`/proc/${pid}/status`) ?? '', 'VmPTE');
+  const tables = kilobytes(statusOf(pid), 'VmPTE');
   const sharedBytes = kilobytes(rollup, 'Pss_Shmem');
   return { memoryBytes: kilobytes(rollup, 'Pss_Anon') + tables + sharedBytes, sharedBytes };
+}
+
+function rollupOf(pid: number): string | null {
+  return readText(`/proc/${pid}/smaps_rollup`);
+}
+
+function statusOf(pid: number): string {
+  const status = readText(`/proc/${pid}/status`) ?? '';
+  if (hasMemory(status)) return status;
+  return survivor(pid)?.status ?? status;
 }
 
 function kilobytes(text: string, field: string): number {

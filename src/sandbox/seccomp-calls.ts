@@ -6,6 +6,7 @@ export interface Machine {
   readonly clone: number;
   readonly clone3: number;
   readonly unshare: number;
+  readonly closeRange: number;
   readonly socket: number;
   readonly socketpair: number;
   readonly ioctl: number;
@@ -42,6 +43,7 @@ export const MACHINES: Readonly<Partial<Record<string, Machine>>> = {
     clone: 56,
     clone3: 435,
     unshare: 272,
+    closeRange: 436,
     socket: 41,
     socketpair: 53,
     ioctl: 16,
@@ -113,6 +115,7 @@ export const MACHINES: Readonly<Partial<Record<string, Machine>>> = {
     clone: 220,
     clone3: 435,
     unshare: 97,
+    closeRange: 436,
     socket: 198,
     socketpair: 199,
     ioctl: 29,

@@ -40,11 +40,29 @@ describe.each(['x64', 'arm64'])('the seccomp filter for %s', (processor) => {
   test('lets ordinary threads and processes start, and refuses every new namespace', () => {
     expect(judge(processor, { number: machine.clone, args: [0x3d0f00] })).toBe(ALLOW);
     expect(judge(processor, { number: machine.clone, args: [0x10000011] })).toBe(EPERM);
-    expect(judge(processor, { number: machine.unshare, args: [0x400] })).toBe(ALLOW);
+    expect(judge(processor, { number: machine.unshare, args: [0x200] })).toBe(ALLOW);
     for (const flag of [0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000, 0x80]) {
       expect(judge(processor, { number: machine.unshare, args: [flag] })).toBe(EPERM);
     }
     expect(judge(processor, { number: machine.clone3 })).toBe('errno 38');
+  });
+
+  test('no thread gets descriptors of its own, which nobody would look at', () => {
+    const [thread, files] = [0x10000, 0x400];
+    const fork = 0x1200011;
+    for (const flags of [fork, 0x4111, 0x3d0f00, files | 0x111, thread | files]) {
+      expect(judge(processor, { number: machine.clone, args: [flags] })).toBe(ALLOW);
+    }
+    for (const flags of [0x3d0f00 & ~files, thread, 0x10000000 | thread | files]) {
+      expect(judge(processor, { number: machine.clone, args: [flags] })).toBe(EPERM);
+    }
+    expect(judge(processor, { number: machine.unshare, args: [files] })).toBe(EPERM);
+    for (const flags of [0, 4]) {
+      expect(judge(processor, { number: machine.closeRange, args: [3, 0xffffffff, flags] })).toBe(ALLOW);
+    }
+    for (const flags of [2, 6]) {
+      expect(judge(processor, { number: machine.closeRange, args: [3, 0xffffffff, flags] })).toBe(EPERM);
+    }
   });
 
   test('opens internet and netlink sockets, and no unix, packet, alg or vsock ones', () => {

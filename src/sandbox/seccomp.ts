@@ -11,6 +11,8 @@ const argument = (index: number): number => 16 + 8 * index;
 /** mount, cgroup, uts, ipc, user, pid and net; `unshare` also knows time. */
 const NEW_NAMESPACES = 0x7e020000;
 const NEW_TIME_NAMESPACE = 0x80;
+/** A thread with descriptors of its own: only those of the first one are looked at. */
+const OWN_DESCRIPTORS = { thread: 0x10000, shared: 0x400, onClosing: 0x2 };
 /** Typing into the terminal of whoever started us. */
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
@@ -94,8 +96,16 @@ function instructions(machine: Machine): Instruction[] {
     ...Object.values(machine.denied).flatMap((number) => forCall(number, [fail(EPERM)])),
     // Its flags, like those of openat2, are behind a pointer that a filter cannot follow; C libraries fall back to clone.
     ...forCall(machine.clone3, [fail(ENOSYS)]),
-    ...forCall(machine.clone, failOnBits(0, NEW_NAMESPACES)),
-    ...forCall(machine.unshare, failOnBits(0, NEW_NAMESPACES | NEW_TIME_NAMESPACE)),
+    ...forCall(machine.clone, [
+      load(argument(0)),
+      [JUMP_BITS, 3, 0, NEW_NAMESPACES],
+      [JUMP_BITS, 0, 1, OWN_DESCRIPTORS.thread],
+      [JUMP_BITS, 0, 1, OWN_DESCRIPTORS.shared],
+      allow,
+      fail(EPERM),
+    ]),
+    ...forCall(machine.unshare, failOnBits(0, NEW_NAMESPACES | NEW_TIME_NAMESPACE | OWN_DESCRIPTORS.shared)),
+    ...forCall(machine.closeRange, failOnBits(2, OWN_DESCRIPTORS.onClosing)),
     ...forCall(machine.socket, [
       load(argument(0)),
       ...SOCKET_FAMILIES.flatMap((family): Instruction[] => [[JUMP_EQUAL, 0, 1, family], allow]),
