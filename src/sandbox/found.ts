@@ -11,8 +11,8 @@ export interface Found {
   readonly rule: FileRule | null;
   /**
    * `alias`: another name of something listed. `target`: a protected link leads there. `unreadable`: nobody can look into
-   * it, so all of it is hidden. `failed`: the system could not read it now, as when descriptors are short; nobody knows
-   * what is in it. `unnameable`: its name is no text, so that nothing can be mounted there; `path` is only
+   * it, so all of it is hidden. `failed`: the system could not read it now, as when descriptors are short, or there is too
+   * much in it; nobody knows what is in it. `unnameable`: its name is no text, so that nothing can be mounted there; `path` is only
    * nearly right.
    */
   readonly because?: 'alias' | 'target' | 'unreadable' | 'failed' | 'unnameable';
@@ -35,7 +35,11 @@ export function isHeld({ access, linked }: Found): boolean {
 }
 
 /** Nothing runs where nobody knows what is to be hidden. */
-export function notLooked(workspace: string, { path }: Found): Result<never> {
+export function notLooked(workspace: string, { path, kind }: Found): Result<never> {
+  if (kind === 'file') {
+    const names = 'sends git to more folders and files than are looked for, so that not all of them could be protected';
+    return fail('SANDBOX_UNAVAILABLE', `${workspace}/${path} ${names}: remove what nobody needs from it.`);
+  }
   const repair = 'Try again when fewer files are open, and see that its disk can be read.';
   return fail(
     'SANDBOX_UNAVAILABLE',

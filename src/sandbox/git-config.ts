@@ -34,9 +34,14 @@ export function addsNoRisk(before: string, after: string, mayBeWorktree: MayBeWo
   return risks(after, mayBeWorktree).every((risk) => known.has(risk));
 }
 
+/** Each is looked for on disk; more are not, and count as a risk. */
+const MOST_WORKTREES = 100;
+
 function risks(text: string, mayBeWorktree: MayBeWorktree): string[] {
+  let asked = 0;
+  const mayBeAsked = (path: string): boolean => ++asked <= MOST_WORKTREES && mayBeWorktree(path);
   return readSettings(text).flatMap(({ key, value }) =>
-    isHarmless(key, value, mayBeWorktree) ? [] : [`${key}=${value}`],
+    isHarmless(key, value, mayBeAsked) ? [] : [`${key}=${value}`],
   );
 }
 

@@ -7,6 +7,7 @@ import { realPath } from './files.ts';
 import type { Found } from './found.ts';
 import { inFolder, readInside, readTextInside, statOf } from './inside.ts';
 import { isPutAside } from './put-aside.ts';
+import { createSlices } from './slices.ts';
 
 /**
  * Where git on the host finds programs to run. Not only below a folder called `.git`: any folder of the right shape is
@@ -42,26 +43,39 @@ export function isForGit(path: string, rule: FileRule | null): boolean {
   return rule === GIT_FILE || isOfGit(path, rule);
 }
 
-/** Folders and files in the workspace that the configurations found there send git to. */
-export function namedByConfig(workspace: string, found: readonly Found[], home: string): Found[] {
+/** No project names as many, and each is looked for: a run may plant a configuration that names any number. */
+const MOST_NAMED = 100;
+
+/**
+ * Folders and files in the workspace that the configurations found there send git to. A configuration that names too
+ * many is among them as one that was not looked into.
+ */
+export async function namedByConfig(workspace: string, found: readonly Found[], home: string): Promise<Found[]> {
   const known = new Set(found.map(({ path }) => path));
   const configs = found.filter(isGitConfig);
   const everywhere = configs.length === 0 ? [] : hooksOfUser(home, readText);
   const at = (folder: string, path: string): string => resolve(folder, inHome(path, home));
-  return configs.flatMap((config) => {
+  const slices = createSlices();
+  const result: Found[] = [];
+  for (const config of configs) {
     const text = readTextInside(workspace, config.path) ?? '';
     const { hooks, includes, worktree } = namedPaths(text);
+    if (hooks.length + includes.length > MOST_NAMED) result.push({ ...config, because: 'failed' });
     const folder = resolve(workspace, dirname(config.path));
     // Hooks are named from the top of the working tree, which a bare repository is itself.
     const tops = [folder, dirname(folder), ...(worktree === null ? [] : [resolve(folder, worktree)])];
+    const ofHooks = [...hooks.slice(0, MOST_NAMED), ...everywhere];
     const paths = [
-      ...includes.map((path) => at(folder, path)),
-      ...tops.flatMap((top) => [...hooks, ...everywhere].map((path) => at(top, path))),
+      ...includes.slice(0, MOST_NAMED).map((path) => at(folder, path)),
+      ...tops.flatMap((top) => ofHooks.map((path) => at(top, path))),
     ];
-    return paths
-      .flatMap((path) => entryAt(workspace, relative(workspace, path)))
-      .filter(({ path }) => !known.has(path));
-  });
+    for (const path of paths) {
+      result.push(...entryAt(workspace, relative(workspace, path)).filter((entry) => !known.has(entry.path)));
+      if (slices.isOver()) await slices.next();
+    }
+    if (slices.isOver()) await slices.next();
+  }
+  return result;
 }
 
 function readText(path: string): string {

@@ -24,11 +24,13 @@ const MOST_VISITS = 5_000;
  */
 export async function hiddenBelow(workspace: string, links: readonly string[], policy: FilePolicy): Promise<Found[]> {
   const found = new Map<string, Found>();
-  const queue = links
-    .filter(isWalked)
-    .flatMap((link) => targetOf(workspace, { real: link, judged: link, through: [] }));
+  const queue: Visit[] = [];
   const known = new Set<string>();
   const slices = createSlices();
+  for (const link of links.filter(isWalked)) {
+    queue.push(...targetOf(workspace, { real: link, judged: link, through: [] }));
+    if (slices.isOver()) await slices.next();
+  }
   for (let at = queue.pop(); at !== undefined; at = queue.pop()) {
     const key = `${at.real}\0${at.judged}`;
     if (known.has(key)) continue;
@@ -43,6 +45,7 @@ export async function hiddenBelow(workspace: string, links: readonly string[], p
       else if (!policy.holdsHidden(below.judged) || !isWalked(below.judged)) continue;
       else if (kind === 'folder' && isWalked(below.real)) queue.push(below);
       else if (kind === 'link') queue.push(...targetOf(workspace, below));
+      if (slices.isOver()) await slices.next();
     }
     if (slices.isOver()) await slices.next();
   }

@@ -17,8 +17,12 @@ export async function otherNames(
   // Repositories that a link called .git or .git/modules leads to must stay writable; what matters in them is found by
   // its shape.
   const links = found.filter(({ kind, path }) => kind === 'link' && !/(^|\/)\.git(\/modules)?$/i.test(path));
-  const targets = links.flatMap((link) => targetOf(workspace, link));
   const slices = createSlices();
+  const targets: Found[] = [];
+  for (const link of links) {
+    targets.push(...targetOf(workspace, link));
+    if (slices.isOver()) await slices.next();
+  }
   const shared = await sharedFiles(workspace, [...found, ...targets], slices);
   return shared.size === 0 ? targets : [...targets, ...(await hardLinks(workspace, shared, names(), slices))];
 }
@@ -60,6 +64,7 @@ async function sharedFiles(workspace: string, found: readonly Found[], slices: S
     if (kind === 'folder') await eachFile(workspace, path, slices, (file, stat) => note(file, access, stat));
     const stat = kind === 'file' ? statOf(`${workspace}/${path}`) : undefined;
     if (stat !== undefined) note(path, access, stat);
+    if (slices.isOver()) await slices.next();
   }
   return shared;
 }

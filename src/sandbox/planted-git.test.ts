@@ -243,6 +243,23 @@ test('very many hooks are put aside with their folder, and later runs do not loo
   expect((await at.sh('true')).quarantined).toEqual([]);
 });
 
+test('a configuration that names very many folders of hooks is put aside, and told once', async () => {
+  const many = 'git init -q r && for i in $(seq 5000); do echo "[core] hooksPath = h$i"; done >> r/.git/config';
+  const { quarantined, notes } = await at.sh(many);
+  expect([quarantined.map((each) => each.path), notes]).toEqual([['r/.git/config'], []]);
+  expect((await at.sh('true')).quarantined).toEqual([]);
+});
+
+test('a configuration that names very many folders for its files is put aside', async () => {
+  const many = 'git init -q r && (echo "[core]"; for i in $(seq 5000); do echo "worktree = .."; done) >> r/.git/config';
+  expect((await at.sh(many)).quarantined.map((each) => each.path)).toEqual(['r/.git/config']);
+});
+
+test('nothing runs where a configuration of the user names more folders of hooks than are looked for', async () => {
+  for (let i = 0; i < 101; i++) git('.', 'config', '--add', 'core.hooksPath', `h${i}`);
+  await expect(at.sh('true')).rejects.toThrow(/\.git\/config sends git to more folders and files than are looked for/);
+});
+
 test('hooks of the user are known again, however large, and what was put aside beside them stays', async () => {
   at.write('.git/hooks/pre-push', 'x'.repeat(200_000));
   at.write('.git/hooks/post-merge.quarantined', 'x');

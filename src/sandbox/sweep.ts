@@ -43,7 +43,11 @@ export function isFreshSince(workspace: string, memory: Memory): (hidden: Found)
 }
 
 function isSwept({ access, because }: Found): boolean {
-  return (access === 'read-only' && because !== 'alias') || because === 'unreadable' || because === 'unnameable';
+  return (
+    (access === 'read-only' && because !== 'alias' && because !== 'failed') ||
+    because === 'unreadable' ||
+    because === 'unnameable'
+  );
 }
 
 /**
@@ -82,8 +86,9 @@ export async function sweep(
     else if (isNoText || statOf(`${workspace}/${path}`) !== undefined) left.push(path || '.');
     if (slices.isOver()) await slices.next();
   }
-  for (const { path, because } of after) if (because === 'failed') left.push(path || '.');
-  return { quarantined, left };
+  const told = new Set([...left, ...quarantined.map(({ path }) => path)]);
+  const unlooked = after.filter(({ because, path }) => because === 'failed' && !told.has(path));
+  return { quarantined, left: [...left, ...unlooked.map(({ path }) => path || '.')] };
 }
 
 /** What one kind of file said tells nothing about another. */

@@ -1,5 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -102,3 +112,72 @@ test('names are those of the look that they come with, whoever looked since', as
     [1, ['.env']],
   ]);
 });
+
+/** How much of the time of a look nothing else could run at once. */
+async function longestPause(folder: string): Promise<number> {
+  const startedAt = performance.now();
+  let [last, longest, isDone] = [startedAt, 0, false];
+  const count = (): void => {
+    const now = performance.now();
+    longest = Math.max(longest, now - last);
+    last = now;
+    if (!isDone) setImmediate(count);
+  };
+  setImmediate(count);
+  await createTreeScan(createFilePolicy(), root).find(folder);
+  isDone = true;
+  count();
+  return longest / (performance.now() - startedAt);
+}
+
+function repositoryIn(folder: string, config: string): void {
+  for (const name of ['objects', 'refs']) mkdirSync(join(folder, '.git', name), { recursive: true });
+  writeFileSync(join(folder, '.git/HEAD'), 'ref: refs/heads/main\n');
+  writeFileSync(join(folder, '.git/config'), config);
+}
+
+const hooksPaths = (count: number): string =>
+  `[core]\n${Array.from({ length: count }, (_, i) => `hooksPath=h${i}\n`).join('')}`;
+
+test.each([
+  [
+    'links into packages',
+    (folder: string) => {
+      mkdirSync(join(folder, 'node_modules/p'), { recursive: true });
+      for (let i = 0; i < 20_000; i++) symlinkSync('node_modules/p', join(folder, `l${i}`));
+    },
+  ],
+  [
+    'links with a hidden name',
+    (folder: string) => {
+      for (let i = 0; i < 20_000; i++) symlinkSync('target', join(folder, `${i}.key`));
+      writeFileSync(join(folder, 'target'), '');
+    },
+  ],
+  [
+    'repositories that name folders of hooks',
+    (folder: string) => {
+      for (let i = 0; i < 500; i++) repositoryIn(join(folder, String(i)), hooksPaths(100));
+    },
+  ],
+])('other work goes on while very many %s are looked at', { timeout: 60_000 }, async (what, fill) => {
+  const folder = join(root, what);
+  mkdirSync(folder);
+  fill(folder);
+  expect(await longestPause(folder)).toBeLessThan(0.35);
+});
+
+test.each([
+  { count: 100, unlooked: [] },
+  { count: 101, unlooked: ['.git/config'] },
+])(
+  'of $count folders of hooks that git is sent to, those are found that are looked for',
+  async ({ count, unlooked }) => {
+    const folder = join(root, `named-${count}`);
+    repositoryIn(folder, hooksPaths(count));
+    mkdirSync(join(folder, 'h99'));
+    const { found } = await createTreeScan(createFilePolicy(), root).find(folder);
+    expect(found.filter(({ because }) => because === 'failed').map(({ path }) => path)).toEqual(unlooked);
+    expect(found.map(({ path }) => path)).toContain('h99');
+  },
+);

@@ -99,29 +99,36 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
         // The host would go there by the link's name, as to any folder of the workspace.
         const target = unwalkedTarget(workspace, each);
         if (target !== null) queue.push(target);
+        if (slices.isOver()) await slices.next();
       }
       if (slices.isOver()) await slices.next();
     }
     workspaces.set(workspace, after);
     const all = [
       ...found,
-      ...namedByConfig(workspace, found, home),
+      ...(await namedByConfig(workspace, found, home)),
       ...unlisted(await hiddenBelow(workspace, stands, policy), found),
     ];
     const names = (): Names => new Map([...after].map(([path, folder]) => [path, folder.names]));
     const others = await otherNames(workspace, all, names);
-    return { found: [...all, ...others, ...stillHidden(workspace, [...all, ...others])], names };
+    return { found: [...all, ...others, ...(await stillHidden(workspace, [...all, ...others]))], names };
   }
 
   /** A link can be renamed from inside, and with it what says that its target is secret: once hidden, that stays so. */
-  function stillHidden(workspace: string, found: readonly Found[]): Found[] {
+  async function stillHidden(workspace: string, found: readonly Found[]): Promise<Found[]> {
     const paths = new Set(found.map(({ path }) => path));
     const before = targets.get(workspace) ?? new Map<string, Found>();
     targets.set(workspace, before);
     for (const each of found) {
       if (each.access === 'hidden' && (each.because === 'alias' || each.linked)) before.set(each.path, each);
     }
-    return [...before.values()].filter(({ path }) => !paths.has(path) && statOf(`${workspace}/${path}`) !== undefined);
+    const slices = createSlices();
+    const still: Found[] = [];
+    for (const each of [...before.values()].filter(({ path }) => !paths.has(path))) {
+      if (statOf(`${workspace}/${each.path}`) !== undefined) still.push(each);
+      if (slices.isOver()) await slices.next();
+    }
+    return still;
   }
 
   async function readFolder(reader: FolderReader, path: string, isCovered: boolean): Promise<Folder | Unread> {
