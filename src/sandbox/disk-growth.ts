@@ -39,9 +39,10 @@ export function createDiskGrowth(folder: string): DiskGrowth {
     return { bytes: before.bytes - now.bytes, files: now.files - before.files };
   }
 
-  async function look({ writeBytes, newFiles }: DiskLimits, pids: readonly number[]): Promise<void> {
+  /** `enough` has only limits that the disk itself has passed: a large file that was touched says nothing about new ones. */
+  async function look(enough: { bytes: number; count: number }, pids: readonly number[]): Promise<void> {
     looking = true;
-    const found = await changedFiles(folder, sinceMs, { bytes: writeBytes, count: newFiles });
+    const found = await changedFiles(folder, sinceMs, enough);
     const { files, unseen, unseenOn } = heldBy(pids);
     const mayHoldMore = unseen.onDisk || unseenOn.has(deviceOf(statOf(folder)?.dev ?? 0));
     // What cannot be looked at may hold anything: then all that the disk lost counts as this run's.
@@ -60,7 +61,11 @@ export function createDiskGrowth(folder: string): DiskGrowth {
       const [isFull, isMany] = [bytes > limits.writeBytes, files > limits.newFiles];
       if (!isFull && !isMany) return false;
       if ((isFull && held.bytes > limits.writeBytes) || (isMany && held.files > limits.newFiles)) return true;
-      if (!looking && performance.now() - lookedAt > PAUSE_MS) void look(limits, pids);
+      const enough = {
+        bytes: isFull ? limits.writeBytes : Number.POSITIVE_INFINITY,
+        count: isMany ? limits.newFiles : Number.POSITIVE_INFINITY,
+      };
+      if (!looking && performance.now() - lookedAt > PAUSE_MS) void look(enough, pids);
       return false;
     },
   };

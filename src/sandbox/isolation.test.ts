@@ -51,10 +51,12 @@ describe('[E10] what a run can see and touch', () => {
   });
 
   test('variables of a request stand in no command line, which everybody on the machine can read', async () => {
-    const env = { TOKEN: 'CANARY-VARIABLE', PATH: '/usr/bin:/bin:/nowhere' };
-    const { stdout } = await at.sh('echo "$TOKEN $PATH"; cat /proc/[0-9]*/cmdline | tr "\\0" "\\n"', { env });
-    expect(stdout).toMatch(/^CANARY-VARIABLE .*\/nowhere\n/);
-    expect(stdout.match(/CANARY/g)).toHaveLength(1);
+    const env = { TOKEN: 'CANARY-VARIABLE', NODE_AUTH_TOKEN: 'CANARY-NODE', PATH: '/usr/bin:/bin:/nowhere' };
+    const { stdout } = await at.sh('echo "$TOKEN $NODE_AUTH_TOKEN $PATH"; cat /proc/[0-9]*/cmdline | tr "\\0" "\\n"', {
+      env,
+    });
+    expect(stdout).toMatch(/^CANARY-VARIABLE CANARY-NODE .*\/nowhere\n/);
+    expect(stdout.match(/CANARY/g)).toHaveLength(2);
   });
 
   test('variables of a request never reach the programs that build the sandbox', async () => {

@@ -74,7 +74,7 @@ export function withVariables(argv: readonly string[], { env = {} }: RunRequest)
 }
 
 const OBEYED =
-  /^(PATH|IFS|ENV|SHELL|SHELLOPTS|BASHOPTS|HOME|PWD|OLDPWD|CDPATH|GLOBIGNORE|PS\d|PROMPT_COMMAND|BASH\w*|NODE_\w+|LD_\w+|GLIBC_\w+|MALLOC_\w+|GCONV_PATH|LOCPATH|NLSPATH|LANG\w*|LC_\w+|TEXTDOMAIN\w*|POSIXLY_CORRECT)$/;
+  /^(PATH|IFS|ENV|SHELL|SHELLOPTS|BASHOPTS|HOME|PWD|OLDPWD|CDPATH|GLOBIGNORE|PS\d|PROMPT_COMMAND|BASH\w*|LD_\w+|GLIBC_\w+|MALLOC_\w+|GCONV_PATH|LOCPATH|NLSPATH|LANG\w*|LC_\w+|TEXTDOMAIN\w*|POSIXLY_CORRECT)$/;
 
 function unobeyed({ env = {} }: RunRequest): Record<string, string> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !OBEYED.test(name)));

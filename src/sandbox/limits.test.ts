@@ -81,6 +81,15 @@ describe.each(Object.entries(variants))('[E09] limits %s', (_name, at) => {
     expect(endMessage).toContain('2000 new files');
   });
 
+  test('[E09] new files are counted also beside a large file that changed', async () => {
+    at.write('old', 'x'.repeat(60 * MB));
+    const script = 'touch old; mkdir many; cd many; for i in $(seq 1 3000); do : >f$i; done; sleep 15';
+    const limits = { writeBytes: 30 * MB, newFiles: 2_000, timeMs: 20_000 };
+    const { endedBy } = await at.sh(script, { limits });
+    await at.sh('rm -rf many old');
+    expect(endedBy).toBe('write');
+  });
+
   test('[E09] children that nobody waits for are counted', async () => {
     const code = `
 import os, signal, sys, time

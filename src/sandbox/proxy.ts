@@ -100,6 +100,7 @@ export function createProxy(options: ProxyOptions): Proxy {
     if (target === null) return refuse(socket, 400, 'Give CONNECT a host and a port.');
     const remote = await dial(target[1] ?? '', Number(target[2]));
     if (!remote.ok) return refuse(socket, statusOf(remote), remote.error.message);
+    if (socket.destroyed) return letGo(remote.value);
     socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
     if (head.length > 0) remote.value.write(head);
     socket.pipe(remote.value as unknown as NodeJS.WritableStream);
@@ -113,6 +114,7 @@ export function createProxy(options: ProxyOptions): Proxy {
     if (url === null) return answer(response, 400, 'Give the proxy a whole http:// address; use CONNECT for https.');
     const remote = await dial(url.hostname, Number(url.port || 80));
     if (!remote.ok) return answer(response, statusOf(remote), remote.error.message);
+    if (response.destroyed) return letGo(remote.value);
     const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !HOP_BY_HOP.has(name)));
     const outgoing = httpRequest({
       createConnection: () => remote.value as unknown as Socket,
@@ -178,6 +180,11 @@ function passHead(incoming: IncomingMessage, response: ServerResponse): boolean 
 function plainUrl(text: string | undefined): URL | null {
   const url = URL.canParse(text ?? '') ? new URL(text ?? '') : null;
   return url?.protocol === 'http:' && url.username === '' && url.password === '' ? url : null;
+}
+
+/** Whoever asked for it left while it was dialled, and nobody says so again. */
+function letGo(remote: Connection): void {
+  remote.destroy();
 }
 
 function statusOf(failure: Result<never> | { ok: false; error: { code: string } }): number {

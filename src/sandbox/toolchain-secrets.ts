@@ -6,8 +6,8 @@ import { statOf } from './inside.ts';
 /** Where package managers keep what they log in with, below the folder of an interpreter. */
 const SECRET_NAME = /^(\.netrc|\.pypirc|\.git-credentials|credentials(\.(toml|json|ya?ml|ini))?)$/;
 /** Needed to find packages at all, and with a secret in it only sometimes. */
-const SETTINGS_NAME = /^(\.?condarc|\.?npmrc|\.yarnrc\.yml)$/;
-const SECRET_TEXT = /\/t\/|:\/\/[^\s/]*@|token|passw|auth|private key/i;
+const SETTINGS_NAME = /^(\.?condarc|\.?npmrc|\.yarnrc\.yml|pip\.conf|\.?gemrc)$/;
+const SECRET_TEXT = /\/t\/|:\/\/[^\s/]*@|token|passw|auth|api_key|private key/i;
 
 /** As deep as volta keeps the npmrc of a version of Node. Not where packages are, which hold no secrets of yours. */
 const DEEPEST = 5;

@@ -21,6 +21,8 @@ test('version managers are there without what they log in with', async () => {
     '.volta/tools/image/node/20.0.0/etc/npmrc',
     '.nvm/.npmrc',
     'miniconda3/.condarc',
+    'miniconda3/pip.conf',
+    '.asdf/.gemrc',
     'miniconda3/envs/one/.condarc',
     '.pixi/credentials.json',
     '.asdf/npmrc-of-mine',
