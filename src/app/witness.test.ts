@@ -211,6 +211,9 @@ test.each([
   'find -name deploy.sh -exec sh {} \\;',
   "find . '-name' deploy.sh -exec sh {} +",
   'fd -e sh -x sh',
+  'fdfind deploy -X rm',
+  '/usr/bin/env find -delete',
+  'xargs find -delete',
   'cat */deploy.sh | sh',
   'rm -rf *',
   'sh scripts/[[:alpha:]]*.sh',
@@ -226,18 +229,22 @@ test.each([
   expect(await look(command)).not.toEqual(before);
 });
 
-test.each(['find linking -name a.sh -exec sh {} +', 'cp -rL linking out', 'tar chf - linking'])(
-  '%s is bound to what links lead to',
-  async (command) => {
-    write('led-to/by-tree.sh');
-    mkdirSync(join(root, 'linking'), { recursive: true });
-    execFileSync('ln', ['-sfn', '../led-to/by-tree.sh', join(root, 'linking/a.sh')]);
-    const before = await look(command);
-    expect(await look(command)).toEqual(before);
-    write('led-to/by-tree.sh');
-    expect(await look(command)).not.toEqual(before);
-  },
-);
+test.each([
+  'find linking -name a.sh -exec sh {} +',
+  'find linking -name a.sh | xargs sh',
+  'cp -rL linking out',
+  'cp -r $X linking out',
+  'chown -RL me linking',
+  'tar chf - linking',
+])('%s is bound to what links lead to', async (command) => {
+  write('led-to/by-tree.sh');
+  mkdirSync(join(root, 'linking'), { recursive: true });
+  execFileSync('ln', ['-sfn', '../led-to/by-tree.sh', join(root, 'linking/a.sh')]);
+  const before = await look(command);
+  expect(await look(command)).toEqual(before);
+  write('led-to/by-tree.sh');
+  expect(await look(command)).not.toEqual(before);
+});
 
 test.each([
   'rm -rf packages',
@@ -249,8 +256,9 @@ test.each([
   'rsync -a packages/ other/',
   'rm -rf packages && zip -r x.zip out',
   'git commit -m find',
+  'cd packages && true && cd - && true && cd packages && true && cd - && true && cd packages && rm x',
   'brew install fd',
-  'find -P packages -name x',
+  'find -P packages -name x -delete',
   `rm -rf \${BUILD}/*`,
 ])('%s is bound to nothing elsewhere, whatever links there are', async (command) => {
   write('led-to/by-tree.sh');

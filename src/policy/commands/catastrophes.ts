@@ -69,7 +69,9 @@ function writtenBy(name: string, args: readonly ShellWord[]): readonly ShellWord
   if (name === 'tee') return operands;
   if (name === 'sed') return args.some(({ seen }) => /^(-[a-zA-Z]*i|--in-place)/.test(seen)) ? sedFiles(args) : [];
   if (name === 'tar' || name === 'unzip') return unpackedTo(name, args);
-  return ['cp', 'ln', 'install', 'rsync'].includes(name) && operands.length > 1 ? operands.slice(-1) : [];
+  if (!['cp', 'ln', 'install', 'rsync'].includes(name) || operands.length < 2) return [];
+  // A dash, or what stands behind two, may also be what an option takes.
+  return [...operands.slice(-1), ...args.filter(({ seen }) => !seen.startsWith('-')).slice(-1)];
 }
 
 /** Its operands without its script: the first one, or what `-e` and `-f` are given, also as `-ne`. In `-ie` the e is a suffix. */

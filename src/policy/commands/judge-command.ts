@@ -131,8 +131,8 @@ export function judgeCommand(
     }
     const seeming = programSeeming(name);
     if (seeming !== undefined) judgeInner(text, loosely([seeming, ...args.map((word) => word.text)].join(' ')), depth);
-    const told = TOLD_TO_LOSE.has(name) ? variables.withOptions(words) : undefined;
-    if (told !== undefined) judgeInner(text, { kind: 'words', words: told, loose: true }, depth);
+    const told = variables.withOptions(words);
+    if (told !== undefined) judgeLoosely(text, { kind: 'words', words: told }, true, depth);
     const here = foldersFor(text, args.length);
     const danger = catastrophe(name, args, here, where, variables);
     if (danger !== undefined) add(text, name, refuse(danger));
@@ -150,7 +150,6 @@ export function judgeCommand(
     else judgeKnown(text, inner, depth);
   }
 
-  /** Of one way among several to read a command, only what is held back counts. */
   function judgeGuess(text: string, inner: Inner, loose: Loose, depth: number): void {
     if (guesses === MOST_GUESSES) return;
     if (++guesses === MOST_GUESSES || lookups > MOST_LOOKUPS) {
@@ -158,6 +157,11 @@ export function judgeCommand(
       add(text, null, ask(AMBIGUOUS, 'It can be read in more ways than anybody looks at.'));
       return;
     }
+    judgeLoosely(text, inner, loose, depth);
+  }
+
+  /** Of one way among several to read a command, only what is held back counts. */
+  function judgeLoosely(text: string, inner: Inner, loose: Loose, depth: number): void {
     const before = parts.length;
     const onlyRead = readOnly;
     const here = folders.all;
@@ -232,9 +236,6 @@ interface Alone {
 
 /** Asked about also where it is only one way to read a command. */
 const AMBIGUOUS = 'ambiguous';
-
-/** Programs whose options decide what is lost. */
-const TOLD_TO_LOSE = new Set('rm find chmod chown chgrp chattr setfacl rsync tar unzip sed git'.split(' '));
 
 /** Wrappers that add nothing of their own; the verdict about what they run is the whole verdict. */
 const TRANSPARENT = new Set([

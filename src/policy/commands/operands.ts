@@ -1,8 +1,9 @@
 import { posix } from 'node:path';
 import { runnerOf } from '../script-runners.ts';
+import { mayBeOption } from './catastrophes.ts';
+import { isOneWord } from './flags.ts';
 import { LONGEST_FOLDER } from './folders.ts';
 import { bracesOf, isOddPattern, namesIn } from './operand-names.ts';
-import { PREFIXES } from './prefixes.ts';
 import { programName } from './program-name.ts';
 import { scriptsGiven } from './scripts-given.ts';
 import { parseScript, type SimpleCommand } from './shell-script.ts';
@@ -48,15 +49,16 @@ const MOST_READ = 250_000;
 /** Programs that take a folder whole: with it goes whatever is in it by then. */
 const WHOLE_FOLDERS = new Set('rm mv rsync chmod chown chgrp shred find fd fdfind tar run-parts'.split(' '));
 
-/** What those that may follow links are told, so that they do. */
+/** Those that take links for links, whatever they are told. */
+const LEAVES_LINKS = new Set(['rm', 'mv', 'shred']);
+/** What others are told, so that they follow them. The rest do, or tell names to somebody who may. */
 const FOLLOWING: Readonly<Record<string, RegExp>> = {
-  ...Object.fromEntries(['scp', 'zip', 'run-parts'].map((name) => [name, /^/])),
-  ...Object.fromEntries(['fd', 'fdfind'].map((name) => [name, /^-(?:[A-Za-z]*[LxX]$|-exec|-follow)/])),
-  find: /^-(?:exec|ok|L$|follow)/,
-  cp: /^-[A-Za-z]*[LH]|^--deref/,
-  rsync: /^-[A-Za-z]*[LkK]|^--copy-/,
-  tar: /^-[A-Za-z]*h|^--deref|^[cru][A-Za-z]*h[A-Za-z]*$/,
+  ...Object.fromEntries(['chmod', 'chown', 'chgrp'].map((name) => [name, /^-[A-Za-z]*L|^--deref/])),
+  cp: /^-[A-Za-z]*[LH]|^--de/,
+  rsync: /^-[A-Za-z]*[LkK]|^--(?:copy-|keep-d)/,
+  tar: /^-[A-Za-z]*h|^--de|^[cru][A-Za-z]*h[A-Za-z]*$/,
 };
+const ACTIONS_BUT_DELETE = /^-(?:exec|ok|fprint|print|fls|ls)/;
 
 /** Programs that do so when they are told to. */
 const WHOLE_IF_TOLD = new Set(['cp', 'scp', 'zip']);
@@ -129,10 +131,9 @@ export function operandsOf(command: string, { cwd = '', args = [], isFolder = ()
     follow(programs[0], words);
     const isTold = words.some(({ value }) => TOLD.test(value ?? ''));
     const isWhole = (name: string) => WHOLE_FOLDERS.has(name) || (isTold && WHOLE_IF_TOLD.has(name));
-    const follows = (name: string) => words.some(({ seen }) => FOLLOWING[name]?.test(seen));
-    const whole = programs.filter(isWhole);
-    const deep = whole.length > 0 && (whole.some(follows) ? 'through links' : 'as it is');
-    if (looksAround(words)) place('.', deep, false);
+    const whole = [...new Set(programs.filter(isWhole))];
+    const deep = whole.length > 0 && (whole.some((name) => follows(name, words)) ? 'through links' : 'as it is');
+    if (looksAround(programs, words)) place('.', deep, false);
     const tried = [...new Set(programs.flatMap(alsoTried))];
     const given = [...words, ...redirections.map(({ target }) => target)];
     for (const word of new Map(given.map((each) => [each.text, each])).values()) add(word, deep, tried);
@@ -171,7 +172,7 @@ export function operandsOf(command: string, { cwd = '', args = [], isFolder = ()
     const isChange = program === 'cd' || program === 'pushd';
     const entered = new Set(isChange ? operandsAmong(words.slice(1)) : []);
     const targets = words.flatMap(({ value, pattern }, at) => {
-      if (value !== null && entered.has(words[at] as ShellWord)) return [{ path: value, pattern }];
+      if (value !== null && value !== '-' && entered.has(words[at] as ShellWord)) return [{ path: value, pattern }];
       const option = FOLDER_OPTION.exec(value ?? '');
       if (option === null) return [];
       const { value: behind, pattern: isPattern } = words[at + 1] ?? { value: '', pattern: false };
@@ -227,15 +228,29 @@ function alsoTried(program: string): readonly ((name: string) => readonly string
   return Object.hasOwn(ALSO_TRIED, name) ? [ALSO_TRIED[name] as (name: string) => readonly string[]] : [];
 }
 
-/** Without a folder, `find` looks in the one it is in. Where that is told to `fd`, it is among other words. */
-function looksAround(words: readonly ShellWord[]): boolean {
-  const isWrapped = Object.hasOwn(PREFIXES, words[0]?.value ?? '');
-  const at = words.findIndex(
-    ({ value }, index) => (index === 0 || isWrapped) && /^(?:find|fd|fdfind)$/.test(programName(value ?? '')),
-  );
-  if (at === -1) return false;
-  const next = words.slice(at + 1).find(({ seen }) => !/^-[LHP]$/.test(seen));
-  return words[at]?.value?.endsWith('find') === false || /^(?:[-(!].*)?$/s.test(next?.seen ?? '');
+function follows(name: string, words: readonly ShellWord[]): boolean {
+  if (LEAVES_LINKS.has(name)) return false;
+  const seen = words.map((word) => word.seen);
+  if (name === 'find')
+    return !seen.includes('-delete') || seen.some((each) => ACTIONS_BUT_DELETE.test(each) || each === '-L');
+  const told = FOLLOWING[name];
+  return told === undefined || words.some((word) => told.test(word.seen) || mayBeTold(word));
+}
+
+/** A computed word may be any option, or several. */
+function mayBeTold(word: ShellWord): boolean {
+  return !isOneWord(word) || mayBeOption(word);
+}
+
+/** Without a folder, `find` looks in the one it is in; and so may `fd`, which is told a folder behind other words. */
+function looksAround(programs: readonly string[], words: readonly ShellWord[]): boolean {
+  const isFd = programs.includes('fd') || programs.includes('fdfind');
+  if (isFd && words.some(({ seen }) => /^-(?:[A-Za-z]*[xX]$|-exec)/.test(seen))) return true;
+  return programs.some((name, at) => {
+    if (name !== 'find' || (at > 0 && !/^[-(!]/.test(words[at + 1]?.seen ?? ''))) return false;
+    const next = words.slice(at + 1, at + 5).find(({ seen }) => !/^-[LHP]$/.test(seen));
+    return /^(?:[-(!].*)?$/s.test(next?.seen ?? '');
+  });
 }
 
 function below(folder: string, path: string): string {
