@@ -54,8 +54,9 @@ def nameless():
 describe.each(Object.entries(variants))('[E09] %s', (_name, at) => {
   test.each(['keep', 'send'])('room of deleted files counts where they are only mapped or sent: %s', async (hold) => {
     const code = `${SEND}
-for i in range(8):
+for i in range(30):
   f = os.open('held', os.O_CREAT | os.O_RDWR); os.posix_fallocate(f, 0, 20 << 20); os.unlink('held'); ${hold}(f)
+  time.sleep(0.05)
 time.sleep(15)`;
     const limits = { writeBytes: 60 * MB, timeMs: 20_000 };
     expect((await at.sh('', { command: ['python3', '-c', code], limits })).endedBy).toBe('write');

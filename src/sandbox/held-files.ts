@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readdirSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import { partsOf, readText } from './files.ts';
-import { isDead, isSurvivor, survivorOf } from './proc.ts';
+import { isEnding, isSurvivor, survivorOf } from './proc.ts';
 
 /** A file without a name that takes room as long as a process holds it. */
 export interface HeldFile {
@@ -67,6 +67,11 @@ export function heldBy(pids: readonly number[]): Held {
     unseen.onDisk = true;
   }
 
+  /** What is ending is nobody's to look into, except root's, and holds nothing any more. */
+  function missLiving(pid: number): void {
+    if (!isEnding(pid)) missAll();
+  }
+
   /** `look` says whether it was shown anything. */
   function lookAt(pid: number, look: (pid: number) => boolean): void {
     if (look(pid)) return;
@@ -84,8 +89,7 @@ export function heldBy(pids: readonly number[]): Held {
     try {
       return readdirSync(`/proc/${pid}/fd`);
     } catch (error) {
-      // What is dead is nobody's to look into, except root's, and holds nothing.
-      if (isForbidden(error) && !isDead(pid)) missAll();
+      if (isForbidden(error)) missLiving(pid);
       return [];
     }
   }
@@ -102,34 +106,37 @@ export function heldBy(pids: readonly number[]): Held {
   function lookAtDescriptors(pid: number): boolean {
     const names = descriptorsOf(pid);
     // A program that was deleted is held also where nothing of it is mapped any more.
-    lookBehind(`/proc/${pid}/exe`, false);
+    lookBehind(pid, 'exe', false);
+    let isWhole = names.length > 0;
     for (const fd of names) {
       if (isLate()) break;
-      const target = lookBehind(`/proc/${pid}/fd/${fd}`, true);
+      const target = lookBehind(pid, `fd/${fd}`, true);
+      if (target === null) isWhole = false;
       if (target?.startsWith('socket:') !== true || sockets.has(target)) continue;
       sockets.add(target);
       const carried = /^scm_fds: (\d+)/m.exec(readText(`/proc/${pid}/fdinfo/${fd}`) ?? '')?.[1] ?? '0';
       if (carried !== '0') missAll();
     }
-    return names.length > 0;
+    return isWhole || (names.length > 0 && !isEnding(pid));
   }
 
   /** What the link says, if it can be read. */
-  function lookBehind(link: string, isOpen: boolean): string | null {
+  function lookBehind(pid: number, name: string, isOpen: boolean): string | null {
+    const link = `/proc/${pid}/${name}`;
     try {
       const target = readlinkSync(link);
       if (target.endsWith(DELETED)) add(statOf(link), isInMemory(target), isOpen);
       return target;
     } catch (error) {
-      if (!isGone(error)) lookBehindUnreadable(link, isOpen);
+      if (!isGone(error)) lookBehindUnreadable(pid, link, isOpen);
       return null;
     }
   }
 
   /** A path may be longer than the system tells. */
-  function lookBehindUnreadable(link: string, isOpen: boolean): void {
+  function lookBehindUnreadable(pid: number, link: string, isOpen: boolean): void {
     const stat = statOfOpened(link);
-    if (stat === null) missAll();
+    if (stat === null) missLiving(pid);
     else if (stat.nlink === 0) add(stat, false, isOpen);
   }
 

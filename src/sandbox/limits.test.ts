@@ -67,7 +67,7 @@ describe.each(Object.entries(variants))('[E09] limits %s', (_name, at) => {
   });
 
   test('[E09] room that is reserved and not written counts as well', async () => {
-    const script = 'for i in $(seq 1 10); do fallocate -l 20M r$i; sleep 0.05; done; sleep 15';
+    const script = 'for i in $(seq 1 40); do fallocate -l 20M r$i; sleep 0.05; done; sleep 15';
     const { endedBy } = await at.sh(script, { limits: { writeBytes: 60 * MB, timeMs: 20_000 } });
     await at.sh('rm -f r*');
     expect(endedBy).toBe('write');
@@ -83,7 +83,7 @@ describe.each(Object.entries(variants))('[E09] limits %s', (_name, at) => {
 
   test('[E09] new files are counted also beside a large file that changed', async () => {
     at.write('old', 'x'.repeat(60 * MB));
-    const script = 'touch old; mkdir many; cd many; for i in $(seq 1 3000); do : >f$i; done; sleep 15';
+    const script = 'touch old; mkdir many; cd many; for i in $(seq 1 30000); do : >f$i; done; sleep 15';
     const limits = { writeBytes: 30 * MB, newFiles: 2_000, timeMs: 20_000 };
     const { endedBy } = await at.sh(script, { limits });
     await at.sh('rm -rf many old');

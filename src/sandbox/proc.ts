@@ -192,6 +192,11 @@ function survivor(pid: number): { thread: number; status: string } | null {
 
 const MOST_ROUNDS = 32;
 
+/** Whether it has given its memory back: then it is dead, or as good as that, but for other threads of it. */
+export function isEnding(pid: number): boolean {
+  return !hasMemory(readText(`/proc/${pid}/status`) ?? '');
+}
+
 /** Whether it is still a thread of this process and has not begun to end. */
 export function isSurvivor(pid: number, thread: number): boolean {
   return hasMemory(readText(`/proc/${pid}/task/${thread}/status`) ?? '');
