@@ -213,6 +213,9 @@ test.each([
   'fd -e sh -x sh',
   'fdfind deploy -X rm',
   '/usr/bin/env find -delete',
+  'fd -e sh | xargs sh',
+  'timeout 5 fdfind -e sh | xargs sh',
+  'sudo find | xargs rm',
   'xargs find -delete',
   'cat */deploy.sh | sh',
   'rm -rf *',
@@ -232,6 +235,7 @@ test.each([
 test.each([
   'find linking -name a.sh -exec sh {} +',
   'find linking -name a.sh | xargs sh',
+  'find linking -follow -name a.sh -delete',
   'cp -rL linking out',
   'cp -r $X linking out',
   'chown -RL me linking',

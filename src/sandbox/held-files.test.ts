@@ -81,7 +81,9 @@ time.sleep(15)`;
     ],
   ])('%s of a process whose first thread has ended count', async (_what, end, hold) => {
     const code = `def hold():\n  ${hold}\n${IN_SECOND_THREADS}`;
-    const limits = { memoryBytes: 150 * MB, writeBytes: 150 * MB, timeMs: 20_000 };
+    // Where the workspace is in memory, its files are both.
+    const memoryBytes = end === 'memory' ? 150 * MB : 2048 * MB;
+    const limits = { memoryBytes, writeBytes: 150 * MB, timeMs: 20_000 };
     expect((await at.sh('', { command: ['python3', '-c', code], limits })).endedBy).toBe(end);
   });
 
@@ -152,9 +154,9 @@ test('a look at more descriptors than there is time for ends, and says that ther
 });
 
 test.each([
-  [40, 0],
-  [30_000, Number.POSITIVE_INFINITY],
-])('of %i mappings with endless names only some are read, and the rest may hold anything', async (count, inMemory) => {
+  [40, 'as large as they are'],
+  [30_000, 'of any size'],
+])('mappings with endless names: %i of them are %s', async (count, size) => {
   await using child = await python(`${DEEP}
 import ctypes, tempfile
 libc = ctypes.CDLL(None)
@@ -165,7 +167,9 @@ os.posix_fallocate(f, 0, 4096)
 for i in range(${count}): libc.mmap(None, 4096, 1, 1, f, 0)
 os.close(f)`);
   const before = process.resourceUsage().maxRSS;
-  expect(heldBy([child.pid]).unseen.inMemory).toBe(inMemory);
+  const { inMemory } = heldBy([child.pid]).unseen;
+  if (size === 'of any size') expect(inMemory).toBe(Number.POSITIVE_INFINITY);
+  else expect(inMemory).toBeLessThanOrEqual(count * 4096);
   expect(1024 * (process.resourceUsage().maxRSS - before)).toBeLessThan(100 * MB);
 });
 

@@ -1,4 +1,4 @@
-import { statfsSync } from 'node:fs';
+import { existsSync, statfsSync } from 'node:fs';
 import { namesIn, readText } from './files.ts';
 
 /** What one process uses now. `cpuMs` and `writtenBytes` include the children it has waited for. */
@@ -194,7 +194,8 @@ const MOST_ROUNDS = 32;
 
 /** Whether it has given its memory back: then it is dead, or as good as that, but for other threads of it. */
 export function isEnding(pid: number): boolean {
-  return !hasMemory(readText(`/proc/${pid}/status`) ?? '');
+  const status = readText(`/proc/${pid}/status`);
+  return status === null ? !existsSync(`/proc/${pid}`) : !hasMemory(status);
 }
 
 /** Whether it is still a thread of this process and has not begun to end. */

@@ -51,7 +51,7 @@ time.sleep(25)`;
   test('[E09] what a process that hides writes where nobody may look counts', async () => {
     const code = `import os, time; ${HIDE}
 os.mkdir('closed')
-for i in range(30):
+for i in range(100):
   with open('closed/%d' % i, 'wb') as f: f.write(bytes(5 * 1024 * 1024)); f.flush(); os.fsync(f.fileno())
 os.chmod('closed', 0)
 time.sleep(25)`;

@@ -70,8 +70,8 @@ function writtenBy(name: string, args: readonly ShellWord[]): readonly ShellWord
   if (name === 'sed') return args.some(({ seen }) => /^(-[a-zA-Z]*i|--in-place)/.test(seen)) ? sedFiles(args) : [];
   if (name === 'tar' || name === 'unzip') return unpackedTo(name, args);
   if (!['cp', 'ln', 'install', 'rsync'].includes(name) || operands.length < 2) return [];
-  // A dash, or what stands behind two, may also be what an option takes.
-  return [...operands.slice(-1), ...args.filter(({ seen }) => !seen.startsWith('-')).slice(-1)];
+  // A dash alone may also be what an option takes.
+  return operands.filter(({ seen }) => seen !== '-').slice(-1);
 }
 
 /** Its operands without its script: the first one, or what `-e` and `-f` are given, also as `-ne`. In `-ie` the e is a suffix. */

@@ -51,6 +51,7 @@ export function judgeCommand(
   let isMoved = false;
   let lookups = 0;
   let read = 0;
+  let toldCharacters = 0;
   /** Whether a shell with the words of POSIX alone reads it. */
   let posix = false;
   const folders = new Folders(where);
@@ -132,7 +133,7 @@ export function judgeCommand(
     const seeming = programSeeming(name);
     if (seeming !== undefined) judgeInner(text, loosely([seeming, ...args.map((word) => word.text)].join(' ')), depth);
     const told = variables.withOptions(words);
-    if (told !== undefined) judgeLoosely(text, { kind: 'words', words: told }, true, depth);
+    if (told !== undefined) judgeTold(text, told, depth);
     const here = foldersFor(text, args.length);
     const danger = catastrophe(name, args, here, where, variables);
     if (danger !== undefined) add(text, name, refuse(danger));
@@ -158,6 +159,13 @@ export function judgeCommand(
       return;
     }
     judgeLoosely(text, inner, loose, depth);
+  }
+
+  /** With the options that its variables may hold. */
+  function judgeTold(text: string, words: readonly ShellWord[], depth: number): void {
+    toldCharacters += words.reduce((sum, word) => sum + word.text.length, 0);
+    if (toldCharacters <= MOST_READ) judgeLoosely(text, { kind: 'words', words }, true, depth);
+    else add(text, null, ask(AMBIGUOUS, 'Its variables may hold more options than anybody looks at.'));
   }
 
   /** Of one way among several to read a command, only what is held back counts. */

@@ -4,6 +4,7 @@ import { mayBeOption } from './catastrophes.ts';
 import { isOneWord } from './flags.ts';
 import { LONGEST_FOLDER } from './folders.ts';
 import { bracesOf, isOddPattern, namesIn } from './operand-names.ts';
+import { PREFIXES } from './prefixes.ts';
 import { programName } from './program-name.ts';
 import { scriptsGiven } from './scripts-given.ts';
 import { parseScript, type SimpleCommand } from './shell-script.ts';
@@ -58,7 +59,7 @@ const FOLLOWING: Readonly<Record<string, RegExp>> = {
   rsync: /^-[A-Za-z]*[LkK]|^--(?:copy-|keep-d)/,
   tar: /^-[A-Za-z]*h|^--de|^[cru][A-Za-z]*h[A-Za-z]*$/,
 };
-const ACTIONS_BUT_DELETE = /^-(?:exec|ok|fprint|print|fls|ls)/;
+const ACTIONS_BUT_DELETE = /^-(?:exec|ok|follow)/;
 
 /** Programs that do so when they are told to. */
 const WHOLE_IF_TOLD = new Set(['cp', 'scp', 'zip']);
@@ -244,10 +245,12 @@ function mayBeTold(word: ShellWord): boolean {
 
 /** Without a folder, `find` looks in the one it is in; and so may `fd`, which is told a folder behind other words. */
 function looksAround(programs: readonly string[], words: readonly ShellWord[]): boolean {
-  const isFd = programs.includes('fd') || programs.includes('fdfind');
-  if (isFd && words.some(({ seen }) => /^-(?:[A-Za-z]*[xX]$|-exec)/.test(seen))) return true;
+  const isWrapped = Object.hasOwn(PREFIXES, programs[0] ?? '');
+  const isToldToRun = words.some(({ seen }) => /^-(?:[xX]|[A-Za-z]*[xX]$|-exec)/.test(seen));
   return programs.some((name, at) => {
-    if (name !== 'find' || (at > 0 && !/^[-(!]/.test(words[at + 1]?.seen ?? ''))) return false;
+    const mayStart = at === 0 || isWrapped;
+    if (name === 'fd' || name === 'fdfind') return mayStart || isToldToRun;
+    if (name !== 'find' || !(mayStart || /^[-(!]/.test(words[at + 1]?.seen ?? ''))) return false;
     const next = words.slice(at + 1, at + 5).find(({ seen }) => !/^-[LHP]$/.test(seen));
     return /^(?:[-(!].*)?$/s.test(next?.seen ?? '');
   });
