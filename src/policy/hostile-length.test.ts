@@ -12,8 +12,6 @@ const within = (front: string, depth: number, inside: string) => front.repeat(de
 const where = { root: '/home/ana/project', home: '/home/ana', files: createFilePolicy() };
 const numbers = (count: number, front = '') => Array.from({ length: count }, (_, at) => `${front}${at}`).join(' ');
 
-let letter = 0;
-
 /** Each took from many seconds to for ever, in one of the five that look at a command. */
 const ASKED: Readonly<Record<string, string>> = {
   'stars and a letter in turn': `cat ./${'*a'.repeat(49_000)}`,
@@ -56,7 +54,7 @@ const ASKED: Readonly<Record<string, string>> = {
   'a loop with interpreters that try other names': `for i in 1 2; do python ${numbers(14_000)}; cd a; done`,
   'a loop with many commands that goes on and on': `for i in 1; do ${numbers(14_000, 'a').replaceAll(' ', ';')}; cd a; done`,
   'variables that may be options': `X=-a; X=-b; X=-c; rm ${'$X '.repeat(32_000)}`,
-  'variables that may be long options': `${`X=-${'a'.repeat(2_400)};`.repeat(20).replace(/a;/g, () => `${letter++};`)}${'rm $X;'.repeat(7_000)}`,
+  'variables that may be long options': `${numbers(20, `X=-${'a'.repeat(2_400)}`).replaceAll(' ', ';')};${'rm $X;'.repeat(7_000)}`,
   'programs that take folders whole': `rm a; ${'find '.repeat(19_800)}`,
   'the same in a loop': `for i in 1; do ${'find '.repeat(19_000)}; cd a; done`,
   'programs that look around': `rm a; ${'fd '.repeat(32_900)}`,

@@ -59,7 +59,8 @@ const FOLLOWING: Readonly<Record<string, RegExp>> = {
   rsync: /^-[A-Za-z]*[LkK]|^--(?:copy-|keep-d)/,
   tar: /^-[A-Za-z]*h|^--de|^[cru][A-Za-z]*h[A-Za-z]*$/,
 };
-const ACTIONS_BUT_DELETE = /^-(?:exec|ok|follow)/;
+/** Besides, `find` tells names to whoever reads them, unless it only deletes. */
+const FINDS_THROUGH = /^-(?:exec|ok|follow|L$)/;
 
 /** Programs that do so when they are told to. */
 const WHOLE_IF_TOLD = new Set(['cp', 'scp', 'zip']);
@@ -231,9 +232,8 @@ function alsoTried(program: string): readonly ((name: string) => readonly string
 
 function follows(name: string, words: readonly ShellWord[]): boolean {
   if (LEAVES_LINKS.has(name)) return false;
-  const seen = words.map((word) => word.seen);
   if (name === 'find')
-    return !seen.includes('-delete') || seen.some((each) => ACTIONS_BUT_DELETE.test(each) || each === '-L');
+    return words.every(({ seen }) => seen !== '-delete') || words.some(({ seen }) => FINDS_THROUGH.test(seen));
   const told = FOLLOWING[name];
   return told === undefined || words.some((word) => told.test(word.seen) || mayBeTold(word));
 }
