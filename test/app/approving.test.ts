@@ -1,6 +1,15 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { callCard, callTool, closeBrowser, openQuestion, scrollToEnd, TestApp } from './browser.ts';
+import {
+  asksBeforeLeaving,
+  callCard,
+  callTool,
+  closeBrowser,
+  openForm,
+  openQuestion,
+  scrollToEnd,
+  TestApp,
+} from './browser.ts';
 
 const LONG = { timeout: 120_000 };
 const READY = { timeout: 15_000 };
@@ -66,9 +75,7 @@ describe('what the form shows is what is sent', () => {
 
   test('a tool is not run with a field that is broken; one that may be text takes it as it is', LONG, async () => {
     const page = await app.open();
-    await page.locator('#composer').fill('/bash');
-    await page.keyboard.press('Enter');
-    const form = page.getByRole('form', { name: 'bash' });
+    const form = await openForm(page, 'bash');
     await form.getByLabel(/^command /).fill('pwd');
     await form.getByLabel(/^env /).fill('{"FOO":');
     const run = form.getByRole('button', { name: 'Run' });
@@ -124,6 +131,37 @@ describe('what runs after an edit', () => {
     const { dialog } = await asked({ command: `rmdir ${'x'.repeat(400)}` });
     await editAs(dialog, 'Form');
     expect(Number(await dialog.getByLabel(/^command /).getAttribute('rows'))).toBeGreaterThan(3);
+  });
+});
+
+describe('what was written in a question', () => {
+  test('is not lost by one press of Escape', LONG, async () => {
+    const { page, dialog } = await asked({ command: 'rmdir none' });
+    await editAs(dialog, 'Form');
+    const command = dialog.getByLabel(/^command /);
+    await command.fill('rmdir other');
+    await page.keyboard.press('Escape');
+    await dialog.getByRole('alert').getByText('Discard what you have written here?').waitFor();
+    await dialog.getByRole('button', { name: 'Keep editing' }).click();
+    expect(await command.inputValue()).toBe('rmdir other');
+    expect(await asksBeforeLeaving(page)).toBe(true);
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await dialog.getByRole('button', { name: 'Discard' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await app.server.pending()).toHaveLength(1);
+  });
+
+  test('goes with a second press, and nothing asks where nothing was written', LONG, async () => {
+    const { page, dialog } = await asked({ command: 'rmdir none' });
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await openQuestion(page);
+    await dialog.getByRole('textbox').last().fill('Use git rm.');
+    await page.keyboard.press('Escape');
+    await dialog.getByRole('alert').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    expect(await app.server.pending()).toHaveLength(1);
   });
 });
 

@@ -84,15 +84,17 @@ export class TestApp implements AsyncDisposable {
 
 /** Calls a tool as a person does: `/` and its name, then the form. */
 export async function callTool(page: Page, tool: string, fields: Record<string, string>): Promise<void> {
-  await page.locator('#composer').fill(`/${tool}`);
-  await page
-    .getByRole('list', { name: /Tools|工具/ })
-    .getByRole('button')
-    .first()
-    .click();
-  const form = page.getByRole('form', { name: tool });
+  const form = await openForm(page, tool);
   for (const [name, value] of Object.entries(fields)) await form.getByLabel(new RegExp(`^${name} `)).fill(value);
   await form.getByRole('button', { name: /Run|运行/ }).click();
+}
+
+/** The form of a tool, once the page knows the tools. */
+export async function openForm(page: Page, tool: string): Promise<Locator> {
+  await page.locator('#composer').fill(`/${tool}`);
+  await page.getByRole('list', { name: /Tools|工具/ }).waitFor();
+  await page.locator('#composer').press('Enter');
+  return page.getByRole('form', { name: tool });
 }
 
 export function callCard(page: Page, tool: string): Locator {
@@ -119,4 +121,19 @@ function freePort(): Promise<number> {
       server.close(() => resolve(port));
     });
   });
+}
+
+/** One that asks stays. */
+export async function asksBeforeLeaving(page: Page): Promise<boolean> {
+  let asked = false;
+  const gone = new Promise<void>((resolve) => {
+    page.once('close', () => resolve());
+    page.once('dialog', (dialog) => {
+      asked = dialog.type() === 'beforeunload';
+      void dialog.dismiss().then(resolve);
+    });
+  });
+  await page.close({ runBeforeUnload: true });
+  await gone;
+  return asked;
 }

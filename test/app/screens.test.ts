@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { callCard, callTool, closeBrowser, openQuestion, TestApp } from './browser.ts';
+import { callCard, callTool, closeBrowser, openForm, openQuestion, TestApp } from './browser.ts';
 
 const LONG = { timeout: 120_000 };
 let app: TestApp;
@@ -262,9 +262,7 @@ async function waitingCall(page: Page): Promise<void> {
 async function lookElsewhere(page: Page, tab: string): Promise<void> {
   const screens = page.getByRole('navigation', { name: 'Toolwright' });
   await screens.getByText('Chat').click();
-  await page.locator('#composer').fill('/read_file');
-  await page.keyboard.press('Enter');
-  const path = page.getByRole('form', { name: 'read_file' }).getByLabel(/^path /);
+  const path = (await openForm(page, 'read_file')).getByLabel(/^path /);
   await path.fill('half a na');
   await screens.getByText('Files').click();
   await screens.getByText('Chat').click();

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createSessionRunner } from '../../src/app/session-runner.ts';
 import { type ModelServer, modelServer, type RawReply } from '../../src/testing/model-server.ts';
 import { anthropicEvents, anthropicReply } from '../../src/testing/wire-turn.ts';
-import { closeBrowser, TestApp } from './browser.ts';
+import { asksBeforeLeaving, closeBrowser, openForm, TestApp } from './browser.ts';
 
 const LONG = { timeout: 120_000 };
 const SOON = { timeout: 20_000 };
@@ -97,6 +97,27 @@ test('a list of sessions that was read before the end of a run does not make it 
   await page.unrouteAll({ behavior: 'ignoreErrors' });
 });
 
+test('the name of a tool is not sent as a message while the list of tools has not come', LONG, async () => {
+  const page = await openChat();
+  const asked = gate();
+  const late = gate();
+  await page.route('**/v1/tools', async (route) => {
+    asked.open();
+    await late.opened;
+    await route.continue();
+  });
+  await page.reload();
+  await asked.opened;
+  await say(page, '/bash');
+  expect(await page.getByRole('button', { name: 'Send' }).isEnabled()).toBe(false);
+  late.open();
+  await page.getByRole('list', { name: 'Tools' }).waitFor();
+  await page.locator('#composer').press('Enter');
+  await page.getByRole('form', { name: 'bash' }).waitFor();
+  expect(await messagesOf(page)).toEqual([]);
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+});
+
 test('what a model was writing when the server ended is not put before what it writes next', LONG, async () => {
   const [start = '', block = '', half = ''] = anthropicEvents(
     { type: 'message_start', message: { usage: { input_tokens: 1, output_tokens: 1 } } },
@@ -168,22 +189,17 @@ describe('what was typed', () => {
     await page.locator('#composer').focus();
     await page.keyboard.type('half a thought');
     expect(await asksBeforeLeaving(page)).toBe(true);
-    await page.locator('#composer').fill('/read_file');
-    await page.keyboard.press('Enter');
-    const path = page.getByRole('form', { name: 'read_file' }).getByLabel(/^path /);
+    const path = (await openForm(page, 'read_file')).getByLabel(/^path /);
     await path.waitFor();
     expect(await asksBeforeLeaving(page)).toBe(false);
     const again = await openChat();
-    await again.locator('#composer').fill('/read_file');
-    await again.keyboard.press('Enter');
-    const form = again.getByRole('form', { name: 'read_file' });
+    const form = await openForm(again, 'read_file');
     await form.getByLabel(/^path /).fill('half a na');
     expect(await asksBeforeLeaving(again)).toBe(true);
     // Escape closes the form and keeps what is in it.
     await form.getByLabel(/^path /).press('Escape');
     await form.waitFor({ state: 'detached' });
-    await again.locator('#composer').fill('/read_file');
-    await again.keyboard.press('Enter');
+    await openForm(again, 'read_file');
     expect(await form.getByLabel(/^path /).inputValue()).toBe('half a na');
     await form.getByRole('button', { name: 'Cancel' }).click();
     const held = gate();
@@ -209,18 +225,3 @@ describe('what was typed', () => {
     await page.getByRole('form', { name: 'read_file' }).waitFor();
   });
 });
-
-/** One that asks stays. */
-async function asksBeforeLeaving(page: Page): Promise<boolean> {
-  let asked = false;
-  const gone = new Promise<void>((resolve) => {
-    page.once('close', () => resolve());
-    page.once('dialog', (dialog) => {
-      asked = dialog.type() === 'beforeunload';
-      void dialog.dismiss().then(resolve);
-    });
-  });
-  await page.close({ runBeforeUnload: true });
-  await gone;
-  return asked;
-}

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useLayoutEffect, useState } from 'react';
 import type { ApprovalDetail, Approve } from '../../src/protocol/approvals.ts';
 import { api, messageOf } from '../api/api.ts';
 import { isComposing } from '../show/composing.ts';
@@ -20,15 +20,23 @@ export function ApprovalDialog({ id, onClose }: { id: string; onClose: () => voi
   const say = useWords();
   const [detail, trouble] = useDetail(id);
   const [answering, setAnswering] = useState(false);
+  const [written, setWritten] = useState(false);
   const asks = detail !== null && (detail.state === 'pending' || answering);
   return (
-    <Dialog wide bare title={say('approvalTitle', { tool: detail?.tool ?? '…' })} onClose={onClose}>
+    <Dialog
+      wide
+      bare
+      unsaved={asks && written}
+      title={say('approvalTitle', { tool: detail?.tool ?? '…' })}
+      onClose={onClose}
+    >
       {asks ? (
         <Question
           key={detail.digest}
           approval={detail}
           staleBecause={trouble}
           onAnswering={setAnswering}
+          onWritten={setWritten}
           onAnswered={onClose}
         />
       ) : (
@@ -45,11 +53,13 @@ function Question({
   approval,
   staleBecause,
   onAnswering,
+  onWritten,
   onAnswered,
 }: {
   approval: ApprovalDetail;
   staleBecause: string | null;
   onAnswering: (answering: boolean) => void;
+  onWritten: (written: boolean) => void;
   onAnswered: () => void;
 }): ReactNode {
   const say = useWords();
@@ -91,6 +101,9 @@ function Question({
   const noteSeen = (shown: string) => setSeen((now) => new Set(now).add(shown));
   const deny = () =>
     answer(() => api('deny', { at: { id: approval.id }, body: words.trim() === '' ? {} : { message: words } }));
+  const isWritten = edited !== null || broken || words.trim() !== '';
+  // Before the next key: the dialog has to know when Escape comes.
+  useLayoutEffect(() => onWritten(isWritten), [isWritten, onWritten]);
   const { digest } = edited ?? approval;
   const unseen = digest === null || !seen.has(digest);
   const ready = armed && !busy && !broken && !unseen;

@@ -25,8 +25,11 @@ export function Composer({ session }: { session: string | null }): ReactNode {
   const [trouble, setTrouble] = useState<string | null>(null);
   const [picked, setPicked] = useState<string | undefined>();
   const box = useRef<HTMLTextAreaElement>(null);
-  const found = toolsNamed(text, useStore(tools));
-  const isMessage = text.trim() !== '' && found.length === 0;
+  const known = useStore(tools);
+  const found = toolsNamed(text, known);
+  // Before the tools have come, what begins with `/` may name one: it is not sent to a model by mistake.
+  const mayNameTool = text.startsWith('/') && known.length === 0;
+  const isMessage = text.trim() !== '' && found.length === 0 && !mayNameTool;
 
   async function send(): Promise<void> {
     const message = text.trim();

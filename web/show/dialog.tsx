@@ -1,12 +1,14 @@
 import { X } from 'lucide-react';
-import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { type ReactNode, type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
 import { useWords } from '../words/words.ts';
+import { askBeforeLeaving } from './before-leaving.ts';
 
 /** The browser's own dialog: it keeps the focus inside, closes on Escape and gives the focus back. */
 export function Dialog({
   title,
   wide = false,
   bare = false,
+  unsaved = false,
   onClose,
   children,
 }: {
@@ -14,6 +16,8 @@ export function Dialog({
   wide?: boolean;
   /** It brings its own `DialogBody`, and what stands below it and never scrolls. */
   bare?: boolean;
+  /** Something was written in it that goes with it: the first attempt to close it asks, and so does leaving the page. */
+  unsaved?: boolean;
   onClose: () => void;
   children: ReactNode;
 }): ReactNode {
@@ -25,10 +29,22 @@ export function Dialog({
     shown?.showModal();
     return () => shown?.close();
   }, []);
+  const [asking, setAsking] = useState(false);
+  useEffect(() => {
+    if (!unsaved) setAsking(false);
+    return askBeforeLeaving(() => unsaved);
+  }, [unsaved]);
+  const onCancel = (event: SyntheticEvent) => {
+    if (!unsaved || asking) return;
+    event.preventDefault();
+    setAsking(true);
+  };
+  const close = () => dialog.current?.close();
   return (
     <dialog
       ref={dialog}
       aria-labelledby={titleId}
+      onCancel={onCancel}
       onClose={onClose}
       className={`max-h-[92dvh] w-[calc(100vw-1.5rem)] ${wide ? 'max-w-4xl' : 'max-w-xl'} flex-col rounded-xl border border-line bg-panel p-0 open:flex`}
     >
@@ -40,11 +56,22 @@ export function Dialog({
           type="button"
           className="button plain"
           aria-label={say('close')}
-          onClick={() => dialog.current?.close()}
+          onClick={() => (unsaved ? setAsking(true) : close())}
         >
           <X size={18} aria-hidden />
         </button>
       </div>
+      {unsaved && asking && (
+        <div role="alert" className="flex flex-wrap items-center gap-2 border-line border-b bg-warn-back px-4 py-2">
+          <span className="flex-1">{say('discardWritten')}</span>
+          <button type="button" className="button" onClick={() => setAsking(false)}>
+            {say('keepEditing')}
+          </button>
+          <button type="button" className="button danger" onClick={close}>
+            {say('discard')}
+          </button>
+        </div>
+      )}
       {bare ? children : <DialogBody>{children}</DialogBody>}
     </dialog>
   );

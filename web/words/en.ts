@@ -127,6 +127,7 @@ export const en = {
   unsaved: 'Unsaved changes',
   closeTab: 'Close {name}',
   discardTitle: 'Discard unsaved changes in {name}?',
+  discardWritten: 'Discard what you have written here?',
   discard: 'Discard',
   keepEditing: 'Keep editing',
   changedOnDisk: '{path} was changed on disk by {who} at {time}.',

@@ -127,6 +127,7 @@ export const zh: Words = {
   unsaved: '有未保存的修改',
   closeTab: '关闭 {name}',
   discardTitle: '放弃 {name} 中未保存的修改？',
+  discardWritten: '放弃你在此处填写的内容？',
   discard: '放弃',
   keepEditing: '继续编辑',
   changedOnDisk: '{path} 已被{who}于 {time} 在磁盘上更改。',
