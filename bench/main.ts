@@ -1,12 +1,12 @@
 // `npm run bench [-- NAME] [--json] [--write]`: runs one benchmark or all, and says plainly which goals were missed.
 import { readdirSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { parseArgs } from 'node:util';
 import { build } from '../scripts/build.mjs';
+import { readOptions } from '../scripts/options.ts';
 import type { Benchmark, Measurement } from './benchmark.ts';
 import { writeSection } from './page.ts';
 
-const { values: options, positionals } = parseArgs({
+const { values: options, positionals } = readOptions({
   allowPositionals: true,
   options: { json: { type: 'boolean' }, write: { type: 'boolean' } },
 });

@@ -1,12 +1,12 @@
 // Tries the attack catalogue against the product: `npm run attacks -- [--category X] [--file PATH] [--json]`.
 // Exits with 1 when a case failed; pending and unchecked ones are counted apart.
-import { parseArgs } from 'node:util';
 import { closeBrowser } from '../test/app/browser.ts';
 import { readCatalogue } from '../test/attacks/attack.ts';
 import { runAttacks } from '../test/attacks/harness.ts';
 import { runners } from '../test/attacks/runners.ts';
+import { readOptions } from './options.ts';
 
-const { values } = parseArgs({
+const { values } = readOptions({
   options: { category: { type: 'string' }, file: { type: 'string' }, json: { type: 'boolean', default: false } },
 });
 const own = new URL('../test/attacks/catalogue.jsonl', import.meta.url).pathname;

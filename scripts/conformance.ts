@@ -2,13 +2,13 @@
 // Options: --json; --results FILE reads an earlier vitest JSON report instead of running the tests.
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { type Report, scenarioStatuses } from '../test/conformance/statuses.ts';
 import { build } from './build.mjs';
 import { spawnInMemory } from './in-memory.mjs';
 import { root } from './install.mjs';
+import { readOptions } from './options.ts';
 
-const { values: options } = parseArgs({ options: { json: { type: 'boolean' }, results: { type: 'string' } } });
+const { values: options } = readOptions({ options: { json: { type: 'boolean' }, results: { type: 'string' } } });
 const scenarios = read('test/conformance/scenarios.json');
 const planned: string[] = read('test/conformance/planned.json');
 const { statuses, problems } = scenarioStatuses(scenarios, planned, report());
