@@ -1,4 +1,5 @@
 import type { Message, ResultPart } from '../kernel/message.ts';
+import { withoutHalfPair } from '../kernel/truncate.ts';
 
 /** A message with its place in the log, as far as it is still sent. */
 export interface Held {
@@ -119,7 +120,7 @@ function isLarge({ text }: ResultPart): boolean {
 async function replaced(result: ResultPart, keep: Keep): Promise<ResultPart> {
   const handle = await keep(result.text);
   const where = handle === null ? 'call the tool again if you need it' : `it is kept as artifact ${handle}`;
-  const text = `${result.text.slice(0, SHOWN)}\n[… the rest of this old output was left out to make room; ${where}]`;
+  const text = `${result.text.slice(0, withoutHalfPair(result.text, SHOWN))}\n[… the rest of this old output was left out to make room; ${where}]`;
   return { ...result, text };
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { withoutHalfPair } from '../kernel/truncate.ts';
 import type { Files } from '../kernel/workspace.ts';
 
 /** What a workspace says about itself. It is somebody's text: guidance for the model, and nothing that gives rights. */
@@ -25,7 +26,9 @@ async function instructionsIn(files: Pick<Files, 'readText'>): Promise<ProjectNo
     if (!read.ok || read.value.text.trim() === '') continue;
     const { text: whole, version } = read.value;
     const cut = whole.length > MOST_CHARACTERS;
-    const text = cut ? `${whole.slice(0, MOST_CHARACTERS)}\n[The rest is left out; read ${path} for it.]` : whole;
+    const text = cut
+      ? `${whole.slice(0, withoutHalfPair(whole, MOST_CHARACTERS))}\n[The rest is left out; read ${path} for it.]`
+      : whole;
     // Of the text and so not of our choosing, yet no text contains its own hash.
     return { path, text, secret: createHash('sha256').update(`${path}:${version}`).digest('hex').slice(0, 10) };
   }

@@ -144,13 +144,16 @@ function messageIn(event: StoredEvent): Message | undefined {
   return { role: 'user', text, from: role === 'user' ? 'person' : 'runtime' };
 }
 
-/** Calls of a turn that the record hides something of are marked: what stands there is not what the model wrote. */
+/**
+ * Calls of a turn that the record hides something of are marked: what stands there is not what the model wrote. Thinking
+ * of which that holds is left out, for its signature no longer fits.
+ */
 function asRead(event: StoredEvent): StoredEvent {
   if (event.type !== 'message.added' || event.data.turn === undefined) return event;
   const { turn } = event.data;
-  const parts = turn.parts.map((part) =>
-    part.type === 'call' && wasHidden(part.args) ? ({ ...part, isIncomplete: true } as const) : part,
-  );
+  const parts = turn.parts
+    .filter((part) => part.type !== 'thinking' || !part.isIncomplete)
+    .map((part) => (part.type === 'call' && wasHidden(part.args) ? ({ ...part, isIncomplete: true } as const) : part));
   return { ...event, data: { ...event.data, turn: { ...turn, parts } } };
 }
 

@@ -64,7 +64,7 @@ const hang = defineTool({
   run: (_, { signal }) => delay(60_000, ok('late'), { signal }),
 });
 
-async function run(turns: readonly RawReply[], budget?: Budget) {
+async function run(turns: readonly RawReply[], budget?: Budget, asked: readonly string[] = ['Go']) {
   replies = turns;
   first = server.requests.length;
   ran.length = 0;
@@ -72,7 +72,8 @@ async function run(turns: readonly RawReply[], budget?: Budget) {
   const { executor, context } = createToolwright({ tools: [note, hang], store });
   const model = anthropicModel({ model: 'm', baseUrl: server.url, maxTokens: 100, window: 100_000, retryDelayMs: 1 });
   const agent = createAgent({ model, executor, store, context, ...(budget && { budget }) });
-  const outcome = await agent.run('s1', 'Go');
+  let outcome = await agent.run('s1', asked[0] ?? '');
+  for (const more of asked.slice(1)) outcome = await agent.run('s1', more);
   const sent = server.requests.slice(first);
   expect(sent.flatMap(({ path, body }) => historyProblems(path, body))).toEqual([]);
   if (!outcome.ok) throw new Error(outcome.error.message);
@@ -112,6 +113,27 @@ test('a paused turn is sent back as it is, and goes on', async () => {
     ],
   });
 });
+
+test.each(['max_tokens', 'end_turn'])(
+  'a turn of thinking alone that stops with %s is not sent back',
+  async (reason) => {
+    const thought = {
+      start: { type: 'thinking', thinking: 'Hm.', signature: 'abc' },
+      delta: { type: 'thinking_delta', thinking: '' },
+    };
+    const hidden = {
+      start: { type: 'redacted_thinking', data: 'xyz' },
+      delta: { type: 'thinking_delta', thinking: '' },
+    };
+    for (const blocks of [[thought], [thought, hidden], [thought, text(' ')]]) {
+      const outcome = await run([said(reason, ...blocks)], undefined, ['Go', 'And now?']);
+      expect(outcome).toMatchObject({ reason: 'done', text: 'Done.' });
+      expect(JSON.stringify(outcome.sent)).not.toContain('Hm.');
+    }
+    const followed = await run([said('end_turn', thought, text('Words.'))], undefined, ['Go', 'And now?']);
+    expect(JSON.stringify(followed.sent)).toContain('Hm.');
+  },
+);
 
 test.each(['max_tokens', 'model_context_window_exceeded'])(
   'after %s the model is told to go on, and a call that was cut off is not made',

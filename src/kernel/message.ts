@@ -36,6 +36,8 @@ export interface ThinkingPart {
   readonly text: string;
   readonly wire: string;
   readonly block: unknown;
+  /** As a record has it that hides some of the block: nobody takes that back. */
+  readonly isIncomplete?: true;
 }
 
 export interface CallPart {

@@ -51,7 +51,7 @@ function startOfTail(text: string, from: number): number {
 }
 
 /** The index, or the one before it where the index would part a pair. */
-function withoutHalfPair(text: string, index: number): number {
+export function withoutHalfPair(text: string, index: number): number {
   const before = text.charCodeAt(index - 1);
   return before >= 0xd800 && before <= 0xdbff ? index - 1 : index;
 }

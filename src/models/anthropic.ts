@@ -5,6 +5,7 @@ import { countOf, type Fields, fieldsOf } from './fields.ts';
 import type { Heard, Model, ModelRequest, OfferedTool } from './model.ts';
 import type { ModelOptions } from './model-options.ts';
 import { openAnthropicSdk } from './sdk.ts';
+import { lawfulId } from './sendable.ts';
 import { type Trouble, trouble, troubleOfEvent } from './trouble.ts';
 import { type Wire, wireModel } from './wire-model.ts';
 
@@ -78,15 +79,26 @@ function toBlocks(message: Message): object[] {
   if (message.role === 'results')
     return message.results.map(({ id, text, isError }) => ({
       type: 'tool_result',
-      tool_use_id: id,
+      tool_use_id: lawfulId(id),
       content: text,
       ...(isError && { is_error: true }),
     }));
-  return message.parts.flatMap((part) => {
+  const parts = message.stop.reason === 'paused' ? message.parts : withoutLastThoughts(message.parts);
+  return parts.flatMap((part) => {
     if (part.type === 'text') return toText(part.text);
-    if (part.type === 'call') return [{ type: 'tool_use', id: part.id, name: part.name, input: part.args }];
+    if (part.type === 'call') return [{ type: 'tool_use', id: lawfulId(part.id), name: part.name, input: part.args }];
     return part.wire === WIRE ? [part.block as object] : [];
   });
+}
+
+/** The API refuses a turn that ends with thinking, such as one that was cut off there. What its own tools did stays. */
+function withoutLastThoughts(parts: readonly MessagePart[]): readonly MessagePart[] {
+  return parts.slice(0, parts.findLastIndex((part) => !isThought(part)) + 1);
+}
+
+function isThought(part: MessagePart): boolean {
+  if (part.type === 'text') return part.text.trim() === '';
+  return part.type === 'thinking' && ['thinking', 'redacted_thinking'].includes(String(fieldsOf(part.block).type));
 }
 
 /** The API refuses a text of nothing but white space. */

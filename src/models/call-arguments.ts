@@ -1,6 +1,7 @@
 import { isPlainObject } from '../kernel/check-arguments.ts';
 import { messageOf } from '../kernel/error.ts';
 import type { CallPart } from '../kernel/message.ts';
+import { withoutHalfPair } from '../kernel/truncate.ts';
 import { repeatedKey } from './repeated-key.ts';
 
 /** More than any tool takes: a file to write is the largest. */
@@ -57,5 +58,5 @@ function broken(id: string, name: string, problem: string): CallPart {
 }
 
 function quoted(text: string): string {
-  return text === '' ? '' : `They began: ${text.slice(0, SHOWN)}`;
+  return text === '' ? '' : `They began: ${text.slice(0, withoutHalfPair(text, SHOWN))}`;
 }

@@ -4,6 +4,7 @@ import type { TurnReader, WholeTurn } from './endpoint.ts';
 import { countOf, type Fields, fieldsOf } from './fields.ts';
 import type { Heard, Model, ModelRequest } from './model.ts';
 import type { ModelOptions } from './model-options.ts';
+import { lawfulId } from './sendable.ts';
 import { type Trouble, troubleOfEvent } from './trouble.ts';
 import { OPENAI, type Wire, wireModel } from './wire-model.ts';
 
@@ -48,12 +49,16 @@ function toBody({ model, maxTokens, extra }: ModelOptions, { system, tools, mess
 function toItems(message: Message): object[] {
   if (message.role === 'user') return [{ role: 'user', content: [{ type: 'input_text', text: message.text }] }];
   if (message.role === 'results')
-    return message.results.map(({ id, text }) => ({ type: 'function_call_output', call_id: id, output: text }));
+    return message.results.map(({ id, text }) => ({
+      type: 'function_call_output',
+      call_id: lawfulId(id),
+      output: text,
+    }));
   return message.parts.flatMap((part): object[] => {
     if (part.type === 'text') return [{ role: 'assistant', content: [{ type: 'output_text', text: part.text }] }];
     if (part.type === 'thinking') return part.wire === WIRE ? [part.block as object] : [];
     const { id, name, args } = part;
-    return [{ type: 'function_call', call_id: id, name, arguments: JSON.stringify(args) }];
+    return [{ type: 'function_call', call_id: lawfulId(id), name, arguments: JSON.stringify(args) }];
   });
 }
 

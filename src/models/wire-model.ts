@@ -3,6 +3,7 @@ import { type EndpointOptions, streamTurn, type TurnReader } from './endpoint.ts
 import type { Heard, Model, ModelRequest } from './model.ts';
 import type { ModelOptions } from './model-options.ts';
 import { type OpenSdk, openOpenaiSdk } from './sdk.ts';
+import { sendable } from './sendable.ts';
 
 /** What one wire format is: where it is asked, in which words, and how its answer is read. The rest is the same for all. */
 export interface Wire {
@@ -31,7 +32,7 @@ export function wireModel(wire: Wire, options: ModelOptions): Model {
     ...(price && { price }),
     async turn(request, turnOptions = {}) {
       const createReader = () => wire.createReader(who, (heard) => turnOptions.onHeard?.(heard));
-      const turn = await streamTurn(endpoint, wire.toBody(options, request), createReader, turnOptions);
+      const turn = await streamTurn(endpoint, wire.toBody(options, sendable(request)), createReader, turnOptions);
       return turn.ok ? ok({ role: 'assistant', model, ...turn.value }) : turn;
     },
   };

@@ -10,6 +10,8 @@ export interface SecretHider {
   hideArgs<T>(args: T): T;
   /** How much of a text can be hidden well before more of it comes: what follows may be the beginning of a secret. */
   certain(text: string): number;
+  /** As `hide`, but only of values we were told of: in what is encrypted, a shape is chance. */
+  hideKnown(text: string): string;
   /** One more value to hide from now on. */
   learn(value: string): void;
 }
@@ -68,6 +70,7 @@ export function createHider(known: readonly string[] = []): SecretHider {
       if (shown === args && typeof args === 'object') cleanArgs = args;
       return shown;
     },
+    hideKnown: (text) => kept.reduce((now, value) => now.replaceAll(value, HIDDEN), text),
     certain(text) {
       let length = secretBegins(text, kept);
       for (const { 0: found, index } of text.matchAll(all)) {

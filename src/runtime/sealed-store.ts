@@ -6,6 +6,7 @@ import type { Ledger } from '../kernel/ledger.ts';
 import type { CallQuery, Page, Store, Vault } from '../kernel/ports.ts';
 import { isPromise, type MaybePromise } from '../kernel/result.ts';
 import { type SecretHider, wasHidden } from './hide-secrets.ts';
+import { withThoughts } from './sealed-thoughts.ts';
 
 /**
  * What the vault keeps of a call while it is needed: what runs, what a person is asked, by the question's id, and what
@@ -26,7 +27,11 @@ const sealed = new WeakSet<object>();
  * of them (to be shown to a person, to be taken over) is in the vault until the call has ended, and is put back into what
  * is read here. Digests are made before, so they are of the true arguments.
  */
-export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: SecretHider, vault: Vault): S {
+export function sealStore<S extends Store>(
+  store: S,
+  { hide, hideArgs, hideKnown, holds }: SecretHider,
+  vault: Vault,
+): S {
   if (sealed.has(store)) return store;
   const ledger = store as unknown as Partial<Ledger>;
   /** Of this process. */
@@ -143,7 +148,8 @@ export function sealStore<S extends Store>(store: S, { hide, hideArgs, holds }: 
     }
     if (event.type === 'approval.decided' && event.data.args !== undefined)
       keep(event.callId, { edited: { [event.data.digest ?? '']: event.data.args } });
-    return { ...event, data: { ...hide(data), ...pick({ args }) } };
+    const shown = { ...event, data: { ...hide(data), ...pick({ args }) } };
+    return withThoughts(shown, event, hideKnown);
   }
 
   /** A turn names the arguments of its calls once more. */

@@ -51,12 +51,6 @@ describe('cut', () => {
   });
 });
 
-declare global {
-  interface String {
-    isWellFormed(): boolean;
-  }
-}
-
 describe('output beyond the limit', () => {
   const lines = Array.from({ length: 5000 }, (_, index) => `row ${index}`).join('\n');
   const talk = defineTool({ name: 'talk', description: 'T', input: z.object({}), run: () => ok(lines) });

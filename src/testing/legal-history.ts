@@ -1,15 +1,30 @@
 /**
  * What is wrong with the conversation in a request, by the rules the providers document. A mock that accepts anything
- * would hide it. Only the order and the pairing are checked; whether the words are good is another matter.
+ * would hide it. The order, the pairing, the names and the characters are checked; whether the words are good is another
+ * matter.
  */
 export function historyProblems(path: string, body: unknown): string[] {
   const fields = body as Fields;
-  if (path.endsWith('/messages')) return anthropicProblems(fields);
-  if (path.endsWith('/chat/completions')) return chatProblems(fields);
-  return responsesProblems(fields);
+  const halves = halfCharacters(body);
+  if (path.endsWith('/messages')) return [...anthropicProblems(fields), ...halves];
+  if (path.endsWith('/chat/completions')) return [...chatProblems(fields), ...halves];
+  return [...responsesProblems(fields), ...halves];
 }
 
 type Fields = Record<string, unknown>;
+
+const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+
+function halfCharacters(value: unknown): string[] {
+  if (typeof value === 'string') return value.isWellFormed() ? [] : [`half a character in ${JSON.stringify(value)}`];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => [...halfCharacters(key), ...halfCharacters(inner)]);
+}
+
+/** Arguments as a text: an object as JSON, of whole characters. */
+function argumentProblems(text: string): string[] {
+  return halfCharacters(JSON.parse(text));
+}
 
 function anthropicProblems({ messages }: Fields): string[] {
   const problems: string[] = [];
@@ -32,7 +47,9 @@ function anthropicProblems({ messages }: Fields): string[] {
       continue;
     }
     const calls = blocks.filter(({ type }) => type === 'tool_use');
-    for (const { id, input } of calls) {
+    for (const { id, name, input } of calls) {
+      if (!NAME.test(String(id))) say(`the id ${id} is not allowed`);
+      if (!NAME.test(String(name))) say(`the name ${name} is not allowed`);
       if (ids.has(String(id)) || id === '') say(`the id ${id} is not unique`);
       ids.add(String(id));
       if (typeof input !== 'object' || input === null || Array.isArray(input)) say(`the input of ${id} is no object`);
@@ -42,6 +59,8 @@ function anthropicProblems({ messages }: Fields): string[] {
       say('thinking after a call');
     for (const block of blocks)
       if (block.type === 'thinking' && !block.signature) say('thinking without its signature');
+    const [last] = blocks.slice(-1);
+    if (/thinking$/.test(String(last?.type)) && at < turns.length - 1) say('the final block cannot be thinking');
     open = calls.map(({ id }) => String(id));
   }
   return problems;
@@ -59,11 +78,12 @@ function chatProblems({ messages }: Fields): string[] {
       continue;
     }
     if (open.length > 0) say(`results of ${open.join()} are missing`);
-    const calls = (message.tool_calls ?? []) as { id: string; function: { arguments: string } }[];
+    const calls = (message.tool_calls ?? []) as { id: string; function: { name: string; arguments: string } }[];
     for (const { id, function: named } of calls) {
       if (ids.has(id) || id === '') say(`the id ${id} is not unique`);
       ids.add(id);
-      JSON.parse(named.arguments);
+      if (!NAME.test(named.name)) say(`the name ${named.name} is not allowed`);
+      for (const problem of argumentProblems(named.arguments)) say(problem);
     }
     open = calls.map(({ id }) => id);
   }
@@ -82,7 +102,9 @@ function responsesProblems({ input }: Fields): string[] {
     if (item.type === 'function_call') {
       if (ids.has(id)) say(`the id ${id} is not unique`);
       if (answering && open.size > 0) say(`outputs of ${[...open].join()} are missing`);
-      JSON.parse(String(item.arguments));
+      if (!NAME.test(String(item.name))) say(`the name ${item.name} is not allowed`);
+      if (id.length > 64) say(`the id ${id} is too long`);
+      for (const problem of argumentProblems(String(item.arguments))) say(problem);
       ids.add(id);
       open.add(id);
       answering = false;

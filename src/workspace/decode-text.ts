@@ -64,15 +64,10 @@ export function decodeAs(bytes: Buffer, encoding: string): string {
 export function encodeText(text: string, { encoding, bom }: TextForm): Result<Buffer> {
   const bytes = encoding === 'utf-8' ? Buffer.from(text, 'utf8') : iconv().encode(text, encoding);
   // UTF-8 has no way to write half a character, and one for everything else.
-  const isWhole = encoding === 'utf-8' ? isWellFormed(text) : decodeAs(bytes, encoding) === text;
+  const isWhole = encoding === 'utf-8' ? text.isWellFormed() : decodeAs(bytes, encoding) === text;
   if (!isWhole) return unrepresentable(text, encoding);
   const mark = bom ? BOMS.find(([name]) => name === encoding)?.[1] : undefined;
   return ok(mark === undefined ? bytes : Buffer.concat([Buffer.from(mark), bytes]));
-}
-
-/** In every Node that runs this, and not yet in the library that TypeScript is told of. */
-function isWellFormed(text: string): boolean {
-  return (text as string & { isWellFormed(): boolean }).isWellFormed();
 }
 
 function decodeMarked(bytes: Buffer, encoding: string, length: number): Result<Decoded> {

@@ -1,3 +1,4 @@
+import { withoutHalfPair } from '../kernel/truncate.ts';
 import type { GrepLine } from '../kernel/workspace.ts';
 import { withoutDot } from './search-scope.ts';
 
@@ -60,7 +61,7 @@ function textOf({ text, bytes }: Text, decode: (bytes: Buffer) => string): strin
 function around(text: string, start: number): string {
   if (text.length <= MAX_LINE_CHARS) return text;
   const at = Buffer.from(text).subarray(0, start).toString('utf8').length;
-  const from = Math.max(0, Math.min(at - 100, text.length - MAX_LINE_CHARS));
-  const to = from + MAX_LINE_CHARS;
+  const from = withoutHalfPair(text, Math.max(0, Math.min(at - 100, text.length - MAX_LINE_CHARS)));
+  const to = withoutHalfPair(text, from + MAX_LINE_CHARS);
   return `${from > 0 ? '…' : ''}${text.slice(from, to)}${to < text.length ? '…' : ''}`;
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ToolCategory } from '../../kernel/category.ts';
 import { fail, ok } from '../../kernel/result.ts';
 import { defineTool } from '../../kernel/tool.ts';
+import { withoutHalfPair } from '../../kernel/truncate.ts';
 
 const DEFAULT_LINES = 400;
 const LONGEST_LINE = 2000;
@@ -48,10 +49,17 @@ export const readOutput = defineTool({
 });
 
 function wrapped(text: string, width: number): string[] {
-  return text.split('\n').flatMap((line) => {
-    if (line.length <= width) return [line];
-    return Array.from({ length: Math.ceil(line.length / width) }, (_, at) => line.slice(at * width, (at + 1) * width));
-  });
+  return text.split('\n').flatMap((line) => (line.length <= width ? [line] : piecesOf(line, width)));
+}
+
+function piecesOf(line: string, width: number): string[] {
+  const pieces: string[] = [];
+  for (let from = 0, to = 0; from < line.length; from = to) {
+    // A character of two parts is wider than one.
+    to = Math.max(from + 1, withoutHalfPair(line, from + width));
+    pieces.push(line.slice(from, to));
+  }
+  return pieces;
 }
 
 /** As many as can be read at once, so that this output is not cut in its turn. */
