@@ -201,6 +201,15 @@ describe.each([
     expect(await text(ws, 'glob', { pattern: '*.log' })).toContain('No files found.');
   });
 
+  test('a long line is cut between characters', async () => {
+    await using ws = await prepared(sandbox);
+    for (const front of ['', 'x']) {
+      writeFileSync(ws.file('chat.txt'), `${front}${'😀'.repeat(400)}${front}needle${'😀'.repeat(400)}\n`);
+      const shown = await text(ws, 'grep', { pattern: 'needle' });
+      expect(shown).toMatch(/…(😀)+x?needle(😀)+…/u);
+    }
+  });
+
   test('a line is shown as the file is encoded', async () => {
     await using ws = await prepared(sandbox);
     writeFileSync(ws.file('gbk.txt'), iconv.encode('// 中文注释，这是一个测试 def foo\n'.repeat(5), 'gbk'));
