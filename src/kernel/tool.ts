@@ -47,6 +47,8 @@ export interface Tool<I = unknown, O = unknown> {
   readonly description: string;
   readonly category: ToolCategory;
   readonly effect: Effect;
+  /** What identifies its definition where that can change between calls: part of what a yes is bound to. */
+  readonly version?: string;
   readonly input: InputSchema<I>;
   /** What the pattern of a rule about it means: `bash(npm test *)`, `read_file(docs/**)`. Left out: it depends. */
   readonly patterns?: RulePatterns;
@@ -107,7 +109,10 @@ type Definition<I extends z.ZodType, O extends z.ZodType> = {
   render?(value: z.input<O>): string;
   view?(value: z.input<O>): readonly ViewBlock[];
   attachments?(value: z.input<O>, metadata: Metadata): readonly Attachment[];
-} & Pick<Tool<z.output<I>, z.input<O>>, 'access' | 'approval' | 'preview' | 'draft' | 'seconds' | 'patterns'>;
+} & Pick<
+  Tool<z.output<I>, z.input<O>>,
+  'access' | 'approval' | 'preview' | 'draft' | 'seconds' | 'patterns' | 'version'
+>;
 
 /**
  * Tests have seen that the schemas of our own tools can be offered to a model, and the command line has no others made

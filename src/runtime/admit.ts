@@ -91,20 +91,21 @@ async function admitEarlier(
 }
 
 /** Whether what was decided about a call may not hold any more, now that its turn has come. */
-export function isStale(rt: Runtime, call: CallScope, { agreed }: Admitted): boolean {
-  return agreed !== undefined || call.judgedAfter !== rt.locks.changes;
+export function isStale(rt: Runtime, call: CallScope, { agreed, tool }: Admitted): boolean {
+  if (agreed !== undefined || call.judgedAfter !== rt.locks.changes) return true;
+  return tool.version !== undefined && isRedefined(tool, findAgain(rt, call));
 }
 
 /**
- * Judges it again: rules, switches and files may have changed since. Gives the same back where it still may run. What a
- * person agreed to does not run when it is not that any more; what nobody was asked about may have to be asked about now,
- * and after that it has to wait its turn again.
+ * Judges it again: rules, switches, files and the tool itself may have changed since. Gives the same back where it still
+ * may run. What a person agreed to does not run when it is not that any more; what nobody was asked about may have to be
+ * asked about now, and after that it has to wait its turn again.
  */
 export async function confirm(rt: Runtime, call: CallScope, admitted: Admitted): Promise<Admitted | Ending> {
   const { tool, input, agreed } = admitted;
-  const asked = call.request.tool;
-  const found = typeof asked === 'string' ? rt.find(asked) : undefined;
+  const found = findAgain(rt, call);
   if (found?.ok === false) return unknown(found);
+  if (isRedefined(tool, found)) return changedSince(tool);
   const now = await judge(rt, call, tool, input);
   if (now.kind === 'ending') return now;
   if (now.verdict.verdict === 'deny') return refused(now.verdict);
@@ -115,6 +116,15 @@ export async function confirm(rt: Runtime, call: CallScope, admitted: Admitted):
   if (now.verdict.verdict === 'allow' || isBoundToFail(admitted.access, now.access)) return admitted;
   if (call.ticket !== undefined) rt.locks.release(call.ticket);
   return ask(rt, call, tool, now);
+}
+
+/** Undefined for a tool that was given as itself, not by its name. */
+function findAgain(rt: Runtime, { request: { tool } }: CallScope): Result<Tool> | undefined {
+  return typeof tool === 'string' ? rt.find(tool) : undefined;
+}
+
+function isRedefined({ version }: Tool, found: Result<Tool> | undefined): boolean {
+  return found?.ok === true && found.value.version !== version;
 }
 
 /** A file that was to be new and is there by now is refused by the write itself: nobody is asked about what cannot happen. */

@@ -218,6 +218,27 @@ describe('approval', () => {
     expect(asked[0]?.digest).toBe(asked[1]?.digest);
     expect(asked[2]?.digest).not.toBe(asked[0]?.digest);
   });
+
+  test('the version of a tool is part of the digest; without one it is what it always was', async () => {
+    const { asked, ask } = answering({ approved: false });
+    const tool = (version?: string) =>
+      defineTool({
+        name: 'do',
+        description: 'Does it',
+        ...(version !== undefined && { version }),
+        input: z.object({ x: z.number() }),
+        approval: () => 'It matters.',
+        run: () => ok('done'),
+      });
+    for (const version of [undefined, '1', '2', '1']) {
+      const options = { tools: [tool(version)], approver: ask, sessionId: 's1', workingDir: '/w' };
+      await createToolwright(options).call('do', { x: 1 });
+    }
+    const [none, one, two, again] = asked.map(({ digest }) => digest);
+    expect(none).toBe('32fa71a60337547baa9eb920a35ed61e538113d8336b251a3c6a121cf92ad25d');
+    expect(again).toBe(one);
+    expect(new Set([none, one, two]).size).toBe(3);
+  });
 });
 
 describe('policy', () => {

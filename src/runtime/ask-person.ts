@@ -102,10 +102,10 @@ export function tellChanges(call: CallScope, changed: readonly string[] = []): v
   call.warnings.push(`The person who approved this changed ${changed.join(', ')} before it ran.`);
 }
 
-/** What ran is what was shown, or it does not run. */
+/** What runs is what was shown, or what a rule allowed; or it does not run. */
 export function changedSince({ name }: Tool): Ending {
   const next = 'Look at it again, then ask again.';
-  return denied(`What ${name} would touch has changed since a person agreed to it, so it did not run. ${next}`);
+  return denied(`${name}, or what it would touch, has changed since it was agreed to, so it did not run. ${next}`);
 }
 
 /** An answer other than yes that came before the process that asked ended. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 
-/** What a yes is bound to beside the tool and its arguments. */
+/** What a yes is bound to beside the tool's name and its arguments. */
 export interface Bound {
+  readonly version?: string | undefined;
   readonly session: string;
   readonly workspace: string;
   /** Names and fingerprints of what the call would touch. */
@@ -9,9 +10,11 @@ export interface Bound {
 }
 
 /** One hash for a tool, its arguments and their surroundings, whatever the order of keys: what is approved is what runs. */
-export function digestOf(tool: string, args: unknown, { session, workspace, seen }: Bound): string {
+export function digestOf(tool: string, args: unknown, { version, session, workspace, seen }: Bound): string {
+  // Without a version it is what it was before there were any: questions wait over an upgrade.
+  const definition = version === undefined ? [] : [version];
   return createHash('sha256')
-    .update(JSON.stringify([tool, canonical(args), session, workspace, canonical(seen)]))
+    .update(JSON.stringify([tool, canonical(args), session, workspace, canonical(seen), ...definition]))
     .digest('hex');
 }
 

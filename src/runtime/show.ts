@@ -37,7 +37,8 @@ export async function bind(
   call.stage = 'policy';
   const seen = rt.witness === undefined ? {} : await call.bounded(rt.witness(access, call.context));
   const { session } = call;
-  return { seen, digest: digestOf(tool.name, call.args, { session, workspace: call.context.workingDir, seen }) };
+  const bound = { version: tool.version, session, workspace: call.context.workingDir, seen };
+  return { seen, digest: digestOf(tool.name, call.args, bound) };
 }
 
 /** A preview that fails hides nothing: the arguments are shown as well. */

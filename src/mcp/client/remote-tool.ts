@@ -29,12 +29,13 @@ export function remoteTool(listed: ListedTool, { server, pins, toInput }: Remote
     description: describe(server.name, listed),
     category: ToolCategory.MCP,
     effect: 'once',
+    version: fingerprint,
     input: toInput(inputJson),
     ...(structured && { outputJson: schemaToShow(listed.outputSchema) }),
     summary: () => `${shownName} of the MCP server ${server.name}`,
     approval: () => changeSince(pins.known(server.name)?.get(listed.name)),
     async run(input, ctx) {
-      // Whoever let it run has seen it as it is now.
+      // Nobody but a person lets one run that is not as it was, and their yes is bound to this version.
       if (pins.known(server.name)?.get(listed.name) !== fingerprint) {
         pins.keep(server.name, [[listed.name, fingerprint]]);
       }
