@@ -142,6 +142,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     ledger,
     recorded,
     blobs,
+    hideSecrets: (text) => hider.hide(text),
     live,
     log,
     workspaces: new Map([...apps].map(([id, app]) => [id, toBackend(id, app)])),

@@ -74,6 +74,8 @@ export interface Backend {
   /** What the records say, secrets hidden: for whoever looks. Questions are put by the ledger, with what will run. */
   readonly recorded: Pick<Ledger, 'call' | 'approval' | 'approvals'>;
   readonly blobs: BlobStore;
+  /** A text as a record would have it. */
+  hideSecrets(text: string): string;
   /** At least one; the first is the default. */
   readonly workspaces: ReadonlyMap<string, WorkspaceBackend>;
   readonly answers: Answers;

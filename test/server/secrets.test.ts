@@ -1,8 +1,11 @@
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { z } from 'zod';
 import type { App } from '../../src/app/open-app.ts';
 import { saveRule } from '../../src/app/rules.ts';
+import { ok } from '../../src/kernel/result.ts';
+import { defineTool } from '../../src/kernel/tool.ts';
 import { TestServer } from './test-server.ts';
 
 const TOKEN = `ghp_${'a1B2'.repeat(9)}`;
@@ -77,6 +80,27 @@ test('edited arguments run as they were written, and a caller who waits gets wha
   const { body } = await server.post('/v1/calls', { tool: 'bash', args: { command: 'cat a.txt' } });
   expect(body.outcome.text).toContain(TOKEN);
   expect(await log()).not.toContain(TOKEN);
+});
+
+test('the whole of a long output hides what its record hides, and is kept as it was for the agent', async () => {
+  const text = `${'line\n'.repeat(15_000)}${TOKEN}\n${'line\n'.repeat(15_000)}`;
+  const print = defineTool({
+    name: 'print',
+    description: 'Prints a long text.',
+    input: z.object({}),
+    access: () => [],
+    run: () => ok(text),
+  });
+  for (const { registry } of server.host.apps.values()) registry.register(print);
+  const { body: call } = await server.post('/v1/calls', { tool: 'print' });
+  const { artifact } = call.outcome;
+  for (const role of ['viewer', 'admin'] as const) {
+    const { body } = await server.get(`/v1/calls/${call.id}/output`, await server.tokenFor(role, role));
+    expect(body.text).toContain('line\n[redacted]\nline');
+    expect(body.text).not.toContain(TOKEN);
+  }
+  const read = { tool: 'read_output', args: { artifact, offset: 15_001, limit: 1 } };
+  expect((await server.post('/v1/calls', read)).body.outcome.text).toContain(TOKEN);
 });
 
 test('a call whose secret is not here any more is not taken over', async () => {

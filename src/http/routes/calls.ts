@@ -71,7 +71,9 @@ export function callRoutes(backend: Backend): CallHandlers {
       if (outcome === null) return refuse('NOT_FOUND', 'The call has not ended, so it has no output yet.');
       if (outcome.artifact === undefined) return json({ text: outcome.text });
       const kept = await blobs.get(outcome.artifact);
-      return kept.ok ? json({ text: Buffer.from(kept.value).toString('utf8') }) : failureResponse(kept.error);
+      if (!kept.ok) return failureResponse(kept.error);
+      // It is kept as it was, for the agent to go on with.
+      return json({ text: backend.hideSecrets(Buffer.from(kept.value).toString('utf8')) });
     },
 
     async cancelCall({ params, who }) {
