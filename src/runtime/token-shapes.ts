@@ -1,13 +1,21 @@
 /** A dash is part of a token and may stand before one too: with few of them no text is read again from each of many. */
 const FEW_DASHES = '{0,16}';
-export const JWT = String.raw`\beyJ(?=[A-Za-z0-9_-]{8})(?:\w*-)${FEW_DASHES}\w*\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`;
+
+/**
+ * What decides is optional in a look-ahead that ends at its first try, so nothing is read twice from one place. Then
+ * `(?!\k<name>)` asks for it: what was not found is empty, which stands everywhere, and what was found stands further on.
+ */
+const HAS_DIGIT = String.raw`(?=[-_](?:[A-Za-z_]*-)${FEW_DASHES}[A-Za-z_]*(?<digit>\d)?)(?!\k<digit>)`;
+const HAS_DOTS = String.raw`(?=(?:\w*-)${FEW_DASHES}\w*(?:\.[\w-]{8,}(?<dot>\.)?)?)(?!\k<dot>)`;
+
+export const JWT = String.raw`\beyJ(?=[\w-]{8})${HAS_DOTS}[\w-]+\.[\w-]+\.[\w-]*`;
 
 /** Shapes of tokens. Words alone are none: `pk_user_accounts` is a name, so letters without a digit are left alone. */
 export const TOKENS = [
   // Somebody's own text that looks like a hidden one is kept in the vault as well, so that it is not taken for lost.
   String.raw`\[redacted\]`,
   String.raw`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`,
-  String.raw`\b(?:sk|pk|rk)[-_](?=(?:[A-Za-z_]*-)${FEW_DASHES}[A-Za-z_]*\d)[A-Za-z0-9_-]{16,}`,
+  String.raw`\b(?:sk|pk|rk)${HAS_DIGIT}[-_][A-Za-z0-9_-]{16,}`,
   String.raw`\bgh[pousr]_[A-Za-z0-9]{20,}`,
   String.raw`\bgithub_pat_[A-Za-z0-9_]{20,}`,
   String.raw`\bglpat-[A-Za-z0-9_-]{16,}`,
