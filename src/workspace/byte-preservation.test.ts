@@ -69,3 +69,19 @@ test('random bytes are never changed by reading, and either edited exactly or re
     { numRuns: 300, seed: 11 },
   );
 }, 60_000);
+
+test.each(['utf-8', 'utf-16le', 'utf-16be'])(
+  'of two byte order marks in %s both stay, whichever tool changes the file',
+  async (encoding) => {
+    const bytes = (text: string) => iconv.encode(`\ufeff\ufeff${text}`, encoding);
+    await using ws = await tempWorkspace({ files: { f: bytes('one\ntwo\n') } });
+    await ws.call('edit_file', { path: 'f', edits: [{ old: 'two', new: 'three' }] });
+    expect(readFileSync(ws.file('f'))).toEqual(bytes('one\nthree\n'));
+    const patch = (file: string, lines: string) =>
+      ws.call('apply_patch', { patch: `*** Begin Patch\n*** Update File: ${file}\n@@\n${lines}\n*** End Patch\n` });
+    await patch('f\n*** Move to: g', '-three\n+four');
+    expect(readFileSync(ws.file('g'))).toEqual(bytes('one\nfour\n'));
+    await patch('g', '-four\n+five');
+    expect(readFileSync(ws.file('g'))).toEqual(bytes('one\nfive\n'));
+  },
+);

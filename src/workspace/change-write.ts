@@ -169,7 +169,9 @@ function contentOf({ content }: Write, now: Current | null): Result<Content> {
   const kept = content.form === undefined && old !== null ? keepLineEndings(old.text, content.text) : null;
   const text = kept?.text ?? content.text;
   const form = content.form ?? old ?? { encoding: 'utf-8', bom: false };
-  const bytes = encodeText(form.bom ? text.replace(/^\ufeff/, '') : text, form);
+  // Read together with its form, a text has no mark of its own: one at its beginning is another, and the file's.
+  const isMarked = content.form === undefined && form.bom;
+  const bytes = encodeText(isMarked ? text.replace(/^\ufeff/, '') : text, form);
   if (!bytes.ok) return bytes;
   const note = [kept?.note, form.encoding === 'utf-8' ? null : `written as ${form.encoding}`]
     .filter(Boolean)
