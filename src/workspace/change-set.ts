@@ -10,6 +10,9 @@ export interface Image {
   readonly digest: string | null;
   readonly size: number;
   readonly mode: number;
+  /** Older journals lack both. */
+  readonly uid?: number;
+  readonly gid?: number;
 }
 
 /** One change as the journal keeps it. Paths are real places relative to the workspace. */

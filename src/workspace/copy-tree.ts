@@ -1,7 +1,6 @@
 import {
   closeSync,
   constants,
-  fchmodSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -10,6 +9,7 @@ import {
   symlinkSync,
   writeSync,
 } from 'node:fs';
+import { type Dress, dress, dressLink } from './dress.ts';
 import { errnoOf } from './errno.ts';
 import type { Folder } from './folder.ts';
 import { typeOf } from './tree.ts';
@@ -19,34 +19,31 @@ const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
 const CHUNK_BYTES = 256 * 1024;
 
-/** Where a rename cannot go: to another file system. Links are copied as links; throws what the system throws. */
+/** Where a rename cannot go: to another file system. Links are copied as links, owners as far as may be; throws what the system throws. */
 export function copyTree(from: Folder, name: string, to: Folder, newName: string): void {
   const stat = from.stat(name);
   if (stat === null) throw Object.assign(new Error('gone'), { code: 'ENOENT' });
-  if (stat.isSymbolicLink()) symlinkSync(from.readLink(name), to.at(newName));
-  else if (stat.isFile()) copyFile(from.at(name), to.at(newName), stat.mode);
-  else if (stat.isDirectory()) copyFolder(from, name, to, { newName, mode: stat.mode });
+  if (stat.isSymbolicLink()) {
+    symlinkSync(from.readLink(name), to.at(newName));
+    dressLink(to.at(newName), stat);
+  } else if (stat.isFile()) copyFile(from.at(name), to.at(newName), stat);
+  else if (stat.isDirectory()) copyFolder(from, name, to, { newName, like: stat });
   else throw Object.assign(new Error('special'), { code: 'ENXIO' });
 }
 
-function copyFolder(
-  from: Folder,
-  name: string,
-  to: Folder,
-  { newName, mode }: { newName: string; mode: number },
-): void {
+function copyFolder(from: Folder, name: string, to: Folder, { newName, like }: { newName: string; like: Dress }): void {
   mkdirSync(to.at(newName), { mode: 0o700 });
   const [source, target] = [from.openChild(name), to.openChild(newName)];
   try {
     for (const entry of readdirSync(source.at(''))) copyTree(source, entry, target, entry);
-    finishFolder(target, mode);
+    finishFolder(target, like);
   } finally {
     source.close();
     target.close();
   }
 }
 
-function copyFile(source: string, target: string, mode: number): void {
+function copyFile(source: string, target: string, like: Dress): void {
   const input = openSync(source, READ);
   try {
     const output = openSync(target, CREATE, 0o600);
@@ -54,7 +51,7 @@ function copyFile(source: string, target: string, mode: number): void {
       const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
       for (let read = readSync(input, chunk); read > 0; read = readSync(input, chunk))
         writeAll(output, chunk.subarray(0, read));
-      fchmodSync(output, mode & 0o7777);
+      dress(output, like);
       fsyncSync(output);
     } finally {
       closeSync(output);
@@ -124,10 +121,10 @@ export function syncFolder(folder: Folder): void {
   }
 }
 
-function finishFolder(folder: Folder, mode: number): void {
+function finishFolder(folder: Folder, like: Dress): void {
   const fd = openSync(folder.at(''), FOLDER);
   try {
-    fchmodSync(fd, mode & 0o7777);
+    dress(fd, like);
     fsyncSync(fd);
   } finally {
     closeSync(fd);

@@ -23,7 +23,7 @@ export class KeptImages {
   /** Keeps a file that is about to be replaced: by another name where that works, else by its bytes if they are known. */
   keep({ folder, name, stat }: Spot, bytes: Buffer | null, digest: string | null): Image | null {
     if (stat === null) return null;
-    const about = { digest, size: stat.size, mode: stat.mode };
+    const about = { digest, size: stat.size, mode: stat.mode, uid: stat.uid, gid: stat.gid };
     if (stat.isSymbolicLink()) return { by: 'target', name: folder.readLink(name), ...about };
     const image = digest ?? `${stat.dev}-${stat.ino}-${Math.round(stat.mtimeMs)}`;
     try {

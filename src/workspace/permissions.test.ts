@@ -2,14 +2,17 @@ import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createToolwright } from '../runtime/create-toolwright.ts';
 import { tempWorkspace } from '../testing/temp-workspace.ts';
@@ -115,4 +118,74 @@ test('what is changed in a folder that may be written to and not read is told as
   chmodSync(ws.file('drop'), 0o755);
   expect(readdirSync(ws.file('drop'))).toEqual(['old.txt']);
   expect(readFileSync(ws.file('drop/old.txt'), 'utf8')).toBe('old');
+});
+
+/** Root gives files to somebody else; others can only have them as their own. */
+const OWNER = process.getuid?.() === 0 ? [1000, 1001] : [process.getuid?.(), process.getgid?.()];
+
+function give(...paths: readonly string[]): void {
+  execFileSync('chown', ['-R', '--no-dereference', OWNER.join(':'), ...paths]);
+}
+
+function ownersOf(...paths: readonly string[]): (number | undefined)[][] {
+  return paths.map((path) => [lstatSync(path).uid, lstatSync(path).gid]);
+}
+
+test.each([
+  ['on this file system', undefined],
+  ['on another file system', '/dev/shm'],
+])('what is undone has its old owner and mode again, with a journal %s', async (_where, parent) => {
+  await using ws = await tempWorkspace({
+    files: { 'a.txt': 'A', 'b.txt': 'B', 'd/sub/x.txt': 'X' },
+    journal: false,
+    ...(parent !== undefined && { parent }),
+  });
+  const folder = mkdtempSync('/tmp/journal-');
+  symlinkSync('b.txt', ws.file('link'));
+  symlinkSync('x.txt', ws.file('d/sub/link'));
+  const paths = readdirSync(ws.root, { recursive: true, encoding: 'utf8' }).map(ws.file);
+  give(ws.root);
+  chmodSync(ws.file('a.txt'), 0o6755);
+  chmodSync(ws.file('d/sub/x.txt'), 0o4711);
+  const world = await openWorkspace({ root: ws.root, journal: { folder } });
+  const { call } = createToolwright({ tools: builtInTools, world, approver: () => ({ approved: true }) });
+  for (const [tool, args] of [
+    ['write_file', { path: 'a.txt', content: 'x' }],
+    ['move_file', { from: 'b.txt', to: 'a.txt', overwrite: true }],
+    ['move_file', { from: 'b.txt', to: 'link', overwrite: true }],
+    ['delete_file', { path: 'd', recursive: true }],
+  ] as const) {
+    const done = await call(tool, args);
+    expect(await world.undo(done.callId as string), tool).toMatchObject({ ok: true });
+    expect(ownersOf(...paths), tool).toEqual(paths.map(() => OWNER));
+    expect(statSync(ws.file('a.txt')).mode & 0o7777, tool).toBe(0o6755);
+  }
+  expect(statSync(ws.file('d/sub/x.txt')).mode & 0o7777).toBe(0o4711);
+  world.close();
+  rmSync(folder, { recursive: true });
+});
+
+test('an undo from a journal that knows no owners restores the rest, and nothing that runs with the rights of another', async () => {
+  await using ws = await tempWorkspace({ files: { 'a.txt': 'old' } });
+  give(ws.file('a.txt'));
+  chmodSync(ws.file('a.txt'), 0o4751);
+  const written = await ws.call('write_file', { path: 'a.txt', content: 'new' });
+  for (const name of readdirSync(join(ws.journal, 'logs'))) {
+    const log = join(ws.journal, 'logs', name);
+    writeFileSync(log, readFileSync(log, 'utf8').replace(/,"uid":\d+,"gid":\d+/, ''));
+    expect(readFileSync(log, 'utf8')).not.toContain('uid');
+  }
+  expect(await ws.workspace.undo(written.callId as string)).toMatchObject({ ok: true });
+  expect(readFileSync(ws.file('a.txt'), 'utf8')).toBe('old');
+  expect(statSync(ws.file('a.txt')).mode & 0o7777).toBe(0o751);
+});
+
+test('a file in a folder that gives its group to new ones keeps its own', async () => {
+  await using ws = await tempWorkspace({ files: { 'd/a.txt': 'old' } });
+  give(ws.file('d'));
+  execFileSync('chown', [`${process.getuid?.()}:${process.getgid?.()}`, ws.file('d/a.txt')]);
+  chmodSync(ws.file('d'), 0o2775);
+  await ws.call('write_file', { path: 'd/a.txt', content: 'new' });
+  expect(readFileSync(ws.file('d/a.txt'), 'utf8')).toBe('new');
+  expect(ownersOf(ws.file('d/a.txt'))).toEqual([[process.getuid?.(), process.getgid?.()]]);
 });

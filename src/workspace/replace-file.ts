@@ -2,7 +2,6 @@ import {
   closeSync,
   constants,
   fchmodSync,
-  fchownSync,
   fstatSync,
   fsync,
   fsyncSync,
@@ -18,6 +17,7 @@ import { promisify } from 'node:util';
 import { failpoint } from '../kernel/failpoint.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import { syncFolder, writeAll } from './copy-tree.ts';
+import { dress } from './dress.ts';
 import { errnoOf, refusal } from './errno.ts';
 import type { Folder } from './folder.ts';
 import { readWhole } from './open-file.ts';
@@ -112,18 +112,6 @@ function claim(folder: Folder, temp: string, name: string): void {
     if (folder.stat(name) !== null) throw Object.assign(new Error('exists'), { code: 'EEXIST' });
     renameSync(folder.at(temp), folder.at(name));
   }
-}
-
-/** Mode and owner of the file that is replaced. Only a privileged process can give a file away; others keep their own. */
-function dress(fd: number, { mode, uid, gid }: Stats): void {
-  if (uid !== process.getuid?.() || gid !== process.getgid?.()) {
-    try {
-      fchownSync(fd, uid, gid);
-    } catch (thrown) {
-      if (errnoOf(thrown) !== 'EPERM') throw thrown;
-    }
-  }
-  fchmodSync(fd, mode & 0o7777);
 }
 
 /**

@@ -1,7 +1,6 @@
 import {
   closeSync,
   constants,
-  fchmodSync,
   fsyncSync,
   linkSync,
   openSync,
@@ -14,6 +13,7 @@ import { failpoint } from '../kernel/failpoint.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Image, Recorded } from './change-set.ts';
 import { syncFolder, writeAll } from './copy-tree.ts';
+import { type Dress, dress, dressLink } from './dress.ts';
 import { guardedLater } from './errno.ts';
 import type { Journal } from './journal.ts';
 import { moveName } from './move-name.ts';
@@ -97,15 +97,15 @@ function revertMove(
   );
 }
 
-/** A copy with the old mode, put in place by rename. What is too large for that comes back itself. */
+/** A copy with the old mode and owner, put in place by rename. What is too large for that comes back itself. */
 async function restore(journal: Journal, image: Image, { folder, name }: Spot): Promise<Result<void>> {
   const temp = tempName();
   const bytes = image.by === 'target' ? ok(null) : journal.images.bytesOf(image);
   if (!bytes.ok && bytes.error.code !== 'TOO_LARGE') return bytes;
   try {
     if (!bytes.ok) linkSync(journal.images.folder.at(image.name), folder.at(temp));
-    else if (bytes.value === null) symlinkSync(image.name, folder.at(temp));
-    else writeCopy(folder.at(temp), bytes.value, image.mode);
+    else if (bytes.value === null) linkTo(image.name, folder.at(temp), image);
+    else writeCopy(folder.at(temp), bytes.value, image);
     failpoint('workspace.restoring');
     renameSync(folder.at(temp), folder.at(name));
   } catch (thrown) {
@@ -116,11 +116,16 @@ async function restore(journal: Journal, image: Image, { folder, name }: Spot): 
   return ok(undefined);
 }
 
-function writeCopy(path: string, bytes: Buffer, mode: number): void {
+function linkTo(target: string, path: string, like: Dress): void {
+  symlinkSync(target, path);
+  dressLink(path, like);
+}
+
+function writeCopy(path: string, bytes: Buffer, like: Dress): void {
   const fd = openSync(path, CREATE, 0o600);
   try {
     writeAll(fd, bytes);
-    fchmodSync(fd, mode & 0o7777);
+    dress(fd, like);
     fsyncSync(fd);
   } finally {
     closeSync(fd);
