@@ -97,15 +97,29 @@ export class Journal {
     });
   }
 
-  /** Logs of processes that are gone and left nothing unfinished need not be looked through at every start. */
+  /**
+   * Logs of processes that are gone and left nothing unfinished need not be looked through at every start. Processes in
+   * other workspaces may do the same at the same time. A mark never goes before the set that it is about: whoever sees the
+   * set without it takes it for unfinished.
+   */
   settleLogs(): void {
     const texts = this.#texts(OPEN);
     const states = new Map(this.#sets(texts).map(({ set, state }) => [set.id, state]));
     for (const [name, text] of texts) {
-      const sets = parseLog(text).flatMap((entry) => (entry.begun === undefined ? [] : [entry.begun]));
-      if (sets.some(({ id, owner }) => isAlive(owner) || states.get(id) === 'begun')) continue;
-      if (sets.length > 0)
-        renameSync(join(this.#logs, name), join(this.#logs, `${name.slice(0, -OPEN.length)}${SETTLED}`));
+      const entries = parseLog(text);
+      const sets = entries.flatMap(({ begun }) => begun ?? []);
+      if (sets.length === 0 || sets.some(({ id, owner }) => isAlive(owner) || states.get(id) === 'begun')) continue;
+      const own = new Set(sets.map(({ id }) => id));
+      const marked = entries.flatMap(({ done, dropped, undone }) => done ?? dropped ?? undone ?? []);
+      if (marked.every((id) => own.has(id) || !states.has(id))) this.#settle(name);
+    }
+  }
+
+  #settle(name: string): void {
+    try {
+      renameSync(join(this.#logs, name), join(this.#logs, `${name.slice(0, -OPEN.length)}${SETTLED}`));
+    } catch (thrown) {
+      if (errnoOf(thrown) !== 'ENOENT') throw thrown;
     }
   }
 
@@ -158,6 +172,7 @@ export class Journal {
 
   #setsOf(callId: string): Known[] {
     const quoted = JSON.stringify(callId);
+    // In this order: one that is settled meanwhile is among the second.
     const texts = [...this.#texts(OPEN), ...this.#texts(SETTLED)];
     if (!texts.some(([, text]) => text.includes(quoted))) return [];
     return this.#sets(texts).filter(({ set }) => set.callId === callId);
@@ -182,10 +197,17 @@ export class Journal {
     return [...known.values()].sort((a, b) => a.set.at - b.set.at || numberOf(a.set.id) - numberOf(b.set.id));
   }
 
+  /** Without those that were settled or forgotten since they were listed. */
   #texts(ending: string): [name: string, text: string][] {
-    return readdirSync(this.#logs)
-      .filter((name) => name.endsWith(ending))
-      .map((name) => [name, readFileSync(join(this.#logs, name), 'utf8')]);
+    const names = readdirSync(this.#logs).filter((name) => name.endsWith(ending));
+    return names.flatMap((name): [string, string][] => {
+      try {
+        return [[name, readFileSync(join(this.#logs, name), 'utf8')]];
+      } catch (thrown) {
+        if (errnoOf(thrown) !== 'ENOENT') throw thrown;
+        return [];
+      }
+    });
   }
 }
 
