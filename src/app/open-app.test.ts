@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -148,6 +157,23 @@ test('what is wrong with the configuration is said before anything runs', async 
   const inside = await tryOpen({ workspace: home });
   expect(!inside.ok && inside.error.message).toContain("contains Toolwright's own state");
 });
+
+test('a workspace that cannot be opened leaves nothing open', async () => {
+  const state = join(home, '.local/state/toolwright');
+  mkdirSync(state, { recursive: true, mode: 0o700 });
+  writeFileSync(join(state, 'journal'), 'no folder');
+  await expect(tryOpen()).rejects.toThrow('journal');
+  const files = readdirSync('/proc/self/fd').map(targetOf);
+  expect(files.filter((path) => path.startsWith(state))).toEqual([]);
+});
+
+function targetOf(fd: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    return '';
+  }
+}
 
 test('a call is stopped when another process cancels it', async () => {
   const app = await open({ approver: () => ({ approved: true }) });

@@ -146,6 +146,9 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     ownFolders: [stateDir],
     logger: log,
     home,
+  }).catch(async (thrown) => {
+    await closeAll([...closing, () => commands.close(), policy.value.stop]);
+    throw thrown;
   });
   closing.push(
     () => workspace.close(),
