@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,6 +39,26 @@ test('a process that is gone holds nobody up', async () => {
   writeFileSync(join(place, '999999999-1-ab.turn'), '');
   expect(await turns.run(async () => 'mine')).toBe('mine');
   turns.give();
+});
+
+test('a process that has ended and whose parent does not ask for it holds nobody up', async () => {
+  const turns = new Turns(folder, '/zombie');
+  const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  try {
+    const [line] = await once(parent.stdout, 'data');
+    const pid = Number(String(line));
+    const stat = () => readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ');
+    // The shell would ask for it.
+    await expect.poll(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8')).toBe('sleep\n');
+    process.kill(pid, 'SIGKILL');
+    await expect.poll(() => stat()[2]).toBe('Z');
+    const place = join(folder, 'turns', Buffer.from('/zombie').toString('base64url'));
+    writeFileSync(join(place, `${pid}-${stat()[21]}-ab.turn`), '');
+    expect(await turns.run(async () => 'mine')).toBe('mine');
+    turns.give();
+  } finally {
+    parent.kill('SIGKILL');
+  }
 });
 
 test('a journal that cannot be written is said so, and nothing is changed', async () => {
