@@ -1,3 +1,5 @@
+import type { ProcessMark } from './process-start.ts';
+
 /** What stood somewhere before a change. */
 export interface Image {
   /**
@@ -64,7 +66,7 @@ export interface ChangeSet {
   readonly root: string;
   readonly at: number;
   /** Who makes the change; whoever finds it unfinished looks whether that process still lives. */
-  readonly owner: { readonly pid: number; readonly started: string };
+  readonly owner: ProcessMark;
   readonly changes: readonly Recorded[];
   /** Only of a set without changes: a folder that is about to be made for one that is not known yet. */
   readonly making?: string;

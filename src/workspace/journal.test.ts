@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -69,4 +69,31 @@ test('a log that says of a change in another that it is done is settled after th
   };
   expect(await logsAfterStart()).toEqual(['a.open.jsonl', 'b.settled.jsonl']);
   expect(await logsAfterStart()).toEqual(['a.settled.jsonl', 'b.settled.jsonl']);
+});
+
+test('a log of another container is settled when nobody wrote to it for long', async () => {
+  await using ws = await tempWorkspace();
+  const set = { ...setOf('there-1', ws.workspace.root), owner: { ...gone, space: '1.00000000' } };
+  writeLog(ws.journal, 'there.open.jsonl', { begun: set }, { done: set.id });
+  const logsAfterStart = async () => {
+    (await openWorkspace({ root: ws.outside, journal: { folder: ws.journal } })).close();
+    return readdirSync(join(ws.journal, 'logs'));
+  };
+  expect(await logsAfterStart()).toEqual(['there.open.jsonl']);
+  utimesSync(join(ws.journal, 'logs/there.open.jsonl'), 1, 1);
+  expect(await logsAfterStart()).toEqual(['there.settled.jsonl']);
+});
+
+test('a process whose log was settled by another container begins a new one', async () => {
+  await using ws = await tempWorkspace();
+  const logs = join(ws.journal, 'logs');
+  const first = await ws.call('write_file', { path: 'a.txt', content: '1' });
+  const [name = ''] = readdirSync(logs);
+  renameSync(join(logs, name), join(logs, name.replace('.open.', '.settled.')));
+  const second = await ws.call('write_file', { path: 'a.txt', content: '2' });
+  expect(readdirSync(logs).filter((each) => each.endsWith('.open.jsonl'))).toHaveLength(1);
+  for (const { callId } of [second, first]) {
+    expect(await ws.workspace.undo(callId as string)).toMatchObject({ ok: true });
+  }
+  expect(readdirSync(ws.root)).toEqual([]);
 });

@@ -1,12 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, lstatSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { ChangeSet, Image, Recorded } from './change-set.ts';
 import { writeAll } from './copy-tree.ts';
 import { errnoOf } from './errno.ts';
 import { forgetOldest } from './forget-oldest.ts';
 import { KeptImages } from './kept-images.ts';
-import { isAlive, startOf } from './process-start.ts';
+import { isAlive, isElsewhere, ownMark } from './process-start.ts';
 
 export interface JournalOptions {
   /** Made if missing, readable by its owner only. On the workspace's file system, old files are kept without a copy. */
@@ -22,6 +32,8 @@ const DEFAULT_MAX_BYTES = 1024 * 1024 * 1024;
 const MAX_LOG_BYTES = 16 * 1024 * 1024;
 /** A log that is longer is closed, and another one begun. */
 const LONG_LOG_BYTES = 4 * 1024 * 1024;
+/** Nobody here can see whether a process of another container still writes to its log. */
+const UNTOUCHED_MS = 24 * 60 * 60 * 1000;
 const PROCESS = randomBytes(6).toString('hex');
 let count = 0;
 
@@ -34,9 +46,9 @@ export class Journal {
   readonly images: KeptImages;
   readonly #logs: string;
   readonly #maxBytes: number;
-  readonly #owner = { pid: process.pid, started: startOf(process.pid) ?? '' };
+  readonly #owner = ownMark();
   readonly lasts: boolean;
-  #log: number | undefined;
+  #log: { readonly fd: number; readonly path: string } | undefined;
   #logBytes = 0;
   /** The last line may be cut off: the disk was full. */
   #isTorn = false;
@@ -90,7 +102,7 @@ export class Journal {
     return this.#setsOf(callId).some(({ state }) => state === 'undone');
   }
 
-  /** Left behind in this workspace by processes that are gone. */
+  /** Left behind in this workspace by processes that are gone. For whoever has the turn: of another container, nobody has. */
   unfinished(root: string): ChangeSet[] {
     return this.#sets(this.#texts(OPEN)).flatMap(({ set, state }) => {
       return state === 'begun' && set.root === root && !isAlive(set.owner) ? [set] : [];
@@ -109,10 +121,16 @@ export class Journal {
       const entries = parseLog(text);
       const sets = entries.flatMap(({ begun }) => begun ?? []);
       if (sets.length === 0 || sets.some(({ id, owner }) => isAlive(owner) || states.get(id) === 'begun')) continue;
+      if (sets.some(({ owner }) => isElsewhere(owner)) && this.#wasTouched(name)) continue;
       const own = new Set(sets.map(({ id }) => id));
       const marked = entries.flatMap(({ done, dropped, undone }) => done ?? dropped ?? undone ?? []);
       if (marked.every((id) => own.has(id) || !states.has(id))) this.#settle(name);
     }
+  }
+
+  #wasTouched(name: string): boolean {
+    const stat = lstatSync(join(this.#logs, name), { throwIfNoEntry: false });
+    return stat !== undefined && Date.now() - stat.mtimeMs < UNTOUCHED_MS;
   }
 
   #settle(name: string): void {
@@ -150,21 +168,26 @@ export class Journal {
     }
   }
 
-  /** Opened when first needed, so that looking at a journal leaves no file. */
+  /** Opened when first needed, so that looking at a journal leaves no file; anew when another container has settled it. */
   #append(entry: LogEntry): void {
-    if (this.#log !== undefined && this.#logBytes > LONG_LOG_BYTES) this.#closeLog();
-    this.#log ??= openSync(join(this.#logs, `${PROCESS}${count++}${OPEN}`), 'a', 0o600);
+    if (this.#log !== undefined && (this.#logBytes > LONG_LOG_BYTES || !existsSync(this.#log.path))) this.#closeLog();
+    this.#log ??= this.#newLog();
     const lines = [...this.#owed, entry].map((each) => `${JSON.stringify(each)}\n`).join('');
     const bytes = Buffer.from(this.#isTorn ? `\n${lines}` : lines);
     this.#isTorn = true;
-    writeAll(this.#log, bytes);
+    writeAll(this.#log.fd, bytes);
     this.#isTorn = false;
     this.#owed = [];
     this.#logBytes += bytes.length;
   }
 
+  #newLog() {
+    const path = join(this.#logs, `${PROCESS}${count++}${OPEN}`);
+    return { fd: openSync(path, 'a', 0o600), path };
+  }
+
   #closeLog(): void {
-    if (this.#log !== undefined) closeSync(this.#log);
+    if (this.#log !== undefined) closeSync(this.#log.fd);
     this.#log = undefined;
     this.#logBytes = 0;
     this.#isTorn = false;

@@ -1,4 +1,23 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
+
+/** A process as others are told of it. */
+export interface ProcessMark {
+  readonly pid: number;
+  readonly started: string;
+  /** Where its pid counts: a PID namespace since one start of a machine. Left out by older versions. */
+  readonly space?: string;
+}
+
+const SPACE = ownSpace();
+
+export function ownMark(): Required<ProcessMark> {
+  return { pid: process.pid, started: startOf(process.pid) ?? '', space: SPACE };
+}
+
+/** Of another container or machine: nobody here can see whether it lives. */
+export function isElsewhere({ space = '' }: ProcessMark): boolean {
+  return space !== '' && space !== SPACE;
+}
 
 /**
  * When a process started, in the kernel's own count: a pid alone may belong to somebody else by now. Null of one that has
@@ -17,12 +36,25 @@ export function startOf(pid: number): string | null {
 /** Zombie and dead, as the kernel writes them. */
 const ENDED = new Set(['Z', 'X', 'x']);
 
-export function isAlive({ pid, started }: { pid: number; started: string }): boolean {
+/** As far as it can be seen from here: ask `isElsewhere` where that matters. */
+export function isAlive(mark: ProcessMark): boolean {
+  if (isElsewhere(mark)) return false;
+  const { pid, started } = mark;
   if (started !== '') return startOf(pid) === started;
   try {
     process.kill(pid, 0);
     return true;
   } catch {
     return false;
+  }
+}
+
+/** Empty where the system has none, as macOS. */
+function ownSpace(): string {
+  try {
+    const namespace = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '';
+    return `${namespace}.${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').slice(0, 8)}`;
+  } catch {
+    return '';
   }
 }

@@ -1,6 +1,15 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -59,6 +68,69 @@ test('a process that has ended and whose parent does not ask for it holds nobody
   } finally {
     parent.kill('SIGKILL');
   }
+});
+
+test('whoever has its turn for long shows that it lives', async () => {
+  const turns = new Turns(folder, '/long');
+  const place = join(folder, 'turns', Buffer.from('/long').toString('base64url'));
+  await turns.run(async () => {
+    const [name = ''] = readdirSync(place);
+    utimesSync(join(place, name), 1, 1);
+    await expect.poll(() => statSync(join(place, name)).mtimeMs, { timeout: 20_000 }).toBeGreaterThan(1000);
+  });
+  turns.give();
+  expect(readdirSync(place)).toEqual([]);
+});
+
+/** Applies a patch in a PID namespace of its own, and stays in the middle of it. */
+async function halfPatchElsewhere(root: string, journal: string): Promise<ChildProcess> {
+  const source = (path: string) => new URL(path, import.meta.url);
+  const script = `
+    import { writeSync } from 'node:fs';
+    import { armFailpoints } from '${source('../kernel/failpoint.ts')}';
+    import { createToolwright } from '${source('../runtime/create-toolwright.ts')}';
+    import { applyPatch } from '${source('../tools/fs/apply-patch.ts')}';
+    import { openWorkspace } from '${source('./open-workspace.ts')}';
+    const [root, folder, patch] = process.argv.slice(1);
+    const world = await openWorkspace({ root, journal: { folder } });
+    let renamed = 0;
+    armFailpoints((name) => {
+      if (name !== 'workspace.looked' || renamed++ === 0) return;
+      writeSync(1, 'half');
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+    });
+    const approver = () => ({ approved: true });
+    await createToolwright({ tools: [applyPatch], world, approver }).call('apply_patch', { patch });`;
+  const update = (name: string) => `*** Update File: ${name}\n@@\n-old\n+new\n`;
+  const patch = `*** Begin Patch\n${update('a.txt')}${update('b.txt')}*** End Patch\n`;
+  const node = [process.execPath, '--import', 'tsx', '--input-type=module', '-e', script, root, journal, patch];
+  const apart = ['--map-root-user', '--pid', '--fork', '--kill-child', '--mount-proc'];
+  const child = spawn('unshare', [...apart, ...node], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(child.stdout, 'data');
+  return child;
+}
+
+test('a process in another container keeps its turn, and when it is gone what it left half made is taken back', async () => {
+  await using ws = await tempWorkspace({ files: { 'a.txt': 'old\n', 'b.txt': 'old\n' } });
+  const child = await halfPatchElsewhere(ws.root, ws.journal);
+  const texts = () => ['a.txt', 'b.txt'].map((name) => readFileSync(ws.file(name), 'utf8'));
+  let isOpen = false;
+  const opening = openWorkspace({ root: ws.root, journal: { folder: ws.journal } }).finally(() => {
+    isOpen = true;
+  });
+  try {
+    await pause(300);
+    expect([isOpen, texts()]).toEqual([false, ['new\n', 'old\n']]);
+  } finally {
+    child.kill('SIGKILL');
+    const [place = ''] = readdirSync(join(ws.journal, 'turns'));
+    for (const name of readdirSync(join(ws.journal, 'turns', place))) {
+      const file = join(ws.journal, 'turns', place, name);
+      if (name.startsWith('1-')) utimesSync(file, 1, 1);
+    }
+    (await opening).close();
+  }
+  expect(texts()).toEqual(['old\n', 'old\n']);
 });
 
 test('a journal that cannot be written is said so, and nothing is changed', async () => {
