@@ -62,22 +62,4 @@ describe('keys and headers as they are written most plainly', () => {
     }
     expect(found).toBeGreaterThan(500);
   });
-
-  test.each([
-    ['short keys', 'sk-'],
-    ['long keys', `sk-${'a'.repeat(100)}-`],
-    ['headers', '-eyJaaaaaaaa'],
-    ['headers before a body', `${'eyJ-'.repeat(16)}.${'a'.repeat(1000)} `],
-  ])('%s that are none cost clearly less', (_what, unit) => {
-    const text = unit.repeat(500_000 / unit.length);
-    const best = (shape: RegExp) => {
-      const times = Array.from({ length: 5 }, () => {
-        const started = performance.now();
-        text.search(shape);
-        return performance.now() - started;
-      });
-      return Math.min(...times);
-    };
-    expect(best(ours)).toBeLessThan(0.75 * best(plainly));
-  });
 });
