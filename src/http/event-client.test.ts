@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import { Writable } from 'node:stream';
+import { PassThrough, Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { EventClient } from './event-client.ts';
-import { EventTopic, frameOf } from './event-topic.ts';
+import { EventTopic, type Frame, frameOf } from './event-topic.ts';
 
 test('a slow reader who asked for what comes next is sent what it missed of that, and nothing older', async () => {
   const sent: string[] = [];
@@ -20,7 +20,7 @@ test('a slow reader who asked for what comes next is sent what it missed of that
     replayed.push(after);
     return after < 8 ? [frameOf('call.finished', { missed: true }, 8)] : [];
   };
-  const client = new EventClient(out as unknown as ServerResponse, { topic, replay, after: null });
+  const client = new EventClient(out as unknown as ServerResponse, { topic, replay, after: null, place: 'kept' });
   const tell = (id: number | null, data: unknown) => {
     topic.add(frameOf(id === null ? 'call.progressed' : 'call.finished', data, id));
     topic.flush();
@@ -45,4 +45,31 @@ test('a slow reader who asked for what comes next is sent what it missed of that
   await readAll();
   expect(sent.join('').match(/^id: .*$/gm)).toEqual(['id: 8', 'id: 9']);
   client.close();
+});
+
+test.each([
+  { gone: 'everything', at: 0, told: 5, left: [], heard: ['reset 0', '6'] },
+  { gone: 'all that a slow reader had still to read', at: 40, told: 50, left: [], heard: ['reset 40', '51'] },
+  { gone: 'the first of that', at: 40, told: 50, left: [49, 50], heard: ['reset 40', '49', '50', '51'] },
+  { gone: 'here and there something', at: 1, told: 9, left: [2, 5, 8], heard: ['2', 'reset 2', '5', '8', '10'] },
+])('where $gone was pruned, a reader is told so once and goes on', async ({ at, told, left, heard }) => {
+  const out = new PassThrough();
+  const topic = new EventTopic();
+  topic.told = told;
+  let reads = 0;
+  const replay = async (after: number): Promise<Frame[]> => {
+    // Without this, one that never ends would leave the test no turn either.
+    if (++reads > 1000) throw new Error('reads on and on');
+    return left.filter((id) => id > after).map((id) => frameOf('call.finished', {}, id));
+  };
+  const client = new EventClient(out as unknown as ServerResponse, { topic, replay, after: at, place: 'kept' });
+  await expect.poll(() => reads).toBeGreaterThan(left.length > 0 ? 1 : 0);
+  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+  topic.add(frameOf('call.finished', {}, told + 1));
+  topic.flush();
+  client.close();
+  out.end();
+  const text = (await out.toArray()).join('');
+  const lines = [...text.matchAll(/^id: (\d+)$|"data":\{"after":(\d+)\}/gm)];
+  expect(lines.map(([, id, after]) => id ?? `reset ${after}`)).toEqual(heard);
 });

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { Batch, EventTopic, Frame, Listener } from './event-topic.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Batch, type EventTopic, type Frame, type Listener, liveFrame } from './event-topic.ts';
 
 /** What a reader may leave unread before it is told no more; the store keeps the rest for it. */
 const MOST_UNREAD_BYTES = 64 * 1024;
@@ -7,6 +8,19 @@ const PAGE = 100;
 
 /** Recorded frames with an id above, in order, at most so many. */
 export type Replay = (after: number, limit: number) => Promise<readonly Frame[]>;
+
+/**
+ * Where a reader stands in the log. `pruned`: what came after is gone in part. `beyond`: the log never was so long, as one
+ * that was put in the place of another is not; its reader can only begin with what comes next.
+ */
+export type Place = 'kept' | 'pruned' | 'beyond';
+
+interface Parts {
+  readonly topic: EventTopic;
+  readonly replay: Replay;
+  readonly after: number | null;
+  readonly place: Place;
+}
 
 /**
  * One reader of a stream. It reads from the store until it has caught up, then it is told what happens. A reader who is
@@ -19,18 +33,21 @@ export class EventClient implements Listener {
   /** The last id it was given; null while all it is to be given is still to come. */
   #at: number | null;
   #live = false;
+  /** Whether it was told since it last was live that something is gone: then it looks at the state anyway. */
+  #wasReset = false;
   #ended = false;
   /** Since when it has read nothing, on the monotonic clock; null while it reads. */
   stuckSince: number | null = null;
 
-  constructor(out: ServerResponse, parts: { topic: EventTopic; replay: Replay; after: number | null }) {
+  constructor(out: ServerResponse, { topic, replay, after, place }: Parts) {
     this.#out = out;
-    this.#topic = parts.topic;
-    this.#replay = parts.replay;
-    this.#at = parts.after;
+    this.#topic = topic;
+    this.#replay = replay;
+    this.#at = place === 'beyond' ? null : after;
     out.on('drain', () => this.#drained());
     this.#topic.listeners.add(this);
-    if (parts.after === null) this.#live = true;
+    if (place !== 'kept') this.#reset(after);
+    if (this.#at === null) this.#goLive();
     else void this.#catchUp();
   }
 
@@ -77,17 +94,16 @@ export class EventClient implements Listener {
     this.#reading = true;
     try {
       while (!this.#ended && !this.#isFull()) {
+        const { told } = this.#topic;
         const page = this.#at === null ? [] : await this.#replay(this.#at, PAGE);
         if (this.#ended) return;
-        for (const { id, bytes } of page) {
-          this.#write(bytes);
-          this.#at = id ?? this.#at;
-        }
+        for (const frame of page) this.#give(frame);
+        // What is told was in the store before: if it is not there now, it was pruned.
+        if (page.length === 0 && this.#at !== null && this.#at < told) this.#skipTo(told);
         // What was told while we read is in the store: read on until nothing is missing.
-        if (page.length === 0 && (this.#at === null || this.#topic.told <= this.#at)) {
-          this.#live = true;
-          return;
-        }
+        if (page.length === 0 && (this.#at === null || this.#topic.told <= this.#at)) return this.#goLive();
+        // A store that answers at once would leave nobody else a turn.
+        await nextTurn();
       }
       if (!this.#ended) this.stuckSince ??= performance.now();
     } catch {
@@ -95,6 +111,27 @@ export class EventClient implements Listener {
     } finally {
       this.#reading = false;
     }
+  }
+
+  #goLive(): void {
+    this.#live = true;
+    this.#wasReset = false;
+  }
+
+  #give({ id, bytes }: Frame): void {
+    if (id !== null && this.#at !== null && id > this.#at + 1) this.#skipTo(id - 1);
+    this.#write(bytes);
+    this.#at = id ?? this.#at;
+  }
+
+  #skipTo(id: number): void {
+    if (!this.#wasReset) this.#reset(this.#at);
+    this.#at = id;
+  }
+
+  #reset(after: number | null): void {
+    this.#wasReset = true;
+    this.#write(liveFrame('stream.reset', { after }).bytes);
   }
 
   #isFull(): boolean {

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import type { LogEvent } from '../kernel/event.ts';
 import type { Ledger } from '../kernel/ledger.ts';
 import type { LiveStreamEvent } from '../protocol/events.ts';
-import { EventClient, type Replay } from './event-client.ts';
-import { EventTopic, type Frame, frameOf } from './event-topic.ts';
+import { EventClient, type Place } from './event-client.ts';
+import { EventTopic, type Frame, frameOf, liveFrame } from './event-topic.ts';
 
 const PING_MS = 15_000;
 const LOOK_MS = 5000;
@@ -67,13 +67,12 @@ export class EventStreams {
       this.#forgetIdle(session ?? EVERYTHING);
     });
     const replay = session === null ? this.#replayAll : this.#replayOf(session);
-    const place = after === null ? 'kept' : await placeIn(replay, after);
+    const place = after === null ? 'kept' : await this.#placeOf(session, after);
     if (out.destroyed) return;
     out.write('retry: 1000\n\n');
-    if (place !== 'kept') out.write(frameOf('stream.reset', live('stream.reset', { after }), null).bytes);
     const topic = this.#topic(session ?? EVERYTHING);
     topic.workspace ??= workspace;
-    client = new EventClient(out, { topic, replay, after: place === 'beyond' ? null : after });
+    client = new EventClient(out, { topic, replay, after, place });
     this.#clients.add(client);
   }
 
@@ -87,7 +86,7 @@ export class EventStreams {
 
   close(): void {
     for (const stop of this.#stop) stop();
-    const goodbye = frameOf('server.stopping', live('server.stopping', {}), null).bytes;
+    const goodbye = liveFrame('server.stopping', {}).bytes;
     for (const topic of this.#topics.values()) topic.flush();
     for (const client of this.#clients) client.end(goodbye);
   }
@@ -119,6 +118,22 @@ export class EventStreams {
     };
   }
 
+  async #placeOf(session: string | null, after: number): Promise<Place> {
+    if (session === null) return this.#placeInLog(after);
+    const { prunedSeq, lastSeq } = (await this.#ledger.session(session)) ?? { prunedSeq: 0, lastSeq: 0 };
+    if (after > lastSeq) return 'beyond';
+    return after < prunedSeq ? 'pruned' : 'kept';
+  }
+
+  async #placeInLog(after: number): Promise<Place> {
+    const [own, next] = await this.#ledger.log(after - 1, 2);
+    if (own === undefined && after > 0) return 'beyond';
+    // A session stays when its events are pruned: an empty log that has one was not always empty.
+    if (own === undefined) return (await this.#ledger.sessions({ limit: 1 })).items.length > 0 ? 'pruned' : 'kept';
+    const following = own.pos === after ? next : own;
+    return following !== undefined && following.pos > after + 1 ? 'pruned' : 'kept';
+  }
+
   #topic(name: string): EventTopic {
     const topic = this.#topics.get(name) ?? new EventTopic();
     this.#topics.set(name, topic);
@@ -139,19 +154,4 @@ export class EventStreams {
       if (client.stuckSince !== null && now - client.stuckSince > MOST_STUCK_MS) client.end();
     }
   }
-}
-
-/**
- * Where a reader stands. `pruned`: what came after is gone in part. `beyond`: the log never was so long, as one that was
- * put in the place of another is not; its reader can only begin with what comes next.
- */
-async function placeIn(replay: Replay, after: number): Promise<'kept' | 'pruned' | 'beyond'> {
-  const [own, next] = await replay(after - 1, 2);
-  if (after > 0 && own === undefined) return 'beyond';
-  const following = own?.id === after ? next : own;
-  return following?.id != null && following.id > after + 1 ? 'pruned' : 'kept';
-}
-
-function live(type: string, data: object) {
-  return { type, at: Date.now(), data };
 }

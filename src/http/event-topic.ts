@@ -9,6 +9,11 @@ export function frameOf(type: string, data: unknown, id: number | null): Frame {
   return { id, bytes: Buffer.from(`${head}event: ${type}\ndata: ${JSON.stringify(data)}\n\n`) };
 }
 
+/** Something that is told and not recorded. */
+export function liveFrame(type: string, data: object): Frame {
+  return frameOf(type, { type, at: Date.now(), data }, null);
+}
+
 /** Frames of one moment, put together once for everybody who listens. */
 export interface Batch {
   readonly frames: readonly Frame[];

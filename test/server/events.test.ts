@@ -187,17 +187,47 @@ describe('the stream of events', () => {
     await next.body?.cancel();
   });
 
+  test.each(['/v1/events?session=s1&after=', '/v1/events?after='])('%s tells of what was pruned', async (path) => {
+    await server.post('/v1/sessions', { id: 's1' });
+    await read('s1');
+    const before = listen(path.replace('after=', ''));
+    await delay(100);
+    const { ledger } = server.host;
+    await ledger.note('s1', note('old'));
+    await before.until(1);
+    const last = before.ids().at(-1) ?? 0;
+    await delay(10);
+    await ledger.prune({ before: Date.now() });
+    expect(await ledger.log(0, 10)).toEqual([]);
+    const [none, some] = [listen(`${path}0`), listen(`${path}${last - 1}`)];
+    for (const { until } of [none, some]) await until(1);
+    await ledger.note('s1', note('new'));
+    for (const { until } of [none, some, before]) await until(2);
+    const reset = { id: null, type: 'stream.reset' };
+    const next = { id: last + 1, type: 'message.added' };
+    expect(none.heard).toMatchObject([{ ...reset, data: { data: { after: 0 } } }, next]);
+    expect(some.heard).toMatchObject([{ ...reset, data: { data: { after: last - 1 } } }, next]);
+    for (const { data } of none.heard) streamEvent.parse(data);
+    for (const { stop } of [none, some, before]) await stop();
+  });
+
+  test('a reader that has all of a session is told of no loss when that is pruned', async () => {
+    await server.post('/v1/sessions', { id: 's1' });
+    await server.host.ledger.prune({ before: Date.now() + 1000 });
+    const stream = listen('/v1/events?session=s1&after=1');
+    await delay(100);
+    await server.host.ledger.note('s1', note('new'));
+    await stream.until(1);
+    expect(stream.heard).toMatchObject([{ id: 2, type: 'message.added' }]);
+    await stream.stop();
+  });
+
   test('a reader that stops reading is not buffered for, others hear everything, and it can catch up', async () => {
     const stalled = Array.from({ length: 20 }, () => stall());
     const reader = listen('/v1/events?session=api-owner&after=0');
     const big = 'x'.repeat(20_000);
     for (let round = 0; round < 150; round++) {
-      await server.host.ledger.note('api-owner', {
-        type: 'message.added',
-        callId: null,
-        at: Date.now(),
-        data: { messageId: `m${round}`, role: 'notice', text: big },
-      });
+      await server.host.ledger.note('api-owner', note(`m${round}`, big));
     }
     await reader.until(150);
     expect(reader.ids()).toEqual(Array.from({ length: 150 }, (_, index) => index + 1));
@@ -205,6 +235,10 @@ describe('the stream of events', () => {
     await reader.stop();
   });
 });
+
+function note(messageId: string, text = '') {
+  return { type: 'message.added', callId: null, at: Date.now(), data: { messageId, role: 'notice', text } } as const;
+}
 
 /** A connection that asks for events and reads nothing until it is told to. */
 function stall() {
