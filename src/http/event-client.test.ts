@@ -73,3 +73,35 @@ test.each([
   const lines = [...text.matchAll(/^id: (\d+)$|"data":\{"after":(\d+)\}/gm)];
   expect(lines.map(([, id, after]) => id ?? `reset ${after}`)).toEqual(heard);
 });
+
+test('large events wait in the store for a reader that reads nothing, and come one after the other when it does', async () => {
+  const sent: string[] = [];
+  let reads: (() => void) | undefined;
+  const out = new Writable({
+    highWaterMark: 1024,
+    write(chunk, _, done) {
+      sent.push(String(chunk).slice(0, 8));
+      reads = done;
+    },
+  });
+  let loaded = 0;
+  const replay = async (after: number, limit: number) => {
+    const ids = Array.from({ length: 24 }, (_, index) => index + 1).filter((id) => id > after);
+    loaded += Math.min(ids.length, limit);
+    return ids.slice(0, limit).map((id) => frameOf('message.added', 'x'.repeat(1_000_000), id));
+  };
+  const parts = { topic: new EventTopic(), replay, after: 0, place: 'kept' } as const;
+  const client = new EventClient(out as unknown as ServerResponse, parts);
+  await expect.poll(() => sent.length).toBe(1);
+  expect(out.writableLength).toBeLessThan(1_100_000);
+  while (reads !== undefined && sent.length < 24) {
+    reads();
+    for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
+    expect(out.writableLength).toBeLessThan(1_100_000);
+  }
+  expect(sent.map((head) => /^id: (\d+)\n/.exec(head)?.[1])).toEqual(
+    Array.from({ length: 24 }, (_, id) => `${id + 1}`),
+  );
+  expect(loaded).toBeLessThan(24 * 3);
+  client.close();
+});

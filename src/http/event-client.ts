@@ -4,7 +4,8 @@ import { type Batch, type EventTopic, type Frame, type Listener, liveFrame } fro
 
 /** What a reader may leave unread before it is told no more; the store keeps the rest for it. */
 const MOST_UNREAD_BYTES = 64 * 1024;
-const PAGE = 100;
+const FIRST_PAGE = 8;
+const MOST_PAGE = 100;
 
 /** Recorded frames with an id above, in order, at most so many. */
 export type Replay = (after: number, limit: number) => Promise<readonly Frame[]>;
@@ -88,6 +89,7 @@ export class EventClient implements Listener {
   }
 
   #reading = false;
+  #page = FIRST_PAGE;
 
   async #catchUp(): Promise<void> {
     if (this.#reading) return;
@@ -95,9 +97,9 @@ export class EventClient implements Listener {
     try {
       while (!this.#ended && !this.#isFull()) {
         const { told } = this.#topic;
-        const page = this.#at === null ? [] : await this.#replay(this.#at, PAGE);
+        const page = this.#at === null ? [] : await this.#replay(this.#at, this.#page);
         if (this.#ended) return;
-        for (const frame of page) this.#give(frame);
+        this.#givePage(page);
         // What is told was in the store before: if it is not there now, it was pruned.
         if (page.length === 0 && this.#at !== null && this.#at < told) this.#skipTo(told);
         // What was told while we read is in the store: read on until nothing is missing.
@@ -116,6 +118,18 @@ export class EventClient implements Listener {
   #goLive(): void {
     this.#live = true;
     this.#wasReset = false;
+  }
+
+  /** As much of it as the reader has room for, and at least one. */
+  #givePage(page: readonly Frame[]): void {
+    let given = 0;
+    for (const frame of page) {
+      this.#give(frame);
+      given++;
+      if (this.#isFull()) break;
+    }
+    // What it had no room for is read again: of large events, few at a time.
+    if (given > 0) this.#page = Math.min(MOST_PAGE, given * 2);
   }
 
   #give({ id, bytes }: Frame): void {
