@@ -69,6 +69,7 @@ export async function serve(
     headMs: limits.headersTimeout,
     requestMs: limits.requestTimeout,
     idleMs: limits.keepAliveTimeout,
+    unreadMs: 30_000,
   });
 
   const listening = await listen(server, host, { port, tries: orNext && port !== 0 ? PORTS_TRIED : 1 });
