@@ -36,6 +36,8 @@ export interface HttpDoor {
 }
 
 const MOST_SESSIONS = 2000;
+/** Of these, so many may be of one owner, unless more have a call under way. */
+const MOST_OF_ONE = 200;
 const IDLE_MS = 60 * 60 * 1000;
 const LONGEST_BODY = 16 * 1024 * 1024;
 
@@ -99,8 +101,8 @@ export function serveHttp(door: Door, { log, guarded = false, idleMs = IDLE_MS }
       sessionIdGenerator: () => randomBytes(32).toString('base64url'),
       maxRequestBodySize: LONGEST_BODY,
       onsessioninitialized: (id) => {
+        makeRoom(owner);
         sessions.set(id, { transport, owner, connection, usedAt: performance.now() });
-        if (sessions.size > MOST_SESSIONS) dropOldest();
       },
       onsessionclosed: (id) => void sessions.delete(id),
     });
@@ -114,15 +116,23 @@ export function serveHttp(door: Door, { log, guarded = false, idleMs = IDLE_MS }
 
   function dropIdle(): void {
     const before = performance.now() - idleMs;
-    for (const [id, { usedAt, connection }] of sessions) {
+    for (const [id, session] of sessions) {
       // A call may wait for a person longer than that.
-      if (usedAt < before && connection.calls.size === 0) drop(id);
+      if (session.usedAt < before && !isBusy(session)) drop(id);
     }
   }
 
-  function dropOldest(): void {
-    const isBusy = ({ connection }: Session) => Number(connection.calls.size > 0);
-    const [oldest] = [...sessions].sort(([, a], [, b]) => isBusy(a) - isBusy(b) || a.usedAt - b.usedAt);
+  /** Who has its share or more makes room with its own, so that nobody is pushed out by another who never ends any. */
+  function makeRoom(owner: string): void {
+    const all = [...sessions];
+    const own = all.filter(([, session]) => session.owner === owner);
+    const hasShare = own.length >= MOST_OF_ONE;
+    if (hasShare) dropOldest(own.filter(([, session]) => !isBusy(session)));
+    if (sessions.size >= MOST_SESSIONS) dropOldest(hasShare ? own : all);
+  }
+
+  function dropOldest(among: readonly [string, Session][]): void {
+    const [oldest] = among.toSorted(([, a], [, b]) => Number(isBusy(a)) - Number(isBusy(b)) || a.usedAt - b.usedAt);
     if (oldest !== undefined) drop(oldest[0]);
   }
 
@@ -137,6 +147,10 @@ export function serveHttp(door: Door, { log, guarded = false, idleMs = IDLE_MS }
     for (const id of [...sessions.keys()]) drop(id);
     await modern.close();
   }
+}
+
+function isBusy({ connection }: Session): boolean {
+  return connection.calls.size > 0;
 }
 
 function turnAway(request: Request): Response | undefined {

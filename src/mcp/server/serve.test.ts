@@ -5,7 +5,7 @@ import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprot
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { openDoor, overHttp } from '../../../test/mcp/served.ts';
+import { INITIALIZE, openDoor, overHttp } from '../../../test/mcp/served.ts';
 import { ToolCategory } from '../../kernel/category.ts';
 import type { ApprovalRequest, ApprovalResponse, Approver } from '../../kernel/ports.ts';
 import { fail, ok } from '../../kernel/result.ts';
@@ -372,6 +372,53 @@ test('a session whose call waits for a person is not idle', async () => {
   expect((await call).isError).toBeUndefined();
   expect(ran).toHaveLength(1);
   expect((await next.listTools()).tools).toHaveLength(2);
+});
+
+test('who opens session after session and ends none pushes out its own idle ones, and nobody else', async () => {
+  let asked = 0;
+  const inbox = inboxThat(() => {
+    asked++;
+    return new Promise(() => {});
+  });
+  const { door } = openDoor({ tools: [write], inbox });
+  const who = ({ headers }: Request) => ({ id: headers.get('authorization') ?? '', mayApprove: true });
+  const served = await overHttp(door, who);
+  closing.push(served.close);
+  const accept = 'application/json, text/event-stream';
+  const send = (name: string, body: unknown, session = '') =>
+    fetch(served.url, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: {
+        'content-type': 'application/json',
+        accept,
+        authorization: name,
+        ...(session !== '' && { 'mcp-session-id': session }),
+      },
+    });
+  const open = async (name: string) => {
+    const opened = await send(name, INITIALIZE);
+    await opened.text();
+    return opened.headers.get('mcp-session-id') ?? '';
+  };
+  const isThere = async (name: string, session: string) => {
+    const answer = await send(name, { jsonrpc: '2.0', id: 2, method: 'tools/list' }, session);
+    await answer.text();
+    return answer.status === 200;
+  };
+  const other = await open('other');
+  const busy = await open('many');
+  const params = { name: 'write_note', arguments: { path: 'a', text: 'x' } };
+  void send('many', { jsonrpc: '2.0', id: 1, method: 'tools/call', params }, busy).catch(() => {});
+  await until(() => asked === 1);
+  const [oldest, next] = [await open('many'), await open('many')];
+  await Promise.all(Array.from({ length: 197 }, () => open('many')));
+  const newest = await open('many');
+  expect(await isThere('many', oldest)).toBe(false);
+  expect(await isThere('many', next)).toBe(true);
+  expect(await isThere('many', newest)).toBe(true);
+  expect(await isThere('many', busy)).toBe(true);
+  expect(await isThere('other', other)).toBe(true);
 });
 
 function inboxThat(answer: (request: ApprovalRequest) => Promise<ApprovalResponse>): Approver {
