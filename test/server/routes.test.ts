@@ -8,6 +8,7 @@ import { recordedEvent } from '../../src/protocol/events.ts';
 import { ROLES, type Role } from '../../src/protocol/health.ts';
 import type { Route } from '../../src/protocol/route.ts';
 import { ROUTES } from '../../src/protocol/routes.ts';
+import { asked, requestedCall } from '../../src/testing/sample-calls.ts';
 import { type Json, TestServer } from './test-server.ts';
 
 let server: TestServer;
@@ -382,3 +383,35 @@ test('a token that is limited to sessions reaches their workspace, no other, and
   expect((await two.send('PATCH', '/v1/tools/bash', { enabled: false }, token)).status).toBe(403);
   expect((await two.send('POST', '/v1/token/rotate', {}, token)).status).toBe(403);
 });
+
+describe('what is counted or picked out of much', () => {
+  test('is read a bounded part at a time', async () => {
+    const { ledger } = server.host;
+    const limits: (number | undefined)[] = [];
+    const [events, approvals] = [ledger.events.bind(ledger), ledger.approvals.bind(ledger)];
+    await server.post('/v1/sessions', { id: 's1' });
+    for (let count = 0; count < 130; count++) {
+      const call = requestedCall({ session: 's1' });
+      await ledger.submit(call);
+      await ledger.move(...asked(call, `approval-${count}`));
+    }
+    for (let count = 0; count < 200; count++) await ledger.note('s1', message(`m${count}`));
+    ledger.events = (session, after, limit) => {
+      limits.push(limit);
+      return events(session, after, limit);
+    };
+    ledger.approvals = (query) => {
+      limits.push(query.limit);
+      return approvals(query);
+    };
+    expect((await server.get('/v1/health')).body.pendingApprovals).toBe(130);
+    const { items } = (await server.get('/v1/sessions/s1/messages')).body;
+    expect(items.map(({ id }: Json) => id)).toEqual(Array.from({ length: 200 }, (_, count) => `m${count}`));
+    expect(limits.length).toBeGreaterThan(4);
+    for (const limit of limits) expect(limit).toBeLessThanOrEqual(200);
+  });
+});
+
+function message(messageId: string) {
+  return { type: 'message.added', callId: null, at: 1, data: { messageId, role: 'notice', text: 'x' } } as const;
+}

@@ -1,7 +1,8 @@
+import type { Ledger } from '../../kernel/ledger.ts';
 import type { Health } from '../../protocol/health.ts';
 import type { ApiParts } from '../api-parts.ts';
 import type { WorkspaceBackend } from '../backend.ts';
-import { maySee } from '../credentials.ts';
+import { type Credential, maySee } from '../credentials.ts';
 import { type Handlers, json } from '../handler.ts';
 import { openApiDocument } from '../openapi.ts';
 import { failureResponse, refuse } from '../problem.ts';
@@ -20,7 +21,6 @@ export function serverRoutes({
 
   return {
     async getHealth({ who }) {
-      const pending = (await ledger.approvals({ state: 'pending' })).filter(({ session }) => maySee(who, session));
       const theirs = await workspacesFor(backend, who);
       const health: Health = {
         status: isStopping() ? 'stopping' : 'ok',
@@ -29,7 +29,7 @@ export function serverRoutes({
         mode: settings.mode(),
         workspaces: [...theirs.values()].map(toWorkspace),
         model: runner.models().current?.model ?? null,
-        pendingApprovals: pending.length,
+        pendingApprovals: await countPending(ledger, who),
       };
       return json(health);
     },
@@ -63,6 +63,20 @@ export function serverRoutes({
       return refuse('NOT_CONFIGURED', "The server's token was given to it: change it there and start it again.");
     },
   };
+}
+
+/** A question holds all that it asks about: so many at a time. */
+const PAGE = 100;
+
+async function countPending(ledger: Ledger, who: Credential): Promise<number> {
+  const state = 'pending';
+  let count = 0;
+  for (let page = await ledger.approvals({ state, limit: PAGE }); ; ) {
+    count += page.filter(({ session }) => maySee(who, session)).length;
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) return count;
+    page = await ledger.approvals({ state, limit: PAGE, after: last.id });
+  }
 }
 
 function toWorkspace({ id, name, sandbox, sandboxTrouble }: WorkspaceBackend): Health['workspaces'][number] {

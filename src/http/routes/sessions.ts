@@ -67,12 +67,16 @@ export function sessionRoutes(backend: Backend): SessionHandlers {
       const session = await places.record(params.id ?? '', who);
       if (session === null) return unknown();
       const items: MessageView[] = [];
-      for (const { type, data, at, seq } of await ledger.events(session.id)) {
-        if ((type as string) !== 'message.added') continue;
-        const { messageId, role, text, callIds = [], by = null } = data as unknown as Message;
-        items.push({ id: messageId, role, text, at, seq, callIds: [...callIds], by });
+      for (let page = await ledger.events(session.id, 0, PAGE); ; ) {
+        for (const { type, data, at, seq } of page) {
+          if ((type as string) !== 'message.added') continue;
+          const { messageId, role, text, callIds = [], by = null } = data as unknown as Message;
+          items.push({ id: messageId, role, text, at, seq, callIds: [...callIds], by });
+        }
+        const last = page.at(-1);
+        if (last === undefined || page.length < PAGE) return json({ items });
+        page = await ledger.events(session.id, last.seq, PAGE);
       }
-      return json({ items });
     },
 
     async sendMessage({ params, who, body }) {
@@ -97,6 +101,8 @@ export function sessionRoutes(backend: Backend): SessionHandlers {
   };
 }
 
+/** Between its messages a session has results of tools, and these are large: all of them at once is too much to hold. */
+const PAGE = 200;
 const OF_ANOTHER = 'A session that begins with api- is of another token: choose another id.';
 
 interface Message {
