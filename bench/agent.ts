@@ -7,14 +7,14 @@ import { tool as aiSdkTool, generateText, type LanguageModel, stepCountIs } from
 import { z } from 'zod';
 import { createAgent } from '../src/agent/create-agent.ts';
 import { ok } from '../src/kernel/result.ts';
-import { defineTool } from '../src/kernel/tool.ts';
+import { defineTool } from '../src/kernel/tool/tool.ts';
 import { openaiChatModel } from '../src/models/openai-chat.ts';
 import { scriptedModel } from '../src/models/scripted.ts';
 import { createToolwright } from '../src/runtime/create-toolwright.ts';
-import { MemoryStore } from '../src/runtime/memory-store.ts';
+import { MemoryStore } from '../src/runtime/memory/memory-store.ts';
 import { openSqliteStore } from '../src/storage/sqlite/open.ts';
 import { crashRound, payingModel } from '../test/faults/agent-crash.ts';
-import { compiled } from '../test/faults/compiled.ts';
+import { compiled } from '../test/faults/compile-program.ts';
 import { atMost, type Benchmark, type Measurement, median, reported, timesLess } from './benchmark.ts';
 
 const CRASHES = Number(process.env.AGENT_CRASHES ?? 100);

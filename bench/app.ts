@@ -3,10 +3,10 @@ import { setTimeout } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { z } from 'zod';
 import { ok } from '../src/kernel/result.ts';
-import { defineTool } from '../src/kernel/tool.ts';
+import { defineTool } from '../src/kernel/tool/tool.ts';
 import { closeBrowser, TestApp } from '../test/app/browser.ts';
-import { PageAlone } from './app.alone.ts';
-import { pagesWithPeer } from './app.peer.ts';
+import { PageAlone } from './programs/app.unobserved-page.ts';
+import { pagesWithPeer } from './programs/app.peer.ts';
 import { atMost, type Benchmark, type Measurement, median, timesTheLimit } from './benchmark.ts';
 
 const MESSAGES = 10_000;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { ExecutionContext } from '../src/kernel/execution-context.ts';
+import { ExecutionContext } from '../src/kernel/call/execution-context.ts';
 import { createFilePolicy } from '../src/kernel/file-policy.ts';
 import { createPolicy } from '../src/policy/create-policy.ts';
 import type { Mode } from '../src/policy/modes.ts';

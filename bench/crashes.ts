@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { compiled } from '../test/faults/compiled.ts';
+import { compiled } from '../test/faults/compile-program.ts';
 import { brokenPromises, startWriter } from '../test/faults/writers.ts';
 import { atMost, type Benchmark, type Measurement, reported } from './benchmark.ts';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { atMost, type Benchmark, type Measurement, median, reported } from './benchmark.ts';
-import type { Order, Said } from './http.server.ts';
+import type { Order, Said } from './programs/http.server.ts';
 
 const CONNECTIONS = 32;
 const REQUESTS = 2000;

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { createFilePolicy } from '../src/kernel/file-policy.ts';
-import { DEFAULT_LIMITS, type RunRequest, type Sandbox } from '../src/kernel/sandbox.ts';
-import { createBubblewrap } from '../src/sandbox/bubblewrap.ts';
-import { runArguments, systemArguments } from '../src/sandbox/mounts.ts';
-import { createRuntimeFolder } from '../src/sandbox/runtime-folder.ts';
-import { seccompFilter } from '../src/sandbox/seccomp.ts';
+import { DEFAULT_LIMITS, type RunRequest, type Sandbox } from '../src/kernel/world/sandbox.ts';
+import { createBubblewrap } from '../src/sandbox/bubblewrap/bubblewrap.ts';
+import { runArguments, systemArguments } from '../src/sandbox/bubblewrap/mounts.ts';
+import { createRuntimeFolder } from '../src/sandbox/bubblewrap/runtime-folder.ts';
+import { seccompFilter } from '../src/sandbox/bubblewrap/seccomp.ts';
 import { findToolchains } from '../src/sandbox/toolchains.ts';
 import { atMost, type Benchmark, type Measurement, median, reported, timesLess, timesTheLimit } from './benchmark.ts';
 

@@ -8,10 +8,10 @@ import { rgPath } from '@vscode/ripgrep';
 import glob from 'fast-glob';
 import { createFilePolicy } from '../src/kernel/file-policy.ts';
 import { createToolwright, type Toolwright } from '../src/runtime/create-toolwright.ts';
-import { createBubblewrap } from '../src/sandbox/bubblewrap.ts';
+import { createBubblewrap } from '../src/sandbox/bubblewrap/bubblewrap.ts';
 import { builtInTools } from '../src/tools/index.ts';
 import { openWorkspace } from '../src/workspace/open-workspace.ts';
-import { ripgrepFolder } from '../src/workspace/ripgrep.ts';
+import { ripgrepFolder } from '../src/workspace/search/ripgrep.ts';
 import { type Benchmark, type Measurement, median, reported, timesLess, timesTheLimit } from './benchmark.ts';
 
 const FOLDERS = 1000;

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Ledger } from '../src/kernel/ledger.ts';
+import type { Ledger } from '../src/kernel/call/ledger.ts';
 import type { Store } from '../src/kernel/ports.ts';
 import { ok, type Result } from '../src/kernel/result.ts';
-import { defineTool } from '../src/kernel/tool.ts';
+import { defineTool } from '../src/kernel/tool/tool.ts';
 import { createToolwright } from '../src/runtime/create-toolwright.ts';
-import { MemoryStore } from '../src/runtime/memory-store.ts';
+import { MemoryStore } from '../src/runtime/memory/memory-store.ts';
 import type { OpenStore } from '../src/storage/open-store.ts';
 import { openPostgresStore } from '../src/storage/postgres/open.ts';
 import { sqliteDriver } from '../src/storage/sqlite/driver.ts';
@@ -25,8 +25,8 @@ import {
   timesLess,
   timesTheLimit,
 } from './benchmark.ts';
-import { ByHand } from './store.by-hand.ts';
-import type { Reading } from './store.reader.ts';
+import { ByHand } from './programs/store.handwritten.ts';
+import type { Reading } from './programs/store.reader.ts';
 
 const CALLS = 5000;
 const SLOW_CALLS = 1000;

@@ -6,8 +6,8 @@ import { createWeb } from '../src/net/create-web.ts';
 import { htmlToMarkdown } from '../src/tools/web/html/html-to-markdown.ts';
 import { missesOf, readPages } from '../test/web-pages/score.ts';
 import { atMost, type Benchmark, type Measurement, median, timesLess } from './benchmark.ts';
-import { largePages } from './web.pages.ts';
-import { peerMarkdown } from './web.peer.ts';
+import { largePages } from './programs/web.pages.ts';
+import { peerMarkdown } from './programs/web.peer.ts';
 
 const ROUNDS = 3;
 const FETCHES = 300;

@@ -3,7 +3,7 @@
 import { closeBrowser } from '../test/app/browser.ts';
 import { readCatalogue } from '../test/attacks/attack.ts';
 import { runAttacks } from '../test/attacks/harness.ts';
-import { runners } from '../test/attacks/runners.ts';
+import { runners } from '../test/attacks/runners/runners.ts';
 import { readOptions } from './options.ts';
 
 const { values } = readOptions({

@@ -5,7 +5,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { root } from './install.mjs';
-import { said } from './said.mjs';
+import { said } from './localized.mjs';
 
 export function build() {
   const own = Math.max(shared(), newest(join(root, 'src')), modified(join(root, 'tsdown.config.ts')));

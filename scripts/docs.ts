@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { fileSchema } from '../src/app/config/settings.ts';
-import type { Tool } from '../src/kernel/tool.ts';
+import type { Tool } from '../src/kernel/tool/tool.ts';
 import { builtInTools } from '../src/tools/index.ts';
 import { root } from './install.mjs';
 import { walk } from './walk.ts';

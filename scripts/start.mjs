@@ -6,7 +6,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { build } from './build.mjs';
 import { root } from './install.mjs';
-import { said } from './said.mjs';
+import { said } from './localized.mjs';
 
 build();
 const options = process.argv.slice(2);

@@ -1,11 +1,11 @@
 export { type Agent, type AgentOptions, createAgent, type RunOptions, type RunOutcome } from './agent/create-agent.ts';
 export { type CommandsOptions, type OpenCommands, openCommands } from './app/open-commands.ts';
-export { type Access, UNKNOWN_ACCESS } from './kernel/access.ts';
-export type { CallRecord, CallState, Effect, FinalState, Outcome } from './kernel/call.ts';
-export { ToolCategory } from './kernel/category.ts';
+export { type Access, UNKNOWN_ACCESS } from './kernel/tool/access.ts';
+export type { CallRecord, CallState, Effect, FinalState, Outcome } from './kernel/call/call.ts';
+export { ToolCategory } from './kernel/tool/category.ts';
 export { ERROR_CODES, type ErrorCode, type Failure, ToolError } from './kernel/error.ts';
-export type { CallMove, Event, LogEvent, NewEvent, StoredEvent } from './kernel/event.ts';
-export { ExecutionContext, type ExecutionContextInit } from './kernel/execution-context.ts';
+export type { CallMove, Event, LogEvent, NewEvent, StoredEvent } from './kernel/call/event.ts';
+export { ExecutionContext, type ExecutionContextInit } from './kernel/call/execution-context.ts';
 export {
   createFilePolicy,
   type FileAccess,
@@ -13,8 +13,8 @@ export {
   type FileRule,
   type FileVerdict,
 } from './kernel/file-policy.ts';
-export type { Checked, InputSchema, Issue, JsonSchema } from './kernel/input-schema.ts';
-export type { HistoryQuery, Ledger, PruneLimits } from './kernel/ledger.ts';
+export type { Checked, InputSchema, Issue, JsonSchema } from './kernel/tool/input-schema.ts';
+export type { HistoryQuery, Ledger, PruneLimits } from './kernel/call/ledger.ts';
 export type {
   ApprovalRequest,
   ApprovalResponse,
@@ -30,12 +30,12 @@ export type {
   Verdict,
 } from './kernel/ports.ts';
 export { fail, type MaybePromise, type Metadata, ok, type Result } from './kernel/result.ts';
-export type { RunRequest, RunResult, Sandbox } from './kernel/sandbox.ts';
-export { StoreError, type StoreTrouble } from './kernel/store-error.ts';
-export { defineTool, type OwnReason, type Tool, type ToolContext, type ToolSource } from './kernel/tool.ts';
-export { type ParameterType, ToolParameter, type ToolParameterInit } from './kernel/tool-parameter.ts';
-export { ToolResult } from './kernel/tool-result.ts';
-export type { Web, WebRequest, WebResponse, WebSearchAnswer, WebSearchHit } from './kernel/web.ts';
+export type { RunRequest, RunResult, Sandbox } from './kernel/world/sandbox.ts';
+export { StoreError, type StoreTrouble } from './kernel/call/store-error.ts';
+export { defineTool, type OwnReason, type Tool, type ToolContext, type ToolSource } from './kernel/tool/tool.ts';
+export { type ParameterType, ToolParameter, type ToolParameterInit } from './kernel/tool/tool-parameter.ts';
+export { ToolResult } from './kernel/tool/tool-result.ts';
+export type { Web, WebRequest, WebResponse, WebSearchAnswer, WebSearchHit } from './kernel/world/web.ts';
 export type {
   Applied,
   Caller,
@@ -47,7 +47,7 @@ export type {
   GrepQuery,
   Search,
   World,
-} from './kernel/workspace.ts';
+} from './kernel/world/workspace.ts';
 export { anthropicModel } from './models/anthropic.ts';
 export type { Model, ModelRequest } from './models/model.ts';
 export type { ModelOptions } from './models/model-options.ts';
@@ -63,21 +63,21 @@ export {
   type PolicyOptions,
 } from './policy/create-policy.ts';
 export { MODES, type Mode } from './policy/modes.ts';
-export { type Proposal, proposeRules } from './policy/propose-rule.ts';
-export type { Rule, RuleVerdict } from './policy/rule.ts';
-export { parseRule, parseRules, type RuleSet, type RuleSource } from './policy/rules.ts';
-export { strictCommands } from './policy/strict-list.ts';
-export { BaseTool, type LangChainTool, type ParameterValues } from './runtime/base-tool.ts';
+export { type Proposal, proposeRules } from './policy/always/propose-rule.ts';
+export type { Rule, RuleVerdict } from './policy/rules/rule.ts';
+export { parseRule, parseRules, type RuleSet, type RuleSource } from './policy/rules/parse-rules.ts';
+export { strictCommands } from './policy/rules/strict-list.ts';
+export { BaseTool, type LangChainTool, type ParameterValues } from './runtime/registry/base-tool.ts';
 export { allowAll, type RuntimeOptions } from './runtime/create-runtime.ts';
 export { createToolwright, type Toolwright, type ToolwrightOptions } from './runtime/create-toolwright.ts';
 export { type AnyContext, type CallOptions, type ExecutorOptions, ToolExecutor } from './runtime/executor.ts';
 export type { ToolExecution } from './runtime/history.ts';
-export type { AfterAnswer, BeforeAnswer, HookedCall, Hooks } from './runtime/hooks.ts';
-export { MemoryBlobs } from './runtime/memory-blobs.ts';
-export { MemoryStore } from './runtime/memory-store.ts';
-export type { PlainTool } from './runtime/plain-tool.ts';
-export { type AnyTool, ToolRegistry } from './runtime/registry.ts';
-export type { Toolset } from './runtime/toolsets.ts';
+export type { AfterAnswer, BeforeAnswer, HookedCall, Hooks } from './runtime/pipeline/hooks.ts';
+export { MemoryBlobs } from './runtime/memory/memory-blobs.ts';
+export { MemoryStore } from './runtime/memory/memory-store.ts';
+export type { PlainTool } from './runtime/registry/plain-tool.ts';
+export { type AnyTool, ToolRegistry } from './runtime/registry/registry.ts';
+export type { Toolset } from './runtime/registry/toolsets.ts';
 export {
   SCHEMA_FORMATS,
   type SchemaFormat,
@@ -93,4 +93,4 @@ export type { OpenStore } from './storage/open-store.ts';
 export { keepUp, type UpkeepOptions } from './storage/upkeep.ts';
 export { builtInTools } from './tools/index.ts';
 export { openWorkspace, type Workspace, type WorkspaceOptions } from './workspace/open-workspace.ts';
-export type { FileEvent, FileNews, Watch } from './workspace/watch.ts';
+export type { FileEvent, FileNews, Watch } from './workspace/watch/watch.ts';

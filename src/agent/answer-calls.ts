@@ -1,9 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { ErrorCode } from '../kernel/error.ts';
-import type { ExecutionContext } from '../kernel/execution-context.ts';
-import type { AssistantMessage, CallPart, ResultPart, ResultsMessage } from '../kernel/message.ts';
-import type { Tool } from '../kernel/tool.ts';
-import type { ToolResult } from '../kernel/tool-result.ts';
+import type { ExecutionContext } from '../kernel/call/execution-context.ts';
+import type { AssistantMessage, CallPart, ResultPart, ResultsMessage } from '../kernel/call/message.ts';
+import type { Tool } from '../kernel/tool/tool.ts';
+import type { ToolResult } from '../kernel/tool/tool-result.ts';
 import type { ToolExecutor } from '../runtime/executor.ts';
 import { untrusted } from './untrusted.ts';
 

@@ -1,4 +1,4 @@
-import type { Usage } from '../kernel/message.ts';
+import type { Usage } from '../kernel/call/message.ts';
 import type { Price } from '../models/model.ts';
 import type { RunSoFar } from './session.ts';
 

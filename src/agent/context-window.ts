@@ -1,5 +1,5 @@
-import type { Message, ResultPart } from '../kernel/message.ts';
-import { withoutHalfPair } from '../kernel/truncate.ts';
+import type { Message, ResultPart } from '../kernel/call/message.ts';
+import { withoutHalfPair } from '../kernel/text/truncate.ts';
 
 /** A message with its place in the log, as far as it is still sent. */
 export interface Held {

@@ -1,11 +1,11 @@
 import { messageOf } from '../kernel/error.ts';
-import type { LiveEvent, StoredEvent } from '../kernel/event.ts';
-import { ExecutionContext, type ExecutionContextInit } from '../kernel/execution-context.ts';
-import { NO_USAGE, type RunEnd, type Usage } from '../kernel/message.ts';
+import type { LiveEvent, StoredEvent } from '../kernel/call/event.ts';
+import { ExecutionContext, type ExecutionContextInit } from '../kernel/call/execution-context.ts';
+import { NO_USAGE, type RunEnd, type Usage } from '../kernel/call/message.ts';
 import type { BlobStore, Clock, Hold, Store } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import { systemClock } from '../kernel/system-clock.ts';
-import type { Files } from '../kernel/workspace.ts';
+import type { Files } from '../kernel/world/workspace.ts';
 import type { Heard, Model } from '../models/model.ts';
 import type { ToolExecutor } from '../runtime/executor.ts';
 import { answerCalls, callsOf } from './answer-calls.ts';

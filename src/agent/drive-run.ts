@@ -1,6 +1,6 @@
-import type { ExecutionContext } from '../kernel/execution-context.ts';
+import type { ExecutionContext } from '../kernel/call/execution-context.ts';
 import { failpoint } from '../kernel/failpoint.ts';
-import type { AssistantMessage, RunEnd, Stop } from '../kernel/message.ts';
+import type { AssistantMessage, RunEnd, Stop } from '../kernel/call/message.ts';
 import type { Clock } from '../kernel/ports.ts';
 import type { Heard, Model, OfferedTool } from '../models/model.ts';
 import type { ToolExecutor } from '../runtime/executor.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AssistantMessage, ResultsMessage } from '../kernel/message.ts';
+import type { AssistantMessage, ResultsMessage } from '../kernel/call/message.ts';
 
 const LOOKED_AT = 20;
 const WARN_AT = 3;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ok } from '../kernel/result.ts';
-import type { Files } from '../kernel/workspace.ts';
+import type { Files } from '../kernel/world/workspace.ts';
 import { readProjectNotes } from './project-notes.ts';
 
 /** As many skills in each of the two folders as there are texts; what is read is noted. */

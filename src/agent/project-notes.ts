@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { withoutHalfPair } from '../kernel/truncate.ts';
-import type { Files } from '../kernel/workspace.ts';
+import { withoutHalfPair } from '../kernel/text/truncate.ts';
+import type { Files } from '../kernel/world/workspace.ts';
 
 /** What a workspace says about itself. It is somebody's text: guidance for the model, and nothing that gives rights. */
 export interface ProjectNotes {

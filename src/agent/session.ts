@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { EventData, NewEvent, SessionEventType, StoredEvent } from '../kernel/event.ts';
-import { type AssistantMessage, type Message, NO_USAGE, type Usage } from '../kernel/message.ts';
+import type { EventData, NewEvent, SessionEventType, StoredEvent } from '../kernel/call/event.ts';
+import { type AssistantMessage, type Message, NO_USAGE, type Usage } from '../kernel/call/message.ts';
 import type { Clock, Store } from '../kernel/ports.ts';
 import { wasHidden } from '../runtime/hide-secrets.ts';
 import { ContextWindow, type Held } from './context-window.ts';

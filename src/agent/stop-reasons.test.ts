@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { NO_USAGE } from '../kernel/message.ts';
+import { NO_USAGE } from '../kernel/call/message.ts';
 import { ok } from '../kernel/result.ts';
-import { defineTool } from '../kernel/tool.ts';
+import { defineTool } from '../kernel/tool/tool.ts';
 import { anthropicModel } from '../models/anthropic.ts';
 import { createToolwright } from '../runtime/create-toolwright.ts';
-import { MemoryStore } from '../runtime/memory-store.ts';
+import { MemoryStore } from '../runtime/memory/memory-store.ts';
 import { historyProblems } from '../testing/legal-history.ts';
 import { type ModelServer, modelServer, type RawReply } from '../testing/model-server.ts';
 import { anthropicEvents } from '../testing/wire-turn.ts';

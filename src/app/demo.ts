@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ResultPart } from '../kernel/message.ts';
+import type { ResultPart } from '../kernel/call/message.ts';
 import type { Model, ModelRequest } from '../models/model.ts';
 import { type ScriptedTurn, scriptedModel, sinceAsked, turnsSoFar } from '../models/scripted.ts';
 

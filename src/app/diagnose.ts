@@ -1,7 +1,7 @@
-import { findBubblewrap, notInstalled } from '../sandbox/detect.ts';
+import { findBubblewrap, notInstalled } from '../sandbox/bubblewrap/detect.ts';
 import type { Texts } from './config/texts.ts';
 import type { App } from './open-app.ts';
-import { openModel } from './open-model.ts';
+import { openModel } from './agent/open-model.ts';
 
 export interface Finding {
   readonly what: string;

@@ -1,5 +1,5 @@
 import type { Shown } from '../kernel/approval.ts';
-import { ExecutionContext } from '../kernel/execution-context.ts';
+import { ExecutionContext } from '../kernel/call/execution-context.ts';
 import { ok, type Result } from '../kernel/result.ts';
 import type { Explanation } from '../policy/create-policy.ts';
 import type { App } from './open-app.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LiveEvent, StoredEvent } from '../kernel/event.ts';
+import type { LiveEvent, StoredEvent } from '../kernel/call/event.ts';
 import { createHider } from '../runtime/hide-secrets.ts';
 import { hideWords } from './hide-words.ts';
 

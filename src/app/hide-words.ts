@@ -1,4 +1,4 @@
-import type { LiveEvent, StoredEvent } from '../kernel/event.ts';
+import type { LiveEvent, StoredEvent } from '../kernel/call/event.ts';
 import type { SecretHider } from '../runtime/hide-secrets.ts';
 import { SecretStream } from '../runtime/secret-stream.ts';
 

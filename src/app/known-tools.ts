@@ -1,5 +1,5 @@
-import type { KnownTools } from '../policy/rules.ts';
-import type { ToolRegistry } from '../runtime/registry.ts';
+import type { KnownTools } from '../policy/rules/parse-rules.ts';
+import type { ToolRegistry } from '../runtime/registry/registry.ts';
 
 /** The tools that a rule may speak of, by name or alias, with what its pattern means for them. */
 export function knownTools(

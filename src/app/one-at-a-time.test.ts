@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { oneAtATime } from './one-at-a-time.ts';
+import { oneAtATime } from '../kernel/coalesce.ts';
 
 test('those who ask while it runs share the next run, also when the one before failed', async () => {
   const ends: (() => void)[] = [];

@@ -1,12 +1,12 @@
 import { createAnswers } from '../approval/answers.ts';
-import type { Answers, ReviewedEdit } from '../kernel/answers.ts';
+import type { Answers, ReviewedEdit } from '../kernel/call/approval-answers.ts';
 import type { ApprovalRecord } from '../kernel/approval.ts';
-import { ExecutionContext } from '../kernel/execution-context.ts';
-import type { Ledger } from '../kernel/ledger.ts';
+import { ExecutionContext } from '../kernel/call/execution-context.ts';
+import type { Ledger } from '../kernel/call/ledger.ts';
 import type { MaybePromise } from '../kernel/result.ts';
 import { fail, type Result } from '../kernel/result.ts';
 import type { App } from './open-app.ts';
-import { proposeFor } from './propose-for.ts';
+import { proposeFor } from './approvals/propose-rule.ts';
 import { workspaceId } from './workspace-id.ts';
 
 export interface AnswersParts {

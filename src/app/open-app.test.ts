@@ -11,9 +11,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { CallRecord } from '../kernel/call.ts';
-import { LiveCalls } from '../runtime/live-calls.ts';
-import { cancelCall } from './cancel-call.ts';
+import type { CallRecord } from '../kernel/call/call.ts';
+import { LiveCalls } from '../runtime/order/live-calls.ts';
+import { cancelCall } from './follow/cancel-call.ts';
 import type { App, AppOptions } from './open-app.ts';
 import { openApp } from './open-app.ts';
 import { undoCall } from './undo-call.ts';

@@ -1,16 +1,16 @@
 import { mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import type { FilePolicy } from '../kernel/file-policy.ts';
-import type { Sandbox } from '../kernel/sandbox.ts';
+import type { Sandbox } from '../kernel/world/sandbox.ts';
 import { createDialer } from '../net/dialer.ts';
-import { gitConfigs } from '../policy/git-configs.ts';
-import { gitContents } from '../policy/git-contents.ts';
-import { scriptFiles } from '../policy/script-files.ts';
+import { gitConfigs } from '../git/config-reads.ts';
+import { gitContents } from '../git/history-contents.ts';
+import { scriptFiles } from '../policy/commands/script-files.ts';
 import { createProcesses, type Processes } from '../processes/create-processes.ts';
-import { createBubblewrap } from '../sandbox/bubblewrap.ts';
+import { createBubblewrap } from '../sandbox/bubblewrap/bubblewrap.ts';
 import { createNone } from '../sandbox/none.ts';
-import { createSeatbelt } from '../sandbox/seatbelt.ts';
-import { ripgrepFolder } from '../workspace/ripgrep.ts';
+import { createSeatbelt } from '../sandbox/seatbelt/seatbelt.ts';
+import { ripgrepFolder } from '../workspace/search/ripgrep.ts';
 
 export interface CommandsOptions {
   /** Which files are sensitive. The policy and the workspace are given the same. */

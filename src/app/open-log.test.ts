@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { cliPlace } from '../testing/cli-place.ts';
+import { cliPlace } from '../testing/cli-fixture.ts';
 import { openHost } from './open-host.ts';
 import type { LogPlace } from './open-log.ts';
 

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
-import type { Ledger } from '../kernel/ledger.ts';
+import type { Ledger } from '../kernel/call/ledger.ts';
 import { ok, type Result } from '../kernel/result.ts';
 import { createHider, type SecretHider, secretValues } from '../runtime/hide-secrets.ts';
-import { sealStore } from '../runtime/sealed-store.ts';
+import { sealStore } from '../secrets/hide-in-store.ts';
 import { openStore } from '../storage/open.ts';
 import type { OpenStore } from '../storage/open-store.ts';
 import type { LoadedConfig } from './config/load-config.ts';
 import type { Texts } from './config/texts.ts';
-import { FileVault } from './file-vault.ts';
+import { FileVault } from '../secrets/vault.ts';
 import { makeStateFolder } from './state-folder.ts';
 
 /** Whoever works on the store hides what it hides, and all hear of a new secret at once. */

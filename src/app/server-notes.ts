@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isPlainObject } from '../kernel/check-arguments.ts';
+import { isPlainObject } from '../kernel/tool/check-arguments.ts';
 import { isAlive, startOf } from '../workspace/process-start.ts';
 
 interface ServerNote {

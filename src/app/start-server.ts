@@ -8,9 +8,9 @@ import { type Principal, serveHttp } from '../mcp/server/serve-http.ts';
 import type { Config } from './config/settings.ts';
 import { drain } from './drain.ts';
 import { type Host, type HostOptions, openHost } from './open-host.ts';
-import { openMcpDoors } from './open-mcp-door.ts';
+import { openMcpDoors } from './mcp/open-mcp-doors.ts';
 import { noteServer } from './server-notes.ts';
-import { openTokens, type Tokens } from './tokens.ts';
+import { openTokens, type Tokens } from './admin/tokens.ts';
 
 export interface ServerOptions extends Omit<HostOptions, 'takeOver'> {
   /** The folder of the built web app. */

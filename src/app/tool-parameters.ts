@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../kernel/input-schema.ts';
+import type { JsonSchema } from '../kernel/tool/input-schema.ts';
 import { builtInTools } from '../tools/index.ts';
 
 /** What a built-in tool takes, without opening anything; undefined for a name that is none of theirs. */

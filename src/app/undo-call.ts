@@ -1,6 +1,6 @@
 import type { Result } from '../kernel/result.ts';
 import { newCallId } from '../runtime/call-id.ts';
-import { openByHand, recordByHand } from '../runtime/record-by-hand.ts';
+import { openByHand, recordByHand } from '../runtime/pipeline/record-external.ts';
 import type { App } from './open-app.ts';
 import { workspaceId } from './workspace-id.ts';
 

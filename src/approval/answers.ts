@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { Answered, Answers, EditReview, ReviewedEdit, RuleProposal, Yes } from '../kernel/answers.ts';
+import type { Answered, Answers, EditReview, ReviewedEdit, RuleProposal, Yes } from '../kernel/call/approval-answers.ts';
 import type { ApprovalRecord, Shown } from '../kernel/approval.ts';
-import { changedFields } from '../kernel/changed-fields.ts';
+import { changedFields } from '../kernel/tool/changed-fields.ts';
 import type { Failure } from '../kernel/error.ts';
-import type { EventData, NewSystemEvent } from '../kernel/event.ts';
-import type { Ledger } from '../kernel/ledger.ts';
+import type { EventData, NewSystemEvent } from '../kernel/call/event.ts';
+import type { Ledger } from '../kernel/call/ledger.ts';
 import type { MaybePromise, Result } from '../kernel/result.ts';
 
 export interface AnswerParts {

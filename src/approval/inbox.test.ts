@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Ledger } from '../kernel/ledger.ts';
+import type { Ledger } from '../kernel/call/ledger.ts';
 import type { ApprovalRequest } from '../kernel/ports.ts';
 import { openStore } from '../storage/open.ts';
 import { AT, requestedCall } from '../testing/sample-calls.ts';

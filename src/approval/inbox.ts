@@ -1,6 +1,6 @@
 import type { ApprovalRecord } from '../kernel/approval.ts';
-import type { LogEvent } from '../kernel/event.ts';
-import type { Ledger } from '../kernel/ledger.ts';
+import type { LogEvent } from '../kernel/call/event.ts';
+import type { Ledger } from '../kernel/call/ledger.ts';
 import type { ApprovalRequest, ApprovalResponse, Approver } from '../kernel/ports.ts';
 
 export interface Inbox extends Approver {

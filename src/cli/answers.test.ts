@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { openAgent } from '../app/open-agent.ts';
+import { openAgent } from '../app/agent/open-agent.ts';
 import { type App, openApp } from '../app/open-app.ts';
-import { openModel } from '../app/open-model.ts';
-import { ExecutionContext } from '../kernel/execution-context.ts';
-import { type CliPlace, cliPlace } from '../testing/cli-place.ts';
+import { openModel } from '../app/agent/open-model.ts';
+import { ExecutionContext } from '../kernel/call/execution-context.ts';
+import { type CliPlace, cliPlace } from '../testing/cli-fixture.ts';
 import { modelServer } from '../testing/model-server.ts';
 import { anthropicReply } from '../testing/wire-turn.ts';
 import type { Cli } from './cli.ts';
-import { playRun } from './play-run.ts';
+import { playRun } from './run/play-run.ts';
 import { runCli } from './run-cli.ts';
-import { styleFor } from './style.ts';
+import { styleFor } from './text/style.ts';
 import { en } from './words-en.ts';
 
 async function cli(place: CliPlace, argv: readonly string[], { input = '', env = {} } = {}) {

@@ -1,7 +1,7 @@
 import { answersIn } from '../app/open-answers.ts';
 import type { App } from '../app/open-app.ts';
 import type { Approver } from '../kernel/ports.ts';
-import { askAbout } from './ask-about.ts';
+import { askAbout } from './approvals/ask-approval.ts';
 import type { Cli } from './cli.ts';
 
 interface Left {

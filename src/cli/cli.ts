@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import type { Failure } from '../kernel/error.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 import type { Io } from './io.ts';
-import { harmless, type Style } from './style.ts';
-import type { Words } from './words.ts';
+import { harmless, type Style } from './text/style.ts';
+import type { Words } from './text/words.ts';
 
 /** What every command has: where to read and write, in which language, and what the process will end with. */
 export interface Cli {

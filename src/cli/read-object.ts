@@ -1,4 +1,4 @@
-import { isPlainObject } from '../kernel/check-arguments.ts';
+import { isPlainObject } from '../kernel/tool/check-arguments.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 
 /** A JSON object that a person typed; `message` says what was wanted. */

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { type CliPlace, cliPlace } from '../testing/cli-place.ts';
+import { type CliPlace, cliPlace } from '../testing/cli-fixture.ts';
 import { modelServer } from '../testing/model-server.ts';
 import { anthropicReply, type SaidTurn } from '../testing/wire-turn.ts';
 import { runCli } from './run-cli.ts';

@@ -1,11 +1,11 @@
 import { Command, CommanderError } from 'commander';
 import { messageOf } from '../kernel/error.ts';
-import { nearest } from '../kernel/nearest.ts';
+import { nearest } from '../kernel/text/nearest.ts';
 import type { Cli, CommandModule } from './cli.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Io } from './io.ts';
-import { harmless, styleFor } from './style.ts';
-import { type Words, wordsFor } from './words.ts';
+import { harmless, styleFor } from './text/style.ts';
+import { type Words, wordsFor } from './text/words.ts';
 
 type Name = keyof Words['commands'];
 

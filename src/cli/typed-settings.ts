@@ -2,8 +2,8 @@ import { SETTING_NAMES } from '../app/config/settings.ts';
 import type { Texts } from '../app/config/texts.ts';
 import { toolParameters } from '../app/tool-parameters.ts';
 import type { Failure } from '../kernel/error.ts';
-import type { JsonSchema } from '../kernel/input-schema.ts';
-import { readFlags, type Schema } from './tool-arguments.ts';
+import type { JsonSchema } from '../kernel/tool/input-schema.ts';
+import { readFlags, type Schema } from './arguments/tool-arguments.ts';
 
 /** What was typed behind a tool's name. */
 export interface Typed {

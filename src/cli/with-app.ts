@@ -3,8 +3,8 @@ import { SETTING_NAMES } from '../app/config/settings.ts';
 import type { Texts } from '../app/config/texts.ts';
 import { type App, type AppOptions, openApp } from '../app/open-app.ts';
 import { type Cli, failToOpen } from './cli.ts';
-import { settingsFrom } from './flags.ts';
-import { logPlace } from './log-place.ts';
+import { settingsFrom } from './arguments/flags.ts';
+import { logPlace } from './log-output.ts';
 
 export interface CommonOptions {
   readonly workspace?: string;

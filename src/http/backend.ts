@@ -1,16 +1,16 @@
-import type { Answers } from '../kernel/answers.ts';
-import type { CallRecord } from '../kernel/call.ts';
-import type { ExecutionContext } from '../kernel/execution-context.ts';
-import type { Ledger, RuleRecord } from '../kernel/ledger.ts';
+import type { Answers } from '../kernel/call/approval-answers.ts';
+import type { CallRecord } from '../kernel/call/call.ts';
+import type { ExecutionContext } from '../kernel/call/execution-context.ts';
+import type { Ledger, RuleRecord } from '../kernel/call/ledger.ts';
 import type { BlobStore, Logger } from '../kernel/ports.ts';
 import type { Result } from '../kernel/result.ts';
-import type { Caller, Reach } from '../kernel/workspace.ts';
+import type { Caller, Reach } from '../kernel/world/workspace.ts';
 import type { LiveStreamEvent } from '../protocol/events.ts';
 import type { GitStatusView } from '../protocol/files.ts';
 import type { ModeView } from '../protocol/health.ts';
 import type { ModelChoice, ModelKeyChange, ModelsView } from '../protocol/models.ts';
 import type { ToolExecutor } from '../runtime/executor.ts';
-import type { ToolRegistry } from '../runtime/registry.ts';
+import type { ToolRegistry } from '../runtime/registry/registry.ts';
 
 /** One folder that is worked in, with all that belongs to it. */
 export interface WorkspaceBackend {

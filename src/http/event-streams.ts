@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { LogEvent } from '../kernel/event.ts';
-import type { Ledger } from '../kernel/ledger.ts';
+import type { LogEvent } from '../kernel/call/event.ts';
+import type { Ledger } from '../kernel/call/ledger.ts';
 import type { LiveStreamEvent } from '../protocol/events.ts';
 import { EventClient, type Place } from './event-client.ts';
 import { EventTopic, type Frame, frameOf, liveFrame } from './event-topic.ts';

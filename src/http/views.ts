@@ -1,7 +1,7 @@
 import type { ApprovalRecord, Shown } from '../kernel/approval.ts';
-import type { CallRecord } from '../kernel/call.ts';
-import type { SessionRecord } from '../kernel/ledger.ts';
-import type { Tool } from '../kernel/tool.ts';
+import type { CallRecord } from '../kernel/call/call.ts';
+import type { SessionRecord } from '../kernel/call/ledger.ts';
+import type { Tool } from '../kernel/tool/tool.ts';
 import type { ApprovalView } from '../protocol/approvals.ts';
 import type { CallView } from '../protocol/calls.ts';
 import type { SessionView } from '../protocol/sessions.ts';

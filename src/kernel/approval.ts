@@ -1,4 +1,4 @@
-import type { Access } from './access.ts';
+import type { Access } from './tool/access.ts';
 
 /** `superseded`: the call ended, or was asked about anew, before anybody answered. */
 export type ApprovalState = 'pending' | 'approved' | 'denied' | 'expired' | 'superseded';

@@ -1,8 +1,8 @@
-import type { Access } from './access.ts';
+import type { Access } from './tool/access.ts';
 import type { ApprovalRecord, Shown, VerdictPart } from './approval.ts';
-import type { CallRecord, CallState, Effect, NodeStamp } from './call.ts';
-import type { CallMove, LogEvent, NewEvent, StoredEvent } from './event.ts';
-import type { ExecutionContext } from './execution-context.ts';
+import type { CallRecord, CallState, Effect, NodeStamp } from './call/call.ts';
+import type { CallMove, LogEvent, NewEvent, StoredEvent } from './call/event.ts';
+import type { ExecutionContext } from './call/execution-context.ts';
 import type { MaybePromise, Result } from './result.ts';
 
 /** Wall time for people and deadlines, monotonic time for durations. Both in milliseconds. */

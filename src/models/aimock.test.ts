@@ -1,6 +1,6 @@
 import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Message } from '../kernel/message.ts';
+import type { Message } from '../kernel/call/message.ts';
 import { historyProblems } from '../testing/legal-history.ts';
 import { anthropicModel } from './anthropic.ts';
 import { openaiChatModel } from './openai-chat.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Message } from '../kernel/message.ts';
+import type { Message } from '../kernel/call/message.ts';
 import { type ModelServer, modelServer } from '../testing/model-server.ts';
 import { anthropicEvents as events } from '../testing/wire-turn.ts';
 import { anthropicModel } from './anthropic.ts';

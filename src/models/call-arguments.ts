@@ -1,7 +1,7 @@
-import { isPlainObject } from '../kernel/check-arguments.ts';
+import { isPlainObject } from '../kernel/tool/check-arguments.ts';
 import { messageOf } from '../kernel/error.ts';
-import type { CallPart } from '../kernel/message.ts';
-import { withoutHalfPair } from '../kernel/truncate.ts';
+import type { CallPart } from '../kernel/call/message.ts';
+import { withoutHalfPair } from '../kernel/text/truncate.ts';
 import { repeatedKey } from './repeated-key.ts';
 
 /** More than any tool takes: a file to write is the largest. */

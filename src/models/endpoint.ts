@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Failure, messageOf } from '../kernel/error.ts';
-import type { AssistantMessage } from '../kernel/message.ts';
+import type { AssistantMessage } from '../kernel/call/message.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import { type Fields, fieldsOf } from './fields.ts';
-import { GuardedLine, type LineOptions } from './guarded-line.ts';
+import { GuardedLine, type LineOptions } from './guarded-request.ts';
 import type { TurnOptions } from './model.ts';
 import type { Sdk } from './sdk.ts';
 import { type Trouble, trouble, troubleOfEvent } from './trouble.ts';

@@ -1,5 +1,5 @@
-import type { JsonSchema } from '../kernel/input-schema.ts';
-import type { AssistantMessage, Message } from '../kernel/message.ts';
+import type { JsonSchema } from '../kernel/tool/input-schema.ts';
+import type { AssistantMessage, Message } from '../kernel/call/message.ts';
 import type { Result } from '../kernel/result.ts';
 
 /** A tool as a model is told of it. */

@@ -1,4 +1,4 @@
-import { type Message, type MessagePart, NO_USAGE, type Stop, type Usage } from '../kernel/message.ts';
+import { type Message, type MessagePart, NO_USAGE, type Stop, type Usage } from '../kernel/call/message.ts';
 import { ArgumentText } from './call-arguments.ts';
 import type { TurnReader, WholeTurn } from './endpoint.ts';
 import { countOf, type Fields, fieldsOf } from './fields.ts';

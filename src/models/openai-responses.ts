@@ -1,4 +1,4 @@
-import type { Message, MessagePart, Stop, Usage } from '../kernel/message.ts';
+import type { Message, MessagePart, Stop, Usage } from '../kernel/call/message.ts';
 import { ArgumentText } from './call-arguments.ts';
 import type { TurnReader, WholeTurn } from './endpoint.ts';
 import { countOf, type Fields, fieldsOf } from './fields.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Message } from '../kernel/message.ts';
+import type { Message } from '../kernel/call/message.ts';
 import { modelServer } from '../testing/model-server.ts';
 import type { ModelRequest } from './model.ts';
 import { openaiChatModel } from './openai-chat.ts';

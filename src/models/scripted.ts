@@ -1,4 +1,4 @@
-import { type AssistantMessage, type Message, type MessagePart, NO_USAGE } from '../kernel/message.ts';
+import { type AssistantMessage, type Message, type MessagePart, NO_USAGE } from '../kernel/call/message.ts';
 import { fail, type MaybePromise, ok, type Result } from '../kernel/result.ts';
 import type { Model, ModelRequest } from './model.ts';
 

@@ -1,4 +1,4 @@
-import type { GuardedLine } from './guarded-line.ts';
+import type { GuardedLine } from './guarded-request.ts';
 
 /**
  * What we use of a provider's own library: it sends one request and gives the raw events of the answer. Its helpers

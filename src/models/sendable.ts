@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Message, MessagePart } from '../kernel/message.ts';
+import type { Message, MessagePart } from '../kernel/call/message.ts';
 import type { ModelRequest } from './model.ts';
 
 /** What providers take for a name in the history, whoever made it up. */

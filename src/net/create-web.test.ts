@@ -1,9 +1,9 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import type { Access } from '../kernel/access.ts';
+import type { Access } from '../kernel/tool/access.ts';
 import type { Result } from '../kernel/result.ts';
-import type { WebRequest, WebResponse } from '../kernel/web.ts';
-import type { Caller } from '../kernel/workspace.ts';
+import type { WebRequest, WebResponse } from '../kernel/world/web.ts';
+import type { Caller } from '../kernel/world/workspace.ts';
 import { createStubInternet, type StubInternet } from '../testing/stub-internet.ts';
 import { createWeb, type WebOptions } from './create-web.ts';
 

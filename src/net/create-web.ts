@@ -1,7 +1,7 @@
 import { messageOf } from '../kernel/error.ts';
 import { fail, type Result } from '../kernel/result.ts';
-import type { UrlJudge, Web, WebRequest, WebResponse } from '../kernel/web.ts';
-import type { Caller, World } from '../kernel/workspace.ts';
+import type { UrlJudge, Web, WebRequest, WebResponse } from '../kernel/world/web.ts';
+import type { Caller, World } from '../kernel/world/workspace.ts';
 import { createDialer, type DialerOptions } from './dialer.ts';
 import type { FetchAccess, FetchParts } from './fetch-page.ts';
 import { isAllowedHost } from './hosts.ts';

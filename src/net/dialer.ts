@@ -1,10 +1,10 @@
 import { lookup } from 'node:dns/promises';
 import { connect as connectSocket, isIP, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import type { Dialer, Dialled } from '../kernel/dialer.ts';
+import type { Dialer, Dialled } from '../kernel/world/dialer.ts';
 import { messageOf } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import type { NetworkAccess } from '../kernel/sandbox.ts';
+import type { NetworkAccess } from '../kernel/world/sandbox.ts';
 import { isListed, isRange, specialKind } from './address.ts';
 import { isAllowedHost, malformedHost, normalHost } from './hosts.ts';
 

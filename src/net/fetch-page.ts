@@ -1,6 +1,6 @@
-import type { Access } from '../kernel/access.ts';
+import type { Access } from '../kernel/tool/access.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import type { WebRequest, WebResponse } from '../kernel/web.ts';
+import type { WebRequest, WebResponse } from '../kernel/world/web.ts';
 import { type Dial, type ExchangeRequest, exchange } from './exchange.ts';
 import { checkHeaders, harmlessOnly } from './headers.ts';
 import { isAmong } from './hosts.ts';

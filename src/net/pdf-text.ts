@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { messageOf } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import type { PdfText } from '../kernel/web.ts';
+import type { PdfText } from '../kernel/world/web.ts';
 
 const LONGEST_MS = 20_000;
 const MOST_PAGES = 500;

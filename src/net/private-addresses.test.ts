@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Access } from '../kernel/access.ts';
+import type { Access } from '../kernel/tool/access.ts';
 import { createStubInternet, type StubInternet } from '../testing/stub-internet.ts';
 import { createWeb } from './create-web.ts';
 

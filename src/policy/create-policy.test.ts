@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { Access } from '../kernel/access.ts';
-import { ExecutionContext } from '../kernel/execution-context.ts';
+import type { Access } from '../kernel/tool/access.ts';
+import { ExecutionContext } from '../kernel/call/execution-context.ts';
 import { createFilePolicy } from '../kernel/file-policy.ts';
 import type { Subject } from '../kernel/ports.ts';
 import { createPolicy } from './create-policy.ts';
 import type { Mode } from './modes.ts';
-import { parseRule, parseRules, type RuleSet } from './rules.ts';
-import { strictCommands } from './strict-list.ts';
+import { parseRule, parseRules, type RuleSet } from './rules/parse-rules.ts';
+import { strictCommands } from './rules/strict-list.ts';
 
 const context = new ExecutionContext({ workingDir: '/home/ana/project' });
 

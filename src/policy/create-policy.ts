@@ -1,18 +1,18 @@
 import { posix } from 'node:path';
-import type { Access } from '../kernel/access.ts';
-import { isHarmlessVariable, isObeyedVariable } from '../kernel/environment.ts';
+import type { Access } from '../kernel/tool/access.ts';
+import { isHarmlessVariable, isObeyedVariable } from '../kernel/world/environment.ts';
 import type { FilePolicy } from '../kernel/file-policy.ts';
 import type { Policy, RealPlace, Subject, Verdict } from '../kernel/ports.ts';
-import type { UrlJudge } from '../kernel/web.ts';
+import type { UrlJudge } from '../kernel/world/web.ts';
 import { type CommandJudgement, type CommandPart, READ_ONLY } from './commands/command-judgement.ts';
 import { judgeCommand } from './commands/judge-command.ts';
-import { judgeFile, type Objection } from './judge-access.ts';
+import { judgeFile, type Objection } from './judge-file.ts';
 import { grantedRedirects, judgeSearch, judgeUrl } from './judge-web.ts';
-import { lookUp } from './look-up.ts';
+import { lookUp } from './rules/find-rule.ts';
 import { BESIDE_WRITING, besideWriting } from './mixed-script.ts';
 import type { Mode } from './modes.ts';
 import { inMode } from './modes.ts';
-import type { Rule } from './rule.ts';
+import type { Rule } from './rules/rule.ts';
 
 export interface PolicyOptions {
   readonly mode: Mode;

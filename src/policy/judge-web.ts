@@ -1,7 +1,7 @@
-import type { Access, HostPatterns } from '../kernel/access.ts';
-import type { UrlJudge } from '../kernel/web.ts';
-import type { Objection } from './judge-access.ts';
-import type { Rule } from './rule.ts';
+import type { Access, HostPatterns } from '../kernel/tool/access.ts';
+import type { UrlJudge } from '../kernel/world/web.ts';
+import type { Objection } from './judge-file.ts';
+import type { Rule } from './rules/rule.ts';
 
 /** What is never fetched, then the user's rules, then the list of allowed hosts; anything else is asked about. */
 export function judgeUrl(

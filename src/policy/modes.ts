@@ -1,4 +1,4 @@
-import type { Objection } from './judge-access.ts';
+import type { Objection } from './judge-file.ts';
 
 /**
  * How much runs without a question.

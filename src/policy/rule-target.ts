@@ -1,5 +1,5 @@
-import { parseScript } from './commands/shell-script.ts';
-import type { Rule } from './rule.ts';
+import { parseScript } from '../shell/parse-script.ts';
+import type { Rule } from './rules/rule.ts';
 
 /** Whether a rule matches an example as a person would write it: a URL, a command line, or a path. */
 export function ruleTarget(rule: Rule, example: string): boolean {

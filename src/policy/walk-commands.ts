@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
-import { programName } from './commands/program-name.ts';
-import { parseScript, type SimpleCommand } from './commands/shell-script.ts';
-import { operandsAmong, type ShellWord } from './commands/shell-words.ts';
-import { innerCommands } from './commands/wrappers.ts';
+import { programName } from '../shell/program-name.ts';
+import { parseScript, type SimpleCommand } from '../shell/parse-script.ts';
+import { operandsAmong, type ShellWord } from '../shell/words.ts';
+import { innerCommands } from '../shell/wrappers.ts';
 
 /** A program that a script starts, and the folders in which that may be. */
 export interface Started {

@@ -1,7 +1,7 @@
-import type { BackgroundProcess, OutputPage } from '../kernel/commands.ts';
+import type { BackgroundProcess, OutputPage } from '../kernel/world/commands.ts';
 import { messageOf } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import { LIVE_INPUT, type Running, type RunRequest, type RunResult, type Sandbox } from '../kernel/sandbox.ts';
+import { LIVE_INPUT, type Running, type RunRequest, type RunResult, type Sandbox } from '../kernel/world/sandbox.ts';
 import { readPage } from './read-page.ts';
 
 interface Entry {

@@ -1,14 +1,14 @@
 import { realpathSync } from 'node:fs';
-import type { CommandRequest, Commands } from '../kernel/commands.ts';
+import type { CommandRequest, Commands } from '../kernel/world/commands.ts';
 import type { FilePolicy } from '../kernel/file-policy.ts';
 import { fail, type Result } from '../kernel/result.ts';
-import type { NetworkAccess, RunRequest, RunResult, Sandbox } from '../kernel/sandbox.ts';
-import type { Caller, World } from '../kernel/workspace.ts';
+import type { NetworkAccess, RunRequest, RunResult, Sandbox } from '../kernel/world/sandbox.ts';
+import type { Caller, World } from '../kernel/world/workspace.ts';
 import { Background } from './background.ts';
-import { Familiar } from './familiar.ts';
+import { Familiar } from './familiar-scripts.ts';
 import { withCredential } from './git-credential.ts';
 import { createTextStream } from './text-stream.ts';
-import { TrackedSecrets } from './tracked-secrets.ts';
+import { TrackedSecrets } from '../secrets/committed-secrets.ts';
 
 export interface ProcessesOptions {
   readonly sandbox: Sandbox;

@@ -1,5 +1,5 @@
-import type { OutputPage } from '../kernel/commands.ts';
-import type { OutputLog } from '../kernel/sandbox.ts';
+import type { OutputPage } from '../kernel/world/commands.ts';
+import type { OutputLog } from '../kernel/world/sandbox.ts';
 
 /** Some of a log as text, without half a character at its end: that comes with the next page. */
 export function readPage(

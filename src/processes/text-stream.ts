@@ -1,4 +1,4 @@
-import type { OutputChunk } from '../kernel/sandbox.ts';
+import type { OutputChunk } from '../kernel/world/sandbox.ts';
 
 /** Output as text while it comes: a character that is cut by the border of two chunks is told whole. */
 export function createTextStream(tell: (text: string) => void): { add(chunk: OutputChunk): void; end(): void } {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CALL_STATES } from '../kernel/call.ts';
+import { CALL_STATES } from '../kernel/call/call.ts';
 import { ERROR_CODES } from '../kernel/error.ts';
 import { access, verdict, verdictPart } from './access.ts';
 import { previewBlock } from './preview.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ToolCategory } from '../kernel/category.ts';
+import { ToolCategory } from '../kernel/tool/category.ts';
 
 export const tool = z
   .object({

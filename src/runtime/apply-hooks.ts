@@ -1,8 +1,8 @@
-import { isPlainObject } from '../kernel/check-arguments.ts';
+import { isPlainObject } from '../kernel/tool/check-arguments.ts';
 import { fail } from '../kernel/result.ts';
 import type { CallScope } from './call-scope.ts';
 import { type Ending, ending } from './ending.ts';
-import type { HookedCall, Hooks } from './hooks.ts';
+import type { HookedCall, Hooks } from './pipeline/hooks.ts';
 
 /** Asks every before-hook in turn; `change` takes arguments that one of them gave, or says why they do not fit. */
 export async function applyHooks(

@@ -1,13 +1,13 @@
-import type { Access } from '../kernel/access.ts';
-import type { CallRecord } from '../kernel/call.ts';
-import type { ExecutionContext } from '../kernel/execution-context.ts';
+import type { Access } from '../kernel/tool/access.ts';
+import type { CallRecord } from '../kernel/call/call.ts';
+import type { ExecutionContext } from '../kernel/call/execution-context.ts';
 import { isPromise, type MaybePromise } from '../kernel/result.ts';
-import type { Tool } from '../kernel/tool.ts';
-import type { ToolResult } from '../kernel/tool-result.ts';
-import type { Ticket } from './access-locks.ts';
-import { CallContext, type ContextParts } from './call-context.ts';
-import { Interruption, interruptible } from './interruption.ts';
-import type { Stop } from './live-calls.ts';
+import type { Tool } from '../kernel/tool/tool.ts';
+import type { ToolResult } from '../kernel/tool/tool-result.ts';
+import type { Ticket } from './order/access-locks.ts';
+import { CallContext, type ContextParts } from './pipeline/call-context.ts';
+import { Interruption, interruptible } from './pipeline/interruption.ts';
+import type { Stop } from './order/live-calls.ts';
 
 /** What a door asks for. */
 export interface CallRequest {

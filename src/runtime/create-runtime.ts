@@ -2,20 +2,20 @@ import { ToolError } from '../kernel/error.ts';
 import type { Approver, BlobStore, Clock, Logger, Policy, Store, Vault, Witness } from '../kernel/ports.ts';
 import { silentLogger } from '../kernel/silent-logger.ts';
 import { systemClock } from '../kernel/system-clock.ts';
-import type { World } from '../kernel/workspace.ts';
-import { AccessLocks } from './access-locks.ts';
+import type { World } from '../kernel/world/workspace.ts';
+import { AccessLocks } from './order/access-locks.ts';
 import { EventBus } from './event-bus.ts';
 import { GivenUp } from './given-up.ts';
 import { createHider, type SecretHider } from './hide-secrets.ts';
 import { History } from './history.ts';
-import type { Hooks } from './hooks.ts';
-import { MemoryBlobs } from './memory-blobs.ts';
-import { MemoryStore } from './memory-store.ts';
+import type { Hooks } from './pipeline/hooks.ts';
+import { MemoryBlobs } from './memory/memory-blobs.ts';
+import { MemoryStore } from './memory/memory-store.ts';
 import { MemoryVault } from './memory-vault.ts';
-import { noWorld } from './no-world.ts';
+import { noWorld } from './registry/unconfigured-world.ts';
 import type { Runtime } from './runtime.ts';
-import { sealStore } from './sealed-store.ts';
-import { Waiting } from './waiting.ts';
+import { sealStore } from '../secrets/hide-in-store.ts';
+import { Waiting } from './order/call-waiters.ts';
 
 /** What may be chosen; everything has a working default that stays in memory. */
 export interface RuntimeOptions {

@@ -1,8 +1,8 @@
-import { ExecutionContext, type ExecutionContextInit } from '../kernel/execution-context.ts';
-import type { ToolResult } from '../kernel/tool-result.ts';
-import { builtInToolsets } from './built-in-toolsets.ts';
+import { ExecutionContext, type ExecutionContextInit } from '../kernel/call/execution-context.ts';
+import type { ToolResult } from '../kernel/tool/tool-result.ts';
+import { builtInToolsets } from './registry/built-in-toolsets.ts';
 import { type CallOptions, type ExecutorOptions, ToolExecutor } from './executor.ts';
-import { type AnyTool, ToolRegistry } from './registry.ts';
+import { type AnyTool, ToolRegistry } from './registry/registry.ts';
 
 export interface ToolwrightOptions extends ExecutorOptions, Partial<ExecutionContextInit> {
   tools?: readonly AnyTool[];

@@ -1,7 +1,7 @@
 import { frozenCopy } from '../kernel/plain-copy.ts';
-import type { Draft } from '../kernel/view.ts';
-import { propose } from './admit.ts';
-import { CallContext } from './call-context.ts';
+import type { Draft } from '../kernel/tool/view.ts';
+import { propose } from './pipeline/admit.ts';
+import { CallContext } from './pipeline/call-context.ts';
 import { nextCallId } from './call-id.ts';
 import { type CallRequest, CallScope } from './call-scope.ts';
 import type { Runtime } from './runtime.ts';

@@ -1,4 +1,4 @@
-import type { FinalState } from '../kernel/call.ts';
+import type { FinalState } from '../kernel/call/call.ts';
 import type { Result } from '../kernel/result.ts';
 
 /** How a call ended, before it is bounded, recorded and told. */

@@ -1,5 +1,5 @@
 import { messageOf } from '../kernel/error.ts';
-import type { Event } from '../kernel/event.ts';
+import type { Event } from '../kernel/call/event.ts';
 import type { Logger } from '../kernel/ports.ts';
 import { isPromise } from '../kernel/result.ts';
 

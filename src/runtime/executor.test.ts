@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { ToolCategory } from '../kernel/category.ts';
-import type { Event } from '../kernel/event.ts';
+import { ToolCategory } from '../kernel/tool/category.ts';
+import type { Event } from '../kernel/call/event.ts';
 import { fail, ok } from '../kernel/result.ts';
-import { defineTool } from '../kernel/tool.ts';
-import { ToolResult } from '../kernel/tool-result.ts';
+import { defineTool } from '../kernel/tool/tool.ts';
+import { ToolResult } from '../kernel/tool/tool-result.ts';
 import { bashTool, EchoTool, readTool, SampleTool, writeTool } from '../testing/sample-tools.ts';
 import { type ExecutorOptions, ToolExecutor } from './executor.ts';
-import { type AnyTool, ToolRegistry } from './registry.ts';
+import { type AnyTool, ToolRegistry } from './registry/registry.ts';
 
 const HERE = { workingDir: '/home/user' };
 

@@ -1,5 +1,5 @@
-import type { FinalState } from '../kernel/call.ts';
-import type { ToolResult } from '../kernel/tool-result.ts';
+import type { FinalState } from '../kernel/call/call.ts';
+import type { ToolResult } from '../kernel/tool/tool-result.ts';
 import { Ring } from './ring.ts';
 
 /** One finished execution, as a program looks back at it. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Access } from '../kernel/access.ts';
+import type { Access } from '../kernel/tool/access.ts';
 import { ok } from '../kernel/result.ts';
-import { defineTool } from '../kernel/tool.ts';
+import { defineTool } from '../kernel/tool/tool.ts';
 import { createToolwright, type ToolwrightOptions } from './create-toolwright.ts';
 
 /** A tool that notes when it starts and ends, and holds on for a moment in between. */

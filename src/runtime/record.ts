@@ -1,5 +1,5 @@
-import type { CallRecord } from '../kernel/call.ts';
-import type { CallMove, NewEvent } from '../kernel/event.ts';
+import type { CallRecord } from '../kernel/call/call.ts';
+import type { CallMove, NewEvent } from '../kernel/call/event.ts';
 import { isPromise } from '../kernel/result.ts';
 import type { CallScope } from './call-scope.ts';
 import type { Runtime } from './runtime.ts';

@@ -1,4 +1,4 @@
-import type { CallRecord } from '../kernel/call.ts';
+import type { CallRecord } from '../kernel/call/call.ts';
 import type { CallScope } from './call-scope.ts';
 import type { Runtime } from './runtime.ts';
 

@@ -1,14 +1,14 @@
-import type { Access } from '../kernel/access.ts';
+import type { Access } from '../kernel/tool/access.ts';
 import type { Shown } from '../kernel/approval.ts';
 import { frozenCopy } from '../kernel/plain-copy.ts';
 import type { Subject, Verdict } from '../kernel/ports.ts';
 import { ok, type Result } from '../kernel/result.ts';
-import { propose } from './admit.ts';
-import { CallContext } from './call-context.ts';
+import { propose } from './pipeline/admit.ts';
+import { CallContext } from './pipeline/call-context.ts';
 import { nextCallId } from './call-id.ts';
 import { type CallRequest, CallScope } from './call-scope.ts';
 import type { Runtime } from './runtime.ts';
-import { show } from './show.ts';
+import { show } from './pipeline/present-call.ts';
 
 /** What would happen to a call, without making it. */
 export interface Review {

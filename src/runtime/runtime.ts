@@ -1,14 +1,14 @@
 import type { Approver, BlobStore, Clock, Logger, Policy, Store, Witness } from '../kernel/ports.ts';
 import type { Result } from '../kernel/result.ts';
-import type { Tool } from '../kernel/tool.ts';
-import type { World } from '../kernel/workspace.ts';
-import type { AccessLocks } from './access-locks.ts';
+import type { Tool } from '../kernel/tool/tool.ts';
+import type { World } from '../kernel/world/workspace.ts';
+import type { AccessLocks } from './order/access-locks.ts';
 import type { EventBus } from './event-bus.ts';
 import type { GivenUp } from './given-up.ts';
 import type { SecretHider } from './hide-secrets.ts';
 import type { History } from './history.ts';
-import type { Hooks } from './hooks.ts';
-import type { Waiting } from './waiting.ts';
+import type { Hooks } from './pipeline/hooks.ts';
+import type { Waiting } from './order/call-waiters.ts';
 
 /** Everything a call meets on its way. Built once, in one place (see `createRuntime`), and handed down. */
 export interface Runtime {

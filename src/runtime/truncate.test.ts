@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ok } from '../kernel/result.ts';
-import { defineTool } from '../kernel/tool.ts';
-import { cut, truncate } from '../kernel/truncate.ts';
+import { defineTool } from '../kernel/tool/tool.ts';
+import { cut, truncate } from '../kernel/text/truncate.ts';
 import { readOutput } from '../tools/output/read-output.ts';
 import { createToolwright } from './create-toolwright.ts';
 

@@ -3,7 +3,7 @@ import { fail, isPromise } from '../kernel/result.ts';
 import { hookedCall } from './apply-hooks.ts';
 import type { CallScope } from './call-scope.ts';
 import { type Ending, ending } from './ending.ts';
-import { Interruption, interruptible } from './interruption.ts';
+import { Interruption, interruptible } from './pipeline/interruption.ts';
 import type { Runtime } from './runtime.ts';
 
 /** Shows how a call ended to the after-hooks, any of which may withhold it. What the tool did stays done. Never throws. */

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createFilePolicy } from '../kernel/file-policy.ts';
-import type { Sandbox } from '../kernel/sandbox.ts';
+import type { Sandbox } from '../kernel/world/sandbox.ts';
 import { sandboxCloseCheck, sandboxContract } from '../testing/sandbox-contract.ts';
-import { createBubblewrap } from './bubblewrap.ts';
+import { createBubblewrap } from './bubblewrap/bubblewrap.ts';
 import { createNone } from './none.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'sandbox-contract-')));

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { basename, dirname, relative, resolve } from 'node:path';
 import { type FileRule, liesUnwalked } from '../kernel/file-policy.ts';
-import { gitdirIn, hooksOfUser, inHome, namedPaths } from '../kernel/git-settings.ts';
+import { gitdirIn, hooksOfUser, inHome, namedPaths } from '../git/settings.ts';
 import { realPath } from './files.ts';
 import type { Found } from './found.ts';
 import { inFolder, readInside, readTextInside, statOf } from './inside.ts';
-import { isPutAside } from './put-aside.ts';
+import { isPutAside } from './protected-paths/quarantine.ts';
 import { createSlices } from './slices.ts';
 
 /**

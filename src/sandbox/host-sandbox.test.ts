@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { ok } from '../kernel/result.ts';
-import type { Sandbox } from '../kernel/sandbox.ts';
+import type { Sandbox } from '../kernel/world/sandbox.ts';
 import { processesTagged } from '../testing/sandbox-contract.ts';
 import { createHostSandbox } from './host-sandbox.ts';
 import { createNone } from './none.ts';

@@ -4,20 +4,20 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import { LIVE_INPUT, type RunRequest, type RunResult, type Sandbox } from '../kernel/sandbox.ts';
-import { endMessage } from './end-message.ts';
+import { LIVE_INPUT, type RunRequest, type RunResult, type Sandbox } from '../kernel/world/sandbox.ts';
+import { endMessage } from './run/end-message.ts';
 import { freshName, isExecutable, namelessFile } from './files.ts';
-import { createLiveInput, type LiveInput, readEndOf } from './input-pipe.ts';
-import { markedTree } from './marked-tree.ts';
+import { createLiveInput, type LiveInput, readEndOf } from './run/input-pipe.ts';
+import { markedTree } from './run/processes-by-environment.ts';
 import { createOwnedFolder, type OwnedFolder } from './owned-folder.ts';
 import { endOrphans, OWNER, OWNER_ID } from './owner.ts';
-import { createPipePool, type PipePool } from './pipes.ts';
-import { psByVariable, psTree } from './ps-tree.ts';
+import { createPipePool, type PipePool } from './run/pipes.ts';
+import { psByVariable, psTree } from './run/ps-tree.ts';
 import { createQueue } from './queue.ts';
 import { type CheckedRequest, checkRequest, resolveProgram } from './request.ts';
 import { checkSize } from './request-size.ts';
-import { type Started, start } from './start.ts';
-import { CLOSED, type MeasuredTree, supervise } from './supervise.ts';
+import { type Started, start } from './run/start.ts';
+import { CLOSED, type MeasuredTree, supervise } from './run/supervise.ts';
 
 /** A sandbox whose processes are ordinary ones of this machine: what they may do is up to whoever plans a run. */
 export interface HostSandboxOptions extends Pick<Sandbox, 'kind' | 'status'> {

@@ -1,4 +1,4 @@
-import type { Dialer } from '../kernel/dialer.ts';
+import type { Dialer } from '../kernel/world/dialer.ts';
 import type { FilePolicy } from '../kernel/file-policy.ts';
 
 /** What every sandbox that isolates is told. */

@@ -1,5 +1,5 @@
 import { ok } from '../kernel/result.ts';
-import type { RunRequest, Sandbox } from '../kernel/sandbox.ts';
+import type { RunRequest, Sandbox } from '../kernel/world/sandbox.ts';
 import { createHostSandbox } from './host-sandbox.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { mkdtempSync, readdirSync, realpathSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SandboxKind } from '../kernel/sandbox.ts';
+import type { SandboxKind } from '../kernel/world/sandbox.ts';
 import { statOf } from './inside.ts';
 import { OWNED_NAME, OWNER_ID, stateOfOwner } from './owner.ts';
-import { removeRecorded } from './placeholders.ts';
+import { removeRecorded } from './protected-paths/placeholders.ts';
 
 /** A folder of this process in the state folder, which whoever comes next removes if this process cannot. */
 export interface OwnedFolder {

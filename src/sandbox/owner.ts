@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { readText } from './files.ts';
-import { isGone, pidsByVariable, startTimeOf } from './proc.ts';
+import { isGone, pidsByVariable, startTimeOf } from '../host/proc.ts';
 import { tryKill } from './try-kill.ts';
 
 /** When a process began, where the system does not say it: macOS has no /proc. */

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import type { RunRequest } from '../kernel/sandbox.ts';
+import type { RunRequest } from '../kernel/world/sandbox.ts';
 import { trySandbox } from '../testing/try-sandbox.ts';
 import { withinHardLimit } from './request-size.ts';
 

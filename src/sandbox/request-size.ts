@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import type { Limits, RunRequest } from '../kernel/sandbox.ts';
+import type { Limits, RunRequest } from '../kernel/world/sandbox.ts';
 
 /** Below these the sandbox itself could not start the command. */
 const LEAST: Partial<Limits> = {

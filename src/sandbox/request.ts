@@ -1,7 +1,7 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import { DEFAULT_LIMITS, type Limits, type RunRequest } from '../kernel/sandbox.ts';
+import { DEFAULT_LIMITS, type Limits, type RunRequest } from '../kernel/world/sandbox.ts';
 import { realPath } from './files.ts';
 import { isSystem, isWithin } from './toolchains.ts';
 

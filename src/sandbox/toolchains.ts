@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:
 import { basename, dirname } from 'node:path';
 import { isExecutable, namesIn } from './files.ts';
 import { statOf } from './inside.ts';
-import { credentialsIn, secretAt } from './toolchain-secrets.ts';
+import { credentialsIn, secretAt } from '../secrets/toolchain-secrets.ts';
 
 /** The system as a run sees it, read-only. Everything else of the host is not there. */
 export const SYSTEM_FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'] as const;

@@ -1,13 +1,13 @@
 import { type FilePolicy, type FileRule, type FileVerdict, isWalked } from '../kernel/file-policy.ts';
-import type { Names } from './changes.ts';
-import { createFolderReader, type FolderReader, type Listed } from './folder-entries.ts';
+import type { Names } from './protected-paths/find-changes.ts';
+import { createFolderReader, type FolderReader, type Listed } from '../host/read-folder.ts';
 import { type Found, kindOf } from './found.ts';
 import { gitRule, isForGit, isRepository, namedByConfig } from './git-folders.ts';
 import { statOf } from './inside.ts';
 import { hiddenBelow } from './linked-folders.ts';
-import { otherNames } from './other-names.ts';
+import { otherNames } from './protected-paths/aliases.ts';
 import { createSlices } from './slices.ts';
-import { isUnwalked, mayLeadUnwalked, unwalkedTarget } from './unwalked-targets.ts';
+import { isUnwalked, mayLeadUnwalked, unwalkedTarget } from './protected-paths/symlink-targets.ts';
 
 export interface TreeScan {
   /**

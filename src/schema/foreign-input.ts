@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
-import { type Finding, inputSchema, isPlainObject, sentences } from '../kernel/check-arguments.ts';
-import type { InputSchema, JsonSchema } from '../kernel/input-schema.ts';
+import { type Finding, inputSchema, isPlainObject, sentences } from '../kernel/tool/check-arguments.ts';
+import type { InputSchema, JsonSchema } from '../kernel/tool/input-schema.ts';
 import { plainCopy } from '../kernel/plain-copy.ts';
-import { inTime, READ_MS } from './in-time.ts';
+import { inTime, READ_MS } from './run-in-time.ts';
 
 /**
  * A JSON Schema that somebody else wrote (an MCP server, a plain tool object) as an input schema, with the same

@@ -1,5 +1,5 @@
-import type { JsonSchema } from '../kernel/input-schema.ts';
-import type { Tool } from '../kernel/tool.ts';
+import type { JsonSchema } from '../kernel/tool/input-schema.ts';
+import type { Tool } from '../kernel/tool/tool.ts';
 
 /** One definition, every format in which a model API wants to hear of it. */
 export const SCHEMA_FORMATS = {

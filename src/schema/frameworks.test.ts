@@ -9,7 +9,7 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { fail, ok } from '../kernel/result.ts';
-import { defineTool } from '../kernel/tool.ts';
+import { defineTool } from '../kernel/tool/tool.ts';
 import { createToolwright } from '../runtime/create-toolwright.ts';
 import { readTool } from '../testing/sample-tools.ts';
 import { aiSdkTools } from './ai-sdk.ts';

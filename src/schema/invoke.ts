@@ -1,6 +1,6 @@
-import type { ExecutionContext, ExecutionContextInit } from '../kernel/execution-context.ts';
-import type { Tool } from '../kernel/tool.ts';
-import type { ToolResult } from '../kernel/tool-result.ts';
+import type { ExecutionContext, ExecutionContextInit } from '../kernel/call/execution-context.ts';
+import type { Tool } from '../kernel/tool/tool.ts';
+import type { ToolResult } from '../kernel/tool/tool-result.ts';
 
 /** What runs a tool that was given to a framework: our executor, so that policy, approval and record apply there too. */
 export type Invoke = (args: unknown, signal?: AbortSignal) => Promise<ToolResult>;

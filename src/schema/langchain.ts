@@ -1,5 +1,5 @@
 import type { DynamicStructuredTool } from '@langchain/core/tools';
-import type { Tool } from '../kernel/tool.ts';
+import type { Tool } from '../kernel/tool/tool.ts';
 import { type Context, type Invoke, invoking, type ToolHost } from './invoke.ts';
 import { optionalPeer } from './optional-peer.ts';
 

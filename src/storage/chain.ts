@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { EventTable } from './tables.ts';
+import type { EventTable } from './sql/tables.ts';
 
 /** What a hash covers: everything the row says, and through `previous` everything before it in the session. */
 export function chainHash(previous: string, event: Omit<EventTable, 'hash'>): string {

@@ -1,11 +1,11 @@
-import type { NodeStamp } from '../kernel/call.ts';
+import type { NodeStamp } from '../kernel/call/call.ts';
 import type { BlobStore } from '../kernel/ports.ts';
 import type { MaybePromise } from '../kernel/result.ts';
-import { StoreError } from '../kernel/store-error.ts';
-import type { Unit } from './batch.ts';
-import type { Written } from './event-rows.ts';
-import type { Query, Row, Work } from './statement.ts';
-import type { Statements } from './statements.ts';
+import { StoreError } from '../kernel/call/store-error.ts';
+import type { Unit } from './log/batch.ts';
+import type { Written } from './log/event-rows.ts';
+import type { Query, Row, Work } from './sql/statement.ts';
+import type { Statements } from './sql/statements.ts';
 
 /** A database that runs work: what differs between SQLite and PostgreSQL, and nothing else. */
 export interface Engine {

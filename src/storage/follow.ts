@@ -1,4 +1,4 @@
-import type { LogEvent } from '../kernel/event.ts';
+import type { LogEvent } from '../kernel/call/event.ts';
 import type { MaybePromise } from '../kernel/result.ts';
 
 const PAGE = 200;

@@ -1,10 +1,10 @@
-import type { LogEvent } from '../kernel/event.ts';
+import type { LogEvent } from '../kernel/call/event.ts';
 import { isPromise } from '../kernel/result.ts';
 import type { Engine } from './engine.ts';
-import { toWrittenEvent, type Written } from './event-rows.ts';
+import { toWrittenEvent, type Written } from './log/event-rows.ts';
 import { Follower, type Source } from './follow.ts';
 import { SharedFollower } from './shared-follower.ts';
-import { first } from './statement.ts';
+import { first } from './sql/statement.ts';
 
 type Listener = (event: LogEvent) => void;
 

@@ -1,8 +1,8 @@
-import type { NodeStamp } from '../kernel/call.ts';
-import type { Batch, Unit } from './batch.ts';
+import type { NodeStamp } from '../kernel/call/call.ts';
+import type { Batch, Unit } from './log/batch.ts';
 import type { Engine } from './engine.ts';
-import { first, type Work } from './statement.ts';
-import type { Statements } from './statements.ts';
+import { first, type Work } from './sql/statement.ts';
+import type { Statements } from './sql/statements.ts';
 
 /** Who has a session: a process, and how people find it. */
 export interface Holder {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { storedName } from '../kernel/stored-name.ts';
+import { storedName } from '../kernel/call/stored-name.ts';
 
 /** Everything a caller names passes here once on its way in: what is written and what is looked for. */
 export function nameOf(name: string): string {

@@ -1,4 +1,4 @@
-import { StoreError } from '../kernel/store-error.ts';
+import { StoreError } from '../kernel/call/store-error.ts';
 
 export function newerSchema(where: string, version: number, known: number): StoreError {
   const versions = `it has schema ${version}, and this version knows up to ${known}`;

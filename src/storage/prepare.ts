@@ -1,12 +1,12 @@
-import type { CallRecord } from '../kernel/call.ts';
-import type { CallMove, NewEvent } from '../kernel/event.ts';
+import type { CallRecord } from '../kernel/call/call.ts';
+import type { CallMove, NewEvent } from '../kernel/call/event.ts';
 import type { BlobStore } from '../kernel/ports.ts';
 import type { MaybePromise } from '../kernel/result.ts';
 import { maybeName, nameOf } from './names.ts';
 import { both, type Payload, toPayload } from './payload.ts';
 import type { MovedColumns } from './statements/calls.ts';
-import type { KnownCall } from './tables.ts';
-import type { PreparedMove } from './units.ts';
+import type { KnownCall } from './sql/tables.ts';
+import type { PreparedMove } from './log/transactions.ts';
 import { whole } from './whole.ts';
 
 /**

@@ -1,12 +1,12 @@
 import type { ApprovalState } from '../kernel/approval.ts';
-import type { EventData } from '../kernel/event.ts';
-import { storableText } from '../kernel/stored-name.ts';
-import type { Batch } from './batch.ts';
-import type { AnyNewEvent } from './event-rows.ts';
+import type { EventData } from '../kernel/call/event.ts';
+import { storableText } from '../kernel/call/stored-name.ts';
+import type { Batch } from './log/batch.ts';
+import type { AnyNewEvent } from './log/event-rows.ts';
 import { toJson } from './json.ts';
 import { maybeName, nameOf } from './names.ts';
 import type { Payload } from './payload.ts';
-import { first, type Work } from './statement.ts';
+import { first, type Work } from './sql/statement.ts';
 import { whole } from './whole.ts';
 
 /** False for the events of every call: they change only its row. */

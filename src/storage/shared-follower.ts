@@ -1,4 +1,4 @@
-import type { LogEvent } from '../kernel/event.ts';
+import type { LogEvent } from '../kernel/call/event.ts';
 import { Follower, type Source } from './follow.ts';
 
 type Listener = (event: LogEvent) => void;

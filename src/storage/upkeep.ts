@@ -1,4 +1,4 @@
-import type { Ledger, PruneLimits } from '../kernel/ledger.ts';
+import type { Ledger, PruneLimits } from '../kernel/call/ledger.ts';
 
 export interface UpkeepOptions {
   /** How long a call of an ended process, or a question whose time is over, may go unnoticed. Default 5 s. */

@@ -1,12 +1,12 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Dialer } from '../kernel/dialer.ts';
+import type { Dialer } from '../kernel/world/dialer.ts';
 import { createFilePolicy } from '../kernel/file-policy.ts';
 import { createPolicy } from '../policy/create-policy.ts';
 import type { Mode } from '../policy/modes.ts';
-import { parseRules, type RuleSet } from '../policy/rules.ts';
-import { createBubblewrap } from '../sandbox/bubblewrap.ts';
+import { parseRules, type RuleSet } from '../policy/rules/parse-rules.ts';
+import { createBubblewrap } from '../sandbox/bubblewrap/bubblewrap.ts';
 import { type TempOptions, type TempWorkspace, tempWorkspace } from './temp-workspace.ts';
 
 export interface CommandOptions extends TempOptions {

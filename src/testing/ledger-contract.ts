@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CallRecord } from '../kernel/call.ts';
-import { type LogEvent, type NewEvent, SYSTEM_SESSION } from '../kernel/event.ts';
-import type { Ledger } from '../kernel/ledger.ts';
+import type { CallRecord } from '../kernel/call/call.ts';
+import { type LogEvent, type NewEvent, SYSTEM_SESSION } from '../kernel/call/event.ts';
+import type { Ledger } from '../kernel/call/ledger.ts';
 import { type Check, checksOf } from './contract.ts';
 import { AT, asked, decided, finished, requestedCall, started } from './sample-calls.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { CallRecord, FinalState, Outcome } from '../kernel/call.ts';
-import type { CallMove, NewEvent } from '../kernel/event.ts';
+import type { CallRecord, FinalState, Outcome } from '../kernel/call/call.ts';
+import type { CallMove, NewEvent } from '../kernel/call/event.ts';
 
 /** Wall-clock milliseconds that look like one. */
 export const AT = 1_700_000_000_000;

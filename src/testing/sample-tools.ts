@@ -1,7 +1,7 @@
-import { ToolCategory } from '../kernel/category.ts';
-import { ToolParameter, type ToolParameterInit } from '../kernel/tool-parameter.ts';
-import { ToolResult } from '../kernel/tool-result.ts';
-import { BaseTool, type ParameterValues } from '../runtime/base-tool.ts';
+import { ToolCategory } from '../kernel/tool/category.ts';
+import { ToolParameter, type ToolParameterInit } from '../kernel/tool/tool-parameter.ts';
+import { ToolResult } from '../kernel/tool/tool-result.ts';
+import { BaseTool, type ParameterValues } from '../runtime/registry/base-tool.ts';
 
 /** A tool with the given parameters that answers with the arguments it was run with. */
 export class SampleTool extends BaseTool {

@@ -7,7 +7,7 @@ import {
   type RunRequest,
   type RunResult,
   type Sandbox,
-} from '../kernel/sandbox.ts';
+} from '../kernel/world/sandbox.ts';
 import { readText } from '../sandbox/files.ts';
 
 /** What every adapter of the Sandbox port promises. Framework-free: each check throws when it does not hold. */

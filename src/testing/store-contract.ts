@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { CallRecord } from '../kernel/call.ts';
+import type { CallRecord } from '../kernel/call/call.ts';
 import type { Store } from '../kernel/ports.ts';
 import { type Check, checksOf } from './contract.ts';
 import { AT, finished, requestedCall, started } from './sample-calls.ts';

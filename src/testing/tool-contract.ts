@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { ToolError } from '../kernel/error.ts';
-import { ExecutionContext } from '../kernel/execution-context.ts';
-import type { Tool } from '../kernel/tool.ts';
+import { ExecutionContext } from '../kernel/call/execution-context.ts';
+import type { Tool } from '../kernel/tool/tool.ts';
 import type { RuntimeOptions } from '../runtime/create-runtime.ts';
 import { ToolExecutor } from '../runtime/executor.ts';
-import { type AnyTool, ToolRegistry } from '../runtime/registry.ts';
+import { type AnyTool, ToolRegistry } from '../runtime/registry/registry.ts';
 import { toAiSdkTool } from '../schema/ai-sdk.ts';
 import { SCHEMA_FORMATS } from '../schema/formats.ts';
 import { toLangChainTool } from '../schema/langchain.ts';

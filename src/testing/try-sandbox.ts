@@ -1,11 +1,11 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Dialer } from '../kernel/dialer.ts';
+import type { Dialer } from '../kernel/world/dialer.ts';
 import { createFilePolicy, type FileRule } from '../kernel/file-policy.ts';
-import type { RunRequest, RunResult, Sandbox } from '../kernel/sandbox.ts';
-import { createBubblewrap } from '../sandbox/bubblewrap.ts';
-import type { BubblewrapOptions } from '../sandbox/bubblewrap-setup.ts';
+import type { RunRequest, RunResult, Sandbox } from '../kernel/world/sandbox.ts';
+import { createBubblewrap } from '../sandbox/bubblewrap/bubblewrap.ts';
+import type { BubblewrapOptions } from '../sandbox/bubblewrap/bubblewrap-setup.ts';
 
 /** A real bubblewrap sandbox with a home, a workspace and a way to say what ran, all in one temporary folder. */
 export interface TrySandbox extends AsyncDisposable {

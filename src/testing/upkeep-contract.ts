@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { NewEvent, StoredEvent } from '../kernel/event.ts';
+import type { NewEvent, StoredEvent } from '../kernel/call/event.ts';
 import { type Check, checksOf } from './contract.ts';
 import type { OpenShared, SharedLedger } from './ledger-contract.ts';
 import { AT, asked, finished, requestedCall, started } from './sample-calls.ts';

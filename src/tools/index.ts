@@ -1,4 +1,4 @@
-import type { Tool } from '../kernel/tool.ts';
+import type { Tool } from '../kernel/tool/tool.ts';
 import { runCode } from './code/run-code.ts';
 import { applyPatch } from './fs/apply-patch.ts';
 import { deleteFile } from './fs/delete-file.ts';

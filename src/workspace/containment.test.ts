@@ -163,7 +163,7 @@ test('a state directory inside the workspace is out of reach', async () => {
 
 test('a folder moved out of the workspace while it is held is not written to', async () => {
   await using ws = await tempWorkspace({ files: { 'd/a.txt': 'a' } });
-  const { Place } = await import('./place.ts');
+  const { Place } = await import('./workspace-root.ts');
   const { createFilePolicy } = await import('../kernel/file-policy.ts');
   const place = new Place(ws.root, createFilePolicy(), []);
   const spot = place.locate('d/b.txt', { last: 'follow' });
@@ -176,7 +176,7 @@ test('a folder moved out of the workspace while it is held is not written to', a
 
 test('a tool cannot change what it did not declare', async () => {
   await using ws = await tempWorkspace();
-  const { defineTool } = await import('../kernel/tool.ts');
+  const { defineTool } = await import('../kernel/tool/tool.ts');
   const { z } = await import('zod');
   const sly = defineTool({
     name: 'sly',

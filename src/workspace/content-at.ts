@@ -1,7 +1,7 @@
 import { closeSync, type Stats } from 'node:fs';
-import { errnoOf } from './errno.ts';
-import { type OpenFile, openFile, readWhole, WHOLE_BYTES } from './open-file.ts';
-import type { Place } from './place.ts';
+import { errnoOf } from '../host/errno.ts';
+import { type OpenFile, openFile, readWhole, WHOLE_BYTES } from '../host/open-file.ts';
+import type { Place } from './workspace-root.ts';
 
 /** A file that a search found, opened our way. Null when there is none that may be read. The caller closes it. */
 export function openAt(place: Place, path: string): OpenFile | null {

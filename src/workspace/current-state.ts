@@ -1,9 +1,9 @@
 import { closeSync } from 'node:fs';
-import { openFile, readWhole } from './open-file.ts';
-import type { Place } from './place.ts';
-import { typeOf } from './tree.ts';
+import { openFile, readWhole } from '../host/open-file.ts';
+import type { Place } from './workspace-root.ts';
+import { typeOf } from '../host/visit-tree.ts';
 import { digestOf } from './version.ts';
-import { type Spot, wouldBeOf } from './walk.ts';
+import { type Spot, wouldBeOf } from '../host/walk-path.ts';
 
 /** What stands at a path now, for comparing with what a change left there. */
 export interface State {

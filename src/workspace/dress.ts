@@ -1,5 +1,5 @@
 import { fchmodSync, fchownSync, lchownSync } from 'node:fs';
-import { errnoOf } from './errno.ts';
+import { errnoOf } from '../host/errno.ts';
 
 /** What a file is like, apart from its content. */
 export interface Dress {

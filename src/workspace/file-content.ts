@@ -1,5 +1,5 @@
 import type { Result } from '../kernel/result.ts';
-import { type Decoded, decodeText } from './decode-text.ts';
+import { type Decoded, decodeText } from './read/decode-text.ts';
 import { digestOf } from './version.ts';
 
 /** What a file held when it was read. Hashed and decoded when first asked for, and once. */

@@ -1,19 +1,19 @@
-import type { Access } from '../kernel/access.ts';
+import type { Access } from '../kernel/tool/access.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import type { Applied, Caller, Change, Files, Inspection } from '../kernel/workspace.ts';
-import { applyChanges, rehearseChanges } from './apply.ts';
+import type { Applied, Caller, Change, Files, Inspection } from '../kernel/world/workspace.ts';
+import { applyChanges, rehearseChanges } from './change/apply-changes.ts';
 import { digestAt } from './current-state.ts';
-import { guarded } from './errno.ts';
+import { guarded } from '../host/errno.ts';
 import { Contents } from './file-content.ts';
-import { listFolder } from './list.ts';
-import type { OneByOne } from './mutex.ts';
-import { parsePath, shown } from './parse-path.ts';
+import { listFolder } from './read/list.ts';
+import type { OneByOne } from '../host/mutex.ts';
+import { parsePath, shown } from '../host/parse-path.ts';
 import type { Writer } from './prepared.ts';
 import { readBytes, readText, readWindow } from './read.ts';
-import { suggestPaths } from './suggest.ts';
-import { typeOf } from './tree.ts';
+import { suggestPaths } from './read/suggest.ts';
+import { typeOf } from '../host/visit-tree.ts';
 import { versionOf } from './version.ts';
-import { type Spot, wouldBeOf } from './walk.ts';
+import { type Spot, wouldBeOf } from '../host/walk-path.ts';
 
 /** A workspace's files as one call sees them: bound to its session, and to what it was admitted to change. */
 export function filesFor(caller: Caller, shared: Omit<Writer, 'contents'>, oneByOne: OneByOne): Files {

@@ -1,6 +1,6 @@
 import { readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
-import { gitdirIn, hooksOfUser, inHome, namedPaths } from '../kernel/git-settings.ts';
+import { gitdirIn, hooksOfUser, inHome, namedPaths } from '../git/settings.ts';
 
 export const RUNS = 'git on the host runs what stands here';
 const MAKES = 'git would take its folder for a repository';

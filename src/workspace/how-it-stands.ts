@@ -1,11 +1,11 @@
 import { fail, ok, type Result } from '../kernel/result.ts';
-import type { Image, Recorded } from './change-set.ts';
-import { isCopied } from './copy-tree.ts';
+import type { Image, Recorded } from './journal/change-set.ts';
+import { isCopied } from './change/copy-tree.ts';
 import { type State, stateOf } from './current-state.ts';
-import { errnoOf } from './errno.ts';
-import type { Journal } from './journal.ts';
-import { shown } from './parse-path.ts';
-import type { Place } from './place.ts';
+import { errnoOf } from '../host/errno.ts';
+import type { Journal } from './journal/journal.ts';
+import { shown } from '../host/parse-path.ts';
+import type { Place } from './workspace-root.ts';
 
 type Change<Kind> = Extract<Recorded, { kind: Kind }>;
 

@@ -1,6 +1,6 @@
 import { read } from 'node:fs';
 import { promisify } from 'node:util';
-import type { OpenFile } from './open-file.ts';
+import type { OpenFile } from '../host/open-file.ts';
 
 const readInto = promisify(read);
 const CHUNK_BYTES = 1024 * 1024;

@@ -1,23 +1,23 @@
 import { createFilePolicy, type FilePolicy } from '../kernel/file-policy.ts';
 import type { Logger } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import type { Sandbox } from '../kernel/sandbox.ts';
+import type { Sandbox } from '../kernel/world/sandbox.ts';
 import { silentLogger } from '../kernel/silent-logger.ts';
-import type { World } from '../kernel/workspace.ts';
-import { ByWhom } from './by-whom.ts';
+import type { World } from '../kernel/world/workspace.ts';
+import { ByWhom } from './watch/change-author.ts';
 import { filesFor } from './files.ts';
-import { type GitStatus, gitStatus } from './git-status.ts';
-import { Journal } from './journal.ts';
-import { Mutex, type OneByOne } from './mutex.ts';
-import { Place } from './place.ts';
+import { type GitStatus, gitStatus } from '../git/status.ts';
+import { Journal } from './journal/journal.ts';
+import { Mutex, type OneByOne } from '../host/mutex.ts';
+import { Place } from './workspace-root.ts';
 import { recover } from './recover.ts';
 import { searchFor } from './search.ts';
 import { SecretInodes } from './secret-inodes.ts';
-import { SecretValues } from './secret-values.ts';
+import { SecretValues } from '../secrets/secret-values.ts';
 import { Seen } from './seen.ts';
-import { Turns } from './turns.ts';
-import { canUndo, type Undone, undoCall } from './undo.ts';
-import { type FileNews, type Watch, watchTree } from './watch.ts';
+import { Turns } from '../host/cross-process-lock.ts';
+import { canUndo, type Undone, undoCall } from './journal/undo.ts';
+import { type FileNews, type Watch, watchTree } from './watch/watch.ts';
 import { elsewhere, isHere } from './working-dir.ts';
 
 export interface WorkspaceOptions {

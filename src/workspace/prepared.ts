@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Result } from '../kernel/result.ts';
-import type { Applied } from '../kernel/workspace.ts';
-import type { ByWhom } from './by-whom.ts';
-import type { Recorded } from './change-set.ts';
+import type { Applied } from '../kernel/world/workspace.ts';
+import type { ByWhom } from './watch/change-author.ts';
+import type { Recorded } from './journal/change-set.ts';
 import type { Contents } from './file-content.ts';
-import type { Journal } from './journal.ts';
-import type { Place } from './place.ts';
+import type { Journal } from './journal/journal.ts';
+import type { Place } from './workspace-root.ts';
 import type { SecretInodes } from './secret-inodes.ts';
-import type { SecretValues } from './secret-values.ts';
+import type { SecretValues } from '../secrets/secret-values.ts';
 import type { Seen } from './seen.ts';
-import type { Spot } from './walk.ts';
+import type { Spot } from '../host/walk-path.ts';
 
 /** What changing files needs. */
 export interface Writer {

@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync } from 'node:fs';
-import type { GrepLine } from '../kernel/workspace.ts';
+import type { GrepLine } from '../kernel/world/workspace.ts';
 import { openAt } from './content-at.ts';
-import { decodeText } from './decode-text.ts';
-import { errnoOf } from './errno.ts';
-import type { Decoder } from './grep-hits.ts';
+import { decodeText } from './read/decode-text.ts';
+import { errnoOf } from '../host/errno.ts';
+import type { Decoder } from './search/grep-hits.ts';
 import { linesAt } from './lines-at.ts';
-import { type OpenFile, readWhole, WHOLE_BYTES } from './open-file.ts';
-import type { Searcher } from './search-scope.ts';
+import { type OpenFile, readWhole, WHOLE_BYTES } from '../host/open-file.ts';
+import type { Searcher } from './search/search-scope.ts';
 
 export interface LinesOfFile {
   readonly path: string;

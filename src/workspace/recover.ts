@@ -1,16 +1,16 @@
 import { rmdirSync, unlinkSync } from 'node:fs';
 import type { Logger } from '../kernel/ports.ts';
-import type { ChangeSet, Recorded } from './change-set.ts';
-import { syncFolder } from './copy-tree.ts';
+import type { ChangeSet, Recorded } from './journal/change-set.ts';
+import { syncFolder } from './change/copy-tree.ts';
 import { stateOf } from './current-state.ts';
-import { errnoOf } from './errno.ts';
-import type { Journal } from './journal.ts';
-import { moveName } from './move-name.ts';
-import { shown } from './parse-path.ts';
-import type { Place } from './place.ts';
+import { errnoOf } from '../host/errno.ts';
+import type { Journal } from './journal/journal.ts';
+import { moveName } from './change/move-name.ts';
+import { shown } from '../host/parse-path.ts';
+import type { Place } from './workspace-root.ts';
 import { tempName } from './prepared.ts';
 import { revert } from './revert.ts';
-import { discardTree } from './tree.ts';
+import { discardTree } from '../host/visit-tree.ts';
 import { unmake } from './unmake.ts';
 
 /**

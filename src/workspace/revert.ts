@@ -11,17 +11,17 @@ import {
 } from 'node:fs';
 import { failpoint } from '../kernel/failpoint.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import type { Image, Recorded } from './change-set.ts';
-import { syncFolder, writeAll } from './copy-tree.ts';
+import type { Image, Recorded } from './journal/change-set.ts';
+import { syncFolder, writeAll } from './change/copy-tree.ts';
 import { type Dress, dress, dressLink } from './dress.ts';
-import { guardedLater } from './errno.ts';
-import type { Journal } from './journal.ts';
-import { moveName } from './move-name.ts';
-import { shown } from './parse-path.ts';
-import type { Place } from './place.ts';
+import { guardedLater } from '../host/errno.ts';
+import type { Journal } from './journal/journal.ts';
+import { moveName } from './change/move-name.ts';
+import { shown } from '../host/parse-path.ts';
+import type { Place } from './workspace-root.ts';
 import { tempName } from './prepared.ts';
 import { unmake } from './unmake.ts';
-import type { Spot } from './walk.ts';
+import type { Spot } from '../host/walk-path.ts';
 
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Journal } from './journal.ts';
+import { Journal } from './journal/journal.ts';
 
 /** For one set of changes: what it replaced is kept until all of them are made, and then forgotten. */
 export function scratchJournal(): { journal: Journal; remove(): void } {

@@ -1,9 +1,9 @@
-import type { Sandbox } from '../kernel/sandbox.ts';
-import type { Caller, Search } from '../kernel/workspace.ts';
-import { globFiles } from './glob.ts';
-import { grepFiles } from './grep.ts';
-import { ripgrepFor } from './ripgrep.ts';
-import type { Searcher } from './search-scope.ts';
+import type { Sandbox } from '../kernel/world/sandbox.ts';
+import type { Caller, Search } from '../kernel/world/workspace.ts';
+import { globFiles } from './search/glob.ts';
+import { grepFiles } from './search/grep.ts';
+import { ripgrepFor } from './search/ripgrep.ts';
+import type { Searcher } from './search/search-scope.ts';
 
 export function searchFor(
   caller: Caller,

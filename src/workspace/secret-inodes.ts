@@ -1,6 +1,6 @@
 import { fail, type Result } from '../kernel/result.ts';
-import type { Place } from './place.ts';
-import { visitTree } from './tree.ts';
+import type { Place } from './workspace-root.ts';
+import { visitTree } from '../host/visit-tree.ts';
 
 const FRESH_MS = 1000;
 /** Coarser than the clock of any file system that we would meet. */

@@ -1,6 +1,6 @@
-import type { LineWindow, WindowQuery } from '../kernel/workspace.ts';
-import { decodeAs } from './decode-text.ts';
-import type { RawWindow } from './line-window.ts';
+import type { LineWindow, WindowQuery } from '../kernel/world/workspace.ts';
+import { decodeAs } from './read/decode-text.ts';
+import type { RawWindow } from './read/line-window.ts';
 
 type Shown = Pick<LineWindow, 'content' | 'first' | 'lines' | 'totalLines' | 'more' | 'cutLines'>;
 

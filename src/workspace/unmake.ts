@@ -1,6 +1,6 @@
 import { rmdirSync } from 'node:fs';
-import { errnoOf } from './errno.ts';
-import type { Place } from './place.ts';
+import { errnoOf } from '../host/errno.ts';
+import type { Place } from './workspace-root.ts';
 
 /** Removes folders that were made for nothing; one that somebody uses by now stays. */
 export function unmake(place: Place, made: readonly string[]): void {

@@ -1,8 +1,8 @@
 import { realpathSync } from 'node:fs';
 import { fail, type Result } from '../kernel/result.ts';
-import type { Files, Search } from '../kernel/workspace.ts';
-import { shown } from './parse-path.ts';
-import type { Place } from './place.ts';
+import type { Files, Search } from '../kernel/world/workspace.ts';
+import { shown } from '../host/parse-path.ts';
+import type { Place } from './workspace-root.ts';
 
 /** Whether a call works in this workspace. Most say so with the very path it was opened by. */
 export function isHere(workingDir: string, { names }: Place): boolean {

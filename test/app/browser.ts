@@ -2,7 +2,7 @@ import { cpSync, mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
-import { createSessionRunner } from '../../src/app/session-runner.ts';
+import { createSessionRunner } from '../../src/app/agent/session-runner.ts';
 import { TestServer } from '../server/test-server.ts';
 
 const root = join(import.meta.dirname, '../..');

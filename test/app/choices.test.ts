@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { createSessionRunner } from '../../src/app/session-runner.ts';
+import { createSessionRunner } from '../../src/app/agent/session-runner.ts';
 import { type ModelServer, modelServer } from '../../src/testing/model-server.ts';
 import { anthropicReply } from '../../src/testing/wire-turn.ts';
 import { callCard, callTool, closeBrowser, openQuestion, TestApp } from './browser.ts';

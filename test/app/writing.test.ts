@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createSessionRunner } from '../../src/app/session-runner.ts';
+import { createSessionRunner } from '../../src/app/agent/session-runner.ts';
 import { type ModelServer, modelServer, type RawReply } from '../../src/testing/model-server.ts';
 import { anthropicEvents, anthropicReply } from '../../src/testing/wire-turn.ts';
 import { asksBeforeLeaving, closeBrowser, openForm, TestApp } from './browser.ts';

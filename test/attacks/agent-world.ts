@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { openAgent } from '../../src/app/open-agent.ts';
+import { openAgent } from '../../src/app/agent/open-agent.ts';
 import { type App, openApp } from '../../src/app/open-app.ts';
-import { openModel } from '../../src/app/open-model.ts';
-import type { StoredEvent } from '../../src/kernel/event.ts';
+import { openModel } from '../../src/app/agent/open-model.ts';
+import type { StoredEvent } from '../../src/kernel/call/event.ts';
 import { modelServer, type RawReply, type RawRequest } from '../../src/testing/model-server.ts';
 import { anthropicReply, type SaidTurn } from '../../src/testing/wire-turn.ts';
 import type { Fixture } from './fixture.ts';

@@ -8,9 +8,9 @@ import { createNone } from '../../src/sandbox/none.ts';
 import type { Attack } from './attack.ts';
 import { createFixture } from './fixture.ts';
 import { observe, type Runner, runAttacks } from './harness.ts';
-import { catalogue } from './held-off.ts';
-import { meantFor } from './meant-for.ts';
-import { createRunCodeRunner } from './run-code-runner.ts';
+import { catalogue } from './define-attack-tests.ts';
+import { meantFor } from './attack-groups.ts';
+import { createRunCodeRunner } from './runners/run-code-runner.ts';
 
 describe('the attack catalogue', () => {
   test('every case is tried by one test file', () => {

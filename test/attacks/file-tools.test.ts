@@ -1,6 +1,6 @@
 import type { Attack } from './attack.ts';
-import { heldOff } from './held-off.ts';
-import { meantFor } from './meant-for.ts';
+import { heldOff } from './define-attack-tests.ts';
+import { meantFor } from './attack-groups.ts';
 
 const isRoot = process.getuid?.() === 0;
 

@@ -2,10 +2,10 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFilePolicy } from '../../src/kernel/file-policy.ts';
 import { createToolwright, type Toolwright } from '../../src/runtime/create-toolwright.ts';
-import { createBubblewrap } from '../../src/sandbox/bubblewrap.ts';
+import { createBubblewrap } from '../../src/sandbox/bubblewrap/bubblewrap.ts';
 import { builtInTools } from '../../src/tools/index.ts';
 import { openWorkspace } from '../../src/workspace/open-workspace.ts';
-import { ripgrepFolder } from '../../src/workspace/ripgrep.ts';
+import { ripgrepFolder } from '../../src/workspace/search/ripgrep.ts';
 import type { Attack } from './attack.ts';
 import type { Fixture } from './fixture.ts';
 

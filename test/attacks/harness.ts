@@ -1,4 +1,4 @@
-import { checkAssert, look, type Verdict } from './asserts.ts';
+import { checkAssert, look, type Verdict } from './check-asserts.ts';
 import type { Attack, Observation } from './attack.ts';
 import { createFixture, type Fixture } from './fixture.ts';
 

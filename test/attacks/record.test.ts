@@ -1,4 +1,4 @@
-import { heldOff } from './held-off.ts';
-import { meantFor } from './meant-for.ts';
+import { heldOff } from './define-attack-tests.ts';
+import { meantFor } from './attack-groups.ts';
 
 heldOff(meantFor.record);

@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest';
 import { closeBrowser } from '../app/browser.ts';
-import { heldOff } from './held-off.ts';
-import { meantFor } from './meant-for.ts';
+import { heldOff } from './define-attack-tests.ts';
+import { meantFor } from './attack-groups.ts';
 
 afterAll(closeBrowser);
 

@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import { createFilePolicy } from '../../src/kernel/file-policy.ts';
 import { judgeCommand } from '../../src/policy/commands/judge-command.ts';
-import { programName } from '../../src/policy/commands/program-name.ts';
-import { parseScript } from '../../src/policy/commands/shell-script.ts';
+import { programName } from '../../src/shell/program-name.ts';
+import { parseScript } from '../../src/shell/parse-script.ts';
 import { generateCommands } from './generate-commands.ts';
 import type { Touched } from './parse-trace.ts';
 import { openTracedSandbox, type TracedSandbox } from './traced-sandbox.ts';

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { createFilePolicy } from '../../src/kernel/file-policy.ts';
 import { judgeCommand } from '../../src/policy/commands/judge-command.ts';
 import { operandsOf } from '../../src/policy/commands/operands.ts';
-import { gitConfigs } from '../../src/policy/git-configs.ts';
-import { gitContents } from '../../src/policy/git-contents.ts';
-import { scriptFiles } from '../../src/policy/script-files.ts';
+import { gitConfigs } from '../../src/git/config-reads.ts';
+import { gitContents } from '../../src/git/history-contents.ts';
+import { scriptFiles } from '../../src/policy/commands/script-files.ts';
 import { generateCommands } from './generate-commands.ts';
 
 const where = { root: '/home/ana/project', home: '/home/ana', files: createFilePolicy() };

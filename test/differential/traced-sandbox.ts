@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFilePolicy } from '../../src/kernel/file-policy.ts';
 import { NOBODY_THERE } from '../../src/processes/create-processes.ts';
-import { createBubblewrap } from '../../src/sandbox/bubblewrap.ts';
+import { createBubblewrap } from '../../src/sandbox/bubblewrap/bubblewrap.ts';
 import { ran } from '../../src/testing/try-sandbox.ts';
 import { parseTrace, type Touched } from './parse-trace.ts';
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { parseScript } from '../../src/policy/commands/shell-script.ts';
+import { parseScript } from '../../src/shell/parse-script.ts';
 import { createRandom, type Random } from './generate-commands.ts';
 
 const COUNT = 20_000;

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { cliPlace } from '../../src/testing/cli-place.ts';
+import { cliPlace } from '../../src/testing/cli-fixture.ts';
 import { modelServer } from '../../src/testing/model-server.ts';
 import { anthropicReply } from '../../src/testing/wire-turn.ts';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type App, type AppOptions, openApp } from '../../src/app/open-app.ts';
 import { createDialer } from '../../src/net/dialer.ts';
-import { strictCommands } from '../../src/policy/strict-list.ts';
+import { strictCommands } from '../../src/policy/rules/strict-list.ts';
 import { commandWorkspace } from '../../src/testing/command-workspace.ts';
 
 const path = process.env['PATH'] ?? '/usr/bin:/bin';

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { crashRound, payingModel } from './agent-crash.ts';
-import { compiled } from './compiled.ts';
+import { compiled } from './compile-program.ts';
 
 const program = compiled('test/faults/agent-runner.ts');
 afterAll(() => rmSync(dirname(dirname(dirname(program))), { recursive: true }));

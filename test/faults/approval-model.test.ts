@@ -5,9 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Host, openHost } from '../../src/app/open-host.ts';
-import { ExecutionContext } from '../../src/kernel/execution-context.ts';
+import { ExecutionContext } from '../../src/kernel/call/execution-context.ts';
 import { ok } from '../../src/kernel/result.ts';
-import { defineTool } from '../../src/kernel/tool.ts';
+import { defineTool } from '../../src/kernel/tool/tool.ts';
 
 const STEPS = 10_000;
 

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type PostgresServer, startPostgres } from '../postgres-server.ts';
-import { compiled } from './compiled.ts';
+import { compiled } from './compile-program.ts';
 import { brokenPromises, type Place, startWriter } from './writers.ts';
 
 const writer = compiled('test/faults/writer.ts');

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Journal } from '../../src/workspace/journal.ts';
+import { Journal } from '../../src/workspace/journal/journal.ts';
 import { openWorkspace } from '../../src/workspace/open-workspace.ts';
 
 /** Starts a process that changes files without end, kills it, opens the workspace again, and tells what is wrong. */

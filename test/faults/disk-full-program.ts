@@ -1,7 +1,7 @@
 /** Fills the disk its store is on, makes space again, and prints what happened. Argument: a folder on a small disk. */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { StoreError } from '../../src/kernel/store-error.ts';
+import { StoreError } from '../../src/kernel/call/store-error.ts';
 import { openSqliteStore } from '../../src/storage/sqlite/open.ts';
 import { finished, requestedCall } from '../../src/testing/sample-calls.ts';
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { compiled } from './compiled.ts';
+import { compiled } from './compile-program.ts';
 
 const program = compiled('test/faults/disk-full-program.ts');
 afterAll(() => rmSync(dirname(dirname(dirname(program))), { recursive: true }));

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { Result } from '../../src/kernel/result.ts';
-import type { Files } from '../../src/kernel/workspace.ts';
+import type { Files } from '../../src/kernel/world/workspace.ts';
 import { openWorkspace, type Workspace } from '../../src/workspace/open-workspace.ts';
 
 export interface FuzzReport {

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Event } from '../../src/kernel/event.ts';
+import type { Event } from '../../src/kernel/call/event.ts';
 import { ok } from '../../src/kernel/result.ts';
-import { defineTool } from '../../src/kernel/tool.ts';
+import { defineTool } from '../../src/kernel/tool/tool.ts';
 import { createToolwright } from '../../src/runtime/create-toolwright.ts';
 import { openPostgresStore } from '../../src/storage/postgres/open.ts';
 import { requestedCall } from '../../src/testing/sample-calls.ts';

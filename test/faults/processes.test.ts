@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startPostgres } from '../postgres-server.ts';
-import { compiled } from './compiled.ts';
-import type { Command, Report } from './peer.ts';
+import { compiled } from './compile-program.ts';
+import type { Command, Report } from './executor-program.ts';
 
 const program = compiled('test/faults/peer.ts');
 afterAll(() => rmSync(dirname(dirname(dirname(program))), { recursive: true }));

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LogEvent } from '../../src/kernel/event.ts';
+import type { LogEvent } from '../../src/kernel/call/event.ts';
 import { openStore } from '../../src/storage/open.ts';
 import { type ServerProcess, startProcess } from './server-process.ts';
 

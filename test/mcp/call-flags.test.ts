@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.ts';
-import { cliPlace } from '../../src/testing/cli-place.ts';
-import { rawServer } from './remote.ts';
+import { cliPlace } from '../../src/testing/cli-fixture.ts';
+import { rawServer } from './open-servers.ts';
 
 const inputSchema = { type: 'object', properties: { host: { type: 'string' } } };
 const annotations = { readOnlyHint: true };

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { openRemoteTools } from '../../src/app/remote-tools.ts';
-import type { JsonSchema } from '../../src/kernel/input-schema.ts';
+import { openRemoteTools } from '../../src/app/mcp/remote-tools.ts';
+import type { JsonSchema } from '../../src/kernel/tool/input-schema.ts';
 import { createToolwright } from '../../src/runtime/create-toolwright.ts';
 
 const url = process.argv.at(-1) ?? '';

@@ -3,7 +3,7 @@ import { type InputRequests, inputRequired, type Server } from '@modelcontextpro
 import { fail, ok } from '../../src/kernel/result.ts';
 import type { Resources } from '../../src/mcp/server/resources.ts';
 import { conformanceTools, PIXEL } from './conformance-tools.ts';
-import { openDoor, overHttp } from './served.ts';
+import { openDoor, overHttp } from './open-door.ts';
 
 const TEMPLATE = /^test:\/\/template\/([^/]+)\/data$/;
 

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ElicitResult, InputRequests } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { fail, ok, type Result } from '../../src/kernel/result.ts';
-import { type Attachment, defineTool, type Tool, type ToolContext } from '../../src/kernel/tool.ts';
+import { type Attachment, defineTool, type Tool, type ToolContext } from '../../src/kernel/tool/tool.ts';
 import type { McpCaller } from '../../src/mcp/server/door.ts';
-import type { Answers } from '../../src/mcp/server/run.ts';
+import type { Answers } from '../../src/mcp/server/client-call.ts';
 
 /** The tools that the official conformance suite calls by name, written as our own tools are. */
 

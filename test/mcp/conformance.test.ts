@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { root, runOfficial } from './official.ts';
+import { root, runOfficial } from './run-official.ts';
 
 const TSX = join(root, 'node_modules/tsx/dist/cli.mjs');
 const LONG = 180_000;

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type StartedServer, startServer } from '../../src/app/start-server.ts';
-import { addToken } from '../../src/app/tokens.ts';
+import { addToken } from '../../src/app/admin/tokens.ts';
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'toolwright-http-mcp-')));
 const workspace = join(folder, 'ws');

@@ -7,7 +7,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openHost } from '../../src/app/open-host.ts';
-import { INITIALIZE } from './served.ts';
+import { INITIALIZE } from './open-door.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createSessionRunner } from '../../src/app/session-runner.ts';
+import { createSessionRunner } from '../../src/app/agent/session-runner.ts';
 import { modelServer } from '../../src/testing/model-server.ts';
 import { TestServer } from './test-server.ts';
 

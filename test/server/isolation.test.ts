@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { addToken } from '../../src/app/tokens.ts';
+import { addToken } from '../../src/app/admin/tokens.ts';
 import { ok, type Result } from '../../src/kernel/result.ts';
-import { defineTool } from '../../src/kernel/tool.ts';
+import { defineTool } from '../../src/kernel/tool/tool.ts';
 import { type Json, TestServer } from './test-server.ts';
 
 const held: (() => void)[] = [];

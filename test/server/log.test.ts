@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test, vi } from 'vitest';
-import { cliPlace } from '../../src/testing/cli-place.ts';
+import { cliPlace } from '../../src/testing/cli-fixture.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** One process, so that to end it ends the server. */

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { createSessionRunner } from '../../src/app/session-runner.ts';
+import { createSessionRunner } from '../../src/app/agent/session-runner.ts';
 import type { Logger } from '../../src/kernel/ports.ts';
 import type { Route } from '../../src/protocol/route.ts';
 import { ROUTES } from '../../src/protocol/routes.ts';

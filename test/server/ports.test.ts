@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { noRunner } from '../../src/app/no-runner.ts';
+import { noRunner } from '../../src/app/agent/missing-runner.ts';
 import { startServer } from '../../src/app/start-server.ts';
 import { serve } from '../../src/http/serve.ts';
 import { createTestCertificate } from '../../src/testing/test-certificate.ts';

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { defineTool } from '../../src/kernel/tool.ts';
+import { defineTool } from '../../src/kernel/tool/tool.ts';
 import { recordedEvent } from '../../src/protocol/events.ts';
 import { ROLES, type Role } from '../../src/protocol/health.ts';
 import type { Route } from '../../src/protocol/route.ts';

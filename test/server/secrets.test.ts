@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { App } from '../../src/app/open-app.ts';
-import { saveRule } from '../../src/app/rules.ts';
+import { saveRule } from '../../src/app/admin/manage-rules.ts';
 import { ok } from '../../src/kernel/result.ts';
-import { defineTool } from '../../src/kernel/tool.ts';
+import { defineTool } from '../../src/kernel/tool/tool.ts';
 import { TestServer } from './test-server.ts';
 
 const TOKEN = `ghp_${'a1B2'.repeat(9)}`;

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type StartedServer, startServer } from '../../src/app/start-server.ts';
 import { fail, ok, type Result } from '../../src/kernel/result.ts';
-import { defineTool } from '../../src/kernel/tool.ts';
+import { defineTool } from '../../src/kernel/tool/tool.ts';
 import { openStore } from '../../src/storage/open.ts';
 import type { Json } from './test-server.ts';
 

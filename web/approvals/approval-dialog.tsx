@@ -4,7 +4,7 @@ import { api, messageOf } from '../api/api.ts';
 import { isComposing } from '../show/composing.ts';
 import { Dialog, DialogBody } from '../show/dialog.tsx';
 import { Trouble } from '../show/trouble.tsx';
-import { approvals, forget } from '../state/live.ts';
+import { approvals, forget } from '../state/server-state.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 import { AlwaysRule } from './always-rule.tsx';
@@ -12,8 +12,8 @@ import { Answered } from './answered.tsx';
 import { type Edit, EditArguments } from './edit-arguments.tsx';
 import { Expiry } from './expiry.tsx';
 import { useArmed } from './use-armed.ts';
-import { WhatRuns } from './what-runs.tsx';
-import { WhyItAsks } from './why-it-asks.tsx';
+import { WhatRuns } from './call-preview.tsx';
+import { WhyItAsks } from './approval-reason.tsx';
 
 /** Everything about one question: what runs, why it asks, and the answers. What was shown is what is approved. */
 export function ApprovalDialog({ id, onClose }: { id: string; onClose: () => void }): ReactNode {

@@ -1,7 +1,7 @@
 import { Hand } from 'lucide-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Visible } from '../show/visible.tsx';
-import { approvals } from '../state/live.ts';
+import { approvals } from '../state/server-state.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 import { ApprovalDialog } from './approval-dialog.tsx';

@@ -3,11 +3,11 @@ import type { ApprovalDetail } from '../../src/protocol/approvals.ts';
 import { api, messageOf } from '../api/api.ts';
 import type { Answer } from '../api/operations.ts';
 import { JsonField } from '../show/json-field.tsx';
-import { LatePart } from '../show/late-part.tsx';
+import { LatePart } from '../show/lazy-part.tsx';
 import { type Schema, SchemaForm, type Values } from '../show/schema-form.tsx';
 import { Trouble } from '../show/trouble.tsx';
 import { useWords } from '../words/words.ts';
-import { WhatRuns } from './what-runs.tsx';
+import { WhatRuns } from './call-preview.tsx';
 
 const DraftEditor = lazy(() => import('./draft-editor.tsx').then(({ DraftEditor }) => ({ default: DraftEditor })));
 

@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import type { ApprovalView } from '../../src/protocol/approvals.ts';
 import { api, messageOf } from '../api/api.ts';
 import { Trouble } from '../show/trouble.tsx';
-import { forget } from '../state/live.ts';
+import { forget } from '../state/server-state.ts';
 import { useWords } from '../words/words.ts';
 import { useArmed } from './use-armed.ts';
 

@@ -2,17 +2,17 @@ import { Plus } from 'lucide-react';
 import { lazy, type ReactNode, useEffect, useMemo, useState } from 'react';
 import { api, messageOf } from '../api/api.ts';
 import { ApprovalDock } from '../approvals/approval-dock.tsx';
-import { go } from '../shell/place.ts';
-import { LatePart } from '../show/late-part.tsx';
+import { go } from '../shell/route.ts';
+import { LatePart } from '../show/lazy-part.tsx';
 import { Trouble } from '../show/trouble.tsx';
 import { whenIdle } from '../show/when-idle.ts';
 import { EMPTY_FEED } from '../state/feed.ts';
-import { currentSession, feeds, loadSessions, sessions } from '../state/live.ts';
+import { currentSession, feeds, loadSessions, sessions } from '../state/server-state.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 import { Composer } from './composer.tsx';
 import { FirstRun } from './first-run.tsx';
-import { rowsOf } from './rows-of.ts';
+import { rowsOf } from './group-rows.ts';
 
 export function ChatScreen(): ReactNode {
   const current = useStore(currentSession);

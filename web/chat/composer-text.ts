@@ -1,4 +1,4 @@
-import { askBeforeLeaving } from '../show/before-leaving.ts';
+import { askBeforeLeaving } from '../show/ask-before-leaving.ts';
 import { createStore } from '../state/store.ts';
 
 /** What is being written. It outlives the screen, so that nothing typed is lost by looking elsewhere. */

@@ -1,19 +1,19 @@
 import { SendHorizontal, Square } from 'lucide-react';
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { api, messageOf } from '../api/api.ts';
-import { go } from '../shell/place.ts';
+import { go } from '../shell/route.ts';
 import { isComposing } from '../show/composing.ts';
 import { Trouble } from '../show/trouble.tsx';
-import { health, loadSessions, openSession, sessions, tools } from '../state/live.ts';
+import { health, loadSessions, openSession, sessions, tools } from '../state/server-state.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 import { composerText } from './composer-text.ts';
-import { outbox } from './send.ts';
+import { outbox } from './send-messages.ts';
 import { SendQueue } from './send-queue.tsx';
 import { openTool } from './tool-draft.ts';
 import { ToolForm } from './tool-form.tsx';
 import { ToolPicker } from './tool-picker.tsx';
-import { toolsNamed } from './tools-named.ts';
+import { toolsNamed } from './find-tools.ts';
 
 /** Where one writes: a task for the agent, or `/` and a tool to call oneself. */
 export function Composer({ session }: { session: string | null }): ReactNode {

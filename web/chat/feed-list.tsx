@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useWords } from '../words/words.ts';
 import { Row } from './row.tsx';
-import type { ChatRow } from './rows-of.ts';
+import type { ChatRow } from './group-rows.ts';
 
 /** Only what is in sight is in the page, however long the session; it stays at the end until one scrolls up. */
 export function FeedList({ rows }: { rows: readonly ChatRow[] }): ReactNode {

@@ -3,7 +3,7 @@ import { Markdown } from '../show/markdown.tsx';
 import type { MessageItem } from '../state/feed.ts';
 import { useServerWords, useWords } from '../words/words.ts';
 import { CallCard } from './call-card.tsx';
-import type { ChatRow } from './rows-of.ts';
+import type { ChatRow } from './group-rows.ts';
 
 export function Row({ row }: { row: ChatRow }): ReactNode {
   const say = useWords();

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { Trouble } from '../show/trouble.tsx';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
-import { outbox } from './send.ts';
+import { outbox } from './send-messages.ts';
 
 /** What waits until the agent is done, and what the server did not take; each can be taken back. */
 export function SendQueue({ session }: { session: string }): ReactNode {

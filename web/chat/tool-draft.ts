@@ -1,5 +1,5 @@
 import type { ToolView } from '../../src/protocol/tools.ts';
-import { askBeforeLeaving } from '../show/before-leaving.ts';
+import { askBeforeLeaving } from '../show/ask-before-leaving.ts';
 import type { Values } from '../show/schema-form.tsx';
 import { createStore } from '../state/store.ts';
 

@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { FileContent } from '../../src/protocol/files.ts';
 import { Dialog } from '../show/dialog.tsx';
 import { clock } from '../show/format.ts';
-import type { Changer } from '../state/changers.ts';
+import type { Changer } from '../state/change-authors.ts';
 import { useStore } from '../state/store.ts';
 import { type Say, language as shownLanguage, useWords } from '../words/words.ts';
 import { comparison } from './comparison.ts';

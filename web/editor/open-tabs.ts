@@ -1,4 +1,4 @@
-import { askBeforeLeaving } from '../show/before-leaving.ts';
+import { askBeforeLeaving } from '../show/ask-before-leaving.ts';
 import { createStore } from '../state/store.ts';
 
 export interface Tab {

@@ -1,6 +1,6 @@
 import { lazy, type ReactNode } from 'react';
-import { go } from '../shell/place.ts';
-import { LatePart } from '../show/late-part.tsx';
+import { go } from '../shell/route.ts';
+import { LatePart } from '../show/lazy-part.tsx';
 import { useWords } from '../words/words.ts';
 import { FileTree } from './file-tree.tsx';
 

@@ -1,6 +1,6 @@
 import { api } from '../api/api.ts';
 import type { Answer } from '../api/operations.ts';
-import { connection, fileChanges } from '../state/live.ts';
+import { connection, fileChanges } from '../state/server-state.ts';
 import { createStore } from '../state/store.ts';
 
 type GitStatus = Answer<'getGitStatus'>;

@@ -1,14 +1,14 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import type { CallView } from '../../src/protocol/calls.ts';
 import { api, messageOf } from '../api/api.ts';
-import { go } from '../shell/place.ts';
+import { go } from '../shell/route.ts';
 import { dateTime, dayAndTime, duration } from '../show/format.ts';
 import { PhaseBadge } from '../show/phase-badge.tsx';
 import { Trouble } from '../show/trouble.tsx';
 import { Visible } from '../show/visible.tsx';
 import { phaseOf } from '../state/feed.ts';
-import { follow } from '../state/follow.ts';
-import { callChanges, tools } from '../state/live.ts';
+import { follow } from '../state/reload-on-change.ts';
+import { callChanges, tools } from '../state/server-state.ts';
 import { useStore } from '../state/store.ts';
 import type { Words } from '../words/en.ts';
 import { language as shownLanguage, useWords } from '../words/words.ts';

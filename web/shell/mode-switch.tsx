@@ -3,7 +3,7 @@ import type { ModeView } from '../../src/protocol/health.ts';
 import { api, messageOf } from '../api/api.ts';
 import { Dialog } from '../show/dialog.tsx';
 import { Trouble } from '../show/trouble.tsx';
-import { health } from '../state/live.ts';
+import { health } from '../state/server-state.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 

@@ -4,7 +4,7 @@ import { api, messageOf } from '../api/api.ts';
 import type { Answer } from '../api/operations.ts';
 import { Dialog } from '../show/dialog.tsx';
 import { Trouble } from '../show/trouble.tsx';
-import { health, loadHealth } from '../state/live.ts';
+import { health, loadHealth } from '../state/server-state.ts';
 import { useStore } from '../state/store.ts';
 import { useServerWords, useWords } from '../words/words.ts';
 import { ModelKey } from './model-key.tsx';

@@ -1,10 +1,10 @@
 import { Files, History, MessageSquare, Wrench } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { lastShown } from '../editor/open-tabs.ts';
-import { approvals } from '../state/live.ts';
+import { approvals } from '../state/server-state.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
-import { go, place, type Screen } from './place.ts';
+import { go, place, type Screen } from './route.ts';
 
 const ENTRIES = [
   { screen: 'chat', Icon: MessageSquare },

@@ -3,12 +3,12 @@ import { token } from '../api/token.ts';
 import { ApprovalDock } from '../approvals/approval-dock.tsx';
 import { ChatScreen } from '../chat/chat-screen.tsx';
 import { tabs } from '../editor/open-tabs.ts';
-import { LatePart } from '../show/late-part.tsx';
-import { connection, currentSession, follow, health, openSession, sessions } from '../state/live.ts';
+import { LatePart } from '../show/lazy-part.tsx';
+import { connection, currentSession, follow, health, openSession, sessions } from '../state/server-state.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 import { Navigation } from './navigation.tsx';
-import { place } from './place.ts';
+import { place } from './route.ts';
 import { TopBar } from './top-bar.tsx';
 
 const FilesScreen = lazy(() => import('../files/files-screen.tsx').then((part) => ({ default: part.FilesScreen })));

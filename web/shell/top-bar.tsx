@@ -1,7 +1,7 @@
 import { Bot, Box, CircleAlert, Languages, Moon, Sun, SunMoon } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { Health } from '../../src/protocol/health.ts';
-import { connection, health } from '../state/live.ts';
+import { connection, health } from '../state/server-state.ts';
 import { useStore } from '../state/store.ts';
 import { setLanguage, language as shownLanguage, useServerWords, useWords } from '../words/words.ts';
 import { ModeSwitch } from './mode-switch.tsx';

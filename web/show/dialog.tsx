@@ -1,7 +1,7 @@
 import { X } from 'lucide-react';
 import { type ReactNode, type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
 import { useWords } from '../words/words.ts';
-import { askBeforeLeaving } from './before-leaving.ts';
+import { askBeforeLeaving } from './ask-before-leaving.ts';
 
 /** The browser's own dialog: it keeps the focus inside, closes on Escape and gives the focus back. */
 export function Dialog({

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import type { ViewBlock } from '../../src/protocol/view.ts';
-import { go } from '../shell/place.ts';
+import { go } from '../shell/route.ts';
 import { useWords } from '../words/words.ts';
 import { DiffText } from './diff-text.tsx';
 import { Visible, withoutEscapes } from './visible.tsx';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { errorText, figuresOf, timesText } from './tool-figures.ts';
+import { errorText, figuresOf, timesText } from './tool-statistics.ts';
 
 test('times are of the calls that ran; without one there is a dash', () => {
   const durations = Array.from({ length: 100 }, (_, index) => 100 - index);

@@ -3,12 +3,12 @@ import { type ReactNode, useEffect, useState } from 'react';
 import type { ToolView } from '../../src/protocol/tools.ts';
 import { api, messageOf } from '../api/api.ts';
 import { ToolForm } from '../chat/tool-form.tsx';
-import { go } from '../shell/place.ts';
+import { go } from '../shell/route.ts';
 import { CopyButton } from '../show/copy-button.tsx';
 import { Trouble } from '../show/trouble.tsx';
-import { currentSession, loadSessions, openSession } from '../state/live.ts';
+import { currentSession, loadSessions, openSession } from '../state/server-state.ts';
 import { useWords } from '../words/words.ts';
-import { errorText, type ToolFigures, timesText } from './tool-figures.ts';
+import { errorText, type ToolFigures, timesText } from './tool-statistics.ts';
 import { ToolSwitch } from './tool-switch.tsx';
 
 const FORMATS = ['openai', 'openai-responses', 'anthropic', 'json-schema'] as const;

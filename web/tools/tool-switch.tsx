@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import type { ToolView } from '../../src/protocol/tools.ts';
 import { api, messageOf } from '../api/api.ts';
 import { Trouble } from '../show/trouble.tsx';
-import { health, tools } from '../state/live.ts';
+import { health, tools } from '../state/server-state.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 

@@ -1,13 +1,13 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import type { ToolView } from '../../src/protocol/tools.ts';
 import { messageOf } from '../api/api.ts';
-import { go } from '../shell/place.ts';
+import { go } from '../shell/route.ts';
 import { Trouble } from '../show/trouble.tsx';
-import { callChanges, tools } from '../state/live.ts';
+import { callChanges, tools } from '../state/server-state.ts';
 import { useStore } from '../state/store.ts';
 import { useThrottled } from '../state/use-throttled.ts';
 import { useWords } from '../words/words.ts';
-import { errorText, loadFigures, type ToolFigures, timesText } from './tool-figures.ts';
+import { errorText, loadFigures, type ToolFigures, timesText } from './tool-statistics.ts';
 import { ToolPage } from './tool-page.tsx';
 import { ToolSwitch } from './tool-switch.tsx';
 

@@ -1,4 +1,4 @@
-import { nearest } from '../../kernel/nearest.ts';
+import { nearest } from '../../kernel/text/nearest.ts';
 import { shown } from './hide.ts';
 import { type PartialConfig, SETTING_NAMES, SETTINGS, type SettingName, schemaField } from './settings.ts';
 

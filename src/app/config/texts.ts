@@ -1,4 +1,4 @@
-import { nearest } from '../../kernel/nearest.ts';
+import { nearest } from '../../kernel/text/nearest.ts';
 import { type Checked, checkText } from './check.ts';
 import { SETTING_NAMES, type SettingName, variableOf } from './settings.ts';
 

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { answersIn } from '../../app/open-answers.ts';
 import type { App } from '../../app/open-app.ts';
-import type { Answered } from '../../kernel/answers.ts';
+import type { Answered } from '../../kernel/call/approval-answers.ts';
 import type { ApprovalRecord, Shown } from '../../kernel/approval.ts';
 import { type Cli, failWith } from '../cli.ts';
-import { previewLines } from '../preview.ts';
+import { previewLines } from '../approvals/preview.ts';
 import { readObject } from '../read-object.ts';
-import { harmless, toJson } from '../style.ts';
+import { harmless, toJson } from '../text/style.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 
 interface AnswerOptions extends CommonOptions {

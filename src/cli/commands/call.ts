@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { openHost } from '../../app/open-host.ts';
-import { ExecutionContext } from '../../kernel/execution-context.ts';
-import { askOwnCall } from '../ask-own-call.ts';
+import { ExecutionContext } from '../../kernel/call/execution-context.ts';
+import { askOwnCall } from '../approvals/ask-own-call.ts';
 import { type Cli, failToOpen, failWith } from '../cli.ts';
 import { exitCodeOf } from '../exit-codes.ts';
-import { collect, settingsFrom } from '../flags.ts';
+import { collect, settingsFrom } from '../arguments/flags.ts';
 import { givenArguments } from '../given-arguments.ts';
-import { logPlace } from '../log-place.ts';
-import { harmless, toJson } from '../style.ts';
-import { toolArguments, toolHelp } from '../tool-arguments.ts';
+import { logPlace } from '../log-output.ts';
+import { harmless, toJson } from '../text/style.ts';
+import { toolArguments, toolHelp } from '../arguments/tool-arguments.ts';
 import { misplacedSetting, takeSettings } from '../typed-settings.ts';
-import { unknownTool } from '../unknown-tool.ts';
+import { unknownTool } from '../arguments/unknown-tool.ts';
 
 interface CallOptions {
   workspace?: string;

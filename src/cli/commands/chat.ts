@@ -1,23 +1,23 @@
 import type { Command } from 'commander';
-import { openAgent } from '../../app/open-agent.ts';
+import { openAgent } from '../../app/agent/open-agent.ts';
 import type { App } from '../../app/open-app.ts';
-import { openModel } from '../../app/open-model.ts';
+import { openModel } from '../../app/agent/open-model.ts';
 import { openSession } from '../../app/open-session.ts';
 import { undoCall } from '../../app/undo-call.ts';
-import { ExecutionContext } from '../../kernel/execution-context.ts';
+import { ExecutionContext } from '../../kernel/call/execution-context.ts';
 import type { Approver } from '../../kernel/ports.ts';
-import { askInPlace } from '../ask-in-place.ts';
+import { askInPlace } from '../approvals/terminal-approver.ts';
 import { askLeft } from '../ask-left.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
 import { isHere } from '../is-here.ts';
-import { playRun } from '../play-run.ts';
-import { Prompter } from '../prompter.ts';
-import { RunView } from '../run-view.ts';
+import { playRun } from '../run/play-run.ts';
+import { Prompter } from '../approvals/prompter.ts';
+import { RunView } from '../run/run-view.ts';
 import { newSessionId } from '../session-id.ts';
-import { harmless } from '../style.ts';
-import { readToolLine } from '../tool-line.ts';
-import { unknownTool } from '../unknown-tool.ts';
+import { harmless } from '../text/style.ts';
+import { readToolLine } from '../arguments/tool-line.ts';
+import { unknownTool } from '../arguments/unknown-tool.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 
 interface ChatOptions extends CommonOptions {

@@ -2,10 +2,10 @@ import { rmSync } from 'node:fs';
 import type { Command } from 'commander';
 import { copyDemoWorkspace, DEMO_TASK, demoModel } from '../../app/demo.ts';
 import { sandboxTrouble } from '../../app/diagnose.ts';
-import { openAgent } from '../../app/open-agent.ts';
+import { openAgent } from '../../app/agent/open-agent.ts';
 import { openSession } from '../../app/open-session.ts';
 import { type Cli, failWith } from '../cli.ts';
-import { playRun } from '../play-run.ts';
+import { playRun } from '../run/play-run.ts';
 import { newSessionId } from '../session-id.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 

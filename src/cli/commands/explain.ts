@@ -1,17 +1,17 @@
 import type { Command } from 'commander';
 import { explainCall } from '../../app/explain-call.ts';
-import type { JsonSchema } from '../../kernel/input-schema.ts';
+import type { JsonSchema } from '../../kernel/tool/input-schema.ts';
 import { ok, type Result } from '../../kernel/result.ts';
 import { type Cli, failWith } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
-import { collect } from '../flags.ts';
+import { collect } from '../arguments/flags.ts';
 import { givenArguments } from '../given-arguments.ts';
-import { previewLines } from '../preview.ts';
-import { harmless, toJson } from '../style.ts';
-import { toolArguments } from '../tool-arguments.ts';
-import { readToolLine } from '../tool-line.ts';
+import { previewLines } from '../approvals/preview.ts';
+import { harmless, toJson } from '../text/style.ts';
+import { toolArguments } from '../arguments/tool-arguments.ts';
+import { readToolLine } from '../arguments/tool-line.ts';
 import { misplacedSetting, takeSettings } from '../typed-settings.ts';
-import { unknownTool } from '../unknown-tool.ts';
+import { unknownTool } from '../arguments/unknown-tool.ts';
 import { type CommonOptions, withApp } from '../with-app.ts';
 
 interface ExplainOptions extends CommonOptions {

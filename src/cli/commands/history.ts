@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { App } from '../../app/open-app.ts';
 import type { Cli } from '../cli.ts';
-import { counted } from '../flags.ts';
-import { harmless, toJson } from '../style.ts';
+import { counted } from '../arguments/flags.ts';
+import { harmless, toJson } from '../text/style.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 
 interface HistoryOptions extends CommonOptions {

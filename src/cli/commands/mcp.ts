@@ -1,11 +1,11 @@
 import { PassThrough, type Readable } from 'node:stream';
 import type { Command } from 'commander';
-import { serveMcp } from '../../app/serve-mcp.ts';
+import { serveMcp } from '../../app/mcp/serve-mcp.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
-import { collect, settingsFrom } from '../flags.ts';
-import { stopSignal } from '../stop-signal.ts';
-import { harmless } from '../style.ts';
+import { collect, settingsFrom } from '../arguments/flags.ts';
+import { stopSignal } from '../run/stop-signal.ts';
+import { harmless } from '../text/style.ts';
 import { addSettings, settingsOf } from '../with-app.ts';
 
 interface McpOptions {

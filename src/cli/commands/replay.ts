@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { type Cli, failWith } from '../cli.ts';
-import { counted } from '../flags.ts';
-import { RunView } from '../run-view.ts';
-import { toJson } from '../style.ts';
+import { counted } from '../arguments/flags.ts';
+import { RunView } from '../run/run-view.ts';
+import { toJson } from '../text/style.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 
 interface ReplayOptions extends CommonOptions {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { App } from '../../app/open-app.ts';
-import { type ListedRule, listRules, removeRule, saveRule } from '../../app/rules.ts';
+import { type ListedRule, listRules, removeRule, saveRule } from '../../app/admin/manage-rules.ts';
 import { type Cli, failWith } from '../cli.ts';
-import { harmless, toJson } from '../style.ts';
+import { harmless, toJson } from '../text/style.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 
 interface SaveOptions extends CommonOptions {

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import { openAgent } from '../../app/open-agent.ts';
-import { openModel } from '../../app/open-model.ts';
+import { openAgent } from '../../app/agent/open-agent.ts';
+import { openModel } from '../../app/agent/open-model.ts';
 import { openSession } from '../../app/open-session.ts';
-import { askInPlace } from '../ask-in-place.ts';
+import { askInPlace } from '../approvals/terminal-approver.ts';
 import { type Cli, failWith } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
 import { isHere } from '../is-here.ts';
-import { playRun } from '../play-run.ts';
-import { Prompter } from '../prompter.ts';
+import { playRun } from '../run/play-run.ts';
+import { Prompter } from '../approvals/prompter.ts';
 import { newSessionId } from '../session-id.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 

@@ -3,16 +3,16 @@ import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { sandboxTrouble } from '../../app/diagnose.ts';
 import type { App } from '../../app/open-app.ts';
-import { createSessionRunner } from '../../app/session-runner.ts';
+import { createSessionRunner } from '../../app/agent/session-runner.ts';
 import { startServer } from '../../app/start-server.ts';
 import { type Cli, failToOpen } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
-import { collect, settingsFrom } from '../flags.ts';
-import { logPlace } from '../log-place.ts';
-import { stopSignal } from '../stop-signal.ts';
-import { harmless } from '../style.ts';
+import { collect, settingsFrom } from '../arguments/flags.ts';
+import { logPlace } from '../log-output.ts';
+import { stopSignal } from '../run/stop-signal.ts';
+import { harmless } from '../text/style.ts';
 import { addSettings, settingsOf } from '../with-app.ts';
-import { working } from '../working.ts';
+import { working } from '../run/spinner.ts';
 
 interface StartOptions {
   workspace?: string[];

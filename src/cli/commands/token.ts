@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { loadConfig } from '../../app/config/load-config.ts';
 import { makeStateFolder } from '../../app/state-folder.ts';
-import { addToken } from '../../app/tokens.ts';
+import { addToken } from '../../app/admin/tokens.ts';
 import { ROLES, type Role } from '../../protocol/health.ts';
 import { type Cli, failToOpen, failWith } from '../cli.ts';
-import { collect, settingsFrom } from '../flags.ts';
+import { collect, settingsFrom } from '../arguments/flags.ts';
 
 interface TokenOptions {
   role: Role;

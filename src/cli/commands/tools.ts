@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { keptOff } from '../../app/kept-off.ts';
 import type { App } from '../../app/open-app.ts';
 import { type Cli, failWith } from '../cli.ts';
-import { harmless, toJson } from '../style.ts';
-import { unknownTool } from '../unknown-tool.ts';
+import { harmless, toJson } from '../text/style.ts';
+import { unknownTool } from '../arguments/unknown-tool.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 
 const FORMATS = ['openai', 'openai-responses', 'anthropic', 'json-schema'] as const;

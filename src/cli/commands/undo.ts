@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { undoCall } from '../../app/undo-call.ts';
 import { type Cli, failWith } from '../cli.ts';
-import { harmless, toJson } from '../style.ts';
+import { harmless, toJson } from '../text/style.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
-import { working } from '../working.ts';
+import { working } from '../run/spinner.ts';
 
 export function define(command: Command, cli: Cli): void {
   addAppOptions(command.argument('<call>'), cli).action((callId: string, options: CommonOptions) =>

@@ -1,13 +1,13 @@
-import type { Answered } from '../../kernel/answers.ts';
+import type { Answered } from '../../kernel/call/approval-answers.ts';
 import type { ApprovalRecord } from '../../kernel/approval.ts';
-import { ExecutionContext } from '../../kernel/execution-context.ts';
-import type { Draft } from '../../kernel/view.ts';
+import { ExecutionContext } from '../../kernel/call/execution-context.ts';
+import type { Draft } from '../../kernel/tool/view.ts';
 import type { ApprovalDetail } from '../../protocol/approvals.ts';
 import type { Backend } from '../backend.ts';
 import { type Credential, mayDo, maySee } from '../credentials.ts';
 import { type Answer, type Handlers, json } from '../handler.ts';
 import { failureResponse, refuse } from '../problem.ts';
-import { SessionPlaces } from '../sessions-of.ts';
+import { SessionPlaces } from '../session-lookup.ts';
 import { approvalView, shownOf } from '../views.ts';
 
 type ApprovalHandlers = Pick<Handlers, 'listApprovals' | 'getApproval' | 'reviewEdit' | 'approve' | 'deny'>;

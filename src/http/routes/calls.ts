@@ -1,18 +1,18 @@
 import type { ServerResponse } from 'node:http';
-import { type CallRecord, type Effect, isFinal } from '../../kernel/call.ts';
+import { type CallRecord, type Effect, isFinal } from '../../kernel/call/call.ts';
 import type { Failure } from '../../kernel/error.ts';
-import { ExecutionContext } from '../../kernel/execution-context.ts';
-import type { ToolResult } from '../../kernel/tool-result.ts';
+import { ExecutionContext } from '../../kernel/call/execution-context.ts';
+import type { ToolResult } from '../../kernel/tool/tool-result.ts';
 import type { StartCall } from '../../protocol/calls.ts';
 import { newCallId } from '../../runtime/call-id.ts';
 import type { CallOptions } from '../../runtime/executor.ts';
-import { FairPlaces } from '../../runtime/fair-places.ts';
+import { FairPlaces } from '../../runtime/order/quota.ts';
 import type { Backend, WorkspaceBackend } from '../backend.ts';
 import { type Credential, maySee } from '../credentials.ts';
 import { type Answer, type Handlers, json } from '../handler.ts';
 import { failureResponse, refuse } from '../problem.ts';
-import { firstOf, type Place, SessionPlaces } from '../sessions-of.ts';
-import { ToldCalls } from '../told-calls.ts';
+import { firstOf, type Place, SessionPlaces } from '../session-lookup.ts';
+import { ToldCalls } from '../finished-calls.ts';
 import { callDetail, callView } from '../views.ts';
 
 type CallHandlers = Pick<

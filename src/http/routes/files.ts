@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { Access } from '../../kernel/access.ts';
+import type { Access } from '../../kernel/tool/access.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import type { Change, Files } from '../../kernel/workspace.ts';
+import type { Change, Files } from '../../kernel/world/workspace.ts';
 import type { FileContent } from '../../protocol/files.ts';
-import { openByHand, recordByHand } from '../../runtime/record-by-hand.ts';
+import { openByHand, recordByHand } from '../../runtime/pipeline/record-external.ts';
 import type { Backend, WorkspaceBackend } from '../backend.ts';
 import type { Credential } from '../credentials.ts';
 import { type Handlers, json } from '../handler.ts';
 import { failureResponse, refuse } from '../problem.ts';
-import { workspacesFor } from '../sessions-of.ts';
+import { workspacesFor } from '../session-lookup.ts';
 
 const MOST_BYTES = 8 * 1024 * 1024;
 

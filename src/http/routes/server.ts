@@ -1,4 +1,4 @@
-import type { Ledger } from '../../kernel/ledger.ts';
+import type { Ledger } from '../../kernel/call/ledger.ts';
 import type { Health } from '../../protocol/health.ts';
 import type { ApiParts } from '../api-parts.ts';
 import type { WorkspaceBackend } from '../backend.ts';
@@ -6,7 +6,7 @@ import { type Credential, maySee } from '../credentials.ts';
 import { type Handlers, json } from '../handler.ts';
 import { openApiDocument } from '../openapi.ts';
 import { failureResponse, refuse } from '../problem.ts';
-import { workspacesFor } from '../sessions-of.ts';
+import { workspacesFor } from '../session-lookup.ts';
 
 export function serverRoutes({
   backend,

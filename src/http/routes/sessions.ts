@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { SessionRecord } from '../../kernel/ledger.ts';
+import type { SessionRecord } from '../../kernel/call/ledger.ts';
 import type { MessageView } from '../../protocol/sessions.ts';
 import type { Backend } from '../backend.ts';
 import { maySee } from '../credentials.ts';
 import { type Handlers, json } from '../handler.ts';
 import { failureResponse, refuse } from '../problem.ts';
-import { firstOf, isOwnOfAnother, SessionPlaces, workspacesFor } from '../sessions-of.ts';
+import { firstOf, isOwnOfAnother, SessionPlaces, workspacesFor } from '../session-lookup.ts';
 import { sessionView } from '../views.ts';
 
 type SessionHandlers = Pick<

@@ -3,7 +3,7 @@ import { SCHEMA_FORMATS, type SchemaFormat } from '../../schema/formats.ts';
 import type { Backend } from '../backend.ts';
 import { type Handlers, json } from '../handler.ts';
 import { failureResponse, refuse } from '../problem.ts';
-import { firstOf, workspacesFor } from '../sessions-of.ts';
+import { firstOf, workspacesFor } from '../session-lookup.ts';
 import { toolView } from '../views.ts';
 
 type ToolHandlers = Pick<

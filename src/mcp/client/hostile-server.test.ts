@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { openServers, type RemoteOptions, rawServer, type WithServers } from '../../../test/mcp/remote.ts';
+import { openServers, type RemoteOptions, rawServer, type WithServers } from '../../../test/mcp/open-servers.ts';
 import type { ApprovalRequest, Logger } from '../../kernel/ports.ts';
-import { inTime } from '../../schema/in-time.ts';
+import { inTime } from '../../schema/run-in-time.ts';
 import { approvalForm } from '../server/approval-form.ts';
 import { RemoteServer } from './remote-server.ts';
 

@@ -1,6 +1,6 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client';
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import type { Attachment } from '../../kernel/tool.ts';
+import type { Attachment } from '../../kernel/tool/tool.ts';
 
 /** What a remote tool gave: programs get its structured content where it has one, else its text. */
 export function remoteAnswer(server: string, answer: CallToolResult, structured: boolean): Result<unknown> {

@@ -5,11 +5,11 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { openServers, type RemoteOptions, type WithServers } from '../../../test/mcp/remote.ts';
-import { openDoor, overHttp } from '../../../test/mcp/served.ts';
-import { ToolCategory } from '../../kernel/category.ts';
+import { openServers, type RemoteOptions, type WithServers } from '../../../test/mcp/open-servers.ts';
+import { openDoor, overHttp } from '../../../test/mcp/open-door.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
 import { ok } from '../../kernel/result.ts';
-import { defineTool } from '../../kernel/tool.ts';
+import { defineTool } from '../../kernel/tool/tool.ts';
 import type { ServerConfig } from './server-config.ts';
 import { mayBeToolOf, toolName } from './tool-name.ts';
 

@@ -14,7 +14,7 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/
 import { messageOf } from '../../kernel/error.ts';
 import type { Logger } from '../../kernel/ports.ts';
 import { fail, type Result } from '../../kernel/result.ts';
-import type { ToolContext } from '../../kernel/tool.ts';
+import type { ToolContext } from '../../kernel/tool/tool.ts';
 import { visible } from '../../kernel/visible.ts';
 import { leaveOutMalformedTools } from './malformed-tools.ts';
 import { remoteAnswer } from './remote-answer.ts';

@@ -1,7 +1,7 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/client';
-import { ToolCategory } from '../../kernel/category.ts';
-import type { InputSchema, JsonSchema } from '../../kernel/input-schema.ts';
-import type { Attachment, OwnReason, Tool } from '../../kernel/tool.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
+import type { InputSchema, JsonSchema } from '../../kernel/tool/input-schema.ts';
+import type { Attachment, OwnReason, Tool } from '../../kernel/tool/tool.ts';
 import { visible } from '../../kernel/visible.ts';
 import type { RemoteServer } from './remote-server.ts';
 import { toolName } from './tool-name.ts';

@@ -1,7 +1,7 @@
-import type { Access } from '../../kernel/access.ts';
+import type { Access } from '../../kernel/tool/access.ts';
 import type { ApprovalRequest, ApprovalResponse, Approver } from '../../kernel/ports.ts';
 import { approvalAnswer, approvalForm, fitsForm } from './approval-form.ts';
-import type { Run } from './run.ts';
+import type { Run } from './client-call.ts';
 
 /**
  * Whose answer counts. A client may answer its forms by itself, without its user: `destructive-inbox` and `inbox` are

@@ -1,7 +1,7 @@
 import type { Tool as McpTool, ToolAnnotations } from '@modelcontextprotocol/server';
-import { ToolCategory } from '../../kernel/category.ts';
-import type { JsonSchema } from '../../kernel/input-schema.ts';
-import type { Tool } from '../../kernel/tool.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
+import type { JsonSchema } from '../../kernel/tool/input-schema.ts';
+import type { Tool } from '../../kernel/tool/tool.ts';
 
 /** A tool as MCP lists it. What a client may show its user, or decide by, is never better than the truth. */
 export function describeTool(tool: Tool): McpTool {

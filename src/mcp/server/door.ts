@@ -12,14 +12,14 @@ import {
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import { ExecutionContext } from '../../kernel/execution-context.ts';
-import type { ToolResult } from '../../kernel/tool-result.ts';
+import { ExecutionContext } from '../../kernel/call/execution-context.ts';
+import type { ToolResult } from '../../kernel/tool/tool-result.ts';
 import { newCallId } from '../../runtime/call-id.ts';
 import type { ToolExecutor } from '../../runtime/executor.ts';
 import type { McpApprover } from './approver.ts';
 import type { Connection } from './connection.ts';
 import type { Resources } from './resources.ts';
-import { ANSWER_SECONDS, type Ended, Run } from './run.ts';
+import { ANSWER_SECONDS, type Ended, Run } from './client-call.ts';
 
 export interface DoorOptions {
   readonly executor: ToolExecutor;

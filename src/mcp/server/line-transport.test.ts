@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { INITIALIZE, openDoor, overPipe } from '../../../test/mcp/served.ts';
+import { INITIALIZE, openDoor, overPipe } from '../../../test/mcp/open-door.ts';
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {

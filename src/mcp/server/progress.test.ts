@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { INITIALIZE, openDoor, overPipe } from '../../../test/mcp/served.ts';
+import { INITIALIZE, openDoor, overPipe } from '../../../test/mcp/open-door.ts';
 import { ok } from '../../kernel/result.ts';
-import { defineTool } from '../../kernel/tool.ts';
+import { defineTool } from '../../kernel/tool/tool.ts';
 
 const talk = defineTool({
   name: 'talk',

@@ -1,5 +1,5 @@
 import type { ServerContext } from '@modelcontextprotocol/server';
-import type { Progress } from './run.ts';
+import type { Progress } from './client-call.ts';
 
 const OUTPUT_EVERY_MS = 100;
 const LONGEST_LINE = 200;

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { openDoor, overHttp } from '../../../test/mcp/served.ts';
+import { openDoor, overHttp } from '../../../test/mcp/open-door.ts';
 import type { ApprovalRequest, Approver } from '../../kernel/ports.ts';
 import { ok } from '../../kernel/result.ts';
-import { defineTool } from '../../kernel/tool.ts';
+import { defineTool } from '../../kernel/tool/tool.ts';
 import type { ApprovalWay } from './approver.ts';
 import type { Resources } from './resources.ts';
 

@@ -5,11 +5,11 @@ import {
   ProtocolErrorCode,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import type { ToolResult } from '../../kernel/tool-result.ts';
+import type { ToolResult } from '../../kernel/tool/tool-result.ts';
 import type { Connection } from './connection.ts';
 import type { Door, RunState } from './door.ts';
 import { progressSink } from './progress.ts';
-import { type Ended, isQuestion, type Question, type Run } from './run.ts';
+import { type Ended, isQuestion, type Question, type Run } from './client-call.ts';
 
 /**
  * The call that a request needs: starts it, or goes on with one whose question the client has answered. It ends with the

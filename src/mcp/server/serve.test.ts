@@ -5,11 +5,11 @@ import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprot
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { INITIALIZE, openDoor, overHttp } from '../../../test/mcp/served.ts';
-import { ToolCategory } from '../../kernel/category.ts';
+import { INITIALIZE, openDoor, overHttp } from '../../../test/mcp/open-door.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
 import type { ApprovalRequest, ApprovalResponse, Approver } from '../../kernel/ports.ts';
 import { fail, ok } from '../../kernel/result.ts';
-import { defineTool } from '../../kernel/tool.ts';
+import { defineTool } from '../../kernel/tool/tool.ts';
 import { approvalForm } from './approval-form.ts';
 
 const ran: unknown[] = [];

@@ -1,8 +1,8 @@
 import { type CallToolResult, type ContentBlock, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
-import type { Access } from '../../kernel/access.ts';
+import type { Access } from '../../kernel/tool/access.ts';
 import type { ErrorCode } from '../../kernel/error.ts';
-import type { Attachment, Tool } from '../../kernel/tool.ts';
-import type { ToolResult } from '../../kernel/tool-result.ts';
+import type { Attachment, Tool } from '../../kernel/tool/tool.ts';
+import type { ToolResult } from '../../kernel/tool/tool-result.ts';
 import { fileUri, outputUri } from './resource-uri.ts';
 
 /** What a failure is to a client: an answer its model reads, or an error of the protocol. */

@@ -1,6 +1,6 @@
 import { messageOf } from '../../kernel/error.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import type { Web, WebSearchAnswer, WebSearchHit } from '../../kernel/web.ts';
+import type { Web, WebSearchAnswer, WebSearchHit } from '../../kernel/world/web.ts';
 import type { HostDialer } from '../dialer.ts';
 import type { Exchanged } from '../exchange.ts';
 import { normalHost } from '../hosts.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ExecutionContext } from '../../kernel/execution-context.ts';
+import { ExecutionContext } from '../../kernel/call/execution-context.ts';
 import { createFilePolicy } from '../../kernel/file-policy.ts';
 import { createPolicy } from '../create-policy.ts';
 import type { Mode } from '../modes.ts';

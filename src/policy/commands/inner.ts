@@ -1,4 +1,4 @@
-import { plainWord, type ShellWord } from './shell-words.ts';
+import { plainWord, type ShellWord } from '../../shell/words.ts';
 
 /**
  * What a command that runs another one runs. `words`: a command line; `script`: text that a shell reads; `unseen`: it

@@ -1,4 +1,4 @@
-import { catastrophe, catastrophicScript } from './catastrophes.ts';
+import { catastrophe, catastrophicScript } from './refusals/catastrophes.ts';
 import {
   ask,
   type CommandJudgement,
@@ -10,21 +10,21 @@ import {
   type Ruling,
   refuse,
 } from './command-judgement.ts';
-import { riskyAssignment, scriptIn } from './environment.ts';
-import { Folders } from './folders.ts';
-import { heldBack } from './held-back.ts';
+import { riskyAssignment, scriptIn } from '../../shell/risky-environment.ts';
+import { Folders } from '../../shell/working-folders.ts';
+import { heldBack } from './weigh-guess.ts';
 import { type Inner, type Loose, loosely } from './inner.ts';
 import { isReopened, judgeRedirection, movesDescriptors } from './judge-redirection.ts';
 import { isOrdinaryUse } from './ordinary-use.ts';
-import type { Surroundings } from './places.ts';
-import { programName, programSeeming } from './program-name.ts';
-import { scriptsGiven } from './scripts-given.ts';
-import { parseScript, type SimpleCommand } from './shell-script.ts';
-import { operandsAmong, type ShellWord } from './shell-words.ts';
-import { isReadOtherwise } from './shells.ts';
-import { Variables } from './variables.ts';
+import type { Surroundings } from '../../shell/resolve-path.ts';
+import { programName, programSeeming } from '../../shell/program-name.ts';
+import { scriptsGiven } from '../../shell/inline-scripts.ts';
+import { parseScript, type SimpleCommand } from '../../shell/parse-script.ts';
+import { operandsAmong, type ShellWord } from '../../shell/words.ts';
+import { isReadOtherwise } from '../../shell/shells.ts';
+import { Variables } from '../../shell/variables.ts';
 import { whatIsKnown } from './what-is-known.ts';
-import { innerCommands } from './wrappers.ts';
+import { innerCommands } from '../../shell/wrappers.ts';
 
 /** How deep scripts may nest inside `bash -c`, `eval` and their kin before nobody can follow them. */
 const DEEPEST = 5;

@@ -1,7 +1,7 @@
-import { catastrophicTarget } from './catastrophes.ts';
+import { catastrophicTarget } from './refusals/catastrophes.ts';
 import { ask, deny, OUTSIDE, type Ruling, refuse, SENSITIVE } from './command-judgement.ts';
-import { type Place, placesOf, type Surroundings } from './places.ts';
-import type { Redirection } from './shell-script.ts';
+import { type Place, placesOf, type Surroundings } from '../../shell/resolve-path.ts';
+import type { Redirection } from '../../shell/parse-script.ts';
 
 /** Whether a script opens descriptors or moves them other than to write where it writes anyway. */
 export function movesDescriptors(script: string): boolean {

@@ -1,4 +1,4 @@
-import type { ShellWord } from './shell-words.ts';
+import type { ShellWord } from '../../shell/words.ts';
 
 /** The most characters that a system takes for a path, and for one name in it. */
 const LONGEST_PATH = 4095;

@@ -1,16 +1,16 @@
 import { posix } from 'node:path';
-import { runnerOf } from '../script-runners.ts';
-import { mayBeOption } from './catastrophes.ts';
-import { isOneWord } from './flags.ts';
-import { LONGEST_FOLDER } from './folders.ts';
+import { runnerOf } from '../../shell/script-runners.ts';
+import { mayBeOption } from './refusals/catastrophes.ts';
+import { isOneWord } from '../../shell/flags.ts';
+import { LONGEST_FOLDER } from '../../shell/working-folders.ts';
 import { bracesOf, isOddPattern, namesIn } from './operand-names.ts';
-import { PREFIXES } from './prefixes.ts';
-import { programName } from './program-name.ts';
-import { scriptsGiven } from './scripts-given.ts';
-import { parseScript, type SimpleCommand } from './shell-script.ts';
-import { operandsAmong, plainWord, type ShellWord } from './shell-words.ts';
-import { SHELLS } from './shells.ts';
-import { innerCommands } from './wrappers.ts';
+import { PREFIXES } from '../../shell/prefixes.ts';
+import { programName } from '../../shell/program-name.ts';
+import { scriptsGiven } from '../../shell/inline-scripts.ts';
+import { parseScript, type SimpleCommand } from '../../shell/parse-script.ts';
+import { operandsAmong, plainWord, type ShellWord } from '../../shell/words.ts';
+import { SHELLS } from '../../shell/shells.ts';
+import { innerCommands } from '../../shell/wrappers.ts';
 
 /** Something in a command that may name files. Whether it does is for the caller to find out. */
 export interface Operand {

@@ -1,5 +1,5 @@
-import { type FlagTable, parseFlags } from './flags.ts';
-import type { ShellWord } from './shell-words.ts';
+import { type FlagTable, parseFlags } from '../../shell/flags.ts';
+import type { ShellWord } from '../../shell/words.ts';
 
 const HOW_IT_SPEAKS = '-s -d --silent --quiet --verbose --no-color --color --no-progress --json --parseable --long';
 const INSTALL: FlagTable = {

@@ -1,10 +1,10 @@
-import { destroysUnknown } from './catastrophes.ts';
+import { destroysUnknown } from './refusals/catastrophes.ts';
 import { ask, deny, notUnderstood, OUTSIDE, READ_ONLY, type Ruling, SENSITIVE } from './command-judgement.ts';
-import { emptied, irreversible } from './irreversible.ts';
-import { placesOf, type Surroundings, sensitive } from './places.ts';
-import { readOnlyUse } from './read-only.ts';
-import type { ReadOnlyUse } from './read-only-use.ts';
-import type { ShellWord } from './shell-words.ts';
+import { emptied, irreversible } from './refusals/irreversible.ts';
+import { placesOf, type Surroundings, sensitive } from '../../shell/resolve-path.ts';
+import { readOnlyUse } from './read-only/read-only.ts';
+import type { ReadOnlyUse } from './read-only/read-only-use.ts';
+import type { ShellWord } from '../../shell/words.ts';
 
 /** System files that hold nothing of the user: commands may read them unasked. */
 const READABLE =

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { ok, type Result } from '../../kernel/result.ts';
 import { driveLater, type SweepableBlobs } from '../engine.ts';
 import { damagedBlob, unknownBlob } from '../missing-blob.ts';
-import { first, rows, type Work } from '../statement.ts';
-import type { Statements } from '../statements.ts';
+import { first, rows, type Work } from '../sql/statement.ts';
+import type { Statements } from '../sql/statements.ts';
 import { type Connections, run } from './connections.ts';
 import { postgresTrouble } from './trouble.ts';
 

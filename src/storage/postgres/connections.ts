@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import type { Query, Row } from '../statement.ts';
+import type { Query, Row } from '../sql/statement.ts';
 import { isAway, postgresTrouble } from './trouble.ts';
 
 const READERS = 4;

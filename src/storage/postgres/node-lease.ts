@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type pg from 'pg';
-import type { NodeStamp } from '../../kernel/call.ts';
-import type { Query, Work } from '../statement.ts';
+import type { NodeStamp } from '../../kernel/call/call.ts';
+import type { Query, Work } from '../sql/statement.ts';
 import type { Connections } from './connections.ts';
 
 const NOW = '(extract(epoch from clock_timestamp()) * 1000)::bigint';

@@ -1,12 +1,12 @@
 import pg from 'pg';
 import { messageOf } from '../../kernel/error.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import { StoreError } from '../../kernel/store-error.ts';
-import { MIGRATIONS, type Migration, migrationStatements } from '../migrations.ts';
+import { StoreError } from '../../kernel/call/store-error.ts';
+import { MIGRATIONS, type Migration, migrationStatements } from '../sql/migrations.ts';
 import { newerSchema } from '../newer-schema.ts';
 import type { OpenStore } from '../open-store.ts';
-import { SqlStore } from '../sql-store.ts';
-import { createStatements, type Statements } from '../statements.ts';
+import { SqlStore } from '../sql/sql-store.ts';
+import { createStatements, type Statements } from '../sql/statements.ts';
 import { PostgresBlobs } from './blobs.ts';
 import { Connections } from './connections.ts';
 import { PostgresEngine } from './engine.ts';

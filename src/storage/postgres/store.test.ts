@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type PostgresServer, startPostgres } from '../../../test/postgres-server.ts';
 import { armFailpoints } from '../../kernel/failpoint.ts';
-import type { Ledger } from '../../kernel/ledger.ts';
+import type { Ledger } from '../../kernel/call/ledger.ts';
 import { blobContract } from '../../testing/blob-contract.ts';
 import { ledgerContract, type OpenShared } from '../../testing/ledger-contract.ts';
 import { asked, finished, requestedCall, started } from '../../testing/sample-calls.ts';

@@ -1,5 +1,5 @@
 import { messageOf } from '../../kernel/error.ts';
-import { StoreError, type StoreTrouble } from '../../kernel/store-error.ts';
+import { StoreError, type StoreTrouble } from '../../kernel/call/store-error.ts';
 
 const NETWORK = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT']);
 

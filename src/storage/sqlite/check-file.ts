@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { StoreError } from '../../kernel/store-error.ts';
+import { StoreError } from '../../kernel/call/store-error.ts';
 import { newerSchema } from '../newer-schema.ts';
 import type { Database, sqliteDriver } from './driver.ts';
 import { sqliteTrouble } from './trouble.ts';

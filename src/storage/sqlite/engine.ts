@@ -1,11 +1,11 @@
-import type { NodeStamp } from '../../kernel/call.ts';
+import type { NodeStamp } from '../../kernel/call/call.ts';
 import { failpoint } from '../../kernel/failpoint.ts';
-import { Batch, concernsAll, runBatch, type Settled, type Unit } from '../batch.ts';
+import { Batch, concernsAll, runBatch, type Settled, type Unit } from '../log/batch.ts';
 import { closedStore, driveNow, type Engine, type SweepableBlobs } from '../engine.ts';
-import type { Written } from '../event-rows.ts';
-import { GroupCommit } from '../group-commit.ts';
-import type { Query, Row, Work } from '../statement.ts';
-import type { Statements } from '../statements.ts';
+import type { Written } from '../log/event-rows.ts';
+import { GroupCommit } from '../log/group-commit.ts';
+import type { Query, Row, Work } from '../sql/statement.ts';
+import type { Statements } from '../sql/statements.ts';
 import type { Database } from './driver.ts';
 import type { NodeSlots } from './node-slots.ts';
 import { sqliteTrouble } from './trouble.ts';

@@ -1,7 +1,7 @@
 import { chmodSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../kernel/error.ts';
-import { StoreError } from '../../kernel/store-error.ts';
+import { StoreError } from '../../kernel/call/store-error.ts';
 
 const STICKY = 0o1000;
 const OTHERS = 0o077;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
-import type { Ledger } from '../../kernel/ledger.ts';
+import type { Ledger } from '../../kernel/call/ledger.ts';
 import { blobContract } from '../../testing/blob-contract.ts';
 import { ledgerContract, type OpenShared } from '../../testing/ledger-contract.ts';
 import { storeContract } from '../../testing/store-contract.ts';

@@ -1,5 +1,5 @@
 import { messageOf } from '../../kernel/error.ts';
-import { StoreError, type StoreTrouble } from '../../kernel/store-error.ts';
+import { StoreError, type StoreTrouble } from '../../kernel/call/store-error.ts';
 
 /** SQLite's primary result codes that somebody can do something about. */
 const TROUBLES: Record<number, readonly [StoreTrouble, string]> = {

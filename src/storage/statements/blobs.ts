@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import { define } from '../statement.ts';
-import type { Tables } from '../tables.ts';
+import { define } from '../sql/statement.ts';
+import type { Tables } from '../sql/tables.ts';
 
 /** Blobs are in a database only where several machines share it, and theirs is the clock that all of them ask. */
 const DATABASE_NOW = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;

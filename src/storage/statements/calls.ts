@@ -1,8 +1,8 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import type { ApprovalState } from '../../kernel/approval.ts';
-import { UNFINISHED_STATES } from '../../kernel/ledger.ts';
-import { type Dialect, define, defineMany } from '../statement.ts';
-import type { CallTable, Tables } from '../tables.ts';
+import { UNFINISHED_STATES } from '../../kernel/call/ledger.ts';
+import { type Dialect, define, defineMany } from '../sql/statement.ts';
+import type { CallTable, Tables } from '../sql/tables.ts';
 
 const CALL_COLUMNS = [
   'id',

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { nameOf } from '../names.ts';
-import { type Dialect, define, defineMany, rows, type Work } from '../statement.ts';
-import type { EventTable, SessionInfoTable, SessionTable, Tables } from '../tables.ts';
+import { type Dialect, define, defineMany, rows, type Work } from '../sql/statement.ts';
+import type { EventTable, SessionInfoTable, SessionTable, Tables } from '../sql/tables.ts';
 
 const EVENT_COLUMNS = [
   'pos',

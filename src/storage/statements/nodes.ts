@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import { define } from '../statement.ts';
-import type { NodeTable, Tables } from '../tables.ts';
+import { define } from '../sql/statement.ts';
+import type { NodeTable, Tables } from '../sql/tables.ts';
 
 export function nodeStatements(db: Kysely<Tables>) {
   return {

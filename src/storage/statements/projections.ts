@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import { define } from '../statement.ts';
-import type { ApprovalTable, SessionInfoTable, Tables } from '../tables.ts';
+import { define } from '../sql/statement.ts';
+import type { ApprovalTable, SessionInfoTable, Tables } from '../sql/tables.ts';
 
 interface Decision extends Pick<ApprovalTable, 'id' | 'state' | 'message' | 'decision' | 'decision_blob'> {
   at: number;

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import { define } from '../statement.ts';
-import type { Tables } from '../tables.ts';
+import { define } from '../sql/statement.ts';
+import type { Tables } from '../sql/tables.ts';
 
 export function pruneStatements(db: Kysely<Tables>) {
   return {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ToolCategory } from '../../kernel/category.ts';
-import type { CommandRequest } from '../../kernel/commands.ts';
-import { defineTool } from '../../kernel/tool.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
+import type { CommandRequest } from '../../kernel/world/commands.ts';
+import { defineTool } from '../../kernel/tool/tool.ts';
 import { callSeconds, commandEnvironment, cwd, timeout } from '../shell/command-parameters.ts';
 import { leftFiles, renderReport, report, runReport } from '../shell/run-report.ts';
 import { plainText } from '../shell/terminal-text.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Access } from '../../kernel/access.ts';
-import { ToolCategory } from '../../kernel/category.ts';
+import type { Access } from '../../kernel/tool/access.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import { defineTool, type ToolContext } from '../../kernel/tool.ts';
-import type { Change } from '../../kernel/workspace.ts';
+import { defineTool, type ToolContext } from '../../kernel/tool/tool.ts';
+import type { Change } from '../../kernel/world/workspace.ts';
 import { applyHunks } from './apply-hunks.ts';
 import { changeApproval } from './change-approval.ts';
 import { diffText } from './diff-text.ts';

@@ -1,4 +1,4 @@
-import type { OwnReason, ToolContext } from '../../kernel/tool.ts';
+import type { OwnReason, ToolContext } from '../../kernel/tool/tool.ts';
 
 /**
  * Why a person must agree to changing these paths. Nothing for a path that will be refused anyway: nobody is asked

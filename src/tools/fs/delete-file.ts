@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ToolCategory } from '../../kernel/category.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
 import { fail, ok } from '../../kernel/result.ts';
-import { defineTool } from '../../kernel/tool.ts';
+import { defineTool } from '../../kernel/tool/tool.ts';
 import { PATH_ALIASES, pathParameter } from './path-parameter.ts';
 
 const MAX_NAMED = 1000;

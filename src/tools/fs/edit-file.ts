@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { ToolCategory } from '../../kernel/category.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import { defineTool, type ToolContext } from '../../kernel/tool.ts';
-import type { Change, TextFile } from '../../kernel/workspace.ts';
+import { defineTool, type ToolContext } from '../../kernel/tool/tool.ts';
+import type { Change, TextFile } from '../../kernel/world/workspace.ts';
 import { applyEdits, type EditReport } from './apply-edits.ts';
 import { changeApproval } from './change-approval.ts';
 import { diffText } from './diff-text.ts';

@@ -1,4 +1,4 @@
-import type { Listing } from '../../kernel/workspace.ts';
+import type { Listing } from '../../kernel/world/workspace.ts';
 
 const MARK = { file: '', directory: '/', symlink: '@', other: '|' } as const;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ToolCategory } from '../../kernel/category.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
 import { fail, ok } from '../../kernel/result.ts';
-import { defineTool } from '../../kernel/tool.ts';
+import { defineTool } from '../../kernel/tool/tool.ts';
 import { changeApproval } from './change-approval.ts';
 import { pathParameter } from './path-parameter.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { ToolCategory } from '../../kernel/category.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import { defineTool, type ToolContext } from '../../kernel/tool.ts';
-import type { BinaryFile, LineWindow } from '../../kernel/workspace.ts';
+import { defineTool, type ToolContext } from '../../kernel/tool/tool.ts';
+import type { BinaryFile, LineWindow } from '../../kernel/world/workspace.ts';
 import { listingText } from './listing-text.ts';
 import { PATH_ALIASES, pathParameter } from './path-parameter.ts';
 

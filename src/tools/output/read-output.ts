@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { ToolCategory } from '../../kernel/category.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
 import { fail, ok } from '../../kernel/result.ts';
-import { defineTool } from '../../kernel/tool.ts';
-import { withoutHalfPair } from '../../kernel/truncate.ts';
+import { defineTool } from '../../kernel/tool/tool.ts';
+import { withoutHalfPair } from '../../kernel/text/truncate.ts';
 
 const DEFAULT_LINES = 400;
 const LONGEST_LINE = 2000;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { ToolCategory } from '../../kernel/category.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
 import { ok } from '../../kernel/result.ts';
-import { defineTool } from '../../kernel/tool.ts';
-import type { GrepLine } from '../../kernel/workspace.ts';
+import { defineTool } from '../../kernel/tool/tool.ts';
+import type { GrepLine } from '../../kernel/world/workspace.ts';
 import { pathParameter } from '../fs/path-parameter.ts';
 import { searchFooter } from './search-footer.ts';
 

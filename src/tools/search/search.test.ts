@@ -13,10 +13,10 @@ import { join } from 'node:path';
 import iconv from 'iconv-lite';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createFilePolicy } from '../../kernel/file-policy.ts';
-import type { Sandbox } from '../../kernel/sandbox.ts';
-import { createBubblewrap } from '../../sandbox/bubblewrap.ts';
+import type { Sandbox } from '../../kernel/world/sandbox.ts';
+import { createBubblewrap } from '../../sandbox/bubblewrap/bubblewrap.ts';
 import { tempWorkspace } from '../../testing/temp-workspace.ts';
-import { ripgrepFolder } from '../../workspace/ripgrep.ts';
+import { ripgrepFolder } from '../../workspace/search/ripgrep.ts';
 
 const stateFolder = realpathSync(mkdtempSync(join(tmpdir(), 'search-sandbox-')));
 const bubblewrap = createBubblewrap({

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { ToolCategory } from '../../kernel/category.ts';
-import type { CommandRequest } from '../../kernel/commands.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
+import type { CommandRequest } from '../../kernel/world/commands.ts';
 import { ok } from '../../kernel/result.ts';
-import { defineTool, type ToolContext } from '../../kernel/tool.ts';
+import { defineTool, type ToolContext } from '../../kernel/tool/tool.ts';
 import {
   callSeconds,
   commandEnvironment,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { isObeyedVariable } from '../../kernel/environment.ts';
-import type { MountMode } from '../../kernel/sandbox.ts';
-import type { ToolContext } from '../../kernel/tool.ts';
+import { isObeyedVariable } from '../../kernel/world/environment.ts';
+import type { MountMode } from '../../kernel/world/sandbox.ts';
+import type { ToolContext } from '../../kernel/tool/tool.ts';
 
 const LONGEST_SECONDS = 600;
 /** What ending, collecting and looking for changed files may take beyond the command's own time. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { BackgroundProcess } from '../../kernel/commands.ts';
+import type { BackgroundProcess } from '../../kernel/world/commands.ts';
 import { ok, type Result } from '../../kernel/result.ts';
-import type { ToolContext } from '../../kernel/tool.ts';
+import type { ToolContext } from '../../kernel/tool/tool.ts';
 import { lastQuestion, plainText } from './terminal-text.ts';
 
 /** A background process as programs see it. */

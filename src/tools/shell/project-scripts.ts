@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
-import type { Access } from '../../kernel/access.ts';
-import type { ScriptFiles } from '../../kernel/commands.ts';
-import type { ToolContext } from '../../kernel/tool.ts';
+import type { Access } from '../../kernel/tool/access.ts';
+import type { ScriptFiles } from '../../kernel/world/commands.ts';
+import type { ToolContext } from '../../kernel/tool/tool.ts';
 
 /**
  * A rule for `npm test` allows two words; what runs is what package.json says, and anybody may have changed that. So

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../../kernel/error.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import type { Captured, RunResult } from '../../kernel/sandbox.ts';
-import type { Attachment, ToolContext } from '../../kernel/tool.ts';
-import { truncate } from '../../kernel/truncate.ts';
+import type { Captured, RunResult } from '../../kernel/world/sandbox.ts';
+import type { Attachment, ToolContext } from '../../kernel/tool/tool.ts';
+import { truncate } from '../../kernel/text/truncate.ts';
 import { lastQuestion, plainText } from './terminal-text.ts';
 
 /** What the model reads of one command; the rest is kept. */

@@ -1,7 +1,7 @@
 import { messageOf } from '../../kernel/error.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import type { ToolContext } from '../../kernel/tool.ts';
-import type { WebResponse } from '../../kernel/web.ts';
+import type { ToolContext } from '../../kernel/tool/tool.ts';
+import type { WebResponse } from '../../kernel/world/web.ts';
 import { bodyKind } from './body-kind.ts';
 import { decodeBody } from './decode-body.ts';
 import { htmlToMarkdown } from './html/html-to-markdown.ts';

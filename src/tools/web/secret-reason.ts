@@ -1,4 +1,4 @@
-import type { OwnReason, ToolContext } from '../../kernel/tool.ts';
+import type { OwnReason, ToolContext } from '../../kernel/tool/tool.ts';
 
 /** A person is asked about anything that would carry a value of a sensitive file out, whatever the rules say. */
 export async function secretReason(texts: readonly string[], ctx: ToolContext): Promise<OwnReason | undefined> {

@@ -5,7 +5,7 @@ import { createFilePolicy } from '../../kernel/file-policy.ts';
 import { createWeb, type WebOptions, withWeb } from '../../net/create-web.ts';
 import { createPolicy } from '../../policy/create-policy.ts';
 import type { Mode } from '../../policy/modes.ts';
-import { parseRules, type RuleSet } from '../../policy/rules.ts';
+import { parseRules, type RuleSet } from '../../policy/rules/parse-rules.ts';
 import { createToolwright, type ToolwrightOptions } from '../../runtime/create-toolwright.ts';
 import { createStubInternet } from '../../testing/stub-internet.ts';
 import { tempWorkspace } from '../../testing/temp-workspace.ts';

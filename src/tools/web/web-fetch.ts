@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { ToolCategory } from '../../kernel/category.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import { defineTool } from '../../kernel/tool.ts';
-import type { WebResponse } from '../../kernel/web.ts';
+import { defineTool } from '../../kernel/tool/tool.ts';
+import type { WebResponse } from '../../kernel/world/web.ts';
 import { pageSection } from './page-section.ts';
 import type { ReadableBody } from './readable-body.ts';
 import { secretReason } from './secret-reason.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ToolCategory } from '../../kernel/category.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
 import { ok } from '../../kernel/result.ts';
-import { defineTool } from '../../kernel/tool.ts';
+import { defineTool } from '../../kernel/tool/tool.ts';
 import { secretReason } from './secret-reason.ts';
 import { seenText } from './seen-text.ts';
 import { untrusted } from './untrusted.ts';

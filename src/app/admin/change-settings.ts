@@ -1,0 +1,73 @@
+import type { Settings } from '../../http/backend.ts';
+import type { Ledger } from '../../kernel/call/ledger.ts';
+import { fail, ok } from '../../kernel/result.ts';
+import { type Config, SETTINGS } from '../config/settings.ts';
+import { keptOff } from '../kept-off.ts';
+import type { App } from '../open-app.ts';
+import { listRules, removeRule, saveRuleIn } from './manage-rules.ts';
+
+/** Changes are recorded with who made them, and hold in every process; here they hold when the promise is kept. */
+export function createSettings(apps: ReadonlyMap<string, App>, ledger: Ledger): Settings {
+  const [first, ...others] = apps.values();
+  if (first === undefined) throw new Error('a host has at least one workspace');
+  return {
+    mode: () => first.rules.mode(),
+
+    async switchMode(mode, by) {
+      const bound = boundMode(first, mode);
+      if (bound !== mode) {
+        return fail(
+          'CONFLICT',
+          `The workspace's own .toolwright/config.json keeps it in mode ${bound}: change it there.`,
+        );
+      }
+      await ledger.record({ type: 'mode.switched', at: Date.now(), data: { mode, by } });
+      for (const app of apps.values()) {
+        const switched = await app.rules.switchMode(boundMode(app, mode));
+        if (!switched.ok) return switched;
+      }
+      return ok(undefined);
+    },
+
+    rules: () => listRules([first, ...others]),
+
+    async saveRule({ rule, verdict, workspace = null }, by) {
+      if (workspace !== null && !apps.has(workspace)) {
+        return fail(
+          'INVALID_INPUT',
+          `There is no workspace ${workspace} here: name one of ${[...apps.keys()].join(', ')}.`,
+        );
+      }
+      const saved = await saveRuleIn([first, ...others], { rule, verdict, workspace }, by);
+      if (saved.ok) await reloadRules(apps);
+      return saved;
+    },
+
+    async removeRule(id, by) {
+      const removed = await removeRule(first, id, by);
+      if (removed.ok) await reloadRules(apps);
+      return removed.ok;
+    },
+
+    async switchTool(tool, enabled, by) {
+      const off = enabled ? keptOff(first, tool) : undefined;
+      if (off !== undefined) return { ok: false, error: off };
+      await ledger.record({ type: 'tool.switched', at: Date.now(), data: { tool, enabled, by } });
+      for (const { registry } of apps.values()) {
+        if (enabled) registry.enable(tool);
+        else registry.disable(tool);
+      }
+      return ok(undefined);
+    },
+  };
+}
+
+/** What the workspace's own file says gives way to a tighter mode alone. Of plan and strict, neither is. */
+function boundMode({ loaded: { workspaceMode } }: App, wanted: Config['mode']): Config['mode'] {
+  if (workspaceMode === null) return wanted;
+  return 'value' in SETTINGS.mode.tighten(workspaceMode, wanted) ? wanted : workspaceMode;
+}
+
+export async function reloadRules(apps: ReadonlyMap<string, App>): Promise<void> {
+  await Promise.all([...apps.values()].map((app) => app.rules.reload()));
+}

@@ -1,0 +1,15 @@
+import type { PreviewBlock } from '../../kernel/approval.ts';
+import { harmless } from '../text/style.ts';
+import type { Words } from '../text/words.ts';
+
+/** What a call would do, as lines for a terminal: a diff, a command, an address, a text. At most `most` of them. */
+export function previewLines(preview: readonly PreviewBlock[], words: Words, most = Infinity): string[] {
+  const lines = preview.flatMap((block) => harmless(textOf(block)).replace(/\n$/, '').split('\n'));
+  const left = lines.length - most;
+  return left <= 0 ? lines : [...lines.slice(0, most), words.moreLines(left)];
+}
+
+function textOf(block: PreviewBlock): string {
+  if (block.kind === 'command') return `$ ${block.command}`;
+  return block.kind === 'url' ? `${block.method} ${block.url}` : block.text;
+}

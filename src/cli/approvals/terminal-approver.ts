@@ -1,0 +1,79 @@
+import { isPlainObject } from '../../kernel/tool/check-arguments.ts';
+import type { ApprovalRequest, ApprovalResponse, Approver } from '../../kernel/ports.ts';
+import type { Cli } from '../cli.ts';
+import { previewLines } from './preview.ts';
+import type { Prompter } from './prompter.ts';
+import { harmless, toJson } from '../text/style.ts';
+
+/** Of what is shown with a question; «?» shows all. */
+const MOST_LINES = 30;
+
+/**
+ * Asks the person at the terminal about a call, where the call is shown. No answer is a no. Questions come one after the
+ * other, each with what it is about right above it, and only what was typed after it was shown answers it.
+ */
+export function askInPlace(cli: Cli, prompter: () => Prompter): Approver {
+  let before: Promise<unknown> = Promise.resolve();
+  return {
+    ask(request, signal): Promise<ApprovalResponse> {
+      const asked = before.then(() => askOne(cli, prompter(), request, signal));
+      before = asked.catch(() => {});
+      return asked;
+    },
+  };
+}
+
+async function askOne(
+  cli: Cli,
+  prompter: Prompter,
+  request: ApprovalRequest,
+  signal: AbortSignal,
+): Promise<ApprovalResponse> {
+  const { words, style } = cli;
+  if (signal.aborted) return { approved: false, by: 'terminal' };
+  cli.print(
+    `\n${style.yellow('?')} ${style.bold(words.ask(harmless(request.tool)))} ${style.line(request.summary, 30)}`,
+  );
+  cli.print(`  ${harmless(words.said(request.reason))}`);
+  for (const line of previewLines(request.shown.preview, words, MOST_LINES)) cli.print(style.dim(`  ${line}`));
+  prompter.forgetTyped();
+  for (;;) {
+    const answer = await prompter.ask(`  ${words.askKeys}`, { signal });
+    const key = (answer ?? 'n').trim().toLowerCase();
+    if (['y', 'yes', '是'].includes(key)) return { approved: true, by: 'terminal' };
+    if (key === 'e') {
+      const modifiedArgs = await edited(cli, prompter, request, signal);
+      if (modifiedArgs !== undefined) return { approved: true, modifiedArgs, by: 'terminal' };
+    } else if (key === '?') cli.print(details(cli, request));
+    else if (answer === undefined) return { approved: false, by: 'terminal' };
+    else if (['n', 'no', '否'].includes(key)) {
+      const message = (await prompter.ask(`  ${words.askWhy}`, { signal }))?.trim();
+      return message ? { approved: false, message, by: 'terminal' } : { approved: false, by: 'terminal' };
+    }
+  }
+}
+
+function details({ words }: Cli, { args, access, shown }: ApprovalRequest): string {
+  const facts = toJson({ args, access }, 2);
+  return [facts, ...previewLines(shown.preview, words)].join('\n');
+}
+
+/** The arguments as JSON, to be changed in the line; undefined when the person went back. */
+async function edited(
+  { words, note }: Cli,
+  prompter: Prompter,
+  { args }: ApprovalRequest,
+  signal: AbortSignal,
+): Promise<Record<string, unknown> | undefined> {
+  for (;;) {
+    const line = await prompter.ask(`  ${words.askEdit}`, { prefill: toJson(args), signal });
+    if (line === undefined || line.trim() === '') return undefined;
+    try {
+      const value: unknown = JSON.parse(line);
+      if (isPlainObject(value)) return value;
+    } catch {
+      // Said below.
+    }
+    note(`  ${words.notJson}`);
+  }
+}

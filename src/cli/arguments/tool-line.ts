@@ -1,0 +1,38 @@
+import type { JsonSchema } from '../../kernel/tool/input-schema.ts';
+import { readValue } from './tool-arguments.ts';
+
+/**
+ * The arguments of a tool as a person types them behind its name: JSON, or `key=value`, or plain values for the
+ * parameters in their order: `/read_file README.md limit=20`. Quotes keep words together.
+ */
+export function readToolLine(text: string, schema: JsonSchema): Record<string, unknown> {
+  const line = text.trim();
+  if (line.startsWith('{')) {
+    try {
+      return JSON.parse(line) as Record<string, unknown>;
+    } catch {
+      // Not JSON after all: its words are taken as they are, and the tool says what does not fit.
+    }
+  }
+  const properties = (schema.properties ?? {}) as Record<string, { type?: unknown }>;
+  const names = Object.keys(properties);
+  const args: Record<string, unknown> = {};
+  for (const word of wordsOf(line)) {
+    const [, key = '', value = ''] = /^([\w-]+)=([\s\S]*)$/.exec(word) ?? [];
+    const named = key in properties;
+    const name = named ? key : names.find((one) => !(one in args));
+    if (name !== undefined) args[name] = readValue(named ? value : word, properties[name]?.type);
+  }
+  return args;
+}
+
+function wordsOf(line: string): string[] {
+  const found = line.match(/(?:[^\s"']+|"(?:[^"\\]|\\.)*"|'[^']*')+/g) ?? [];
+  return found.map((word) =>
+    word.replace(/"((?:[^"\\]|\\.)*)"|'([^']*)'/g, (_, double, single) => unescaped(double ?? single)),
+  );
+}
+
+function unescaped(text: string): string {
+  return text.replace(/\\(["\\])/g, '$1');
+}

@@ -1,0 +1,111 @@
+import type { Outcome } from '../../kernel/call/call.ts';
+import type { Event, EventData } from '../../kernel/call/event.ts';
+import type { Cli } from '../cli.ts';
+import { harmless, toJson } from '../text/style.ts';
+
+const MOST_LINES = 8;
+const LONGEST_ARGUMENTS = 400;
+
+/** Shows a session's events to a person: the model's words as they come, and each call with arguments and outcome. */
+export class RunView {
+  readonly #cli: Cli;
+  readonly #shown = new Set<string>();
+  readonly #asked = new Map<string, { tool: string; args: unknown }>();
+  /** Of the message that is being streamed. */
+  #streamed: 'text' | 'thinking' | undefined;
+
+  constructor(cli: Cli) {
+    this.#cli = cli;
+  }
+
+  show(event: Event): void {
+    if (event.type === 'message.streamed') this.#stream(event.data);
+    if (event.type === 'message.added') this.#message(event.data);
+    if (event.type === 'call.requested') this.#asked.set(event.callId, event.data);
+    if (event.type === 'call.started') this.#call(event.callId, event.data);
+    if (event.type === 'call.finished') this.#finished(event.callId, event.data);
+    if (event.type === 'run.finished') this.#end(event.data);
+  }
+
+  #stream({ kind, text }: EventData['message.streamed']): void {
+    const { io, style } = this.#cli;
+    if (kind === 'call') return;
+    if (kind === 'restarted') {
+      this.#breakLine();
+      this.#cli.print(style.yellow(`↻ ${style.line(text, 2)}`));
+      return;
+    }
+    if (this.#streamed !== kind) this.#breakLine();
+    this.#streamed = kind;
+    io.stdout.write(kind === 'text' ? harmless(text) : style.dim(harmless(text)));
+  }
+
+  /** What was not streamed, as in a replay, is shown when it is there. */
+  #message({ role, text }: EventData['message.added']): void {
+    const { print, words } = this.#cli;
+    if (role === 'user' && this.#replays) print(`\n${words.prompt}${harmless(text)}`);
+    if (role !== 'assistant') return;
+    if (this.#streamed === undefined && text !== '') print(harmless(text));
+    this.#breakLine();
+  }
+
+  #call(callId: string, { tool, args }: { tool: string; args: unknown }): void {
+    const { style } = this.#cli;
+    this.#breakLine();
+    this.#shown.add(callId);
+    this.#cli.print(`${style.bold('▸')} ${style.bold(harmless(tool))} ${style.dim(clip(toJson(args)))}`);
+  }
+
+  /** A call that never started is shown when it ends. */
+  #finished(callId: string, { tool, state, outcome, durationMs }: EventData['call.finished']): void {
+    const { style, words } = this.#cli;
+    const asked = this.#asked.get(callId);
+    if (!this.#shown.has(callId) && asked !== undefined) this.#call(callId, asked);
+    this.#asked.delete(callId);
+    this.#shown.delete(callId);
+    this.#breakLine();
+    const mark = wentWell(outcome) ? style.green('✓') : style.red('✗');
+    const how = state === 'succeeded' ? '' : ` ${state}`;
+    this.#cli.print(
+      `  ${mark} ${harmless(tool)}${how} ${style.dim(durationMs === null ? '' : `${Math.round(durationMs)} ms`)}`,
+    );
+    const lines = outcome.text.split('\n');
+    // What went wrong is never cut: the next step stands at its end.
+    const fitted = (line: string) => (outcome.ok ? style.line(line, 4) : harmless(line));
+    for (const line of lines.slice(0, MOST_LINES)) this.#cli.print(style.dim(`    ${fitted(line)}`));
+    if (lines.length > MOST_LINES) this.#cli.print(style.dim(`    ${words.moreLines(lines.length - MOST_LINES)}`));
+  }
+
+  #end({ reason, message, turns, usage }: EventData['run.finished']): void {
+    const { style, words } = this.#cli;
+    this.#breakLine();
+    const tokens = usage.input + usage.output + usage.cacheRead + usage.cacheWrite;
+    const mark = reason === 'done' ? style.green('✓') : style.red('✗');
+    this.#cli.print(
+      `${mark} ${words.ends[reason]} ${style.dim(`(${words.used(turns, tokens, '')})`)} ${harmless(words.said(message))}`.trimEnd(),
+    );
+  }
+
+  #breakLine(): void {
+    if (this.#streamed !== undefined) this.#cli.io.stdout.write('\n');
+    this.#streamed = undefined;
+  }
+
+  #replays = false;
+
+  /** People's own words are shown too: nobody has just typed them. */
+  replay(): this {
+    this.#replays = true;
+    return this;
+  }
+}
+
+/** A command that ended with a code other than 0 ran well, and did not go well. */
+function wentWell({ ok, value }: Outcome): boolean {
+  const { exitCode } = (value ?? {}) as { exitCode?: unknown };
+  return ok && (typeof exitCode !== 'number' || exitCode === 0);
+}
+
+function clip(text: string): string {
+  return text.length > LONGEST_ARGUMENTS ? `${text.slice(0, LONGEST_ARGUMENTS)}…` : text;
+}

@@ -1,0 +1,75 @@
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { ok, type Result } from '../kernel/result.ts';
+import type { Sandbox } from '../kernel/world/sandbox.ts';
+
+export type GitState = 'modified' | 'added' | 'deleted' | 'untracked' | 'conflict';
+
+export interface GitStatus {
+  /** A folder that is untracked as a whole ends with a slash. */
+  readonly files: readonly { readonly path: string; readonly state: GitState }[];
+  /** False: there are more than were looked at. */
+  readonly complete: boolean;
+}
+
+const MOST_BYTES = 2 * 1024 * 1024;
+const TIME_MS = 15_000;
+
+/**
+ * Git looks, and starts nothing that the repository names: no monitor, no hook, no filter, no helper of a remote. Filters
+ * have names that only the configuration knows, so each of them is replaced by none before git looks.
+ */
+const LOOK = `
+export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_OPTIONAL_LOCKS=0 GIT_TERMINAL_PROMPT=0 GIT_ALLOW_PROTOCOL=none
+export GIT_DIR="$PWD/.git" GIT_WORK_TREE="$PWD"
+n=0
+set_to() { export "GIT_CONFIG_KEY_$n=$1" "GIT_CONFIG_VALUE_$n=$2"; n=$((n + 1)); export GIT_CONFIG_COUNT=$n; }
+set_to safe.directory '*'
+set_to core.fsmonitor false
+set_to core.hooksPath /dev/null
+while IFS= read -r -d '' key; do
+  case "$key" in *.required) set_to "$key" false ;; *) set_to "$key" '' ;; esac
+done < <(git config --null --name-only --get-regexp '^filter\\.')
+exec git status --porcelain=v1 -z --no-renames --untracked-files=normal --ignore-submodules=all
+`;
+
+/**
+ * How the files of a workspace stand to git, by git itself in the sandbox, where nothing can be written. Null where there
+ * is no repository at the root, no git, or no sandbox to run it in: a repository is somebody else's text.
+ */
+export async function gitStatus(root: string, sandbox: Sandbox | undefined): Promise<Result<GitStatus | null>> {
+  if (sandbox === undefined || sandbox.kind === 'none' || !hasRepository(root)) return ok(null);
+  const ran = await sandbox.run({
+    command: { script: LOOK },
+    workspace: root,
+    mounts: 'read',
+    tag: 'git-status',
+    limits: { timeMs: TIME_MS, graceMs: 100, keepBytes: MOST_BYTES, outputBytes: MOST_BYTES },
+  });
+  if (!ran.ok) return ran;
+  const { output, exitCode, endedBy } = ran.value;
+  const text = Buffer.from(output.log.read(0, output.log.keptBytes, 'stdout')).toString('utf8');
+  output.log.dispose();
+  if (exitCode !== 0 && endedBy === null) return ok(null);
+  return ok({ files: filesOf(text), complete: endedBy === null });
+}
+
+/** A linked worktree or a submodule has a file there, which leads out of the workspace. */
+function hasRepository(root: string): boolean {
+  return lstatSync(join(root, '.git'), { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+function filesOf(text: string): GitStatus['files'] {
+  const whole = text.slice(0, text.lastIndexOf('\0') + 1);
+  return whole
+    .split('\0')
+    .filter((line) => line.length > 3)
+    .map((line) => ({ path: line.slice(3), state: stateOf(line.slice(0, 2)) }));
+}
+
+function stateOf(code: string): GitState {
+  if (code === '??') return 'untracked';
+  if (code.includes('U') || code === 'AA' || code === 'DD') return 'conflict';
+  if (code.includes('D')) return 'deleted';
+  return code.includes('A') ? 'added' : 'modified';
+}

@@ -1,0 +1,66 @@
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { fail, ok, type Result } from '../kernel/result.ts';
+import type { FileInfo } from '../kernel/world/workspace.ts';
+import { shown } from './parse-path.ts';
+import type { Spot } from './walk-path.ts';
+
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** Up to here a file is read as a whole, hashed, and its lines counted. */
+export const WHOLE_BYTES = 16 * 1024 * 1024;
+
+export interface OpenFile {
+  readonly fd: number;
+  readonly stat: Stats;
+}
+
+/** Opens a regular file and proves it on the handle: a FIFO or a device is refused, never waited for. */
+export function openFile(spot: Spot): Result<OpenFile> {
+  const kind = notAFile(spot);
+  if (kind !== undefined) return kind;
+  const fd = openSync(spot.folder.at(spot.name), READ);
+  const stat = fstatSync(fd);
+  if (stat.isFile()) return ok({ fd, stat });
+  closeSync(fd);
+  return special(spot.path);
+}
+
+/** Undefined when a regular file is there. */
+export function notAFile({ stat, path }: Pick<Spot, 'stat' | 'path'>): Result<never> | undefined {
+  if (stat === null) return notFound(path);
+  if (stat.isFile()) return undefined;
+  if (stat.isDirectory())
+    return fail('INVALID_PATH', `${shown(path) || '.'} is a folder, not a file.`, { folder: true });
+  return special(path);
+}
+
+export function notFound(path: string): Result<never> {
+  return fail('FILE_NOT_FOUND', `${shown(path)} was not found in the workspace.`, { path: shown(path) });
+}
+
+function special(path: string): Result<never> {
+  return fail('INVALID_PATH', `${shown(path)} is a pipe, a socket, a device or a link, not a regular file.`, {
+    path: shown(path),
+  });
+}
+
+/** The whole content. A file that grows meanwhile gives what it had, up to the limit. */
+export function readWhole({ fd, stat }: OpenFile, maxBytes: number): Buffer {
+  const buffer = Buffer.allocUnsafe(Math.min(stat.size, maxBytes));
+  let length = 0;
+  while (length < buffer.length) {
+    const read = readSync(fd, buffer, length, buffer.length - length, length);
+    if (read === 0) break;
+    length += read;
+  }
+  return buffer.subarray(0, length);
+}
+
+export function infoOf(path: string, stat: Stats): FileInfo {
+  return {
+    path: path === '' ? '.' : path,
+    type: stat.isDirectory() ? 'directory' : 'file',
+    size: stat.size,
+    modified: stat.mtime.toISOString(),
+  };
+}

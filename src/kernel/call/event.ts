@@ -1,0 +1,145 @@
+import type { Access } from '../tool/access.ts';
+import type { Shown } from '../approval.ts';
+import type { CallRecord, CallState, FinalState, Outcome } from './call.ts';
+import type { AssistantMessage, ResultPart, RunEnd, Usage } from './message.ts';
+
+/** What each event says. The same names in the store, on SSE and in the UI: `noun.past_verb`. */
+export interface EventData extends SessionEventData {
+  'call.requested': { tool: string; args: unknown; effect: CallRecord['effect']; agent: string | null };
+  'approval.requested': {
+    approvalId: string;
+    tool: string;
+    args: unknown;
+    reason: string;
+    digest: string;
+    shown?: Shown;
+    /** By the store's clock. Left out: it waits as long as it takes. */
+    expiresAt?: number;
+  };
+  'approval.decided': {
+    approvalId: string;
+    approved: boolean;
+    by: string | null;
+    message?: string;
+    changed?: string[];
+    /** What the person put in the place of the arguments, and what was shown of it with its digest. */
+    args?: unknown;
+    digest?: string;
+    shown?: Shown;
+  };
+  /** Whoever runs it stops it. */
+  'call.cancel_requested': { by: string | null };
+  /** Its process ended before it started, or while it did something that may be done again. */
+  'call.requeued': { tool: string; attempt: number; reason: string };
+  /** Somebody took a queued call over; it goes its way from the start. */
+  'call.resumed': { tool: string; attempt: number };
+  'call.started': { tool: string; args: unknown; summary: string; access: readonly Access[] };
+  /** The duration is null when the process that could measure it did not end the call. */
+  'call.finished': { tool: string; state: FinalState; outcome: Outcome; durationMs: number | null };
+  /** Live only: never recorded one by one. */
+  'call.progressed': { tool: string; message?: string; percent?: number; output?: string };
+  /** Live only. What the model says while it says it; `restarted`: forget what was streamed of this message. */
+  'message.streamed': { kind: 'text' | 'thinking' | 'call' | 'restarted'; text: string };
+}
+
+export type EventType = keyof EventData;
+export type LiveEventType = 'call.progressed' | 'message.streamed';
+export type RecordedEventType = Exclude<EventType, LiveEventType>;
+
+export type NewEvent<T extends RecordedEventType = RecordedEventType> = T extends RecordedEventType
+  ? { readonly type: T; readonly callId: CallIdOf<T>; readonly at: number; readonly data: EventData[T] }
+  : never;
+
+type CallIdOf<T extends EventType> = T extends SessionEventType | 'message.streamed' ? null : string;
+
+/** A recorded event. `seq` counts from 1 without gaps in its session, `pos` grows over all sessions. */
+export type StoredEvent = NewEvent & { readonly session: string; readonly seq: number; readonly pos: number };
+
+/** Events of a session that belong to none of its calls. */
+export interface SessionEventData {
+  /** `workspace` is a name that holds on every machine, never a path. */
+  'session.created': { workspace: string; title: string | null; agent: string | null; by: string | null };
+  /** An agent began to work on the session's last message. Until it finished, the run can be taken up again. */
+  'run.started': { model: string; scripted: boolean };
+  /** `notice` is a note of the runtime to the model, which a person may read too. */
+  'message.added': {
+    messageId: string;
+    role: 'user' | 'assistant' | 'notice';
+    text: string;
+    callIds?: readonly string[];
+    by?: string | null;
+    /** The model's turn, with its calls: all that goes back to it. */
+    turn?: AssistantMessage;
+  };
+  /** What the model is told of the calls of its turn; people see the calls themselves. */
+  'results.added': { results: readonly ResultPart[] };
+  'run.finished': { reason: RunEnd; message: string; turns: number; usage: Usage };
+}
+
+export type SessionEventType = keyof SessionEventData;
+
+export type NewSessionEvent<T extends SessionEventType = SessionEventType> = NewEvent<T>;
+
+export type StoredSessionEvent = NewSessionEvent & {
+  readonly session: string;
+  readonly seq: number;
+  readonly pos: number;
+};
+
+/** Events that belong to no session. They have a stream of their own, the session `SYSTEM_SESSION`. */
+export interface SystemEventData {
+  /** `workspace` names the only one it holds in; left out or null: it holds in all. */
+  'rule.saved': {
+    ruleId: string;
+    rule: string;
+    verdict: 'allow' | 'ask' | 'deny';
+    by: string | null;
+    workspace?: string | null;
+  };
+  'rule.removed': { ruleId: string; by: string | null };
+  'tool.switched': { tool: string; enabled: boolean; by: string | null };
+  /** For the process that recorded it, until it ends: the configuration says how the next one starts. */
+  'mode.switched': { mode: string; by: string | null };
+  /** As `mode.switched`. The model is null in manual mode; `endpoint` is there when somebody named one. */
+  'model.switched': { provider: string; model: string | null; endpoint?: string; by: string | null };
+}
+
+export type SystemEventType = keyof SystemEventData;
+
+export const SYSTEM_SESSION = '@system';
+
+export type NewSystemEvent<T extends SystemEventType = SystemEventType> = T extends SystemEventType
+  ? { readonly type: T; readonly at: number; readonly data: SystemEventData[T] }
+  : never;
+
+export type StoredSystemEvent = NewSystemEvent & {
+  readonly callId: null;
+  readonly session: typeof SYSTEM_SESSION;
+  readonly seq: number;
+  readonly pos: number;
+};
+
+/** Anything the log holds. */
+export type LogEvent = StoredEvent | StoredSessionEvent | StoredSystemEvent;
+
+export type LiveEvent<T extends LiveEventType = LiveEventType> = T extends LiveEventType
+  ? {
+      readonly type: T;
+      readonly session: string;
+      readonly callId: CallIdOf<T>;
+      readonly at: number;
+      readonly data: EventData[T];
+    }
+  : never;
+
+/** What subscribers receive: recorded events after they were recorded, live ones as they come. */
+export type Event = StoredEvent | LiveEvent;
+
+/** A change of a call's row that an event tells. Applied only if the call is still in one of `from`. */
+export interface CallMove {
+  readonly from: readonly CallState[];
+  readonly to: CallState;
+  /** Also only if the call is still of this life of its process: one that was given up goes on as another. */
+  readonly epoch?: number;
+  readonly set?: Partial<Pick<CallRecord, 'args' | 'effect' | 'startedAt' | 'finishedAt' | 'durationMs' | 'outcome'>>;
+}

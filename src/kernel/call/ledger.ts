@@ -1,0 +1,138 @@
+import type { ApprovalRecord, ApprovalState } from '../approval.ts';
+import type { CallRecord, CallState, NodeStamp } from './call.ts';
+import type {
+  LogEvent,
+  NewEvent,
+  NewSessionEvent,
+  NewSystemEvent,
+  StoredEvent,
+  StoredSessionEvent,
+  StoredSystemEvent,
+} from './event.ts';
+import type { CallQuery, Hold, Page, Store } from '../ports.ts';
+import type { MaybePromise } from '../result.ts';
+
+export interface HistoryQuery extends CallQuery {
+  agent?: string;
+  /** Requested at or after, and before, in wall-clock milliseconds. */
+  since?: number;
+  until?: number;
+  newestFirst?: boolean;
+}
+
+export interface SessionQuery {
+  /** Cursor from the page before, of the same order. */
+  after?: string;
+  limit?: number;
+  /** Those with the newest event first. Left out: by their names. */
+  newestFirst?: boolean;
+}
+
+export interface ApprovalQuery {
+  state?: ApprovalState;
+  session?: string;
+  /** Only those asked after this one, by its id. */
+  after?: string;
+  limit?: number;
+}
+
+export interface SessionRecord {
+  readonly id: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly lastSeq: number;
+  /** Events up to this one were pruned. */
+  readonly prunedSeq: number;
+  /** As `session.created` says; null for a session that nobody opened in words. */
+  readonly workspace: string | null;
+  readonly title: string | null;
+  readonly agent: string | null;
+}
+
+export interface RuleRecord {
+  readonly id: string;
+  readonly rule: string;
+  readonly verdict: 'allow' | 'ask' | 'deny';
+  readonly by: string | null;
+  readonly savedAt: number;
+  /** The only workspace it holds in; null holds in all. */
+  readonly workspace: string | null;
+}
+
+/** Told now and then while something long is under way. */
+export type Progress = (done: number, of: number) => void;
+
+/** What the log says about itself. `problems` is empty when every event is there, unchanged and in its place. */
+export interface Verification {
+  readonly sessions: number;
+  readonly events: number;
+  readonly problems: readonly string[];
+}
+
+/**
+ * A store that outlives its process and is shared by several: what the doors look things up in. Everything here is a
+ * projection of the log, changed only in the transaction that appends the event which tells it.
+ */
+export interface Ledger extends Store {
+  /** This process, as others see it. */
+  readonly node: NodeStamp;
+  /** The clock that deadlines are measured by. A wall clock that is set does not move it. */
+  now(): MaybePromise<number>;
+  follow(listener: (event: LogEvent) => void, after?: number): () => void;
+  hold(session: string): MaybePromise<Hold>;
+  /** Events of all sessions with `pos` above `after`, in order. */
+  log(after: number, limit: number): MaybePromise<readonly LogEvent[]>;
+  history(query: HistoryQuery): MaybePromise<Page<CallRecord>>;
+  sessions(query: SessionQuery): MaybePromise<Page<SessionRecord>>;
+  session(id: string): MaybePromise<SessionRecord | null>;
+  approval(id: string): MaybePromise<ApprovalRecord | null>;
+  /** The latest question about a call. */
+  approvalOf(callId: string): MaybePromise<ApprovalRecord | null>;
+  /** Oldest first. */
+  approvals(query: ApprovalQuery): MaybePromise<readonly ApprovalRecord[]>;
+  /**
+   * Records the first decision about a pending approval and, with it, saves rules: all or nothing. Null when somebody
+   * decided before, or when its time is over by the store's clock.
+   */
+  decide(
+    event: NewEvent<'approval.decided'>,
+    rules?: readonly NewSystemEvent<'rule.saved'>[],
+  ): MaybePromise<StoredEvent | null>;
+  /** Ends the approvals whose time is over, and the calls that waited for them. */
+  expire(): MaybePromise<readonly StoredEvent[]>;
+  /** Appends an event of a session that belongs to no call. */
+  note(session: string, event: NewSessionEvent): MaybePromise<StoredSessionEvent>;
+  record(event: NewSystemEvent): MaybePromise<StoredSystemEvent>;
+  rules(): MaybePromise<readonly RuleRecord[]>;
+  /** Only tools that somebody switched. */
+  toolStates(): MaybePromise<ReadonlyMap<string, boolean>>;
+  /**
+   * Looks after calls whose process ended: what never started, what may run again, and what waited for a person who
+   * has answered becomes `queued`; the rest `interrupted`. What somebody cancelled is not queued: it ends. Calls of
+   * living processes are not touched.
+   */
+  recover(): MaybePromise<readonly StoredEvent[]>;
+  verify(session?: string, onProgress?: Progress): MaybePromise<Verification>;
+  prune(limits: PruneLimits): MaybePromise<Pruned>;
+  /** The log as JSON lines, in the order of `pos`, payloads included. */
+  exportLines(query?: { session?: string }): AsyncIterable<string>;
+  close(): MaybePromise<void>;
+}
+
+export interface PruneLimits {
+  /** Forget what ended before this, in wall-clock milliseconds. */
+  before?: number;
+  /** Forget the oldest until the log and the blobs it refers to are at most about so big. */
+  maxBytes?: number;
+}
+
+export interface Pruned {
+  readonly events: number;
+  readonly calls: number;
+  readonly blobs: number;
+  /** What the log and the blobs it refers to take now. */
+  readonly bytes: number;
+}
+
+/** Calls that somebody answers for, or should. */
+export const UNFINISHED_STATES: readonly CallState[] = ['requested', 'awaiting_approval', 'queued', 'running'];

@@ -1,0 +1,83 @@
+import type { Result } from '../result.ts';
+import type { MountMode, RunResult } from './sandbox.ts';
+
+/** A program and its arguments, or a script for bash, on behalf of a call. */
+export interface CommandRequest {
+  readonly command: readonly string[] | { readonly script: string };
+  /** Relative to the workspace. Left out: the workspace. */
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly mounts: MountMode;
+  /** `allowed`: the hosts the user has listed, if there are any. A list: these. Left out: no network. */
+  readonly network?: 'allowed' | readonly string[];
+  onOutput?(text: string): void;
+}
+
+/** A process that goes on after the call that started it. */
+export interface BackgroundProcess {
+  readonly id: string;
+  /** What a person and the model know it by. */
+  readonly title: string;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly endedAt: number | null;
+  readonly state: 'running' | 'exited';
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  /** Of both streams; `keptBytes` of them can be read. */
+  readonly outputBytes: number;
+  readonly keptBytes: number;
+  /** Whether it waits for input now. Null where that cannot be told. */
+  readonly awaitsInput: boolean | null;
+  /** What ended it early, what it planted, what was not isolated. */
+  readonly notes: readonly string[];
+}
+
+/** Bytes of the log from `offset` on, as text; the next page begins at `next`. */
+export interface OutputPage {
+  readonly text: string;
+  readonly offset: number;
+  readonly next: number;
+}
+
+/**
+ * The only way a tool runs a process; everything runs in the sandbox. SANDBOX_UNAVAILABLE when it cannot isolate,
+ * NOT_CONFIGURED when nobody gave one, INVALID_PATH for a folder outside the workspace. A command that fails, times out
+ * or is cancelled is a result, not a failure; whoever gets a result disposes of its log.
+ *
+ * Background processes belong to the session that started them, hold no locks, and end with our own process.
+ * FILE_NOT_FOUND for one that is not there, TOO_LARGE when there are too many, CONFLICT for input to one that has ended.
+ */
+export interface Commands {
+  run(request: CommandRequest): Promise<Result<RunResult>>;
+  start(request: CommandRequest & { readonly title: string }): Promise<Result<BackgroundProcess>>;
+  list(): readonly BackgroundProcess[];
+  process(id: string): Result<BackgroundProcess>;
+  /** A negative offset counts from the end. */
+  output(id: string, offset: number, length: number): Result<OutputPage>;
+  /** `end` closes the input after the text. */
+  input(id: string, text: string, end: boolean): Result<BackgroundProcess>;
+  /** TERM, then KILL; answers when nothing of it is left. */
+  stop(id: string): Promise<Result<BackgroundProcess>>;
+  /** The files of the project whose text a command would run. Reads nothing. */
+  scriptFiles(command: string, cwd?: string): ScriptFiles;
+  /**
+   * A sensitive file whose content the command may print from a repository, where nothing hides it; also one that is not
+   * there any more.
+   */
+  exposedSecret(command: string, cwd?: string): Promise<string | undefined> | undefined;
+  /** Whether the session has run this text of this file before. */
+  isFamiliar(path: string, text: string): boolean;
+  remember(path: string, text: string): void;
+}
+
+/** Paths are relative to the workspace, or absolute. */
+export interface ScriptFiles {
+  /** Files that the command names: one that cannot be read is as good as unknown. */
+  readonly named: readonly string[];
+  /** Files that its programs run if they are there. */
+  readonly sought: readonly string[];
+  /** Why that is not all there is to know. */
+  readonly unclear: string | undefined;
+}

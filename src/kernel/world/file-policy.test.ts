@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import { createFilePolicy } from '../file-policy.ts';
+
+const policy = createFilePolicy();
+
+describe('the file policy', () => {
+  test.each([
+    ['.env', 'hidden'],
+    ['config/.env.production', 'hidden'],
+    ['a/b/.ENV', 'hidden'],
+    ['.env~', 'hidden'],
+    ['.env-prod', 'hidden'],
+    ['.env_local', 'hidden'],
+    ['.envrc.local', 'hidden'],
+    ['.env.example', 'writable'],
+    ['.env-sample', 'writable'],
+    ['.envrc.example', 'writable'],
+    ['.environment', 'writable'],
+    ['infra/terraform.tfstate.backup', 'hidden'],
+    ['infra/terraform.tfstate.d/prod/x', 'hidden'],
+    ['infra/prod.auto.tfvars.json', 'hidden'],
+    ['infra/prod.tfvars.example', 'writable'],
+    ['deploy/id_ed25519', 'hidden'],
+    ['deploy/id_ed25519.pub', 'writable'],
+    ['certs/server.PEM', 'hidden'],
+    ['.aws/credentials', 'hidden'],
+    ['.git-credentials', 'hidden'],
+    ['toolwright/credentials.json.0a1b2c3d4e5f', 'hidden'],
+    ['node_modules/x/test/key.pem', 'writable'],
+    ['.git/hooks/pre-commit', 'read-only'],
+    ['.git/config', 'read-only'],
+    ['.git/index', 'writable'],
+    ['vendor/lib/.git/hooks', 'read-only'],
+    ['.GIT/HOOKS/x', 'read-only'],
+    ['.git/modules/a/b/hooks/x', 'read-only'],
+    ['.toolwright/config.json', 'read-only'],
+    ['.vscode/tasks.json', 'read-only'],
+    ['pkg/.vscode/settings.json', 'read-only'],
+    ['.vscode/extensions.json', 'writable'],
+    ['.gemini/settings.json', 'read-only'],
+    ['pkg/.codex/config.toml', 'read-only'],
+    ['.zed/tasks.json', 'read-only'],
+    ['.bash_login', 'read-only'],
+    ['.zlogout', 'read-only'],
+    ['src/index.ts', 'writable'],
+    ['environment.ts', 'writable'],
+    ['packages/a/node_modules/x/.env', 'writable'],
+    ['.git/refs/heads/server.pem', 'writable'],
+    ['NODE_MODULES/x/.env', 'hidden'],
+    ['.GIT/Objects/x/.env', 'hidden'],
+    ['', 'writable'],
+  ])('says that %s is %s', (path, access) => {
+    expect(policy.judge(path).access).toBe(access);
+  });
+
+  test("a user's rule adds to the table and may lift an entry of it, the last one that matches decides", () => {
+    const own = createFilePolicy([
+      { pattern: 'fixtures/test.pem', access: 'writable', reason: 'a made-up key' },
+      { pattern: 'private/**', access: 'hidden', reason: 'mine' },
+    ]);
+    expect(own.judge('fixtures/test.pem').access).toBe('writable');
+    expect(own.judge('fixtures/other.pem').access).toBe('hidden');
+    expect(own.judge('private/a/b.txt').access).toBe('hidden');
+  });
+
+  test('what holds no secret by the word of the user is shown, and protected as before', () => {
+    const own = createFilePolicy(
+      [{ pattern: '*.test', access: 'hidden', reason: 'mine' }],
+      ['.env*', '.git/config', '*'],
+    );
+    expect(own.judge('.env').access).toBe('writable');
+    expect(own.judge('server.pem').access).toBe('writable');
+    expect(own.judge('.env.test').access).toBe('hidden');
+    expect(own.judge('.git/config').access).toBe('read-only');
+    expect(own.judge('.toolwright/config.json').access).toBe('read-only');
+  });
+
+  test('no rule lifts the protection of Toolwright itself', () => {
+    const own = createFilePolicy([{ pattern: '.toolwright', access: 'writable', reason: 'please' }]);
+    expect(own.judge('.toolwright/config.json').access).toBe('read-only');
+  });
+
+  test.each([
+    ['.vscode', true],
+    ['pkg/.VSCode', true],
+    ['.git/modules', true],
+    ['docs', true],
+    ['.vscode/tasks.json', false],
+    ['src', false],
+    ['', false],
+  ])('knows whether protected files would be looked for in %s: %s', (path, expected) => {
+    const own = createFilePolicy([{ pattern: 'docs/**', access: 'read-only', reason: 'mine' }]);
+    expect(own.holdsProtected(path)).toBe(expected);
+  });
+
+  test.each([
+    ['.docker', true],
+    ['pkg/.Config', true],
+    ['mine', true],
+    ['mine/any/folder', true],
+    ['mine.txt', false],
+    ['.vscode', false],
+    ['', false],
+  ])('knows whether hidden files would be looked for in %s: %s', (path, expected) => {
+    const own = createFilePolicy([{ pattern: 'mine/**/key.txt', access: 'hidden', reason: 'mine' }]);
+    expect(own.holdsHidden(path)).toBe(expected);
+  });
+
+  test('a hidden folder hides what a later rule would show inside it', () => {
+    const own = createFilePolicy([{ pattern: '.ssh/known_hosts', access: 'writable', reason: 'please' }]);
+    expect(own.judge('.ssh/known_hosts').access).toBe('hidden');
+  });
+});

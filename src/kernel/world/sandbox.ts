@@ -1,0 +1,216 @@
+import type { Result } from '../result.ts';
+
+/**
+ * How the workspace looks from inside. `read`: nothing of it can be written. `live`: writes reach the real files.
+ * Sensitive files are hidden and protected ones read-only in both.
+ */
+export type MountMode = 'read' | 'live';
+
+/** What a run may use. Each binds the whole process tree, root included, unless the adapter says otherwise. */
+export interface Limits {
+  /** Wall time. Ends with TERM, then KILL after `graceMs`. */
+  readonly timeMs: number;
+  readonly graceMs: number;
+  readonly cpuMs: number;
+  readonly memoryBytes: number;
+  readonly processes: number;
+  /** One file. */
+  readonly fileBytes: number;
+  /** All files together, on disk. Measured while it runs, so a fast writer may pass it by a little. */
+  readonly writeBytes: number;
+  /** Files and folders on disk that were not there before. Measured in the same way. */
+  readonly newFiles: number;
+  /** The private /tmp, and the private home beside it. */
+  readonly tmpBytes: number;
+  readonly openFiles: number;
+  /** Both streams together; what is past `keepBytes` is counted and dropped, past this the run ends. */
+  readonly outputBytes: number;
+  /** How much of the output stays readable in the log. */
+  readonly keepBytes: number;
+}
+
+const MB = 1024 * 1024;
+
+export const DEFAULT_LIMITS: Limits = {
+  timeMs: 120_000,
+  graceMs: 3_000,
+  cpuMs: 600_000,
+  memoryBytes: 1024 * MB,
+  processes: 512,
+  fileBytes: 1024 * MB,
+  writeBytes: 4096 * MB,
+  newFiles: 1_000_000,
+  tmpBytes: 256 * MB,
+  openFiles: 4096,
+  outputBytes: 4096 * MB,
+  keepBytes: 32 * MB,
+};
+
+/**
+ * What ended a run before its command was done. `exposed`: somebody replaced a hidden or blocked file on the host, which
+ * lifts what lay on it. `cancel` is the caller's signal, `closed` that the sandbox was.
+ */
+export type RunEnd = 'time' | 'cpu' | 'memory' | 'processes' | 'write' | 'output' | 'exposed' | 'cancel' | 'closed';
+
+/** Which hosts a run may reach. Without it there is no network at all, loopback of the machine included. */
+export interface NetworkAccess {
+  /** `example.org`, `*.example.org`, either with `:port`. A bare `*` is refused. */
+  readonly hosts: readonly string[];
+  /** Addresses or CIDR ranges that are not public and may be dialled all the same. */
+  readonly privateAddresses?: readonly string[];
+}
+
+/** One connection the run asked for. `address` is what was dialled; null when nothing was. */
+export interface NetworkUse {
+  readonly tag: string;
+  readonly host: string;
+  readonly port: number;
+  readonly allowed: boolean;
+  readonly address: string | null;
+  readonly reason: string;
+}
+
+export type OutputStream = 'stdout' | 'stderr';
+
+export interface OutputChunk {
+  readonly stream: OutputStream;
+  /** Where the first byte stands in the log of both streams; bytes of the other stream may lie between the next ones. */
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+}
+
+export interface RunRequest {
+  /** A program and its arguments, or a script for bash. */
+  readonly command: readonly string[] | { readonly script: string };
+  /** Absolute folder on the host; it has the same path inside. */
+  readonly workspace: string;
+  /** Relative to the workspace, or absolute inside it. Left out: the workspace. */
+  readonly cwd?: string;
+  readonly mounts: MountMode;
+  /** On top of the adapter's own small environment; nothing of our process is passed on. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Left out: empty. LIVE_INPUT: whoever gets `onStart` writes it while the command runs. */
+  readonly stdin?: Uint8Array | string | LiveInput;
+  readonly limits?: Partial<Limits>;
+  readonly network?: NetworkAccess;
+  readonly signal?: AbortSignal;
+  /** The call's id: every process of the run carries it as TOOLWRIGHT_CALL. */
+  readonly tag: string;
+  /**
+   * At most one call in 50 ms, with at most the newest 64 KB of one stream; the log has the rest. When the run has ended,
+   * one more for each stream that has something left. Must not throw.
+   */
+  onOutput?(chunk: OutputChunk): void;
+  onNetwork?(use: NetworkUse): void;
+  /** Called before the command runs, and again when its start had to be repeated. Must not throw. */
+  onStart?(running: Running): void;
+  /** Whether to look for changed files after a live run. Costs a walk over the workspace. */
+  readonly changes?: 'report' | 'ignore';
+}
+
+export const LIVE_INPUT = Symbol('input that comes while the command runs');
+type LiveInput = typeof LIVE_INPUT;
+
+/** A command while it runs. The log is the one of its result; the input is null unless it was asked for. */
+export interface Running {
+  readonly log: OutputLog;
+  readonly input: InputPipe | null;
+}
+
+export interface InputPipe {
+  /** Bytes that were written and not yet taken by the pipe. */
+  readonly waitingBytes: number;
+  /** False when nothing can be written any more: it was closed, or the command has ended. */
+  write(text: string): boolean;
+  /** The command reads the end of its input. */
+  close(): void;
+  /** Whether a process of the run waits for input now. Null where that cannot be told. */
+  isAwaited(): boolean | null;
+}
+
+/** The first and the last bytes of a stream. What is between them is `totalBytes - head.length - tail.length`. */
+export interface Captured {
+  readonly head: Uint8Array;
+  readonly tail: Uint8Array;
+  readonly totalBytes: number;
+}
+
+/** Both streams as they came, up to `keepBytes`. Whoever receives a result disposes of its log. */
+export interface OutputLog {
+  readonly keptBytes: number;
+  readonly totalBytes: number;
+  /** Past the end: empty. With `stream`, only that stream's bytes of the window. */
+  read(offset: number, length: number, stream?: OutputStream): Uint8Array;
+  /** What is kept, in order, in pieces of one stream each. Where they took turns too often, the last has the rest of both. */
+  pieces(): { readonly stream: OutputStream; readonly bytes: Uint8Array }[];
+  dispose(): void;
+}
+
+export interface RunOutput {
+  readonly stdout: Captured;
+  readonly stderr: Captured;
+  readonly log: OutputLog;
+}
+
+/**
+ * Paths relative to the workspace. `complete: false` when the time for looking was over, nothing could be compared, or
+ * there is a folder that is not looked into, such as node_modules.
+ */
+export interface FileChanges {
+  readonly created: readonly string[];
+  readonly modified: readonly string[];
+  readonly deleted: readonly string[];
+  readonly complete: boolean;
+}
+
+/** A file the run planted where the host would execute or obey it. It was renamed, nothing is lost. */
+export interface Quarantined {
+  readonly path: string;
+  readonly movedTo: string;
+  readonly reason: string;
+}
+
+export interface RunResult {
+  /** Null when a signal ended the command. */
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly endedBy: RunEnd | null;
+  /** One sentence for whoever reads the result: what limit ended it, and what to do. Null when none did. */
+  readonly endMessage: string | null;
+  readonly durationMs: number;
+  /** Of the whole tree. Null where it could not be measured: a short run without a cgroup. */
+  readonly cpuMs: number | null;
+  readonly peakMemoryBytes: number | null;
+  readonly output: RunOutput;
+  readonly network: readonly NetworkUse[];
+  /** Null in mode `read`, and when the request did not ask. */
+  readonly changes: FileChanges | null;
+  readonly quarantined: readonly Quarantined[];
+  readonly sandbox: SandboxKind;
+  /** What the caller must be told about this run, such as that it was not isolated. */
+  readonly notes: readonly string[];
+}
+
+export type SandboxKind = 'bubblewrap' | 'seatbelt' | 'none';
+
+/** What works here and what does not. `details` says how each limit is kept, in a word or two. */
+export interface SandboxStatus {
+  readonly kind: SandboxKind;
+  readonly isolated: boolean;
+  readonly details: Readonly<Record<string, string>>;
+}
+
+/**
+ * Runs a process so that it cannot harm the host. Expected failure is a value: SANDBOX_UNAVAILABLE with the repair in
+ * its message when it cannot isolate (never a silent fallback), INVALID_PATH for a folder it may not use, INVALID_INPUT
+ * for a request that cannot run. A command that fails, times out or is cancelled is a result, not a failure. When `run`
+ * has answered, every process of the run is gone.
+ */
+export interface Sandbox {
+  readonly kind: SandboxKind;
+  /** Tries it for real, once; later calls answer the same. */
+  status(): Promise<Result<SandboxStatus>>;
+  run(request: RunRequest): Promise<Result<RunResult>>;
+  /** Ends what still runs and removes everything the sandbox put on the host. Later runs fail. */
+  close(): Promise<void>;
+}

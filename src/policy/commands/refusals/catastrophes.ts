@@ -1,0 +1,179 @@
+import { runsDownload } from './downloads.ts';
+import { isPrecious, type Surroundings } from '../../../shell/resolve-path.ts';
+import type { ShellScript, SimpleCommand } from '../../../shell/parse-script.ts';
+import { operandsAmong, plainWord, type ShellWord } from '../../../shell/words.ts';
+import type { Variables } from '../../../shell/variables.ts';
+import { commandNames, innerCommands } from '../../../shell/wrappers.ts';
+
+/**
+ * What is refused in every mode and whatever the rules. Each returns why, or undefined. The sandbox would contain most
+ * of it; a person should not even be asked.
+ */
+export function catastrophe(
+  name: string,
+  args: readonly ShellWord[],
+  cwds: readonly string[],
+  where: Surroundings,
+  variables: Variables,
+): string | undefined {
+  const isLost = (word: ShellWord) => isPrecious(word, cwds, where) || variables.mayHoldPrecious(word);
+  const precious = operandsAmong(args).find(isLost);
+  const has = (pattern: RegExp) => args.some(({ seen }) => pattern.test(seen));
+  const recursive = has(/^-[a-zA-Z]*[rR]|^--r/) || args.some(mayBeOption);
+
+  if (name === 'rm' && recursive) {
+    if (precious) return `it would delete ${precious.text} and everything in it`;
+    if (args.some(({ runs }) => runs)) return 'it would delete whatever another command prints';
+  }
+  if (name === 'find' && precious && (has(/^-delete$/) || runsRemover(args)))
+    return `it would delete what is in ${precious.text}`;
+  if (['chmod', 'chown', 'chgrp', 'chattr', 'setfacl'].includes(name) && recursive && precious) {
+    return `it would change the permissions of everything in ${precious.text}`;
+  }
+  if (['mv', 'truncate', 'shred', 'unlink', 'rmdir'].includes(name) && precious)
+    return `it would destroy ${precious.text}`;
+  if (/^(mkfs(\..+)?|mke2fs|mkswap|wipefs|fdisk|sfdisk|cfdisk|sgdisk|parted|blkdiscard|hdparm|badblocks)$/.test(name)) {
+    return `${name} overwrites disks`;
+  }
+  if (name === 'dd' && args.some((word) => word.seen.includes('of=') && isLost(behindEquals(word))))
+    return 'it would overwrite a device or the system';
+  if (name === 'rsync' && precious && has(/^--(del|delete|remove-source-files)/))
+    return `it would empty ${precious.text}`;
+  if (name === 'tar' && precious && has(/^--remove-files$/)) return `it would delete ${precious.text}`;
+  if (
+    ['tee', 'cp', 'ln', 'install', 'rsync'].includes(name) &&
+    has(/^\/(dev\/(sd|hd|vd|xvd|nvme|mmcblk|disk|mem|kmem)|proc\/sysrq)/)
+  ) {
+    return 'it would overwrite a device';
+  }
+  const overwritten = writtenBy(name, args).find((word) => !word.home && isLost(word));
+  if (overwritten) return `it would overwrite ${overwritten.text}`;
+  if (
+    /^(insmod|rmmod|modprobe|swapoff|userdel|groupdel|lvremove|vgremove|pvremove|cryptsetup|efibootmgr)$/.test(name)
+  ) {
+    return `${name} changes this machine`;
+  }
+  if (/^(ip6?tables|nft)$/.test(name) && has(/^(-F|--flush|-X|flush)$/)) return 'it would drop the firewall';
+  if (/^(shutdown|reboot|halt|poweroff|kexec)$/.test(name)) return 'it would stop this machine';
+  if (/^(init|telinit)$/.test(name) && has(/^[06]$/)) return 'it would stop this machine';
+  if (name === 'systemctl' && has(/^(poweroff|reboot|halt|kexec|emergency|rescue)$/))
+    return 'it would stop this machine';
+  if (name === 'kill' && args.some(({ value }, at) => value === '-1' && at > 0)) return 'it would end every process';
+  if (name === 'killall5') return 'it would end every process';
+  return undefined;
+}
+
+/** The operands that a command overwrites: all of tee's, the last of those that copy. */
+function writtenBy(name: string, args: readonly ShellWord[]): readonly ShellWord[] {
+  const operands = operandsAmong(args);
+  if (name === 'tee') return operands;
+  if (name === 'sed') return args.some(({ seen }) => /^(-[a-zA-Z]*i|--in-place)/.test(seen)) ? sedFiles(args) : [];
+  if (name === 'tar' || name === 'unzip') return unpackedTo(name, args);
+  if (!['cp', 'ln', 'install', 'rsync'].includes(name) || operands.length < 2) return [];
+  // A dash alone may also be what an option takes.
+  return operands.filter(({ seen }) => seen !== '-').slice(-1);
+}
+
+/** Its operands without its script: the first one, or what `-e` and `-f` are given, also as `-ne`. In `-ie` the e is a suffix. */
+function sedFiles(args: readonly ShellWord[]): readonly ShellWord[] {
+  const operands: ShellWord[] = [];
+  let scripted = false;
+  for (let at = 0; at < args.length; at++) {
+    const word = args[at] as ShellWord;
+    const text = word.seen;
+    if (text === '--') {
+      operands.push(...args.slice(at + 1));
+      break;
+    }
+    if (!text.startsWith('-')) operands.push(word);
+    if (!/^(-[nErsuz]*[ef]|--(exp|fi))/.test(text)) continue;
+    scripted = true;
+    if (/^(-[nErsuz]*[ef]|--[a-z]+)$/.test(text)) at++;
+  }
+  return scripted ? operands : operands.slice(1);
+}
+
+/** `tar -xC /`, `unzip a -d /`. */
+function unpackedTo(name: string, args: readonly ShellWord[]): readonly ShellWord[] {
+  const folder = name === 'tar' ? /^(-[a-zA-Z]*C|--directory)$/ : /^-[a-zA-Z]*d$/;
+  if (name === 'tar' && !unpacks(args)) return [];
+  return args.flatMap((word, at) => {
+    if (folder.test(args[at - 1]?.seen ?? '')) return [word];
+    return word.seen.startsWith('--directory=') ? [behindEquals(word)] : [];
+  });
+}
+
+/** `x` among the letters of the first word, or of one with a dash before a letter that takes the rest of it: `-fextra.tar`. */
+function unpacks([first, ...rest]: readonly ShellWord[]): boolean {
+  if (/^[a-zA-Z]*x[a-zA-Z]*$/.test(first?.seen ?? '')) return true;
+  return [first, ...rest].some((word) => /^(-[^-fCTXbgIKLNVFH]*x|--ext|--ge)/.test(word?.seen ?? ''));
+}
+
+export function runsRemover(args: readonly ShellWord[]): boolean {
+  return innerCommands('find', args).some(
+    (inner) => inner.kind === 'words' && commandNames(inner).some((name) => REMOVERS.test(name)),
+  );
+}
+
+const REMOVERS = /^(rm|shred|unlink|rmdir|mv)$/;
+
+/** What dd calls `of=/dev/sda`. */
+function behindEquals({ text, value, seen, ...word }: ShellWord): ShellWord {
+  const behind = (whole: string) => whole.slice(whole.indexOf('=') + 1);
+  return { ...word, text: behind(text), value: value === null ? null : behind(value), seen: behind(seen) };
+}
+
+/** Whether it removes or changes whole folders whose names are known only at run time. */
+export function destroysUnknown(name: string, args: readonly ShellWord[]): boolean {
+  const computed = args.some(({ value, text }) => value === null && text !== '{}');
+  if (!computed) return false;
+  const has = (pattern: RegExp) => args.some(({ value }) => pattern.test(value ?? ''));
+  const unknown = args.some(mayBeOption);
+  if (/^(rm|chmod|chown|chgrp)$/.test(name)) return unknown || has(/^-[a-zA-Z]*[rR]|^--r/);
+  return name === 'shred' || (name === 'find' && (unknown || has(/^-delete$/) || runsRemover(args)));
+}
+
+/** `$X`, `{-r,-f}`, `-{r,f}`, `"-$X"`: computed, and it may become options. */
+export function mayBeOption({ value, text, home }: ShellWord): boolean {
+  return value === null && !home && text !== '{}' && /^("?-|[$`{])/.test(text);
+}
+
+/** A device or a trigger behind a redirection. */
+export function catastrophicTarget(word: ShellWord): string | undefined {
+  return /^\/(dev\/(sd|hd|vd|xvd|nvme|mmcblk|disk|mapper|mem|kmem|port)|proc\/(sysrq-trigger|kcore)|sys\/)/.test(
+    word.value ?? '',
+  )
+    ? `it would write to ${word.value}`
+    : undefined;
+}
+
+/** What the whole script does, where its parts alone look ordinary. */
+export function catastrophicScript(script: ShellScript, where: Surroundings): string | undefined {
+  if (script.forkBomb) return 'it is a fork bomb';
+  if (runsDownload(script)) return 'it would run what it downloads';
+  const looked = new Map<SimpleCommand, boolean>();
+  const namesPrecious = (command: SimpleCommand): boolean => {
+    const found = looked.get(command) ?? command.words.slice(1).some((word) => isPrecious(word, [where.root], where));
+    looked.set(command, found);
+    return found;
+  };
+  for (const pipeline of script.pipelines) {
+    const remove = pipeline.findLastIndex((stage) =>
+      stage.some((command) => {
+        const [first, ...inner] = commandNames(command);
+        return first === 'xargs' && inner.some((name) => REMOVERS.test(name));
+      }),
+    );
+    // A command stands in every pipeline around it, so it is looked at where it matters and once.
+    if (pipeline.slice(0, Math.max(0, remove)).some((stage) => stage.some(namesPrecious)))
+      return 'it would delete what another command lists outside the workspace';
+  }
+  for (const command of script.commands) {
+    const [first, ...inner] = command.input === undefined ? [] : commandNames(command);
+    const words = command.input?.split(/\s+/).filter(Boolean).map(plainWord) ?? [];
+    const removes = /^(xargs|parallel)$/.test(first ?? '') && inner.some((name) => REMOVERS.test(name));
+    const lost = removes ? words.find((word) => isPrecious(word, [where.root], where)) : undefined;
+    if (lost !== undefined) return `it would delete ${lost.text} and everything in it`;
+  }
+  return undefined;
+}

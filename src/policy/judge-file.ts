@@ -1,0 +1,70 @@
+import { posix } from 'node:path';
+import type { Access } from '../kernel/tool/access.ts';
+import type { FilePolicy } from '../kernel/file-policy.ts';
+import type { RealPlace } from '../kernel/ports.ts';
+import { strictestRule } from './rules/path-rule.ts';
+import type { Rule, RuleVerdict } from './rules/rule.ts';
+
+/** What is said about one thing that a call touches. */
+export interface Objection {
+  readonly what: string;
+  readonly verdict: RuleVerdict;
+  readonly rule: string;
+  readonly reason: string;
+  /** Whether mode `auto` may answer in the person's place. */
+  readonly liftable: boolean;
+  /** Whether it is more than reading, which mode `plan` never allows. */
+  readonly changes: boolean;
+}
+
+type FileUse = Extract<Access, { path: string }>;
+
+/** The file policy's floors, then the user's rules, then what each use deserves by itself. */
+export function judgeFile(
+  access: FileUse,
+  rules: readonly Rule[],
+  files: FilePolicy,
+  { root, real }: { root: string; real?: RealPlace },
+): Objection {
+  const path = posix.relative(root, posix.resolve(root, access.path));
+  const what = `${access.kind} ${access.path}`;
+  const { access: may, rule: floor } = files.judge(path);
+  const why = floor?.reason ?? '';
+  const leadsTo = real === undefined || real.path === path ? undefined : real.path || '.';
+  if (may === 'hidden') {
+    return said(
+      'deny',
+      'sensitive file',
+      `${access.path} cannot be used: ${why}. A user can lift that in the configuration.`,
+    );
+  }
+  const found = strictestRule(rules, {
+    path,
+    real: real ?? { path, folder: false },
+    changes: access.kind !== 'fs.read',
+  });
+  const rule = found?.rule;
+  if (rule?.verdict === 'deny') return said(found?.by === 'maybe below' ? 'ask' : 'deny', rule.text, refusing(rule));
+  if (access.kind !== 'fs.read' && may === 'read-only') {
+    return said('ask', 'protected file', `${access.path} is protected: ${why}.`);
+  }
+  if (rule !== undefined) return said(rule.verdict, rule.text, `The rule ${rule.text} says so.`);
+  if (access.kind === 'fs.read') return said('allow', 'reading', 'Reading inside the workspace is allowed.');
+  if (access.kind === 'fs.write' && access.expect === 'absent')
+    return said('allow', 'new file', 'It creates a new file.');
+  const change = access.kind === 'fs.delete' ? 'delete' : 'change';
+  const leading = leadsTo === undefined ? '' : `, which leads to ${leadsTo}`;
+  return said('ask', 'changing', `It would ${change} ${access.path}${leading}.`, true);
+
+  function refusing({ text }: Rule): string {
+    if (found?.by === 'maybe below') return `The rule ${text} may refuse something in it.`;
+    if (found?.by === 'below') return `The rule ${text} refuses something in it.`;
+    return leadsTo === undefined
+      ? `The rule ${text} refuses it.`
+      : `The rule ${text} refuses it: ${access.path} leads to ${leadsTo}.`;
+  }
+
+  function said(verdict: RuleVerdict, by: string, reason: string, liftable = false): Objection {
+    return { what, verdict, rule: by, reason, liftable, changes: access.kind !== 'fs.read' };
+  }
+}

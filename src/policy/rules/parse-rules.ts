@@ -1,0 +1,122 @@
+import { pathMatcher } from '../../kernel/path-pattern.ts';
+import { fail, ok, type Result } from '../../kernel/result.ts';
+import type { Tool } from '../../kernel/tool/tool.ts';
+import { commandPattern, EVERY_COMMAND, NO_COMMAND } from './command-pattern.ts';
+import { reachesBelow } from './path-rule.ts';
+import type { Rule, RuleVerdict } from './rule.ts';
+import { whyIneffective } from './rule-effect.ts';
+import { ruleTarget } from '../rule-target.ts';
+
+/** A rule with examples: it is refused when it does not do what its writer thinks it does. */
+export interface RuleWithExamples {
+  readonly rule: string;
+  readonly matches?: readonly string[];
+  readonly not?: readonly string[];
+  /** It counts only for commands whose options and operands are known to be ordinary. */
+  readonly ordinary?: boolean;
+}
+
+export type RuleSource = string | RuleWithExamples;
+
+/** Rules as data, in a configuration. Deny beats ask beats allow, whatever the order. */
+export interface RuleSet {
+  readonly allow?: readonly RuleSource[];
+  readonly ask?: readonly RuleSource[];
+  readonly deny?: readonly RuleSource[];
+}
+
+/** The names that a rule may speak of, and what is known of the tools behind them. */
+export interface KnownTools {
+  has(name: string): boolean;
+  /** By name or alias; undefined for one that is not there now. */
+  tool?(name: string): Pick<Tool, 'name' | 'patterns' | 'access'> | undefined;
+}
+
+/** All rules of a set, the strictest first; or what is wrong with the first wrong one. */
+export function parseRules(set: RuleSet, knownTools?: KnownTools): Result<readonly Rule[]> {
+  const rules: Rule[] = [];
+  for (const verdict of ['deny', 'ask', 'allow'] as const) {
+    for (const source of set[verdict] ?? []) {
+      const rule = parseRule(source, verdict, knownTools);
+      if (!rule.ok) return rule;
+      rules.push(rule.value);
+    }
+  }
+  return ok(rules);
+}
+
+export function parseRule(source: RuleSource, verdict: RuleVerdict, knownTools?: KnownTools): Result<Rule> {
+  const text = (typeof source === 'string' ? source : source.rule).trim();
+  const parts = /^([A-Za-z0-9_-]{1,64})(?:\((.*)\))?$/s.exec(text);
+  if (parts === null) return wrong(text, 'a rule is a tool, or a tool with a pattern in parentheses: bash(npm test *)');
+  const [, name = '', given] = parts;
+  if (knownTools !== undefined && !knownTools.has(name))
+    return wrong(text, `there is no tool ${name}, so it would do nothing`);
+  const known = knownTools?.tool?.(name);
+  const tool = known?.name ?? name;
+  const pattern = given?.trim();
+  if (pattern === '') return wrong(text, 'its pattern is empty, so it would match nothing');
+  const patterns = known === undefined || known.access !== undefined ? known?.patterns : 'none';
+  const ineffective =
+    pattern === undefined || pattern === '*' ? undefined : whyIneffective({ tool, pattern, verdict }, patterns);
+  if (ineffective !== undefined) return wrong(text, ineffective);
+  const ordinary = typeof source !== 'string' && source.ordinary === true;
+  const rule = compile({ text, verdict, tool, patterns, ordinary }, pattern);
+  return rule.ok && typeof source !== 'string' ? checkExamples(rule.value, source) : rule;
+}
+
+type About = Pick<Rule, 'text' | 'verdict' | 'tool' | 'patterns' | 'ordinary'>;
+
+function compile(about: About, pattern: string | undefined): Result<Rule> {
+  if (pattern === undefined || pattern === '*') {
+    const every = { command: EVERY_COMMAND, matchesPath: () => true, matchesUrl: () => true, hosts: '*' };
+    return ok({ ...about, ...every, reachesBelow: () => 'below', whole: true });
+  }
+  const nowhere = { matchesPath: () => false, reachesBelow: () => undefined, matchesUrl: () => false };
+  const part = { ...about, ...nowhere, whole: false };
+  const [, kind, named] = /^(domain|internal):(.*)$/s.exec(pattern) ?? [];
+  if (named !== undefined) {
+    const hosts = named.toLowerCase();
+    const matchesUrl = domainMatcher(hosts);
+    if (matchesUrl === undefined)
+      return wrong(about.text, 'a domain is a host name, or *. and a host name, and perhaps a port; no path or scheme');
+    if (kind === 'internal' && (about.verdict !== 'allow' || hosts.startsWith('*')))
+      return wrong(about.text, 'internal: names one host that may be reached; write it in allow, without *');
+    return ok({ ...part, command: NO_COMMAND, matchesUrl, hosts });
+  }
+  const glob = pattern.replace(/^\.?\//, '');
+  const places = { matchesPath: pathMatcher(glob), reachesBelow: reachesBelow(glob) };
+  return ok({ ...part, ...places, command: commandPattern(pattern), hosts: null });
+}
+
+/**
+ * Exactly this host, or with `*.` every host below it; with a port, only there. Whole labels: `*.example.org` is not
+ * `evilexample.org`.
+ */
+function domainMatcher(hosts: string): ((url: URL) => boolean) | undefined {
+  const parts = /^((?:\*\.)?(?:[a-z0-9_-]+\.)*[a-z0-9_-]+|\[[0-9a-f:]+\])(?::(\d{1,5}))?$/.exec(hosts);
+  const [, host = '', port] = parts ?? [];
+  if (parts === null || Number(port ?? 80) < 1 || Number(port ?? 80) > 65_535) return undefined;
+  const below = host.startsWith('*.') ? host.slice(1) : undefined;
+  return (url) => {
+    if (port !== undefined && Number(port) !== portOf(url)) return false;
+    const given = url.hostname.toLowerCase().replace(/\.$/, '');
+    return below === undefined ? given === host : given.endsWith(below) && given.length > below.length;
+  };
+}
+
+function portOf({ port, protocol }: URL): number {
+  return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
+}
+
+function checkExamples(rule: Rule, { matches = [], not = [] }: RuleWithExamples): Result<Rule> {
+  const missed = matches.find((example) => !ruleTarget(rule, example));
+  if (missed !== undefined) return wrong(rule.text, `it should match «${missed}», and does not`);
+  const caught = not.find((example) => ruleTarget(rule, example));
+  if (caught !== undefined) return wrong(rule.text, `it should not match «${caught}», and does`);
+  return ok(rule);
+}
+
+function wrong(text: string, why: string): Result<never> {
+  return fail('INVALID_INPUT', `The rule «${text}» cannot be used: ${why}.`);
+}

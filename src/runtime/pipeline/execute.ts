@@ -1,0 +1,166 @@
+import type { CallRecord } from '../../kernel/call/call.ts';
+import { messageOf } from '../../kernel/error.ts';
+import { frozenCopy } from '../../kernel/plain-copy.ts';
+import { fail, isPromise, type MaybePromise, ok, type Result } from '../../kernel/result.ts';
+import type { Tool } from '../../kernel/tool/tool.ts';
+import type { ToolResult } from '../../kernel/tool/tool-result.ts';
+import { admit } from './admit.ts';
+import { CallContext } from './call-context.ts';
+import { isUnused, nextCallId } from '../call-id.ts';
+import { type CallRequest, CallScope, type Stage } from '../call-scope.ts';
+import { type Ending, ending } from '../ending.ts';
+import { Interruption } from './interruption.ts';
+import { recordUnawaited } from '../record.ts';
+import { answerOfEarlier, digestOfRequest } from '../resume/repeated-call.ts';
+import { takeOver } from '../resume.ts';
+import { runAdmitted } from './run-admitted.ts';
+import type { Runtime } from '../runtime.ts';
+import { settle } from './settle.ts';
+import { tellCaller } from '../tell-caller.ts';
+import { withhold } from '../withhold.ts';
+
+/**
+ * The one way a tool runs; every door leads here.
+ *   find → record the request → admit (validate, hooks, policy, approval) → run (locks, tool, render) → settle
+ * Every path ends in `settle`, so every call leaves one record and one final event. Never rejects.
+ */
+export async function executeCall(rt: Runtime, request: CallRequest): Promise<ToolResult> {
+  const call = new CallScope(rt, request.resume?.id ?? request.id ?? nextCallId(), request);
+  let end: Ending;
+  try {
+    const found = find(rt, call);
+    const unreadable = readArguments(call);
+    const pending = recordRequest(rt, call);
+    const earlier = isPromise(pending) ? await pending : pending;
+    if (earlier !== undefined)
+      return await answerOfEarlier(rt, call, earlier, (queued) => resumed(rt, request, queued));
+    call.recorded = true;
+    call.throwIfCancelled();
+    // Also when it is there at once: who cancels on the line after the call is heard before the tool runs.
+    const admitted = unreadable ?? (await admit(rt, call, found));
+    const ended = admitted.kind === 'ending' ? admitted : runAdmitted(rt, call, admitted);
+    end = isPromise(ended) ? await ended : ended;
+  } catch (thrown) {
+    // Expected failures are values, so what is thrown here is an interruption or somebody's bug.
+    end = explain(call, thrown);
+    if (call.isUnknown && call.startedAt === null) call.recorded = false;
+  }
+  CallContext.end(call.ctx);
+  if (call.ticket !== undefined) rt.locks.release(call.ticket);
+  if (rt.hooks.length > 0 && call.startedAt !== null) end = await withhold(rt, call, end);
+  return settle(rt, call, end);
+}
+
+/** First of all, so that the record carries the canonical name, whatever name was used. */
+function find(rt: Runtime, call: CallScope): Result<Tool> {
+  const { tool } = call.request;
+  const found = typeof tool === 'string' ? rt.find(tool) : ok(tool);
+  if (found.ok) call.toolName = found.value.name;
+  return found;
+}
+
+const LOST =
+  'Its arguments held a secret, which only the place that was asked keeps, so it could not be taken over. Ask for it again.';
+
+/** Copies them once, so that nobody who still holds them can change what is recorded, shown and checked. */
+function readArguments(call: CallScope): Ending | undefined {
+  try {
+    call.args = frozenCopy(call.request.args);
+    const { isIncomplete } = call.request.resume ?? call.request;
+    return isIncomplete ? ending('cancelled', fail('CANCELLED', LOST, { phase: 'not_started' })) : undefined;
+  } catch (error) {
+    call.args = null;
+    return ending('failed', fail('INVALID_INPUT', `The arguments cannot be read: ${messageOf(error)}`));
+  }
+}
+
+/** Undefined when the call is ours to make; otherwise the one that was made before under the same key. */
+function recordRequest(rt: Runtime, call: CallScope): MaybePromise<CallRecord | undefined> {
+  const { resume } = call.request;
+  if (resume !== undefined) return takeOver(rt, call, resume);
+  const fresh = isNew(call.request);
+  const submitted = rt.store.submit(requested(call), fresh ? NEW : undefined);
+  if (!isPromise(submitted)) return tellNew(submitted);
+  if (!fresh) return submitted.then(tellNew);
+  recordUnawaited(call, submitted.then(tellNew));
+  return undefined;
+
+  function tellNew({ call: recorded, event }: Awaited<typeof submitted>): CallRecord | undefined {
+    if (event === null) return recorded;
+    call.epoch = rt.store.node?.epoch;
+    rt.bus.emit(event);
+    tellCaller(rt, call.request, recorded.id);
+    return undefined;
+  }
+}
+
+const NEW = { isNew: true };
+
+/** Nobody can have made this call before, so there is no answer of the store to wait for. */
+function isNew({ key, id }: CallRequest): boolean {
+  return (id === undefined || isUnused(id)) && key === undefined;
+}
+
+function requested(call: CallScope): CallRecord {
+  const record: CallRecord = {
+    id: call.callId,
+    session: call.session,
+    agent: call.context.agentId,
+    tool: call.toolName,
+    args: call.args,
+    key: call.request.key ?? null,
+    effect: 'once',
+    state: 'requested',
+    requestedAt: call.requestedAt,
+    startedAt: null,
+    finishedAt: null,
+    durationMs: null,
+    outcome: null,
+  };
+  const digest = call.request.key === undefined && !call.context.dryRun ? undefined : digestOfRequest(call);
+  return digest === undefined ? record : { ...record, digest };
+}
+
+function resumed(rt: Runtime, request: CallRequest, queued: CallRecord): Promise<ToolResult> {
+  const { takeUp = (taken) => executeCall(rt, taken) } = request;
+  return takeUp({ ...request, args: queued.args, resume: queued });
+}
+
+function explain(call: CallScope, thrown: unknown): Ending {
+  if (Interruption.is(thrown)) return interrupted(call, thrown);
+  const { toolName: name, stage } = call;
+  const why = messageOf(thrown);
+  if (stage === 'tool') return ending('failed', fail('EXECUTION_ERROR', why));
+  const message = `${culprit(stage, call)} failed, so ${name} did not run: ${why}`;
+  return stage === 'approver'
+    ? ending('denied', fail('APPROVAL_DENIED', message))
+    : ending('failed', fail('INTERNAL', message));
+}
+
+function culprit(stage: Exclude<Stage, 'tool'>, call: CallScope): string {
+  const names = {
+    store: 'The store',
+    definition: `The definition of ${call.toolName}`,
+    hook: `Hook ${call.hook}`,
+    policy: 'The policy',
+    approver: 'The approver',
+  };
+  return names[stage];
+}
+
+function interrupted(call: CallScope, { why }: Interruption): Ending {
+  const { toolName: name, context } = call;
+  CallContext.abort(call.ctx, why === 'timeout' ? `${name} timed out` : `${name} was cancelled`);
+  const started = call.startedAt !== null;
+  if (why === 'timeout') {
+    const message = started
+      ? `${name} timed out after ${context.timeout} s and was told to stop; what it did until then stays done. Give it more time or less to do.`
+      : `${name} timed out after ${context.timeout} s before it started; nothing ran.`;
+    return ending('timed_out', fail('TIMEOUT', message, { timeout: context.timeout, started }));
+  }
+  const message = started
+    ? `${name} was interrupted after it started; how far it came is not known.`
+    : `${name} was cancelled before it started; nothing ran.`;
+  const phase = started ? 'interrupted' : 'not_started';
+  return ending(started ? 'interrupted' : 'cancelled', fail('CANCELLED', message, { phase }));
+}

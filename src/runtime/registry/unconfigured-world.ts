@@ -1,0 +1,56 @@
+import type { Commands } from '../../kernel/world/commands.ts';
+import { fail, type Result } from '../../kernel/result.ts';
+import type { Web } from '../../kernel/world/web.ts';
+import type { Files, Search, World } from '../../kernel/world/workspace.ts';
+
+/** What a tool finds when nobody configured a workspace: an answer that says how to. */
+export const noWorld: World = { root: '', open: () => ({ files: noFiles, search: noSearch }) };
+
+const refuse = (): Result<never> =>
+  fail(
+    'NOT_CONFIGURED',
+    'This tool needs a workspace: pass world: openWorkspace({ root }) when you create the executor.',
+  );
+const refuseLater = async () => refuse();
+
+const noFiles: Files = {
+  inspect: refuse,
+  list: refuseLater,
+  readWindow: refuseLater,
+  readText: refuseLater,
+  readBytes: refuseLater,
+  apply: refuseLater,
+  rehearse: refuseLater,
+  suggest: async () => [],
+  secretIn: async () => null,
+};
+
+const noSearch: Search = { glob: refuseLater, grep: refuseLater };
+
+const refuseCommand = (): Result<never> =>
+  fail(
+    'NOT_CONFIGURED',
+    'This tool needs a sandbox to run commands in: give the executor a world that openCommands added them to.',
+  );
+const refuseCommandLater = async () => refuseCommand();
+
+/** For a world in which nothing may run. */
+export const noCommands: Commands = {
+  run: refuseCommandLater,
+  start: refuseCommandLater,
+  list: () => [],
+  process: refuseCommand,
+  output: refuseCommand,
+  input: refuseCommand,
+  stop: refuseCommandLater,
+  scriptFiles: () => ({ named: [], sought: [], unclear: undefined }),
+  exposedSecret: () => undefined,
+  isFamiliar: () => true,
+  remember: () => {},
+};
+
+const refuseWeb = async (): Promise<Result<never>> =>
+  fail('NOT_CONFIGURED', 'This tool needs a way to the web: give the executor a world that has one.');
+
+/** For a world without a network. */
+export const noWeb: Web = { fetch: refuseWeb, search: refuseWeb, pdfText: refuseWeb };

@@ -1,0 +1,258 @@
+import { closeSync, rmSync, writeFileSync } from 'node:fs';
+import { constants as osConstants } from 'node:os';
+import { join } from 'node:path';
+import type { Dialer } from '../../kernel/world/dialer.ts';
+import { messageOf } from '../../kernel/error.ts';
+import { fail, ok, type Result } from '../../kernel/result.ts';
+import { LIVE_INPUT, type Limits, type RunEnd, type RunRequest, type RunResult } from '../../kernel/world/sandbox.ts';
+import type { Cgroup } from '../limits/cgroup.ts';
+import { explainFailure } from './detect.ts';
+import { changedFiles } from '../limits/disk-growth.ts';
+import { type Expectation, expectMounts, type PlacedMount, whyAstray } from './verify-mounts.ts';
+import { type Exposure, watchExposure } from '../protected-paths/replaced-masks.ts';
+import { freshName, isExecutable } from '../files.ts';
+import { createLiveInput, type LiveInput } from '../run/input-pipe.ts';
+import { DONE, environment, insideScript, outsideScript, withVariables } from './launch-scripts.ts';
+import type { Launcher, LauncherPool } from './launcher.ts';
+import { type NamespaceTree, namespaceTree, readNow, readStatus } from './namespace-tree.ts';
+import { openNetwork, type SandboxNetwork } from '../network/network.ts';
+import type { PipePool } from '../run/pipes.ts';
+import { resolveProgram } from '../request.ts';
+import { type Supervised, supervise } from '../run/supervise.ts';
+
+/** One process in bubblewrap: what it is told, what it is given, and how it ended. */
+export interface ProcessPlan {
+  readonly bwrap: string;
+  readonly launchers: LauncherPool;
+  readonly pipes: PipePool;
+  /** For files that exist as long as the process. */
+  readonly folder: string;
+  /** The search path inside. */
+  readonly path: readonly string[];
+  readonly request: RunRequest;
+  readonly workspace: string;
+  readonly cwd: string;
+  readonly limits: Limits;
+  /** Namespaces and the system, then the mounts of this run, of which the last makes the root read-only. */
+  readonly system: readonly string[];
+  readonly mounts: readonly string[];
+  /** Those among them that lie on places of the workspace, where others may move things meanwhile. */
+  readonly inWorkspace: readonly PlacedMount[];
+  /** What is mounted as /etc, and for no other. */
+  readonly etc: string;
+  /** Paths of the host that the mounts cover. */
+  readonly hidden: readonly string[];
+  readonly blocked: readonly string[];
+  readonly signals: readonly AbortSignal[];
+  readonly dialer: Dialer | undefined;
+  /** Gets what is still being removed when the process has ended. */
+  onRemoval(removal: Promise<unknown>): void;
+}
+
+export interface ProcessEnd {
+  readonly supervised: Supervised;
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly endedBy: RunEnd | null;
+  readonly cpuMs: number | null;
+  readonly peakMemoryBytes: number | null;
+  /** Paths that were hidden or blocked, and then were not. */
+  readonly exposed: readonly string[];
+  readonly network: RunResult['network'];
+  /** Connections that are not in the list any more. */
+  readonly networkDropped: number;
+}
+
+/** An argument may have 128 KB; a longer script goes through a file. */
+const LONGEST_ARGUMENT = 100_000;
+
+export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>> {
+  const files: string[] = [];
+  let launcher: Launcher | null = null;
+  let input: LiveInput | null = null;
+  let network: SandboxNetwork | null = null;
+  let expected: Expectation;
+  try {
+    expected = expectMounts({ ...plan, own: { source: plan.etc, point: '/etc' }, mounts: plan.inWorkspace });
+    launcher = plan.launchers.take(plan.request.network === undefined ? 'plain' : 'with-channel');
+    input = plan.request.stdin === LIVE_INPUT ? createLiveInput(plan.pipes) : null;
+    load(launcher, plan, files, input);
+    network = await openWay(launcher, plan);
+  } catch (error) {
+    if (launcher !== null) plan.onRemoval(launcher.discard());
+    input?.end();
+    removeAll(files);
+    return fail('SANDBOX_UNAVAILABLE', `The run could not be set up: ${messageOf(error)}. ${REPAIR}`);
+  }
+  const { started, cgroup, status, said } = launcher;
+  try {
+    const exposure = watchExposure(plan);
+    const writable = plan.request.mounts === 'live' ? plan.workspace : null;
+    const tree = namespaceTree({ monitor: started.child, status, cgroup, writable, exposure });
+    const startedAtMs = Date.now();
+    const supervising = supervise(started, {
+      limits: plan.limits,
+      folder: plan.folder,
+      signals: plan.signals,
+      onOutput: plan.request.onOutput?.bind(plan.request),
+      onStart: (log) => plan.request.onStart?.({ log, input }),
+      tree: () => tree,
+    });
+    network?.onBroken(() => tree.kill());
+    launcher.go();
+    const astray = await whyAstray(started.child, status, expected);
+    if (astray === undefined) {
+      tree.giveWay();
+      launcher.begin();
+    } else tree.kill();
+    const supervised = await supervising;
+    if (astray !== undefined) return withoutResult(supervised, astray);
+    if (network?.isBroken()) return withoutResult(supervised, BROKEN_WAY);
+    const ended = { exitCode: readStatus(status).exitCode, said: readNow(said) };
+    return await outcome({ plan, supervised, used: tree.used(), ended, exposure, network, startedAtMs });
+  } finally {
+    network?.close();
+    input?.end();
+    closeSync(status);
+    closeSync(said);
+    removeAll(files);
+    if (cgroup !== null) plan.onRemoval(removeSoon(cgroup));
+    plan.launchers.refill();
+  }
+}
+
+const REPAIR = 'See that the state folder has room, and that not too many files and processes are open.';
+
+/** Everything that may fail before the command is started. */
+function load(launcher: Launcher, plan: ProcessPlan, files: string[], input: LiveInput | null): void {
+  const { limits } = plan;
+  const { cgroup, fds } = launcher;
+  cgroup?.limit(limits);
+  const command = commandOf(plan, files);
+  const words = [
+    ...[plan.bwrap, '--args', String(fds.options), '--json-status-fd', String(fds.status)],
+    ...['--block-fd', String(fds.go), ...(fds.seccomp === null ? [] : ['--seccomp', String(fds.seccomp)])],
+    ...['--', '/bin/sh', '-c', insideScript(limits, launcher), 'sh', ...withVariables(command.argv, plan.request)],
+  ];
+  const variables = environment(plan, plan.request.network !== undefined && plan.dialer !== undefined);
+  launcher.load({
+    script: outsideScript(limits, cgroup, words, input?.path ?? stdinFile(plan, files)),
+    options: [...plan.system, ...command.mount, ...plan.mounts, ...variables].join('\0'),
+  });
+}
+
+async function openWay(launcher: Launcher, { request, dialer }: ProcessPlan): Promise<SandboxNetwork | null> {
+  if (request.network === undefined || dialer === undefined) return null;
+  return openNetwork(launcher.started.child, request, dialer);
+}
+
+function removeAll(files: readonly string[]): void {
+  for (const file of files) rmSync(file, { force: true });
+}
+
+/** After whoever waits for the result has it. */
+async function removeSoon(cgroup: Cgroup): Promise<boolean> {
+  await new Promise((resolve) => setImmediate(resolve));
+  return cgroup.remove();
+}
+
+async function outcome(given: {
+  plan: ProcessPlan;
+  supervised: Supervised;
+  used: ReturnType<NamespaceTree['used']>;
+  ended: { readonly exitCode: number | null; readonly said: string };
+  exposure: Exposure;
+  network: SandboxNetwork | null;
+  startedAtMs: number;
+}): Promise<Result<ProcessEnd>> {
+  const { plan, supervised, used, network } = given;
+  const { exitCode, said } = given.ended;
+  const endedBy = supervised.endedBy ?? (exitCode === 0 ? null : used.passed);
+  if (exitCode === null && endedBy === null) return whyNotStarted(supervised);
+  const coded = signalOf(exitCode);
+  const signal = isSignal(coded, said) ? coded : null;
+  return ok({
+    supervised,
+    exitCode: signal === null ? exitCode : null,
+    signal,
+    endedBy: endedBy ?? (await endOfSignal(coded, plan, used.cpuMs, given.startedAtMs)),
+    cpuMs: used.cpuMs,
+    peakMemoryBytes: used.peakMemoryBytes,
+    exposed: given.exposure.lifted('now'),
+    network: network?.uses() ?? [],
+    networkDropped: network?.dropped() ?? 0,
+  });
+}
+
+const BROKEN_WAY =
+  'What opens the way to the network did not behave as ours does, so the run was ended; how far the command came is not known.';
+
+function withoutResult({ output }: Supervised, why: string): Result<never> {
+  output.log.dispose();
+  return fail('SANDBOX_UNAVAILABLE', why);
+}
+
+function whyNotStarted({ startError, signal, output }: Supervised): Result<never> {
+  const text = startError?.message ?? Buffer.from(output.stderr.head).toString('utf8');
+  output.log.dispose();
+  if (signal === null) return explainFailure(text);
+  // The command may have begun, so this must not look like something to try again.
+  return fail(
+    'SANDBOX_UNAVAILABLE',
+    `${signal} from outside ended the sandbox; how far the command came is not known.`,
+  );
+}
+
+function commandOf(plan: ProcessPlan, files: string[]): { argv: readonly string[]; mount: readonly string[] } {
+  const { command } = plan.request;
+  if (!('script' in command)) {
+    const [program = '', ...rest] = command;
+    return { argv: [resolveProgram(program, plan.path, isExecutable), ...rest], mount: [] };
+  }
+  const isShort = Buffer.byteLength(command.script) <= LONGEST_ARGUMENT;
+  if (isShort) return { argv: ['/bin/bash', '-c', command.script, 'bash'], mount: [] };
+  const file = temporaryFile(plan, files, command.script);
+  return { argv: ['/bin/bash', '/run/script'], mount: ['--ro-bind', file, '/run/script'] };
+}
+
+/** Without input, stdin is the null device: some programs search an empty file instead of the folder. */
+function stdinFile(plan: ProcessPlan, files: string[]): string {
+  const { stdin } = plan.request;
+  return stdin === undefined || stdin === LIVE_INPUT ? '/dev/null' : temporaryFile(plan, files, stdin);
+}
+
+function temporaryFile(plan: ProcessPlan, files: string[], content: string | Uint8Array): string {
+  const file = join(plan.folder, freshName('input'));
+  writeFileSync(file, content, { mode: 0o600 });
+  files.push(file);
+  return file;
+}
+
+/**
+ * A shell says the name of the signal that ended what it waited for, but for two of them. When it did not come to its
+ * end, it was killed itself.
+ */
+function isSignal(coded: string | null, said: string): boolean {
+  if (coded === null) return false;
+  return coded === 'SIGINT' || coded === 'SIGPIPE' || said.trim() !== DONE;
+}
+
+/** The shell inside reports a signal as 128 and its number, as shells do. Null without an exit code: we killed it. */
+function signalOf(exitCode: number | null): string | null {
+  if (exitCode === null) return 'SIGKILL';
+  const found = Object.entries(osConstants.signals).find(([, number]) => number === exitCode - 128);
+  return exitCode > 128 && found !== undefined ? found[0] : null;
+}
+
+/** A command may exit with the code of a signal that it never got, so there has to be a sign of the limit as well. */
+async function endOfSignal(
+  signal: string | null,
+  { request, workspace, limits }: ProcessPlan,
+  cpuMs: number | null,
+  startedAtMs: number,
+): Promise<RunEnd | null> {
+  if (signal === 'SIGXCPU') return cpuMs !== null && cpuMs >= limits.cpuMs ? 'cpu' : null;
+  if (signal !== 'SIGXFSZ' || request.mounts !== 'live') return null;
+  const { largest } = await changedFiles(workspace, startedAtMs);
+  return largest >= limits.fileBytes ? 'write' : null;
+}

@@ -1,0 +1,102 @@
+import type { Limits, RunRequest } from '../../kernel/world/sandbox.ts';
+import type { Cgroup } from '../limits/cgroup.ts';
+import { INSIDE_HOME, INSIDE_USER } from './etc-files.ts';
+import { type Launcher, quoted } from './launcher.ts';
+import { DOOR_PROGRAM, PROXY_ENVIRONMENT } from '../network/network.ts';
+import { OWNER } from '../owner.ts';
+import { withinHardLimit } from '../request-size.ts';
+
+/** What is done between a launcher and the command: the shell outside, the shell inside, and what they find set. */
+
+/** The last word of the shell inside, unless it was killed. */
+export const DONE = 'done';
+
+interface EnvironmentOf {
+  readonly request: RunRequest;
+  /** The search path inside. */
+  readonly path: readonly string[];
+  readonly cwd: string;
+}
+
+/**
+ * Lowers the limits of the process and becomes bubblewrap. These are per process, so they only back up the ones that
+ * bind the tree. `-d` counts private writable memory: address space would be the wrong measure, since runtimes reserve
+ * far more of it than they use.
+ */
+export function outsideScript(limits: Limits, cgroup: Cgroup | null, words: readonly string[], stdin: string): string {
+  const values: [letter: string, value: string][] = [
+    ['c', '0'],
+    ['f', withinHardLimit(limits.fileBytes, 'Max file size', 512)],
+    ['n', withinHardLimit(limits.openFiles, 'Max open files')],
+    ['t', withinHardLimit(Math.ceil(limits.cpuMs / 1000) + 1, 'Max cpu time')],
+    ...(cgroup === null ? [['d', withinHardLimit(limits.memoryBytes, 'Max data size', 1024)] as [string, string]] : []),
+  ];
+  return [
+    ...values.map(([letter, value]) => `ulimit -${letter} ${value} || exit 125`),
+    `exec ${words.map(quoted).join(' ')} <${quoted(stdin)} 3<&-`,
+  ].join('\n');
+}
+
+/**
+ * The first process inside: it waits for the command and for orphans, and when it ends so does all the rest. What it
+ * says itself is kept apart: «Killed» tells a signal from an exit code of the same number. The limit of processes is set here, where the user namespace counts from zero;
+ * shells disagree about its letter.
+ */
+export function insideScript(limits: Limits, { cgroup, fds }: Launcher): string {
+  const { channel, said } = fds;
+  const processes = withinHardLimit(limits.processes, 'Max processes');
+  const door = `cd / && ${ENV} -i NODE_CHANNEL_FD=${channel} ${quoted(process.execPath)} -e ${quoted(DOOR_PROGRAM)}`;
+  return [
+    ...(channel === null ? [] : [`(${door}) </dev/null || exit 126`, `exec ${channel}>&-`]),
+    `exec 3>&2 2>&${said} ${said}>&-`,
+    ...(cgroup === null ? [`{ ulimit -u ${processes} || ulimit -p ${processes}; } 2>/dev/null || exit 126`] : []),
+    '(exec "$@" 2>&3 3>&-)',
+    'code=$?',
+    `echo ${DONE} >&2`,
+    'exit $code',
+  ].join('\n');
+}
+
+const ENV = '/usr/bin/env';
+
+/**
+ * The command as it is started with those variables of its request that shells and loaders obey. They reach nothing before
+ * it: a shell would run what they name while it holds descriptors that are not the command's. Whoever is on the machine can
+ * read the words of a process, so all others, which may be secret, are set like our own.
+ */
+export function withVariables(argv: readonly string[], { env = {} }: RunRequest): readonly string[] {
+  const given = Object.entries(env).filter(([name]) => OBEYED.test(name));
+  if (given.length === 0) return argv;
+  // `env` takes a word with = for one more variable.
+  const isVariable = argv[0]?.includes('=') === true;
+  const command = isVariable ? ['/bin/sh', '-c', 'exec "$@"', 'sh', ...argv] : argv;
+  return [ENV, ...given.map(([name, value]) => `${name}=${value}`), ...command];
+}
+
+const OBEYED =
+  /^(PATH|IFS|ENV|SHELL|SHELLOPTS|BASHOPTS|HOME|PWD|OLDPWD|CDPATH|GLOBIGNORE|PS\d|PROMPT_COMMAND|BASH\w*|LD_\w+|GLIBC_\w+|MALLOC_\w+|GCONV_PATH|LOCPATH|NLSPATH|LANG\w*|LC_\w+|TEXTDOMAIN\w*|POSIXLY_CORRECT)$/;
+
+function unobeyed({ env = {} }: RunRequest): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !OBEYED.test(name)));
+}
+
+/** What every command finds set, and the shells before it. */
+export function environment({ request, path, cwd }: EnvironmentOf, hasNetwork: boolean): string[] {
+  const variables: Record<string, string> = {
+    PATH: path.join(':'),
+    HOME: INSIDE_HOME,
+    USER: INSIDE_USER,
+    LOGNAME: INSIDE_USER,
+    SHELL: '/bin/bash',
+    LANG: 'C.UTF-8',
+    TERM: 'dumb',
+    TMPDIR: '/tmp',
+    ...(hasNetwork ? PROXY_ENVIRONMENT : {}),
+    ...unobeyed(request),
+    TOOLWRIGHT_SANDBOX: 'bubblewrap',
+    TOOLWRIGHT_CALL: request.tag,
+    ...OWNER,
+  };
+  const set = Object.entries(variables).flatMap(([name, value]) => ['--setenv', name, value]);
+  return ['--chdir', cwd, '--clearenv', ...set];
+}

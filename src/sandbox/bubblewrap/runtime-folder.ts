@@ -1,0 +1,37 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeEtc } from './etc-files.ts';
+import { createOwnedFolder, type OwnedFolder } from '../owned-folder.ts';
+
+/** The few files a sandbox needs on the host, in a folder of its own that only its user can enter. */
+export interface RuntimeFolder extends OwnedFolder {
+  /** Nobody can read these, so a file under one looks forbidden, and not empty. */
+  readonly maskFile: string;
+  readonly maskFolder: string;
+  readonly seccomp: string | null;
+  /** A small /etc for the inside. */
+  readonly etc: string;
+}
+
+export async function createRuntimeFolder(
+  parent: string,
+  given: { uid: number; gid: number; seccomp: Uint8Array | null },
+): Promise<RuntimeFolder> {
+  const { path, remove } = createOwnedFolder(parent, 'sandbox');
+  const write = (name: string, content: string | Uint8Array): string => {
+    writeFileSync(join(path, name), content, { mode: 0o600 });
+    return join(path, name);
+  };
+  const folder: RuntimeFolder = {
+    path,
+    maskFile: write('mask-file', ''),
+    maskFolder: join(path, 'mask-folder'),
+    seccomp: given.seccomp === null ? null : write('seccomp', given.seccomp),
+    etc: join(path, 'etc'),
+    remove,
+  };
+  chmodSync(folder.maskFile, 0o000);
+  mkdirSync(folder.maskFolder, { mode: 0o000 });
+  await writeEtc(folder.etc, given);
+  return folder;
+}

@@ -1,0 +1,198 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import type { Dialer } from '../../kernel/world/dialer.ts';
+import { fail, ok, type Result } from '../../kernel/result.ts';
+import type { FileChanges, Limits, RunRequest, Sandbox } from '../../kernel/world/sandbox.ts';
+import { findChanges, type Names } from '../protected-paths/find-changes.ts';
+import { isExecutable } from '../files.ts';
+import { notLooked } from '../found.ts';
+import { createHostSandbox, type HostPlan } from '../host-sandbox.ts';
+import type { IsolationOptions } from '../isolation-options.ts';
+import { proxyEnvironment } from '../network/network.ts';
+import { blockedNames } from '../protected-paths/placeholders.ts';
+import type { Proxy as RunProxy } from '../network/proxy.ts';
+import type { CheckedRequest } from '../request.ts';
+import { withinHardLimit } from '../request-size.ts';
+import { seatbeltProfile } from './seatbelt-profile.ts';
+import { isFreshSince, remember, sweep } from '../protected-paths/quarantine-planted.ts';
+import { named, toldOf } from '../protected-paths/report.ts';
+import { findToolchains } from '../toolchains.ts';
+import { createTreeScan } from '../tree-scan.ts';
+
+/**
+ * macOS. The command is an ordinary process of the user that `sandbox-exec` holds to a profile. There are no mounts, so
+ * what is hidden is denied by its path, and no control groups, so limits are those of a process and a watchdog.
+ */
+
+export interface SeatbeltOptions extends IsolationOptions {
+  /** Instead of the one of the system; for testing what is around it elsewhere. */
+  readonly program?: string;
+}
+
+const PROGRAM = '/usr/bin/sandbox-exec';
+const CHANGES_CAP_MS = 500;
+/** It is an argument, and the system has room for about a megabyte of those. */
+const LONGEST_PROFILE = 256 * 1024;
+
+export function createSeatbelt(options: SeatbeltOptions): Sandbox {
+  const { filePolicy, home } = options;
+  const program = options.program ?? PROGRAM;
+  const scan = createTreeScan(filePolicy, home);
+  const blocked = blockedNames(filePolicy.rules);
+  const isSecret = (name: string): boolean => filePolicy.judgeEntry('', name).access === 'hidden';
+  const toolchains = findToolchains({ path: options.path, home, isSecret });
+
+  async function plan(request: RunRequest, checked: CheckedRequest, folder: string): Promise<Result<HostPlan>> {
+    if (!isExecutable(program)) return notThere(program);
+    const { workspace, limits } = checked;
+    const live = request.mounts === 'live';
+    const network = await openDoor(request, options.dialer);
+    if (!network.ok) return network;
+    const door = network.value;
+    const { found, names } = await scan.find(workspace);
+    const failed = found.find(({ because }) => because === 'failed');
+    if (failed !== undefined) {
+      door?.close();
+      return notLooked(workspace, failed);
+    }
+    const privateFolder = mkdtempSync(join(folder, 'run-'));
+    for (const name of ['tmp', 'home']) mkdirSync(join(privateFolder, name));
+    const profile = seatbeltProfile({
+      ...{ workspace, privateFolder, found, blocked, mode: request.mounts },
+      toolchains: [...toolchains.folders, ...(options.readOnlyFolders ?? [])],
+      denied: toolchains.hidden(),
+      proxyPort: door?.port ?? null,
+    });
+    const before: Names = live ? names() : new Map();
+    const memory = live ? await remember(workspace, found) : new Map();
+    const startedAtMs = Date.now();
+
+    async function settle() {
+      door?.close();
+      rmSync(privateFolder, { recursive: true, force: true });
+      const uses = door?.proxy.uses() ?? [];
+      if (!live) return { network: uses, changes: null, quarantined: [], notes: [] };
+      const scanned = await scan.find(workspace, isFreshSince(workspace, memory));
+      const { quarantined, left } = await sweep(workspace, found, scanned.found, memory);
+      const changes = request.changes === 'report' ? await changesUntil(scanned.names()) : null;
+      const note = `The run left ${named(left)}, which could not be put aside: look at it before you use git or an editor there.`;
+      const { told, notes } = toldOf(quarantined);
+      return { network: uses, changes, quarantined: told, notes: left.length === 0 ? notes : [...notes, note] };
+    }
+
+    function changesUntil(after: Names): Promise<FileChanges> {
+      const capMs = options.changesCapMs ?? CHANGES_CAP_MS;
+      return findChanges({ workspace, before, after, startedAtMs, capMs });
+    }
+
+    if (profile.length > LONGEST_PROFILE) {
+      door?.close();
+      rmSync(privateFolder, { recursive: true, force: true });
+      return tooManyFiles(workspace, found.length);
+    }
+    return ok({
+      wrapper: [program, '-p', profile, '/bin/sh', '-c', 'exec "$@"', 'sh'],
+      ulimits: ulimitsOf(limits),
+      env: environment(request, { path: toolchains.path, privateFolder, port: door?.port }),
+      folder: privateFolder,
+      settle,
+    });
+  }
+
+  return createHostSandbox({
+    ...{
+      kind: 'seatbelt',
+      path: toolchains.path.join(':'),
+      stateFolder: options.stateFolder,
+      privateFolders: [home],
+      plan,
+    },
+    ...(options.maxRunning !== undefined && { maxRunning: options.maxRunning }),
+    processes: 'ps',
+    async status() {
+      if (!isExecutable(program)) return notThere(program);
+      const details = {
+        isolation: 'a profile for files, network and processes',
+        limits: 'of a process for CPU, file size and open files; watchdog for CPU, memory and processes of the tree',
+        temporaryFiles: 'private, not sized',
+      };
+      return ok({ kind: 'seatbelt', isolated: true, details });
+    },
+  });
+}
+
+interface Door {
+  readonly port: number;
+  readonly proxy: RunProxy;
+  close(): void;
+}
+
+/** There is no network of its own here: the proxy listens on this machine, and the profile lets nothing else through. */
+async function openDoor(request: RunRequest, dialer: Dialer | undefined): Promise<Result<Door | null>> {
+  if (request.network === undefined) return ok(null);
+  if (dialer === undefined) {
+    return fail('NOT_CONFIGURED', 'This sandbox has no way to the network: run it without, or configure a dialer.');
+  }
+  const access = dialer.check?.(request.network);
+  if (access?.ok === false) return access;
+  const { createProxy } = await import('../network/proxy.ts');
+  const { tag, network } = request;
+  const proxy = createProxy({ dialer, access: network, tag, onUse: request.onNetwork?.bind(request) });
+  const server = createServer((socket) => proxy.accept(socket));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return ok({ port: portOf(server), proxy, close: () => closeDoor(server, proxy) });
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+function closeDoor(server: Server, proxy: RunProxy): void {
+  server.close();
+  proxy.close();
+}
+
+/** Of each process. The user's processes are counted together here, so that a limit on them would hit the user too. */
+function ulimitsOf(limits: Limits): string {
+  return [
+    'ulimit -c 0',
+    `ulimit -f ${withinHardLimit(limits.fileBytes, 'Max file size', 512)}`,
+    `ulimit -n ${withinHardLimit(limits.openFiles, 'Max open files')}`,
+    `ulimit -t ${withinHardLimit(Math.ceil(limits.cpuMs / 1000) + 1, 'Max cpu time')}`,
+  ].join(' && ');
+}
+
+function environment(
+  request: RunRequest,
+  given: { path: readonly string[]; privateFolder: string; port: number | undefined },
+): Record<string, string> {
+  return {
+    PATH: given.path.join(':'),
+    HOME: join(given.privateFolder, 'home'),
+    TMPDIR: join(given.privateFolder, 'tmp'),
+    SHELL: '/bin/bash',
+    LANG: 'C.UTF-8',
+    TERM: 'dumb',
+    ...(given.port === undefined ? {} : proxyEnvironment(given.port)),
+    ...request.env,
+    TOOLWRIGHT_SANDBOX: 'seatbelt',
+    TOOLWRIGHT_CALL: request.tag,
+  };
+}
+
+function notThere(program: string): Result<never> {
+  const repair = "Set sandbox to 'auto' on Linux, or to 'none' to run commands unprotected.";
+  return fail('SANDBOX_UNAVAILABLE', `The seatbelt sandbox needs ${program}, which macOS has. ${repair}`, { repair });
+}
+
+function tooManyFiles(workspace: string, count: number): Result<never> {
+  return fail(
+    'SANDBOX_UNAVAILABLE',
+    `${workspace} has ${count} files to hide or protect, which is too many for a profile. Add a rule that hides their folder.`,
+  );
+}

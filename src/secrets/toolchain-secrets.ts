@@ -1,0 +1,60 @@
+import { type Dirent, readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { realPath } from '../sandbox/files.ts';
+import { statOf } from '../sandbox/inside.ts';
+
+/** Where package managers keep what they log in with, below the folder of an interpreter. */
+const SECRET_NAME = /^(\.netrc|\.pypirc|\.git-credentials|credentials(\.(toml|json|ya?ml|ini))?)$/;
+/** Needed to find packages at all, and with a secret in it only sometimes. */
+const SETTINGS_NAME = /^(\.?condarc|\.?npmrc|\.yarnrc\.yml|pip\.conf|\.?gemrc)$/;
+const SECRET_TEXT = /\/t\/|:\/\/[^\s/]*@|token|passw|auth|api_key|private key/i;
+
+/** As deep as volta keeps the npmrc of a version of Node. Not where packages are, which hold no secrets of yours. */
+const DEEPEST = 5;
+const WITH_PACKAGES =
+  /^(node_modules|s?bin|lib(32|64|exec)?|share|include|man|doc|pkgs|store|src|pkg|conda-meta|\.git|jmods|cache)$/;
+/** A folder of a version manager has some hundred folders above those with packages. */
+const MOST_FOLDERS = 5_000;
+
+/** Files and links below a folder of programs that may hold credentials, by their names. */
+export function credentialsIn(root: string): string[] {
+  const found: string[] = [];
+  const queue = [{ folder: root, depth: 0 }];
+  for (let looked = 0; looked < MOST_FOLDERS; looked++) {
+    const next = queue.shift();
+    if (next === undefined) break;
+    for (const entry of entriesOf(next.folder)) {
+      const path = `${next.folder}/${entry.name}`;
+      if (entry.isDirectory()) {
+        if (next.depth < DEEPEST && !WITH_PACKAGES.test(entry.name))
+          queue.push({ folder: path, depth: next.depth + 1 });
+      } else if (SECRET_NAME.test(entry.name) || SETTINGS_NAME.test(entry.name)) found.push(path);
+    }
+  }
+  return found;
+}
+
+/** The file to hide for one of those as it is now; of a link, what it leads to, wherever that is. Null when there is none. */
+export function secretAt(path: string): string | null {
+  const target = statOf(path)?.isSymbolicLink() ? realPath(path) : path;
+  if (target === null || !statOf(target)?.isFile()) return null;
+  return SETTINGS_NAME.test(basename(path)) && !holdsSecret(path) ? null : target;
+}
+
+function entriesOf(folder: string): Dirent[] {
+  if (WITH_PACKAGES.test(basename(folder))) return [];
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    // A file, or nothing that we may list: then a run, which is no more than we are, may not either.
+    return [];
+  }
+}
+
+function holdsSecret(path: string): boolean {
+  try {
+    return SECRET_TEXT.test(readFileSync(path, 'utf8'));
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,149 @@
+import type { ShellWord } from './words.ts';
+
+/** Which options a command has, as far as we know them. `-x` and `--long`, separated by blanks. */
+export interface FlagTable {
+  /** Options that stand alone. */
+  readonly alone?: string;
+  /** Options that take a value: `-n 5`, `-n5`, `--lines=5`, `--lines 5`. */
+  readonly takes?: string;
+  /** Options whose value, if any, is glued on: `--color=auto`, `-i.bak`. */
+  readonly glued?: string;
+  /** `-20` as `head` and `git log` take it. */
+  readonly digits?: boolean;
+  /** Its options only change what it prints, so it does not matter that a computed word may be one. */
+  readonly harmless?: boolean;
+  /** No option of it writes, runs or fetches anything, so it does not matter that a pattern may match a file named like one. */
+  readonly tame?: boolean;
+  /** Behind an operand nothing is an option, and its second operand may be written to. */
+  readonly optionsFirst?: boolean;
+  /** Options are words with one dash, as `find` has them. */
+  readonly longWithOneDash?: boolean;
+  /** Letters do not share a dash with one that takes the next word: behind `-gS`, git reads an option. */
+  readonly singly?: boolean;
+}
+
+export interface ParsedFlags {
+  /** In order, with their values. */
+  readonly options: readonly { readonly name: string; readonly value: ShellWord | undefined }[];
+  readonly operands: readonly ShellWord[];
+}
+
+interface Known {
+  readonly alone: ReadonlySet<string>;
+  readonly takes: ReadonlySet<string>;
+  readonly glued: ReadonlySet<string>;
+}
+
+const compiled = new WeakMap<FlagTable, Known>();
+
+/**
+ * Splits arguments into options and operands, or says which option is not known. Nothing is guessed: an abbreviated
+ * long option is unknown, and so is a letter in a cluster that the table does not have.
+ */
+export function parseFlags(args: readonly ShellWord[], table: FlagTable): ParsedFlags | { unknown: string } {
+  const known = knownOf(table);
+  const options: { name: string; value: ShellWord | undefined }[] = [];
+  const operands: ShellWord[] = [];
+  const lure = table.harmless || table.tame ? undefined : maybeOption(args, table);
+  if (lure !== undefined) return { unknown: lure.text };
+  const queue = [...args];
+  for (let word = queue.shift(); word !== undefined; word = queue.shift()) {
+    const { value } = word;
+    if (value === null) {
+      // Could be an option at run time, unless its first character is known to be none.
+      const isOperand = word.later !== undefined || (isOneWord(word) && (word.home || /^["']?[\w./]/.test(word.text)));
+      if (table.harmless || isOperand) operands.push(word);
+      else return { unknown: word.text };
+      continue;
+    }
+    if (value === '--') {
+      operands.push(...queue.splice(0));
+    } else if (value === '-' || !value.startsWith('-')) {
+      operands.push(word);
+    } else if (table.optionsFirst && operands.length > 0) {
+      return { unknown: value };
+    } else if (table.digits && /^-\d+$/.test(value)) {
+      options.push({ name: '-#', value: word });
+    } else {
+      const rest = value.startsWith('--') || table.longWithOneDash ? long(word, value) : cluster(word, value);
+      if (rest !== undefined) return { unknown: rest };
+    }
+  }
+  return { options, operands };
+
+  /**
+   * What a pattern matches behind the first file is an operand, which is no harm where operands are only read. And what
+   * looks like an option is one to some versions of a program.
+   */
+  function mayBeElse(name: string, word: ShellWord | undefined): boolean {
+    if (word?.pattern) return !table.tame;
+    return /^--?[a-zA-Z]/.test(word?.value ?? '') && !table.longWithOneDash && !PATTERNS.has(name);
+  }
+
+  /** Undefined when it was understood. */
+  function long(word: ShellWord, text: string): string | undefined {
+    const equals = text.indexOf('=');
+    const name = equals === -1 ? text : text.slice(0, equals);
+    const given = equals === -1 ? undefined : { ...word, value: text.slice(equals + 1) };
+    if (known.takes.has(name)) {
+      const next = given ?? queue.shift();
+      if (!isOneWord(next) || (given === undefined && mayBeElse(name, next))) return name;
+      options.push({ name, value: next });
+    } else if (known.glued.has(name) || (known.alone.has(name) && given === undefined))
+      options.push({ name, value: given });
+    else return name;
+    return undefined;
+  }
+
+  function cluster(word: ShellWord, text: string): string | undefined {
+    for (let at = 1; at < text.length; at++) {
+      const name = `-${text[at]}`;
+      const rest = text.slice(at + 1);
+      if (known.alone.has(name)) {
+        options.push({ name, value: undefined });
+        continue;
+      }
+      const glued = rest === '' ? undefined : { ...word, value: rest };
+      if (known.takes.has(name)) {
+        const next = glued ?? queue.shift();
+        if (glued === undefined && table.singly && at > 1) return text;
+        if (!isOneWord(next) || (glued === undefined && mayBeElse(name, next))) return name;
+        options.push({ name, value: next });
+      } else if (known.glued.has(name)) options.push({ name, value: glued });
+      else return name;
+      return undefined;
+    }
+    return undefined;
+  }
+}
+
+/** Their value is a text that may well begin with a dash. */
+const PATTERNS = new Set(['-e', '-S', '-G', '--regexp', '--expression', '--grep', '--sort']);
+
+/** Unquoted, what is computed may become several words, and the second an option; so may `"$@"` and `"${all[@]}"`. */
+export function isOneWord(word: ShellWord | undefined): boolean {
+  if (word === undefined || word.value !== null || word.later === 'one') return true;
+  if (word.home && !word.pattern && !/[$`{]/.test(word.text.replace(/^"?\$(HOME|\{HOME\})/, ''))) return true;
+  return /^"[^"]*"$/.test(word.text) && !/\$@|\$\{[^}]*@/.test(word.text);
+}
+
+/** Values that a shell may replace by several files: the first is the value, and the others are opened. */
+export function openedValues({ options }: ParsedFlags): ShellWord[] {
+  return options.flatMap(({ value }) => (value?.pattern && !value.seen.startsWith('-') ? [value] : []));
+}
+
+/** `*` also matches a file named `--output=x`; a pattern that begins with a letter or `./` does not. */
+function maybeOption(args: readonly ShellWord[], { longWithOneDash }: FlagTable): ShellWord | undefined {
+  // To `find`, what begins an expression does so behind `--` as well.
+  const end = longWithOneDash ? -1 : args.findIndex(({ value }) => value === '--');
+  return (end === -1 ? args : args.slice(0, end)).find(({ pattern, text }) => pattern && !/^["'\\]?[\w./]/.test(text));
+}
+
+function knownOf(table: FlagTable): Known {
+  const cached = compiled.get(table);
+  if (cached !== undefined) return cached;
+  const set = (text = '') => new Set(text.split(/\s+/).filter(Boolean));
+  const known = { alone: set(table.alone), takes: set(table.takes), glued: set(table.glued) };
+  compiled.set(table, known);
+  return known;
+}

@@ -1,0 +1,300 @@
+import { type Command, forEachChild, type ParsedScript, parse, type Redirect, type SyntaxNode } from 'unbash';
+import { isObeyedVariable } from '../kernel/world/environment.ts';
+import { DEEPEST, readAgain, sameReading } from './cross-check-parse.ts';
+import { operandsAmong, plainWord, type ShellWord, shellWord } from './words.ts';
+
+/** A file that a redirection opens. */
+export interface Redirection {
+  readonly text: string;
+  readonly opens: 'read' | 'write';
+  readonly target: ShellWord;
+}
+
+export interface Assignment {
+  readonly name: string;
+  readonly text: string;
+  readonly computed: boolean;
+}
+
+/** One program, builtin or function that a script starts, wherever in the script it stands. */
+export interface SimpleCommand {
+  readonly text: string;
+  /** Command word and arguments. Empty for a line of assignments. */
+  readonly words: readonly ShellWord[];
+  readonly assignments: readonly Assignment[];
+  readonly redirections: readonly Redirection[];
+  /** What a heredoc or a here-string gives it to read, as written; undefined without one. */
+  readonly input: string | undefined;
+  /** It may run again behind what follows: it stands in a loop or a function, or sets a trap. */
+  readonly repeats: boolean;
+}
+
+export interface ShellScript {
+  readonly commands: readonly SimpleCommand[];
+  /** What is joined by pipes, in order: for each stage its commands, also those in groups and loops. */
+  readonly pipelines: readonly (readonly (readonly SimpleCommand[])[])[];
+  /** Why the script as a whole cannot be judged by its commands; empty for ordinary ones. */
+  readonly problems: readonly string[];
+  /** A function that calls itself in the background. */
+  readonly forkBomb: boolean;
+  /** Words that variables get their text from: `X=/`, `for d in /`, `read X <<< /`. */
+  readonly values: readonly Value[];
+}
+
+export interface Value {
+  readonly name: string;
+  readonly word: ShellWord;
+}
+
+/** Longer ones are never judged: nobody reads them in an approval either. */
+const MOST_CHARACTERS = 100_000;
+/** From each brace that may begin a list, and each heredoc, the grammar looks for its end; and it reads again what nests: times characters. */
+const MOST_STEPS = 50_000_000;
+
+/** Every simple command of a script, in pipelines, lists, loops, functions, substitutions and heredocs alike. */
+export function parseScript(source: string): ShellScript {
+  if (source.length > MOST_CHARACTERS) return unread('it is longer than 100,000 characters');
+  const braces = source.match(/\{(?![\s}])|<</g)?.length ?? 0;
+  if (braces * source.length > MOST_STEPS) return unread('it has more braces or texts within it than anybody looks at');
+  if (deepestIn(source) * source.length > MOST_STEPS) return unread('it nests too deep');
+  const hiddenCharacter = HIDDEN_CHARACTERS.exec(source);
+  const problems =
+    hiddenCharacter === null ? [] : [`it holds the invisible character ${codePoint(hiddenCharacter[0])}`];
+  const commands: SimpleCommand[] = [];
+  const pipelines: SimpleCommand[][][] = [];
+  const values: Value[] = [];
+  let forkBomb = false;
+  let arithmetic = 0;
+  let loops = 0;
+  try {
+    visit(parse(source), source, []);
+  } catch {
+    problems.push('it cannot be parsed');
+  }
+  // The old way to compute, which the grammar takes for text.
+  if (source.includes('$[')) problems.push(COMPUTES);
+  // Two parentheses in a row are arithmetic to one shell and nested commands to another.
+  if ((source.match(/\(\(/g)?.length ?? 0) > arithmetic) problems.push('it has double parentheses');
+  if (problems.length === 0 && !isReadTwice(source, commands)) problems.push('two parsers read it differently');
+  return { commands, pipelines, problems: [...new Set(problems)], forkBomb, values };
+
+  /** `stages`: the stages of pipelines that it stands in. Where they nest deeper than that, the second reading gives up. */
+  function visit(node: SyntaxNode, text: string, stages: readonly SimpleCommand[][]): void {
+    const own = node.type === 'Script' ? (node.source ?? text) : text;
+    const problem = problemOf(node);
+    if (problem !== undefined) problems.push(problem);
+    if (node.type === 'ArithmeticExpansion' || node.type === 'ArithmeticCommand') arithmetic++;
+    if (node.type === 'Command') {
+      const command = simpleCommand(node, own, loops > 0);
+      commands.push(command);
+      values.push(...valuesGiven(command));
+      for (const stage of stages.slice(-DEEPEST)) stage.push(command);
+    }
+    if (node.type === 'Function' && callsItself(node)) forkBomb = true;
+    if (node.type === 'Assignment') {
+      const words = node.value.type === 'Word' ? [node.value] : node.value.elements;
+      values.push(...words.map((word) => ({ name: node.name, word: shellWord(word) })));
+    }
+    if (node.type === 'For' || node.type === 'Select')
+      values.push(...(node.wordlist ?? []).map((word) => ({ name: node.name.text, word: shellWord(word) })));
+    if (node.type === 'Redirected') {
+      const redirections = node.redirects.flatMap((redirect) => toRedirection(redirect, own));
+      if (redirections.length > 0)
+        commands.push({
+          text: own.slice(node.pos, node.end),
+          words: [],
+          assignments: [],
+          redirections,
+          input: undefined,
+          repeats: loops > 0,
+        });
+    }
+    if (node.type !== 'Pipeline') {
+      if (LOOPS.has(node.type)) loops++;
+      forEachChild(node, (child) => visit(child, own, stages));
+      if (LOOPS.has(node.type)) loops--;
+      return;
+    }
+    const inOrder: SimpleCommand[][] = [];
+    pipelines.push(inOrder);
+    for (const part of node.commands) {
+      const stage: SimpleCommand[] = [];
+      inOrder.push(stage);
+      visit(part, own, [...stages.slice(-DEEPEST), stage]);
+    }
+  }
+}
+
+/** A function may be called again, too. */
+const LOOPS: ReadonlySet<SyntaxNode['type']> = new Set(['For', 'While', 'Select', 'ArithmeticFor', 'Function']);
+
+/** How many parentheses are open at once, in quotes too. */
+function deepestIn(source: string): number {
+  let open = 0;
+  let deepest = 0;
+  for (const [parenthesis] of source.matchAll(/[()]/g)) {
+    open = parenthesis === '(' ? open + 1 : Math.max(0, open - 1);
+    deepest = Math.max(deepest, open);
+  }
+  return deepest;
+}
+
+function unread(why: string): ShellScript {
+  return { commands: [], pipelines: [], problems: [why], forkBomb: false, values: [] };
+}
+
+/** Builtins that give variables a text without an assignment. `@` stands for the script's own arguments. */
+function valuesGiven({ words: [first, ...args], input }: SimpleCommand): Value[] {
+  const operands = operandsAmong(args);
+  if (first?.value === 'set') return operands.map((word) => ({ name: '@', word }));
+  if (first?.value === 'printf' && args[0]?.value === '-v')
+    return args.slice(2).map((word) => ({ name: args[1]?.value ?? '', word }));
+  if (input === undefined || !/^(read|mapfile|readarray)$/.test(first?.value ?? '')) return [];
+  return operands.map(({ value }) => ({ name: value ?? '', word: plainWord(input.trim()) }));
+}
+
+function isReadTwice(source: string, commands: readonly SimpleCommand[]): boolean {
+  const again = readAgain(source);
+  if (again === undefined) return false;
+  const texts = commands.filter(({ words }) => words.length > 0).map(({ words }) => words.map(({ text }) => text));
+  const targets = commands.flatMap(({ redirections }) => redirections.map(({ target }) => target.text));
+  return sameReading(again, { commands: texts, targets });
+}
+
+/** What changes the meaning of other words, or runs text as code. */
+function problemOf(node: SyntaxNode): string | undefined {
+  switch (node.type) {
+    case 'Script':
+      return (node as ParsedScript).errors?.length ? 'it has a syntax error' : undefined;
+    case 'CommandExpansion':
+    case 'ProcessSubstitution':
+      return node.script === undefined ? 'it has a substitution that cannot be parsed' : undefined;
+    case 'ArithmeticExpansion':
+    case 'ArithmeticCommand':
+      return node.expression !== undefined && isArithmetic('body' in node ? node.body : node.text.slice(3, -2))
+        ? undefined
+        : 'it has arithmetic that is not plain';
+    case 'For':
+    case 'Select':
+      return isObeyedVariable(node.name.text) ? `it sets ${node.name.text}, which decides what runs` : undefined;
+    case 'Function':
+      return 'it defines a function';
+    case 'Coproc':
+      return 'it starts a coprocess';
+    case 'Transform':
+      return 'it expands a variable as a prompt or as code (@)';
+    case 'ParameterExpansion':
+      if (node.prefix === '!') return 'it expands a variable named by another (!)';
+      if (/^\$\{\w+(?:\[[^\]]*\])?:?=/.test(node.text) && isObeyedVariable(node.parameter))
+        return `it sets ${node.parameter}, which decides what runs`;
+      return isPlainIndex(node.index) && isPlainSlice(node.operation) ? undefined : COMPUTES;
+    case 'TestBinary':
+      return !NUMERIC_TESTS.has(node.operator) || [node.left, node.right].every(isNumber) ? undefined : COMPUTES;
+    case 'TestUnary':
+      return node.operator === '-v' && !/^\w+$/.test(node.operand.text) ? COMPUTES : undefined;
+    case 'Assignment':
+      return node.index === undefined ? undefined : 'it assigns to a computed index';
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * Wherever a shell computes, the text of a variable is computed too, and `a[$(…)]` in it runs a command. So only numbers
+ * and operators are arithmetic to us. A shell may also take `$((ls a))` for a command in parentheses.
+ */
+function isArithmetic(text: string): boolean {
+  return /^[\d\s+\-*/%()<>=!&|^?:,]*$/.test(text) && !/\d\s+\d|[<>]\s*[/&]/.test(text);
+}
+
+const COMPUTES = 'it computes with a variable, whose text may be code';
+const NUMERIC_TESTS = new Set(['-eq', '-ne', '-lt', '-le', '-gt', '-ge']);
+
+function isNumber({ text }: Word): boolean {
+  return /^\s*-?\d+$/.test(text);
+}
+
+function isPlainIndex(index: Word | undefined): boolean {
+  return index === undefined || index.text === '@' || index.text === '*' || isNumber(index);
+}
+
+type Operation = Extract<SyntaxNode, { type: 'ParameterExpansion' }>['operation'];
+
+function isPlainSlice(operation: Operation): boolean {
+  if (operation?.type !== 'Slice') return true;
+  return isNumber(operation.offset) && (operation.length === undefined || isNumber(operation.length));
+}
+
+function callsItself(definition: Extract<SyntaxNode, { type: 'Function' }>): boolean {
+  let calls = false;
+  let background = false;
+  look(definition.body);
+  return calls && background;
+
+  function look(node: SyntaxNode): void {
+    if (node.type === 'Command' && node.name?.value === definition.name.value) calls = true;
+    if (node.type === 'Statement' && node.background) background = true;
+    forEachChild(node, look);
+  }
+}
+
+function simpleCommand(node: Command, source: string, inLoop: boolean): SimpleCommand {
+  const text = source.slice(node.pos, node.end);
+  const words = node.name === undefined ? [] : [node.name];
+  const assignments = node.prefix.flatMap((part) => (part.type === 'Assignment' ? [part] : []));
+  for (const argument of node.args) {
+    // `export A=1` has assignments among its arguments; to us they are words.
+    words.push(argument.type === 'Assignment' ? wordOf(argument.text, argument.pos, argument.end, argument) : argument);
+  }
+  return {
+    text,
+    words: words.map(shellWord),
+    assignments: assignments.map(({ name, text, value }) => ({
+      name,
+      text,
+      computed: value.type !== 'Word' || shellWord(value).value === null,
+    })),
+    redirections: node.redirects.flatMap((redirect) => toRedirection(redirect, source)),
+    input: inputOf(node),
+    repeats: inLoop || [text, ...words.map(({ value }) => value)].some(mayTrap),
+  };
+}
+
+function inputOf({ redirects }: Command): string | undefined {
+  for (const redirect of redirects) {
+    if (redirect.type === 'HereDoc') return redirect.body.text;
+    if (redirect.type === 'HereString' && redirect.target !== undefined) return redirect.target.value;
+  }
+  return undefined;
+}
+
+/** Also with quotes in the middle of the word; and `eval` may set one in any spelling. */
+function mayTrap(text: string): boolean {
+  return /\b(?:trap|eval)\b/.test(text.replace(/['"\\\n]/g, ''));
+}
+
+type Word = NonNullable<Command['name']>;
+
+function wordOf(text: string, pos: number, end: number, { value }: { value: unknown }): Word {
+  const parts = (value as Partial<Word>).parts;
+  return { type: 'Word', text, value: text, pos, end, ...(parts && { parts }) } as Word;
+}
+
+function toRedirection(redirect: Command['redirects'][number], source: string): Redirection[] {
+  if (redirect.type !== 'Redirect' || redirect.target === undefined) return [];
+  const target = shellWord(redirect.target);
+  // `2>&1` and `<&-` move descriptors; `>&file` opens a file.
+  if (redirect.operator.endsWith('&') && /^(\d+|-|\d+-)$/.test(target.value ?? '')) return [];
+  const opens = READING.includes(redirect.operator) ? 'read' : 'write';
+  return [{ text: source.slice(redirect.pos, redirect.end), opens, target }];
+}
+
+const READING: readonly Redirect['operator'][] = ['<', '<&'];
+
+/** Control characters but tab and newline, and everything of no width: what a person does not see in an approval. */
+const HIDDEN_CHARACTERS =
+  /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/u;
+
+function codePoint(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+}

@@ -1,0 +1,107 @@
+import { posix } from 'node:path';
+import type { FilePolicy, FileVerdict } from '../kernel/file-policy.ts';
+import { globMatcher, isTooLong } from '../policy/commands/glob.ts';
+import { plainWord, type ShellWord } from './words.ts';
+
+/** Where a command runs and what it may see there. Paths are absolute. */
+export interface Surroundings {
+  readonly root: string;
+  readonly home: string;
+  readonly files: FilePolicy;
+  /** Where the command starts. Left out: the root. */
+  readonly cwd?: string;
+  /** Whether hidden files are closed to what runs, also to what comes across them. Left out: yes. */
+  readonly masked?: boolean;
+}
+
+export type Place =
+  /** Known only at run time. */
+  | { kind: 'computed' }
+  /** A file or folder of the workspace, by its path in it. */
+  | { kind: 'inside'; path: string }
+  /** Harmless wherever it stands: /dev/null, and in a sandbox the command's own /tmp. */
+  | { kind: 'neutral' }
+  | { kind: 'outside'; path: string };
+
+const NEUTRAL = /^\/dev\/(null|zero|full|random|urandom|stdin|stdout|stderr|tty|fd\/\d+)$/;
+const OWN_IN_SANDBOX = /^\/tmp(\/|$)/;
+
+/** Where a word leads, from each of the folders the command may be in by then. */
+export function placesOf(
+  word: ShellWord,
+  cwds: readonly string[],
+  { root, home, masked = true }: Surroundings,
+): Place[] {
+  if (word.home) return [{ kind: 'outside', path: posix.join(home, word.text.replace(/^[^/]*/, '')) }];
+  const { value } = word;
+  if (value === null) return [{ kind: 'computed' }];
+  return cwds.map((cwd) => {
+    const path = posix.resolve(cwd, value === '' ? '.' : value);
+    if (path === root || path.startsWith(`${root}/`)) return { kind: 'inside', path: posix.relative(root, path) };
+    const isNeutral = NEUTRAL.test(path) || (masked && OWN_IN_SANDBOX.test(path));
+    return isNeutral ? { kind: 'neutral' } : { kind: 'outside', path };
+  });
+}
+
+const SYSTEM =
+  /^\/(bin|boot|dev|etc|home|lib|lib32|lib64|media|mnt|opt|proc|root|run|sbin|srv|sys|usr|var|Applications|Library|System|Users|Volumes)(\/|$)/;
+
+/** A place whose loss nobody wants: the system, a home, the workspace's own parents. Patterns count as what is in front. */
+export function isPrecious(word: ShellWord, cwds: readonly string[], where: Surroundings): boolean {
+  if (word.home || /^~/.test(word.text)) return true;
+  if (word.value === null) return isPreciousWhenComputed(word.text, where);
+  const { root, home } = where;
+  // As a whole too: `x*/../../..` goes up again behind the pattern.
+  const tried = word.pattern ? [beforePattern(word.value), word.value] : [word.value];
+  return cwds.some((cwd) => tried.some((value) => isOneAt(posix.resolve(cwd, value || '.'))));
+
+  function isOneAt(path: string): boolean {
+    if (path === root) return false;
+    if (path === '/' || path === home || root.startsWith(`${path}/`)) return true;
+    return SYSTEM.test(path) && !path.startsWith(`${root}/`) && !NEUTRAL.test(path);
+  }
+}
+
+function beforePattern(value: string): string {
+  const at = value.search(/[*?[]/);
+  return at === -1 ? value : value.slice(0, value.lastIndexOf('/', at) + 1);
+}
+
+/** Where home and the folder are known, and what a variable is replaced by when it is empty. */
+function isPreciousWhenComputed(text: string, where: Surroundings): boolean {
+  const bare = text.replace(/["'\\]/g, '');
+  if (/^\$\{?HOME\b/.test(bare) || /\$\{!?\w+:?[-=+][/~]/.test(bare) || /[{,][/~]/.test(bare)) return true;
+  if (/^(\$\{?(OLD)?PWD\b[^/]*|\$\(pwd\)|`pwd`|~[+-])(\/\.)*\/\.\./.test(bare)) return true;
+  // `/$X` and `/{bin,usr}`: what is in front of the computed part is what is lost when that part is empty.
+  const front = /^\/(?:[^$`{]*\/)?(?=[^/]*[$`{])/.exec(bare)?.[0];
+  return front !== undefined && isPrecious(plainWord(front), ['/'], where);
+}
+
+/** Why a word may name a sensitive file, or undefined. A pattern counts when it is aimed at one: `.e*`, not `*`. */
+export function sensitive(word: ShellWord, cwds: readonly string[], where: Surroundings): string | undefined {
+  for (const place of placesOf(word, cwds, where)) {
+    if (place.kind !== 'inside') continue;
+    const found = word.pattern ? aimedAt(place.path, where.files) : where.files.judge(place.path);
+    if (found?.access === 'hidden') return found.rule?.reason ?? 'it is sensitive';
+  }
+  return undefined;
+}
+
+/** The verdict about a hidden file that the pattern would match, told by a likely name for each rule. */
+function aimedAt(path: string, files: FilePolicy): FileVerdict | undefined {
+  const pattern = posix.basename(path);
+  if (isTooLong(pattern)) return { access: 'hidden', rule: null };
+  const stem = pattern.replace(/(?<=.)\.[^.]*$/, '').replace(/[*?]|\[[^\]]*\]/g, '');
+  const literal = pattern.replace(/[*?]|\[[^\]]*\]/g, '');
+  const matches = globMatcher(pattern);
+  const folder = globMatcher(posix.basename(posix.dirname(path)));
+  for (const rule of files.rules) {
+    if (rule.access !== 'hidden') continue;
+    const name = posix.basename(rule.pattern).replaceAll('*', 'x');
+    const within = posix.basename(posix.dirname(rule.pattern));
+    if (!/^(\.|\*\*)$/.test(within) && !folder(within)) continue;
+    const aimed = stem !== '' || (rule.pattern.startsWith('*') && literal !== '');
+    if (aimed && matches(name)) return { access: 'hidden', rule };
+  }
+  return undefined;
+}

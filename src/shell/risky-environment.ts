@@ -1,0 +1,37 @@
+import { isHarmlessVariable, isObeyedVariable } from '../kernel/world/environment.ts';
+import type { Assignment } from './parse-script.ts';
+
+/** Variables that decide what the words of a command line mean, so that nothing that was judged holds behind them. */
+export const DECIDING_NAMES =
+  'PATH|IFS|ENV|TEXTDOMAIN\\w*|HOME|CDPATH|OLDPWD|DIRSTACK|SHELL|SHELLOPTS|BASHOPTS|BASH_\\w+|GLOBIGNORE|PS\\d|PROMPT_COMMAND|LD_\\w+|DYLD_\\w+';
+
+const DECIDING = new RegExp(`^(?:${DECIDING_NAMES})$`);
+
+export interface Risk {
+  readonly rule: 'not understood' | 'environment';
+  readonly reason: string;
+}
+
+/** Why an assignment matters, or undefined. `prefix`: it stands in front of a command, as in `A=1 make`. */
+export function riskyAssignment({ name, text, computed }: Assignment, prefix: boolean): Risk | undefined {
+  if (DECIDING.test(name)) return { rule: 'not understood', reason: `${text} decides what the words behind it mean.` };
+  const reason = whyRisky(name, text, computed, prefix);
+  return reason === undefined ? undefined : { rule: 'environment', reason };
+}
+
+/** What programs have run that a variable names: `GIT_EDITOR="git push"`. */
+export function scriptIn({ name, text }: Assignment): string | undefined {
+  if (!/(EDITOR|PAGER|VISUAL|BROWSER|ASKPASS|_COMMAND|_SSH|EXTERNAL_DIFF)$/.test(name)) return undefined;
+  return unquoted(text.slice(text.indexOf('=') + 1));
+}
+
+function unquoted(text: string): string {
+  return text.replace(/^(["'])(.*)\1$/s, '$2');
+}
+
+function whyRisky(name: string, text: string, computed: boolean, prefix: boolean): string | undefined {
+  const isHarmless = isHarmlessVariable(name, unquoted(text.slice(text.indexOf('=') + 1)));
+  if (prefix && !isHarmless) return `${text} may change what runs.`;
+  if (!isHarmless && isObeyedVariable(name)) return `${text} changes what later commands do.`;
+  return prefix && computed ? `The value of ${name} is known only at run time.` : undefined;
+}

@@ -1,0 +1,154 @@
+import { isHarmlessVariable } from '../kernel/world/environment.ts';
+import { parseFlags } from './flags.ts';
+import { type Inner, joined, loosely, unseen } from '../policy/commands/inner.ts';
+import { launched } from './launchers.ts';
+import { guesses, perFile, perInput, perLine } from './find-xargs.ts';
+import { commandStart, isAssignment, PREFIXES, type Prefix } from './prefixes.ts';
+import { plainWord, type ShellWord } from './words.ts';
+import { evaluated, SHELLS, shellScript, trapped } from './shells.ts';
+import { isTrickyBuiltin } from './tricky-builtins.ts';
+
+/** The commands that this command runs, besides itself. Empty for one that runs nothing else. */
+export function innerCommands(name: string, args: readonly ShellWord[]): readonly Inner[] {
+  if (SHELLS.has(name)) return shellScript(name, args);
+  const special = Object.hasOwn(SPECIAL, name) ? SPECIAL[name] : undefined;
+  if (special !== undefined) return special(args);
+  if (name === 'env') return withEnvironment(args);
+  if (isTrickyBuiltin(name, args)) return [unseen('it runs text by the way, or changes what words mean to the shell')];
+  const prefix = Object.hasOwn(PREFIXES, name) ? PREFIXES[name] : undefined;
+  if (prefix !== undefined) return behind(name, args, prefix);
+  const part = /(?:^|\/)git-([a-z-]+)$/.exec(name)?.[1];
+  if (part !== undefined) return [{ kind: 'words', words: [plainWord('git'), plainWord(part), ...args], loose: true }];
+  return launched(name, args);
+}
+
+const SPECIAL: Readonly<Record<string, (args: readonly ShellWord[]) => readonly Inner[]>> = {
+  eval: evaluated,
+  trap: trapped,
+  find: perFile,
+  fd: perFile,
+  fdfind: perFile,
+  xargs: perLine,
+  parallel: perInput,
+};
+
+function withEnvironment(args: readonly ShellWord[]): readonly Inner[] {
+  const env = PREFIXES['env'] as Prefix;
+  const split = splitAt(args);
+  const inner = split === -1 ? behind('env', args, env) : splitString(args.slice(split));
+  const own = args.slice(0, split === -1 ? commandStart(args, env) : split + 1);
+  if (!takesAway(own) || !inner.some(mayNeedVariables)) return inner;
+  return [unseen('without variables that it takes away, programs of the project may run'), ...inner];
+}
+
+/** Any of its words may be what it starts in the end: what stands in front of it is not looked at here. */
+function mayNeedVariables(inner: Inner): boolean {
+  const words = inner.kind === 'words' ? inner.words : [];
+  return words
+    .map(({ value }) => value?.replace(/^.*\//s, '') ?? '')
+    .some((name) => SHELLS.has(name) || name === 'git');
+}
+
+/** A shell without PATH also looks in the folder it runs in, and git is told by variables what it must not start. */
+function takesAway(own: readonly ShellWord[]): boolean {
+  const all = own.some(({ seen }) => /^(?:-[0v]*i.*|-|--ignore-environment)$/s.test(seen));
+  const some = own.some(({ seen }) => /^(?:-[0v]*u|--unset)/.test(seen));
+  return all || (some && own.some(({ value }) => value === null || /PATH|GIT_/.test(value)));
+}
+
+function behind(name: string, args: readonly ShellWord[], prefix: Prefix): readonly Inner[] {
+  const start = commandStart(args, prefix);
+  if (start === undefined) return [unseen(`the options of ${name} are not all known`), ...guesses(args)];
+  const words = args.slice(start);
+  const own = args.slice(0, start);
+  const set = own.filter(isAssignment);
+  const risky = set.find((word) => !isHarmlessAssignment(word));
+  const warned = risky === undefined ? [] : [unseen(`${risky.text} may change what runs`)];
+  if (words.length === 0) return warned;
+  const [first, script] = words;
+  if (/^(-c|--command)$/.test(first?.value ?? '') && script !== undefined)
+    return [...warned, { kind: 'script', source: joined([script]) }];
+  if (isJoined(own, prefix)) return [...warned, { kind: 'script', source: joined(words) }];
+  const folder = name === 'chroot' ? plainWord('/') : folderOf(own, prefix);
+  return [...warned, { kind: 'words', words, ...(folder && { folder }) }];
+}
+
+function isJoined(own: readonly ShellWord[], prefix: Prefix): boolean {
+  const { joins, direct = [] } = prefix;
+  if (joins === undefined) return false;
+  const flags = parseFlags(own, prefix);
+  const has = (names: readonly string[]) =>
+    'options' in flags && flags.options.some(({ name }) => names.includes(name));
+  return joins === true ? !has(direct) : has(joins);
+}
+
+function folderOf(own: readonly ShellWord[], prefix: Prefix): ShellWord | undefined {
+  if (prefix.folder === undefined) return undefined;
+  const flags = parseFlags(own, prefix);
+  if ('unknown' in flags) return undefined;
+  return flags.options.findLast(({ name }) => prefix.folder?.includes(name))?.value;
+}
+
+/** Any other variable may change what runs. */
+function isHarmlessAssignment(word: ShellWord | undefined): boolean {
+  const [, name = '', value] = /^([^=]*)=(.*)$/s.exec(word?.value ?? '') ?? [];
+  return isHarmlessVariable(name, value);
+}
+
+/** Where `-S` stands among the options of `env`; behind one that takes a value, or a command, it is something else. */
+function splitAt(args: readonly ShellWord[]): number {
+  const at = args.findIndex(({ seen }) => !/^(?:-[i0v]*|--ignore-environment|--null|--debug)$/.test(seen));
+  return /^-[i0v]*S|^--split-string(?:=|$)/.test(args[at]?.seen ?? '') ? at : -1;
+}
+
+/** `args` begin with the option. What stands behind its text are words as they are. */
+function splitString([option, ...args]: readonly ShellWord[]): readonly Inner[] {
+  const glued = /^(?:-[i0v]*S|--split-string=)(.+)$/s.exec(option?.value ?? '')?.[1];
+  const text = glued ?? args[0]?.value ?? null;
+  const behind = glued === undefined ? args.slice(1) : args;
+  if (
+    option?.value == null ||
+    option.pattern ||
+    text === null ||
+    (glued === undefined && args[0]?.pattern) ||
+    /[\0\\$"'#]/.test(text)
+  )
+    return [
+      unseen('env -S splits text in its own way'),
+      loosely(joined([...(text === null ? [] : [plainWord(text)]), ...behind])),
+    ];
+  const words = [...text.split(/\s+/).filter(Boolean).map(plainWord), ...behind];
+  const first = words.findIndex((word) => word.value === null || !/^\w+=/.test(word.value));
+  if (first === -1) return [unseen('env -S has no command')];
+  const inner: Inner = { kind: 'words', words: words.slice(first) };
+  const isPlain = words.slice(0, first).every(isHarmlessAssignment) && !words[first]?.value?.startsWith('-');
+  if (isPlain) return [inner];
+  return [unseen('env -S sets what may change what runs'), { ...inner, loose: true }, ...guesses(words)];
+}
+
+/** The command's own name and those of the commands it wraps, outermost first. Several ask about each command. */
+export function commandNames({ words }: { readonly words: readonly ShellWord[] }): readonly string[] {
+  const known = namesKnown.get(words);
+  if (known !== undefined) return known;
+  const names = namesBehind(words);
+  namesKnown.set(words, names);
+  return names;
+}
+
+const namesKnown = new WeakMap<readonly ShellWord[], readonly string[]>();
+
+function namesBehind(words: readonly ShellWord[]): string[] {
+  const names: string[] = [];
+  const queue = [words];
+  for (let next = queue.shift(); next !== undefined && names.length < MOST_NAMES; next = queue.shift()) {
+    const [first, ...args] = next;
+    const name = first?.value?.replace(/^.*\//s, '');
+    if (name === undefined) continue;
+    names.push(name);
+    queue.push(...innerCommands(name, args).flatMap((one) => (one.kind === 'words' ? [one.words] : [])));
+  }
+  return names;
+}
+
+/** More of them around one command are asked about anyway. */
+const MOST_NAMES = 20;

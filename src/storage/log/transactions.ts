@@ -1,0 +1,191 @@
+import { type CallState, isFinal } from '../../kernel/call/call.ts';
+import {
+  type CallMove,
+  type LogEvent,
+  type NewEvent,
+  type NewSystemEvent,
+  type StoredEvent,
+  SYSTEM_SESSION,
+} from '../../kernel/call/event.ts';
+import { StoreError } from '../../kernel/call/store-error.ts';
+import { AtOnce, type Batch, type Unit } from './batch.ts';
+import type { AnyNewEvent } from './event-rows.ts';
+import { stillHolds } from '../hold.ts';
+import { maybeName, nameOf } from '../names.ts';
+import type { Payload } from '../payload.ts';
+import { decidedState, hasProjection, maybeText, project } from '../project.ts';
+import { ask, first, type Work } from '../sql/statement.ts';
+import { ANY_EPOCH, type MovedColumns } from '../statements/calls.ts';
+import type { KnownCall } from '../sql/tables.ts';
+import { whole } from '../whole.ts';
+
+/** A new call, or the one that has this id or key already. */
+export type Submitted = { known: KnownCall } | { event: StoredEvent; row: KnownCall };
+
+export function submitUnit(
+  given: KnownCall,
+  requested: NewEvent,
+  payload: Payload,
+  sure?: { isNew: boolean },
+): Unit<Submitted> {
+  const { id, session, key } = given;
+  if (sure?.isNew) return (batch) => new AtOnce(stageNew(batch));
+  return function* (batch) {
+    const { sql } = batch;
+    let known = batch.stagedCall(id) ?? ((yield ask(sql.call, { id })) as readonly KnownCall[])[0];
+    if (known === undefined && key !== null) {
+      known = batch.stagedKey(session, key) ?? (yield* first(sql.callByKey, { session, key }));
+    }
+    return known === undefined ? stageNew(batch) : { known };
+  };
+
+  function stageNew(batch: Batch): Submitted {
+    const { node } = batch;
+    const event = batch.stage(session, id, requested, payload);
+    // A copy: the unit may run again if its connection broke.
+    const row = { ...given, node: node.id, node_epoch: node.epoch };
+    batch.stageCall(row);
+    return { event: event as StoredEvent, row };
+  }
+}
+
+/** A move with the columns it writes beside the state. */
+export interface PreparedMove {
+  readonly move: CallMove;
+  readonly columns: MovedColumns;
+}
+
+export function moveUnit(
+  callId: string,
+  prepared: PreparedMove,
+  event: NewEvent,
+  payload: Payload,
+): Unit<StoredEvent | null> {
+  return (batch) => {
+    const staged = hasProjection(event.type) ? undefined : batch.stagedCall(callId);
+    // Only a call that never started may have left somebody a question.
+    if (staged === undefined || (isFinal(prepared.move.to) && staged.started_at === null)) return moveLater(batch);
+    const session = moveStaged(batch, staged, prepared, event.at);
+    return new AtOnce(session === undefined ? null : told(batch, session));
+  };
+
+  function* moveLater(batch: Batch): Work<StoredEvent | null> {
+    const session = yield* applyMove(batch, callId, prepared, event.at);
+    if (session === undefined) return null;
+    if (hasProjection(event.type)) yield* project(batch, session, event, payload);
+    return told(batch, session);
+  }
+
+  function told(batch: Batch, session: string): StoredEvent {
+    return batch.stage(session, callId, event, payload) as StoredEvent;
+  }
+}
+
+/** The session of the call, or undefined when it is not where the move starts. */
+export function* applyMove(batch: Batch, callId: string, prepared: PreparedMove, at: number): Work<string | undefined> {
+  const { sql, node } = batch;
+  const { move } = prepared;
+  const { to } = move;
+  const ends = isFinal(to);
+  const staged = batch.stagedCall(callId);
+  if (staged !== undefined) {
+    batch.rememberStaged(staged);
+    const session = moveStaged(batch, staged, prepared, at);
+    if (session !== undefined && ends && staged.started_at === null) {
+      yield ask(sql.closeApprovals, { call: callId, at: whole(at) });
+    }
+    return session;
+  }
+  // A copy: the unit may run again if its connection broke.
+  const written: MovedColumns = { ...prepared.columns };
+  addOwnColumns(written, batch, to, at);
+  const statement = sql.moveCall(Object.keys(written) as (keyof MovedColumns)[]);
+  const values = Object.assign(written, {
+    id: callId,
+    to,
+    starts: startsOf(to),
+    epoch: move.epoch ?? ANY_EPOCH,
+    my_node: node.id,
+    my_epoch: node.epoch,
+    from0: move.from[0] ?? '',
+    from1: move.from[1] ?? '',
+    from2: move.from[2] ?? '',
+    from3: move.from[3] ?? '',
+  }) as Parameters<typeof statement.bind>[0];
+  const [moved] = (yield ask(statement, values)) as readonly { session: string; started_at: number | null }[];
+  if (moved === undefined) return undefined;
+  if (ends && moved.started_at === null) yield ask(sql.closeApprovals, { call: callId, at: whole(at) });
+  return moved.session;
+}
+
+/** The same for a call that an earlier unit of this batch submitted: its row is still ours to change. */
+function moveStaged(batch: Batch, staged: KnownCall, prepared: PreparedMove, at: number): string | undefined {
+  const { to, from, epoch } = prepared.move;
+  if (!(from as readonly string[]).includes(staged.state)) return undefined;
+  if (epoch !== undefined && epoch !== staged.node_epoch) return undefined;
+  Object.assign(staged, prepared.columns);
+  addOwnColumns(staged, batch, to, at);
+  staged.state = to;
+  staged.attempt += startsOf(to);
+  return staged.session;
+}
+
+function addOwnColumns(columns: MovedColumns, { node }: Batch, to: CallState, at: number): void {
+  if (to === 'running' || to === 'requested') {
+    columns.node = node.id;
+    columns.node_epoch = node.epoch;
+  }
+  if (isFinal(to)) columns.finished_at ??= whole(at);
+}
+
+function startsOf(to: CallState): number {
+  return to === 'running' ? 1 : 0;
+}
+
+/** `heldSince`: only as long as this process has the session that it took in that life of it. */
+export function appendUnit(
+  session: string,
+  events: readonly { event: AnyNewEvent; callId: string | null; payload: Payload }[],
+  heldSince?: number,
+): Unit<readonly LogEvent[]> {
+  return function* (batch) {
+    if (heldSince !== undefined && !(yield* stillHolds(batch, session, heldSince))) throw takenOver(session);
+    const stored: LogEvent[] = [];
+    for (const { event, callId, payload } of events) {
+      yield* project(batch, session, event, payload);
+      stored.push(batch.stage(session, callId, event, payload));
+    }
+    return stored;
+  };
+}
+
+function takenOver(session: string): StoreError {
+  return new StoreError('failed', `this process was silent for so long that session ${session} may be another's now`);
+}
+
+/** The first decision about a pending approval, and with it the rules it saves: all or nothing. */
+export function decideUnit(
+  event: NewEvent<'approval.decided'>,
+  payload: Payload,
+  now: number,
+  rules: readonly { event: NewSystemEvent<'rule.saved'>; payload: Payload }[],
+): Unit<StoredEvent | null> {
+  return function* (batch) {
+    const { approvalId, by, message } = event.data;
+    const id = nameOf(approvalId);
+    const known = yield* first(batch.sql.approval, { id });
+    if (known === undefined || known.state !== 'pending') return null;
+    const state = decidedState(event.data);
+    if (state !== 'expired' && known.expires_at !== null && known.expires_at <= now) return null;
+    const kept = { decision: payload.data, decision_blob: payload.blob };
+    const answer = { state, at: whole(event.at), by: maybeName(by), message: maybeText(message) };
+    const decision = { id, ...answer, ...kept };
+    const decided = yield* first(batch.sql.decideApproval, decision);
+    if (decided === undefined) return null;
+    for (const rule of rules) {
+      yield* project(batch, SYSTEM_SESSION, rule.event, rule.payload);
+      batch.stage(SYSTEM_SESSION, null, rule.event, rule.payload);
+    }
+    return batch.stage(known.session, known.call_id, event, payload) as StoredEvent;
+  };
+}

@@ -1,0 +1,185 @@
+import { closeSync, type Stats } from 'node:fs';
+import { fail, ok, type Result } from '../../kernel/result.ts';
+import type { Applied, Change } from '../../kernel/world/workspace.ts';
+import type { Image } from '../journal/change-set.ts';
+import { encodeText } from '../read/decode-text.ts';
+import { refusal } from '../../host/errno.ts';
+import { FileContent } from '../file-content.ts';
+import { keepLineEndings } from '../line-endings.ts';
+import { notAFile, openFile, readWhole, WHOLE_BYTES } from '../../host/open-file.ts';
+import { shown } from '../../host/parse-path.ts';
+import { type Prepared, tempName, type Writer } from '../prepared.ts';
+import { folderMaker, imagined, wouldMake } from './rehearsal.ts';
+import { replaceFile } from './replace-file.ts';
+import { unmake } from '../unmake.ts';
+import { digestOfFile, versionOf } from '../version.ts';
+import type { Spot } from '../../host/walk-path.ts';
+import { whatChanged } from '../what-changed.ts';
+
+type Write = Extract<Change, { kind: 'write' }>;
+
+/** Larger texts are not handed back for a diff. */
+const DIFF_BYTES = 1024 * 1024;
+
+export async function prepareWrite(writer: Writer, change: Write): Promise<Result<Prepared>> {
+  const { place, secrets } = writer;
+  const make = change.createDirs === false ? {} : { make: folderMaker(writer) };
+  const located = place.locate(change.path, { last: 'follow', ...make });
+  if (wouldMake(located)) return imaginedWrite(writer, change, located);
+  if (!located.ok) return located;
+  const spot = located.value;
+  const failed = (result: Result<never>): Result<never> => {
+    unmake(place, spot.made);
+    spot.folder.close();
+    return result;
+  };
+
+  try {
+    const open = writer.stillOpen?.(change.path, spot) ?? ok(undefined);
+    if (!open.ok) return failed(open);
+    const current = await currentOf(writer, spot, asksForVersion(writer, change, spot.path));
+    if (!current.ok) return failed(current);
+    const now = current.value;
+    if (now !== null && (now.stat.mode & 0o222) === 0) return failed(readOnly(spot.path));
+    const secret = now === null ? undefined : await secrets.refuses(spot.path, now.stat);
+    if (secret !== undefined) return failed(secret);
+    const expected = meets(writer, change, spot.path, now);
+    if (!expected.ok) return failed(expected);
+    const content = contentOf(change, now);
+    if (!content.ok) return failed(content);
+
+    const { bytes, note, before, after } = content.value;
+    const fresh = new FileContent(bytes);
+    const temp = tempName();
+    const image = now === null ? null : (writer.journal?.images.keep(spot, now.bytes, now.digest) ?? null);
+    const applied: Applied = {
+      kind: 'write',
+      path: spot.path,
+      created: now === null,
+      size: bytes.length,
+      // A rehearsal of a large file is rarely asked for these.
+      get version() {
+        return versionOf(fresh.digest);
+      },
+      before,
+      after,
+      note,
+    };
+    return ok({
+      paths: [spot.path],
+      applied,
+      recorded: {
+        kind: 'write',
+        path: spot.path,
+        temp,
+        before: image,
+        undoable: now === null || image !== null,
+        get after() {
+          return fresh.digest;
+        },
+        made: spot.made,
+      },
+      perform: () => replaceFile(spot, { temp, bytes, mode: change.mode, image: linkOf(writer, image) }, now),
+      dispose(how) {
+        if (how === 'failed') unmake(place, spot.made);
+        spot.folder.close();
+      },
+    });
+  } catch (thrown) {
+    return failed(refusal(thrown, change.path));
+  }
+}
+
+function linkOf({ journal }: Writer, image: Image | null): string | null {
+  return journal === undefined || image?.by !== 'link' ? null : journal.images.folder.at(image.name);
+}
+
+function imaginedWrite(writer: Writer, change: Write, located: Result<unknown>): Result<Prepared> {
+  const content = contentOf(change, null);
+  if (!content.ok) return content;
+  const { bytes, before, after, note } = content.value;
+  const version = versionOf(new FileContent(bytes).digest);
+  const applied = (path: string): Applied => {
+    return { kind: 'write', path, created: true, size: bytes.length, version, before, after, note };
+  };
+  return imagined(writer, { located, applied });
+}
+
+function asksForVersion({ seen, session }: Writer, { expect }: Write, path: string): boolean {
+  return typeof expect === 'object' || seen.version(session, path) !== undefined;
+}
+
+interface Current {
+  readonly stat: Stats;
+  /** Null of a file that is too large to be held. */
+  readonly content: FileContent | null;
+  readonly bytes: Buffer | null;
+  readonly digest: string | null;
+}
+
+/** Null when nothing is there. A large file is hashed only where its version matters. */
+async function currentOf({ contents }: Writer, spot: Spot, needsVersion: boolean): Promise<Result<Current | null>> {
+  if (spot.stat === null) return ok(null);
+  const other = notAFile(spot);
+  if (other !== undefined) return other;
+  const file = openFile(spot);
+  if (!file.ok) return file;
+  try {
+    const { stat } = file.value;
+    if (stat.size > WHOLE_BYTES) {
+      const digest = needsVersion ? await digestOfFile(file.value.fd) : null;
+      return ok({ stat, content: null, bytes: null, digest });
+    }
+    const content = contents.of(readWhole(file.value, WHOLE_BYTES));
+    return ok({ stat, content, bytes: content.bytes, digest: content.digest });
+  } finally {
+    closeSync(file.value.fd);
+  }
+}
+
+function meets({ seen, session }: Writer, { expect }: Write, path: string, now: Current | null): Result<void> {
+  if (expect === 'absent' && now !== null) {
+    return fail('CONFLICT', `${shown(path)} exists by now; nothing was changed. Read it, then decide again.`);
+  }
+  const wanted = typeof expect === 'object' ? expect.version : seen.version(session, path);
+  if (wanted === undefined || expect === 'absent') return ok(undefined);
+  if (now === null) {
+    if (expect === undefined) return ok(undefined);
+    return fail('CONFLICT', `${shown(path)} is gone; nothing was changed. Write it without a version to make it anew.`);
+  }
+  if (now.digest === null || versionOf(now.digest) === wanted) return ok(undefined);
+  const message = `${shown(path)} was changed since it was read (version ${wanted}, now ${versionOf(now.digest)}); nothing was changed. Read it again.`;
+  const changed = whatChanged(seen.textOf(wanted), now.content?.text?.text);
+  const text = changed === null ? message : `${message}\n${changed}`;
+  return fail('CONFLICT', text, { expected: wanted, version: versionOf(now.digest) });
+}
+
+interface Content {
+  readonly bytes: Buffer;
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly note: string | null;
+}
+
+function contentOf({ content }: Write, now: Current | null): Result<Content> {
+  const old = now?.content?.text ?? null;
+  const before = old === null || old.text.length > DIFF_BYTES ? null : old.text;
+  if (content instanceof Uint8Array) return ok({ bytes: Buffer.from(content), before, after: null, note: null });
+
+  const kept = content.form === undefined && old !== null ? keepLineEndings(old.text, content.text) : null;
+  const text = kept?.text ?? content.text;
+  const form = content.form ?? old ?? { encoding: 'utf-8', bom: false };
+  // Read together with its form, a text has no mark of its own: one at its beginning is another, and the file's.
+  const isMarked = content.form === undefined && form.bom;
+  const bytes = encodeText(isMarked ? text.replace(/^\ufeff/, '') : text, form);
+  if (!bytes.ok) return bytes;
+  const note = [kept?.note, form.encoding === 'utf-8' ? null : `written as ${form.encoding}`]
+    .filter(Boolean)
+    .join('; ');
+  const after = text.length > DIFF_BYTES ? null : text;
+  return ok({ bytes: bytes.value, before, after, note: note === '' ? null : note });
+}
+
+function readOnly(path: string): Result<never> {
+  return fail('PERMISSION_DENIED', `${shown(path)} is marked read-only: make it writable first (chmod u+w).`);
+}

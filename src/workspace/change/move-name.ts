@@ -1,0 +1,83 @@
+import { accessSync, constants, linkSync, mkdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
+import { copyTree, syncFolder } from './copy-tree.ts';
+import { errnoOf } from '../../host/errno.ts';
+import type { Folder } from '../folder.ts';
+import { discardTree } from '../../host/visit-tree.ts';
+
+interface Target {
+  readonly name: string;
+  /** Free in both folders. */
+  readonly temp: string;
+  readonly replace: boolean;
+}
+
+/** Never replaces what appeared meanwhile, unless told to. Throws what the system throws; then nothing has moved. */
+export function moveName(from: Folder, name: string, to: Folder, target: Target): void {
+  try {
+    if (target.replace) renameSync(from.at(name), to.at(target.name));
+    else renameToFree(from, name, to, target.name);
+  } catch (thrown) {
+    if (errnoOf(thrown) !== 'EXDEV') throw thrown;
+    moveByCopy(from, name, to, target);
+  }
+}
+
+/** To another file system. The copy is whole before it has its name, and on the disk before what was copied goes. */
+function moveByCopy(from: Folder, name: string, to: Folder, { name: newName, temp, replace }: Target): void {
+  // Asked first: what cannot be taken away is not worth a copy.
+  accessSync(from.at(''), constants.W_OK);
+  try {
+    copyTree(from, name, to, temp);
+    if (replace) renameSync(to.at(temp), to.at(newName));
+    else renameToFree(to, temp, to, newName);
+  } catch (thrown) {
+    discardTree(to, temp);
+    throw thrown;
+  }
+  try {
+    syncFolder(to);
+    renameSync(from.at(name), from.at(temp));
+  } catch (thrown) {
+    // What stood there is gone: then rather the same thing twice than a failure that says nothing happened.
+    if (replace && errnoOf(thrown) !== undefined) return;
+    discardTree(to, newName);
+    throw thrown;
+  }
+  discardTree(from, temp);
+}
+
+/** A rename would replace silently. A second name fails if the first is taken; for a folder, an empty one holds the place. */
+function renameToFree(from: Folder, name: string, to: Folder, newName: string): void {
+  if (from.stat(name)?.isDirectory()) {
+    mkdirSync(to.at(newName));
+    try {
+      renameSync(from.at(name), to.at(newName));
+    } catch (thrown) {
+      rmdirSync(to.at(newName));
+      throw thrown;
+    }
+    return;
+  }
+  if (!gaveSecondName(from, name, to, newName)) {
+    if (to.stat(newName) !== null) throw Object.assign(new Error('exists'), { code: 'EEXIST' });
+    renameSync(from.at(name), to.at(newName));
+    return;
+  }
+  try {
+    unlinkSync(from.at(name));
+  } catch (thrown) {
+    unlinkSync(to.at(newName));
+    throw thrown;
+  }
+}
+
+/** False where a file cannot have two. */
+function gaveSecondName(from: Folder, name: string, to: Folder, newName: string): boolean {
+  try {
+    linkSync(from.at(name), to.at(newName));
+    return true;
+  } catch (thrown) {
+    if (errnoOf(thrown) !== 'EPERM' && errnoOf(thrown) !== 'ENOTSUP') throw thrown;
+    return false;
+  }
+}

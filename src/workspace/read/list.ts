@@ -1,0 +1,51 @@
+import { ok, type Result } from '../../kernel/result.ts';
+import type { Entry, Listing, ListQuery } from '../../kernel/world/workspace.ts';
+import { guardedLater } from '../../host/errno.ts';
+import type { Folder } from '../folder.ts';
+import { infoOf, notFound } from '../../host/open-file.ts';
+import type { Place } from '../workspace-root.ts';
+import { visitTree } from '../../host/visit-tree.ts';
+
+/** Names, types, sizes and times. A sensitive file is named, a sensitive folder not entered. */
+export async function listFolder(place: Place, path: string, query: ListQuery): Promise<Result<Listing>> {
+  const located = place.locate(path, { last: 'follow' });
+  if (!located.ok) return located;
+  const spot = located.value;
+  return guardedLater(path, async () => {
+    try {
+      if (spot.stat === null) return notFound(spot.path);
+      const folder = spot.name === '' ? spot.folder : spot.folder.openChild(spot.name);
+      try {
+        return ok(await entries(place, folder, query));
+      } finally {
+        if (folder !== spot.folder) folder.close();
+      }
+    } finally {
+      spot.folder.close();
+    }
+  });
+}
+
+async function entries(place: Place, top: Folder, query: ListQuery): Promise<Listing> {
+  const found: Entry[] = [];
+  let complete = true;
+  await visitTree(
+    top,
+    ({ folder, name, type }) => {
+      if (!query.includeHidden && name.startsWith('.')) return 'pass';
+      if (found.length >= query.limit) {
+        complete = false;
+        return 'stop';
+      }
+      const stat = folder.stat(name);
+      if (stat === null) return 'pass';
+      const path = folder.pathOf(name);
+      const { size, modified } = infoOf(path, stat);
+      const state = query.withState ? { state: `${stat.ino} ${stat.ctimeMs}` } : {};
+      found.push({ name: top.path === '' ? path : path.slice(top.path.length + 1), type, size, modified, ...state });
+      return query.recursive && place.refuses(path).ok ? 'enter' : 'pass';
+    },
+    { everything: true },
+  );
+  return { path: top.path === '' ? '.' : top.path, entries: found, complete };
+}

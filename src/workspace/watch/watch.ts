@@ -1,0 +1,222 @@
+import { type FSWatcher, readdirSync, type Stats, watch } from 'node:fs';
+import { ok, type Result } from '../../kernel/result.ts';
+import type { ByWhom } from './change-author.ts';
+import { errnoOf, refusal } from '../../host/errno.ts';
+import type { Folder } from '../folder.ts';
+import { shown } from '../../host/parse-path.ts';
+import type { Place } from '../workspace-root.ts';
+import { typeOf } from '../../host/visit-tree.ts';
+import { tooManyWatches } from './watch-limit.ts';
+
+export interface FileEvent {
+  /** Relative to the workspace. */
+  readonly path: string;
+  readonly type: 'created' | 'changed' | 'deleted';
+  readonly isFolder: boolean;
+  /** The call that did it; null when it was anybody else. */
+  readonly callId: string | null;
+}
+
+export interface FileNews {
+  /** At most one for a path. A deleted folder stands for all that was in it. */
+  readonly events: readonly FileEvent[];
+  /** False when there was more than could be followed: look at everything again. */
+  readonly complete: boolean;
+}
+
+export interface Watch {
+  /** Folders that are watched. */
+  readonly folders: number;
+  close(): void;
+}
+
+/** Not watched inside: they are large, and no file that somebody has open. */
+const PASSED = new Set(['.git', 'node_modules', '.toolwright']);
+const TEMPORARY = /^\.toolwright-[0-9a-f]+\.tmp$/;
+const QUIET_MS = 40;
+const LONGEST_MS = 250;
+const MOST_EVENTS = 2000;
+const SLICE_MS = 8;
+
+/** A folder that is watched, and what was in it when it was last looked at. */
+interface Watched {
+  readonly watcher: FSWatcher;
+  readonly inode: number;
+  readonly names: Map<string, 'folder' | 'file'>;
+}
+
+/**
+ * Tells what changes below the root, whoever changes it. One watch for each folder, taken on the folder that the walk
+ * opened, so that a swapped link does not lead outside. What the system says is only a hint where to look: each event
+ * comes from comparing what is there with what was.
+ */
+export async function watchTree(place: Place, byWhom: ByWhom, tell: (news: FileNews) => void): Promise<Result<Watch>> {
+  const folders = new Map<string, Watched>();
+  const hints = new Map<string, Set<string>>();
+  let hinted = 0;
+  let firstHint = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+  let sliceStart = performance.now();
+
+  function hint(folder: string, name: string): void {
+    if (TEMPORARY.test(name)) return;
+    hinted++;
+    const names = hints.get(folder) ?? new Set();
+    hints.set(folder, names.add(name));
+    if (timer === undefined) firstHint = performance.now();
+    clearTimeout(timer);
+    const wait = Math.max(0, Math.min(QUIET_MS, firstHint + LONGEST_MS - performance.now()));
+    timer = setTimeout(() => void look(), wait).unref();
+  }
+
+  async function look(): Promise<void> {
+    timer = undefined;
+    const asked = [...hints];
+    let complete = hinted <= MOST_EVENTS;
+    hints.clear();
+    hinted = 0;
+    const events: FileEvent[] = [];
+    for (const [folder, names] of asked) {
+      for (const name of names) {
+        try {
+          await compare(folder, name, events);
+        } catch (thrown) {
+          if (errnoOf(thrown) === undefined) throw thrown;
+          complete = false;
+        }
+        await breathe();
+        if (isClosed) return;
+      }
+    }
+    if (events.length > MOST_EVENTS) tell({ events: [], complete: false });
+    else if (events.length > 0 || !complete) tell({ events, complete });
+  }
+
+  async function compare(folderPath: string, name: string, events: FileEvent[]): Promise<void> {
+    const known = folders.get(folderPath);
+    const path = folderPath === '' ? name : `${folderPath}/${name}`;
+    if (known === undefined || place.isOwn(path)) return;
+    const before = known.names.get(name);
+    const stat = statAt(path);
+    const note = (type: FileEvent['type'], isFolder: boolean) =>
+      events.push({ path, type, isFolder, callId: byWhom.of(path, stat) });
+    if (stat === null) {
+      if (before === undefined) return;
+      known.names.delete(name);
+      forget(path);
+      note('deleted', before === 'folder');
+    } else if (!stat.isDirectory()) {
+      if (before === 'folder') forget(path);
+      known.names.set(name, 'file');
+      note(before === undefined ? 'created' : 'changed', false);
+    } else if (before !== 'folder' || (folders.get(path)?.inode ?? stat.ino) !== stat.ino) {
+      forget(path);
+      known.names.set(name, 'folder');
+      note(before === undefined ? 'created' : 'changed', true);
+      if (!PASSED.has(name)) await enter(path, events);
+    }
+  }
+
+  function statAt(path: string): Stats | null {
+    const located = place.locate(path, { last: 'keep' });
+    // Whoever may see the folder may know the names of its sensitive files too, as with a listing.
+    if (!located.ok) return located.error.code === 'PERMISSION_DENIED' ? place.statUnjudged(path) : null;
+    located.value.folder.close();
+    return located.value.path === path ? located.value.stat : null;
+  }
+
+  /** Watches a folder that came, and tells of all that came with it. */
+  async function enter(path: string, events: FileEvent[] | null): Promise<void> {
+    const located = place.locate(path === '' ? '.' : path, { last: 'keep' });
+    if (!located.ok) return;
+    const { folder, name } = located.value;
+    try {
+      const opened = name === '' ? folder : folder.openChild(name);
+      try {
+        await add(opened, events);
+      } finally {
+        if (opened !== folder) opened.close();
+      }
+    } finally {
+      folder.close();
+    }
+  }
+
+  async function add(folder: Folder, events: FileEvent[] | null): Promise<void> {
+    const { path } = folder;
+    // First the watch, then the look: what comes between them is seen twice, not missed.
+    const watcher = watch(folder.at(''), { persistent: false }, (_, name) => {
+      if (name !== null) hint(path, name);
+    });
+    watcher.on('error', () => forget(path));
+    const names = new Map<string, 'folder' | 'file'>();
+    folders.set(path, { watcher, inode: folder.stat('')?.ino ?? 0, names });
+    for (const entry of readdirSync(folder.at(''), { withFileTypes: true })) {
+      if (TEMPORARY.test(entry.name)) continue;
+      const isFolder = typeOf(entry) === 'directory';
+      names.set(entry.name, isFolder ? 'folder' : 'file');
+      const below = folder.pathOf(entry.name);
+      events?.push({ path: below, type: 'created', isFolder, callId: byWhom.of(below, null) });
+      if (isFolder && !PASSED.has(entry.name) && !place.isOwn(below)) await addChild(folder, entry.name, events);
+      await breathe();
+      if (isClosed) return;
+    }
+  }
+
+  async function addChild(folder: Folder, name: string, events: FileEvent[] | null): Promise<void> {
+    let child: Folder;
+    try {
+      child = folder.openChild(name);
+    } catch (thrown) {
+      if (errnoOf(thrown) === undefined) throw thrown;
+      return;
+    }
+    try {
+      await add(child, events);
+    } catch (thrown) {
+      // A folder that may not be read is passed, one that cannot be watched is not.
+      if (errnoOf(thrown) !== 'EACCES' && errnoOf(thrown) !== 'ENOENT') throw thrown;
+    } finally {
+      child.close();
+    }
+  }
+
+  function forget(path: string): void {
+    const known = folders.get(path);
+    if (known === undefined) return;
+    known.watcher.close();
+    folders.delete(path);
+    for (const [name, kind] of known.names) if (kind === 'folder') forget(path === '' ? name : `${path}/${name}`);
+  }
+
+  async function breathe(): Promise<void> {
+    if (performance.now() - sliceStart < SLICE_MS) return;
+    await new Promise((resolve) => setImmediate(resolve));
+    sliceStart = performance.now();
+  }
+
+  function close(): void {
+    isClosed = true;
+    clearTimeout(timer);
+    for (const { watcher } of folders.values()) watcher.close();
+    folders.clear();
+  }
+
+  try {
+    await enter('', null);
+  } catch (thrown) {
+    const watched = folders.size;
+    close();
+    const errno = errnoOf(thrown);
+    return errno === 'ENOSPC' || errno === 'EMFILE'
+      ? tooManyWatches(errno, watched)
+      : refusal(thrown, shown(place.names.real));
+  }
+  return ok({
+    get folders() {
+      return folders.size;
+    },
+    close,
+  });
+}

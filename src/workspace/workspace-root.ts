@@ -1,0 +1,146 @@
+import { realpathSync, type Stats } from 'node:fs';
+import { resolve } from 'node:path';
+import type { FilePolicy } from '../kernel/file-policy.ts';
+import { fail, ok, type Result } from '../kernel/result.ts';
+import { guarded } from '../host/errno.ts';
+import { Folder } from './folder.ts';
+import { GitPlaces, RUNS } from './git-places.ts';
+import { parsePath, type RootNames, shown } from '../host/parse-path.ts';
+import { type Spot, type WalkOptions, walk } from '../host/walk-path.ts';
+
+const OWN_FOLDER = '.toolwright';
+
+/** A workspace root with its file policy: where every path that a tool gives is looked up and judged. */
+export class Place {
+  readonly names: RootNames;
+  readonly policy: FilePolicy;
+  #root: Folder;
+  readonly #ownFolders: readonly string[];
+  readonly #git: GitPlaces;
+
+  /**
+   * `ownFolders` are absolute: the state directory and the like, out of reach if they lie inside. `home` is where the
+   * user's own git configuration is.
+   */
+  constructor(given: string, policy: FilePolicy, ownFolders: readonly string[], home: string | null = null) {
+    const real = realpathSync(given);
+    this.names = { real, given: resolve(given) };
+    this.policy = policy;
+    this.#root = Folder.open(real);
+    this.#git = new GitPlaces(real, home);
+    this.#ownFolders = ownFolders.flatMap((folder) => [folder, realOrSame(folder)]).map((folder) => `${folder}/`);
+  }
+
+  get root(): Folder {
+    return this.#root;
+  }
+
+  /** Looks a path up. The caller closes the folder of the answer. */
+  locate(path: string, options: WalkOptions): Result<Spot> {
+    const parsed = parsePath(path, this.names);
+    if (!parsed.ok) return parsed;
+    const make = options.make === undefined ? {} : { make: (folder: string) => this.#mayMake(folder, options) };
+    return guarded(path, () => this.#judged(this.#walk(parsed.value, { ...options, ...make })));
+  }
+
+  /** Why a person must agree to a change of this path; null when nobody must. It need not exist. */
+  protection(spot: Pick<Spot, 'path' | 'via'>): string | null {
+    const at = (path: string): Stats | null => this.statUnjudged(path);
+    for (const path of [spot.path, ...spot.via]) {
+      const why = this.#listed(path) ?? this.#ofGit(path, this.#git.named(path), at);
+      if (why !== null) return `${shown(path)} is protected: ${why}.`;
+    }
+    return null;
+  }
+
+  /** The same for paths below a folder that is to be moved, as they will be. */
+  protectionBelow(from: string, to: string): (path: string) => string | null {
+    const named = this.#git.named(to);
+    return (path) => {
+      const at = (asked: string) => (asked === path ? this.statUnjudged(`${from}${path.slice(to.length)}`) : null);
+      const why = this.#listed(path) ?? this.#ofGit(path, named, at);
+      return why === null ? null : `${shown(path)} is protected: ${why}.`;
+    };
+  }
+
+  /** Names count, not what exists. */
+  #listed(path: string): string | null {
+    const { access, rule } = this.policy.judge(path);
+    if (access === 'read-only') return rule?.reason ?? 'the rules say so';
+    return /(^|\/)\.git(\/|$)/i.test(path) ? 'it belongs to git' : null;
+  }
+
+  #ofGit(path: string, named: readonly string[], at: (path: string) => Stats | null): string | null {
+    const lower = `${path}/`.toLowerCase();
+    return named.some((each) => lower.startsWith(`${each}/`.toLowerCase())) ? RUNS : this.#git.byShape(path, at);
+  }
+
+  /** Refused whatever anybody says: secrets, and what is Toolwright's own. */
+  refuses(path: string): Result<void> {
+    if (this.isOwn(path)) {
+      return fail('PERMISSION_DENIED', `${shown(path)} is Toolwright's own and out of reach for tools.`, { path });
+    }
+    const { access, rule } = this.policy.judge(path);
+    if (access !== 'hidden') return ok(undefined);
+    const why = rule?.reason ?? 'the rules say so';
+    return fail('PERMISSION_DENIED', `${shown(path)} is a sensitive file (${why}): tools cannot use it.`, {
+      path: shown(path),
+      rule: rule?.pattern ?? null,
+    });
+  }
+
+  /** What stands at a path, also of a sensitive file: that it is there is no secret. Null for nothing. */
+  statUnjudged(path: string): Stats | null {
+    const parsed = parsePath(path, this.names);
+    const spot = parsed.ok ? guarded(path, () => this.#walk(parsed.value, { last: 'keep' })) : parsed;
+    if (!spot.ok) return null;
+    spot.value.folder.close();
+    return spot.value.path === path ? spot.value.stat : null;
+  }
+
+  close(): void {
+    this.#root.dispose();
+  }
+
+  /** A workspace that was removed and made again is opened again, once. */
+  #walk(names: readonly string[], options: WalkOptions): Result<Spot> {
+    const spot = walk(this.#root, this.names, names, options);
+    if (spot.ok || this.#root.isInPlace()) return spot;
+    const fresh = Folder.open(this.names.real);
+    this.#root.dispose();
+    this.#root = fresh;
+    return walk(this.#root, this.names, names, options);
+  }
+
+  #judged(spot: Result<Spot>): Result<Spot> {
+    if (!spot.ok) return spot;
+    for (const path of [spot.value.path, ...spot.value.via]) {
+      const refused = this.refuses(path);
+      if (refused.ok) continue;
+      spot.value.folder.close();
+      return refused;
+    }
+    return spot;
+  }
+
+  #mayMake(folder: string, options: WalkOptions): Result<void> {
+    const refused = this.refuses(folder);
+    return refused.ok ? (options.make?.(folder) ?? refused) : refused;
+  }
+
+  /** Toolwright's own files and folders. */
+  isOwn(path: string): boolean {
+    const [top = ''] = path.split('/', 1);
+    if (top.toLowerCase() === OWN_FOLDER) return true;
+    const absolute = `${this.names.real}/${path}/`;
+    return this.#ownFolders.some((own) => absolute.startsWith(own));
+  }
+}
+
+function realOrSame(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return resolve(folder);
+  }
+}

@@ -1,0 +1,62 @@
+import { bash } from '../../../src/tools/shell/bash.ts';
+import { openCommands } from '../command-world.ts';
+import type { Fixture } from '../fixture.ts';
+import type { TextCheck } from '../harness.ts';
+
+/** Checks of `text:` asserts for commands, by class, so that unseen cases of a class are checked too. */
+export const COMMAND_TEXTS: Readonly<Record<string, TextCheck>> = {
+  'cmd.builtin-env-poison': nothingSurvives,
+  'cmd.timeout-arg': senselessTimes,
+  'cmd.dev-tcp': nobodyReached,
+  'sec.log-redaction': redactedLog,
+};
+
+/** For cases that are only judged: a refusal is one in every mode. */
+export const DECISION_TEXTS: Readonly<Record<string, TextCheck>> = {
+  dng: ({ attack }, { detail }) => {
+    const { everywhere } = detail as { everywhere: readonly string[] };
+    const mustDeny = attack.expect.any_of.every((each) => each === 'deny');
+    if (mustDeny)
+      return everywhere.every((verdict) => verdict === 'deny') ? null : `in some mode: ${everywhere.join()}`;
+    return everywhere[1] === 'allow' ? 'it would run unasked' : null;
+  },
+};
+
+/** Even after a yes, the next call begins with an environment of its own. */
+async function nothingSurvives(fixture: Fixture) {
+  await using world = await openCommands(fixture, { approve: true });
+  const { call } = world.toolwright;
+  await call('bash', { command: fixture.attack.input['command'] });
+  const names = [...String(fixture.attack.input['command']).matchAll(/(\w+)=/g)].map(([, name]) => name);
+  const now = await call('bash', { command: 'env; set; alias; declare -f' });
+  const seen = names.find((name) => new RegExp(`^(declare.*)?${name}=.*(PWNED|evil)`, 'm').test(now.text));
+  return seen === undefined ? null : `the next call sees ${seen}`;
+}
+
+/** Not even after a yes. */
+async function nobodyReached(fixture: Fixture) {
+  await using world = await openCommands(fixture, { approve: true });
+  await world.toolwright.call(fixture.attack.tool, { ...fixture.attack.input });
+  return fixture.reached() === 0 ? null : 'the host was reached';
+}
+
+async function senselessTimes(fixture: Fixture) {
+  await using world = await openCommands(fixture, { approve: true });
+  for (const timeout of [Number.NaN, -1, 0, 9e12, Number.POSITIVE_INFINITY, '5', null]) {
+    const result = await world.toolwright.call('bash', { command: 'true', timeout });
+    if (result.ok) return `a timeout of ${timeout} was taken`;
+  }
+  const checked = bash.input.check({ command: 'true', timeout: 600 });
+  return checked.ok ? null : 'the longest timeout is not 600 s';
+}
+
+/** The server's log, and the record of the call with what it printed. The person and the program see what is. */
+function redactedLog({ attack }: Fixture, { detail }: { detail: unknown }) {
+  const { logged, recorded } = detail as { logged: readonly string[]; recorded: string };
+  const [secret] = /\b(sk|pk|ghp|xox\w)[-_]\S{8,}/.exec(String(attack.input['command'])) ?? [];
+  if (secret === undefined) return 'no secret is known in this case';
+  if (logged.join('\n').includes(secret)) return 'the log shows it';
+  if (!logged.join('\n').includes('[redacted]')) return 'the log does not tell of it at all';
+  if (recorded.includes(secret)) return 'the record shows it';
+  return recorded.includes('[redacted]') ? null : 'the record does not tell of it at all';
+}

@@ -1,0 +1,109 @@
+import { renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ErrorCode } from '../../../src/kernel/error.ts';
+import type { ToolResult } from '../../../src/kernel/tool/tool-result.ts';
+import type { Toolwright } from '../../../src/runtime/create-toolwright.ts';
+import type { Attack, Observation, OutcomeName } from '../attack.ts';
+import { FILE_TEXTS } from './file-tools-texts.ts';
+import { generated, openFor } from '../file-world.ts';
+import type { Fixture } from '../fixture.ts';
+import type { Runner } from '../harness.ts';
+import { swapWhile } from '../swap-symlinks.ts';
+
+/** The file and search tools, through the executor, in a workspace with a journal and, for search, a sandbox. */
+export const fileToolsRunner: Runner = {
+  kind: 'execute',
+  run: (fixture) => runFileTool(fixture),
+  texts: FILE_TEXTS,
+};
+
+export const FILE_TOOLS = [
+  'read_file',
+  'write_file',
+  'edit_file',
+  'apply_patch',
+  'delete_file',
+  'move_file',
+  'list_directory',
+  'glob',
+  'grep',
+];
+
+async function runFileTool(fixture: Fixture): Promise<Observation> {
+  const { attack } = fixture;
+  const { any_of: fine } = attack.expect;
+  const approve = attack.mode !== 'run' || (fine.includes('allow') && !fine.includes('ask'));
+  const world = await openFor(fixture, { approve });
+  try {
+    const startedAt = performance.now();
+    const results = await attempts(fixture, world.toolwright);
+    const durationMs = performance.now() - startedAt;
+    const outcomes = [...new Set(results.flatMap((result) => outcomesOf(result, attack)))];
+    const text = results.map((result) => JSON.stringify(result)).join('\n') + world.asked.join('\n');
+    return { outcomes, text, durationMs, detail: { results } };
+  } finally {
+    await world.close();
+  }
+}
+
+/** One call, several at once, one after the other, or many while somebody swaps links. */
+async function attempts(fixture: Fixture, { call, ...toolwright }: Toolwright): Promise<ToolResult[]> {
+  const { attack } = fixture;
+  const { parallel, sequence, ...args } = generated(attack);
+  if (typeof sequence === 'string') return inSequence(fixture, { call, ...toolwright });
+  if (attack.mode === 'race' && attack.class.startsWith('path.')) {
+    return swapWhile(fixture, () => call(attack.tool, args));
+  }
+  if (parallel !== undefined) return Promise.all(variants(attack).map((each) => call(attack.tool, each)));
+  await readBefore(fixture, { call, ...toolwright });
+  if (attack.tool === 'edit_file' && 'patch' in args) return [await call('apply_patch', args)];
+  return [await call(attack.tool, args)];
+}
+
+/** Calls that differ in what they write, for cases that give their number and describe them in words. */
+function variants({ tool, input }: Attack): Record<string, unknown>[] {
+  const { path, parallel } = input;
+  return Array.from({ length: Number(parallel) }, (_, index) => {
+    if (tool === 'write_file') return { path, content: `${index} `.repeat(200_000) };
+    return { path, edits: [{ old: index === 0 ? 'a\n' : 'c\n', new: `changed ${index}\n` }] };
+  });
+}
+
+/** «The session read it, then it was changed on disk»: it ends as it was found. */
+async function readBefore({ attack, workspace }: Fixture, { call }: Toolwright): Promise<void> {
+  const path = attack.setup.map((line) => /session read (\S+), then it was changed/.exec(line)?.[1]).find(Boolean);
+  if (path === undefined) return;
+  const [file, aside] = [join(workspace, path), join(workspace, `${path}.aside`)];
+  renameSync(file, aside);
+  writeFileSync(file, 'as the session read it');
+  await call('read_file', { path });
+  renameSync(aside, file);
+}
+
+async function inSequence({ workspace }: Fixture, { call }: Toolwright): Promise<ToolResult[]> {
+  writeFileSync(join(workspace, 'seq.txt'), 'one\n');
+  const results: ToolResult[] = [];
+  for (const [tool, args] of [
+    ['read_file', {}],
+    ['edit_file', { edits: [{ old: 'one', new: 'two' }] }],
+    ['edit_file', { edits: [{ old: 'two', new: 'three' }] }],
+    ['write_file', { content: 'four\n' }],
+  ] as const) {
+    results.push(await call(tool, { path: 'seq.txt', ...args }));
+  }
+  return results;
+}
+
+const REFUSALS: Partial<Record<ErrorCode, readonly OutcomeName[]>> = {
+  APPROVAL_DENIED: ['ask'],
+  APPROVAL_EXPIRED: ['ask'],
+  INVALID_PATH: ['deny', 'error'],
+  PERMISSION_DENIED: ['deny', 'error'],
+};
+
+/** What the system could not do although it was allowed, such as writing to a full disk, is both. */
+function outcomesOf(result: ToolResult, { mode }: Attack): readonly OutcomeName[] {
+  if (result.ok) return ['allow'];
+  if (mode === 'fault' && result.error.code === 'EXECUTION_ERROR') return ['error', 'allow'];
+  return REFUSALS[result.error.code] ?? ['error'];
+}

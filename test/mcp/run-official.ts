@@ -1,0 +1,30 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { mcpTools, newerNode } from '../../scripts/newer-node.mjs';
+
+export const root = new URL('../..', import.meta.url).pathname;
+
+const PROGRAMS = { conformance: 'dist/index.js', inspector: 'clients/launcher/build/index.js' } as const;
+
+export interface Ended {
+  readonly code: number | null;
+  readonly output: string;
+}
+
+/** Runs one of the official MCP tools, which need the newer Node. */
+export function runOfficial(name: keyof typeof PROGRAMS, args: readonly string[]): Promise<Ended> {
+  const cwd = join(root, '.cache', 'mcp-runs');
+  mkdirSync(cwd, { recursive: true });
+  const env = { ...process.env, NO_COLOR: '1', NODE_OPTIONS: '', XDG_CONFIG_HOME: join(cwd, 'config') };
+  return ended(spawn(newerNode() ?? 'node', [join(mcpTools(), name, PROGRAMS[name]), ...args], { cwd, env }));
+}
+
+function ended(child: ChildProcess): Promise<Ended> {
+  const parts: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (part: Buffer) => parts.push(String(part)));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, output: parts.join('') }));
+  });
+}

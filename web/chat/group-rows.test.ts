@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import type { CallItem, MessageItem, Phase } from '../state/feed.ts';
+import { rowsOf } from './group-rows.ts';
+
+function call(id: string, requestedAt: number, phase: Phase, durationMs = 10): CallItem {
+  const rest = { args: {}, summary: '', live: '', text: '', errorCode: null, approvalId: null, decidedBy: null };
+  return {
+    ...{
+      kind: 'call',
+      id,
+      seq: requestedAt,
+      tool: 't',
+      phase,
+      state: 'succeeded',
+      requestedAt,
+      startedAt: requestedAt,
+    },
+    ...{ durationMs, changed: [], cut: false, writes: false, ...rest },
+  };
+}
+const message = (id: string): MessageItem => ({ kind: 'message', id, seq: 0, role: 'assistant', text: id, at: 0 });
+
+test('calls that ran at the same time stand together, those that followed one another do not', () => {
+  const rows = rowsOf({
+    streaming: 'so far',
+    items: [
+      message('m1'),
+      call('a', 0, 'done', 100),
+      call('b', 5, 'done', 100),
+      call('c', 500, 'done'),
+      message('m2'),
+      call('d', 600, 'running'),
+      call('e', 900, 'waiting'),
+    ],
+  });
+  expect(rows.map((row) => (row.kind === 'calls' ? row.calls.map(({ id }) => id).join('+') : row.message.id))).toEqual([
+    'm1',
+    'a+b',
+    'c',
+    'm2',
+    'd+e',
+    'streaming',
+  ]);
+});
