@@ -4,7 +4,7 @@ import { defineConfig } from 'tsdown';
 const common = {
   format: 'esm',
   platform: 'node',
-  target: 'node20',
+  target: 'node22.19',
   define: { TOOLWRIGHT_RELEASE: 'true' },
   fixedExtension: false,
 } as const;

@@ -14,7 +14,7 @@ import { createToolwright } from '../src/runtime/create-toolwright.ts';
 import { MemoryStore } from '../src/runtime/memory/memory-store.ts';
 import { openSqliteStore } from '../src/storage/sqlite/open.ts';
 import { crashRound, payingModel } from '../test/faults/agent-crash.ts';
-import { compiled } from '../test/faults/compile-program.ts';
+import { compileProgram } from '../test/faults/compile-program.ts';
 import { atMost, type Benchmark, type Measurement, median, reported, timesLess } from './benchmark.ts';
 
 const CRASHES = Number(process.env.AGENT_CRASHES ?? 100);
@@ -203,7 +203,7 @@ function used(): number {
 }
 
 async function crashes(): Promise<Measurement[]> {
-  const program = compiled('test/faults/agent-runner.ts');
+  const program = compileProgram('test/faults/agent-program.ts');
   await using model = await payingModel();
   const problems: string[] = [];
   let kills = 0;

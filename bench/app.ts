@@ -5,9 +5,9 @@ import { z } from 'zod';
 import { ok } from '../src/kernel/result.ts';
 import { defineTool } from '../src/kernel/tool/tool.ts';
 import { closeBrowser, TestApp } from '../test/app/browser.ts';
-import { PageAlone } from './programs/app.unobserved-page.ts';
-import { pagesWithPeer } from './programs/app.peer.ts';
 import { atMost, type Benchmark, type Measurement, median, timesTheLimit } from './benchmark.ts';
+import { pagesWithPeer } from './programs/app.peer.ts';
+import { UnobservedPage } from './programs/app.unobserved-page.ts';
 
 const MESSAGES = 10_000;
 const PER_SECOND = 200;
@@ -51,7 +51,7 @@ async function loadTime(app: TestApp, path: string): Promise<number> {
   const driven = await app.open('/icon.svg');
   const browser = await driven.context().browser()?.newBrowserCDPSession();
   if (browser === undefined) throw new Error('the browser is gone');
-  await using page = await PageAlone.open(browser, `${app.server.running.url}/icon.svg`);
+  await using page = await UnobservedPage.open(browser, `${app.server.running.url}/icon.svg`);
   await app.closePages();
   await page.send('Emulation.setCPUThrottlingRate', { rate: 4 });
   await page.send('Page.addScriptToEvaluateOnNewDocument', { source: TYPE_WHEN_THERE });

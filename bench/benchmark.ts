@@ -1,8 +1,8 @@
-/** One line of a benchmark: us and the peer, measured in the same run. */
+/** One line of a benchmark: ours and the peer's, measured in the same run. */
 export interface Measurement {
   what: string;
   ours: number;
-  /** What it is compared with: a peer, or the physical limit. Null where the goal is absolute. */
+  /** The value of a peer or of the physical limit. Null where the goal is absolute. */
   peer: number | null;
   unit: string;
   /** How much better we are than the peer, or how near the limit: see `what`. */
@@ -18,14 +18,14 @@ export interface Benchmark {
   run(): Promise<Measurement[]>;
 }
 
-/** Time or cost of ours against the peer's, where less is better and the goal is at least so many times less. */
+/** Compares a time or cost with the peer's. Less is better; the goal is at least `atLeast` times less. */
 export function timesLess(what: string, ours: number, peer: number, unit: string, atLeast?: number): Measurement {
   const ratio = peer / ours;
   const goal = atLeast === undefined ? '' : `at least ${atLeast} × less than the peer`;
   return { what, ours, peer, unit, ratio, goal, met: atLeast === undefined || ratio >= atLeast };
 }
 
-/** Time or cost of ours against a limit, where the goal is at most so many times the limit. */
+/** Compares a time or cost with a physical limit. The goal is at most `atMost` times the limit. */
 export function timesTheLimit(what: string, ours: number, limit: number, unit: string, atMost?: number): Measurement {
   const ratio = ours / limit;
   const goal = atMost === undefined ? '' : `at most ${atMost} × the limit`;

@@ -49,7 +49,7 @@ async function peers() {
   return {
     bare: parsed,
     langChain: () => langChain.invoke(ARGS),
-    // What generateText does with a call once the model has asked for it: check the input, then execute.
+    // As generateText handles a call that the model requested: check the input, then execute.
     aiSdk: async () => aiSdk.execute?.(await input.parseAsync(ARGS), { toolCallId: '1', messages: [] }),
     mcp: () => mcp.callTool({ name: 'add', arguments: ARGS }),
   };

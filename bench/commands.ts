@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { ExecutionContext } from '../src/kernel/call/execution-context.ts';
-import { createFilePolicy } from '../src/kernel/file-policy.ts';
+import { createFilePolicy } from '../src/kernel/world/file-policy.ts';
+import type { Mode } from '../src/policy/create-policy.ts';
 import { createPolicy } from '../src/policy/create-policy.ts';
-import type { Mode } from '../src/policy/modes.ts';
 import { atMost, type Benchmark, type Measurement, median, reported } from './benchmark.ts';
 
 /** Another parser of the shell, which only parses. */

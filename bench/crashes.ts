@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { compiled } from '../test/faults/compile-program.ts';
+import { compileProgram } from '../test/faults/compile-program.ts';
 import { brokenPromises, startWriter } from '../test/faults/writers.ts';
 import { atMost, type Benchmark, type Measurement, reported } from './benchmark.ts';
 
@@ -15,7 +15,7 @@ const KILLS_PER_STORE = 50;
 export const benchmark: Benchmark = {
   about: `Crashes of a writer: ${KILLS} kills, and ${POWER_CUTS} power cuts where this machine can simulate them (root).`,
   async run() {
-    const program = compiled('test/faults/writer.ts');
+    const program = compileProgram('test/faults/writer-program.ts');
     try {
       return [...(await kills(program)), ...(await powerCuts(program))];
     } finally {
@@ -74,7 +74,7 @@ async function powerCuts(program: string): Promise<Measurement[]> {
       await ready;
       await delay(50 + Math.random() * 400);
       execFileSync('python3', ['-c', STOP, disk]);
-      // What was said after the cut cannot have been kept; what arrived here before it must have been.
+      // Lines printed after the power cut cannot have been kept; lines that arrived here before it must have been.
       const before = [...lines];
       child.kill('SIGKILL');
       await ended;

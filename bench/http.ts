@@ -42,7 +42,7 @@ export interface Server {
 }
 
 export async function start(kind: string, folder: string, workspace: string): Promise<Server> {
-  const child = fork(join(import.meta.dirname, 'http.server.ts'), [kind, folder, workspace], {
+  const child = fork(join(import.meta.dirname, 'programs/http.server.ts'), [kind, folder, workspace], {
     execArgv: ['--expose-gc', '--import', 'tsx'],
   });
   const heard = () => new Promise<Said>((resolve) => child.once('message', (said) => resolve(said as Said)));

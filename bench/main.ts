@@ -1,18 +1,20 @@
 // `npm run bench [-- NAME] [--json] [--write]`: runs one benchmark or all, and says plainly which goals were missed.
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
+import { join } from 'node:path';
 import { build } from '../scripts/build.mjs';
 import { readOptions } from '../scripts/options.ts';
 import type { Benchmark, Measurement } from './benchmark.ts';
-import { writeSection } from './page.ts';
 
+const PAGE = join(import.meta.dirname, '..', 'docs', 'benchmarks.md');
 const { values: options, positionals } = readOptions({
   allowPositionals: true,
   options: { json: { type: 'boolean' }, write: { type: 'boolean' } },
 });
 const known = readdirSync(import.meta.dirname)
+  .filter((file) => file.endsWith('.ts'))
   .map((file) => file.replace(/\.ts$/, ''))
-  .filter((name) => !['main', 'benchmark', 'page'].includes(name) && !name.includes('.'));
+  .filter((name) => !['main', 'benchmark'].includes(name));
 const wanted = positionals.length > 0 ? positionals : known;
 const unknown = wanted.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
@@ -30,7 +32,7 @@ for (const name of wanted) {
   else console.log(`\n${table(results)}\n`);
   if (options.write) writeSection(name, `${benchmark.about}\n\n${machine()}\n\n${table(results)}`);
 }
-// Peers may leave timers and servers behind; nothing of ours is waited for.
+// Peers may leave timers and servers behind, so the process ends here.
 process.exit(0);
 
 function published({ what, ours, peer, ratio, goal, met }: Measurement) {
@@ -52,6 +54,16 @@ function figure(value: number, unit: string): string {
 
 function round(value: number): string {
   return Math.abs(value) >= 100 ? value.toFixed(0) : value.toPrecision(3);
+}
+
+/** Replaces the table of one benchmark in its section of docs/benchmarks.md. Text under headings of its own stays. */
+function writeSection(name: string, content: string): void {
+  const [head = '', ...sections] = readFileSync(PAGE, 'utf8').split(/^(?=## )/m);
+  const isOurs = (section: string) => section.startsWith(`## ${name}\n`);
+  const [, ...byHand] = sections.find(isOurs)?.split(/^(?=### )/m) ?? [];
+  const ours = [`## ${name}\n\n${content.trim()}\n\n`, ...byHand].join('');
+  const all = [...sections.filter((section) => !isOurs(section)), ours].sort();
+  writeFileSync(PAGE, `${head}${all.map((section) => `${section.trimEnd()}\n\n`).join('')}`.trimEnd().concat('\n'));
 }
 
 function machine(): string {

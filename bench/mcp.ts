@@ -132,9 +132,9 @@ function startPeer(workspace: string): LineClient {
   return new LineClient(spawn(process.execPath, [join(dirname(found), 'dist/index.js'), workspace]));
 }
 
-/** What one durable row a call costs at least, on the SDK that we use. */
+/** The least cost of one durable row per call on the SDK that we use. */
 function startBare(top: string, workspace: string): LineClient {
-  const program = join(import.meta.dirname, 'mcp.bare.ts');
+  const program = join(import.meta.dirname, 'programs/mcp.baseline.ts');
   return new LineClient(spawn(process.execPath, ['--import', 'tsx', program, workspace, join(top, 'bare.db')]));
 }
 

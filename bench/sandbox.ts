@@ -1,10 +1,10 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { fileURLToPath } from 'node:url';
-import { createFilePolicy } from '../src/kernel/file-policy.ts';
+import { installSystem } from '../scripts/install-system.mjs';
+import { createFilePolicy } from '../src/kernel/world/file-policy.ts';
 import { DEFAULT_LIMITS, type RunRequest, type Sandbox } from '../src/kernel/world/sandbox.ts';
 import { createBubblewrap } from '../src/sandbox/bubblewrap/bubblewrap.ts';
 import { runArguments, systemArguments } from '../src/sandbox/bubblewrap/mounts.ts';
@@ -21,7 +21,7 @@ export const benchmark: Benchmark = {
   about: 'what a sandboxed command costs, and a flood of output',
   async run() {
     const root = realpathSync(mkdtempSync(join(tmpdir(), 'bench-sandbox-')));
-    const host = { path: process.env['PATH'] ?? '', home: join(root, 'home'), stateFolder: root };
+    const host = { path: process.env['PATH'] ?? '', home: join(root, 'home'), stateDir: root };
     const sandbox = createBubblewrap({ ...host, filePolicy: createFilePolicy() });
     try {
       const status = await sandbox.status();
@@ -169,7 +169,7 @@ async function plainBubblewrap(root: string, host: { path: string; home: string 
 
 /** @anthropic-ai/sandbox-runtime, as its documentation says to use it. */
 async function startPeer(workspace: string): Promise<{ run(): Promise<void>; stop(): Promise<void> }> {
-  spawnSync(process.execPath, [fileURLToPath(new URL('../scripts/install-system.mjs', import.meta.url)), '--peer']);
+  installSystem({ peer: true });
   const { SandboxManager } = await import('@anthropic-ai/sandbox-runtime');
   const filesystem = { denyRead: [], allowWrite: [workspace], denyWrite: [] };
   await SandboxManager.initialize({ network: { allowedDomains: [], deniedDomains: [] }, filesystem });

@@ -6,7 +6,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { rgPath } from '@vscode/ripgrep';
 import glob from 'fast-glob';
-import { createFilePolicy } from '../src/kernel/file-policy.ts';
+import { createFilePolicy } from '../src/kernel/world/file-policy.ts';
 import { createToolwright, type Toolwright } from '../src/runtime/create-toolwright.ts';
 import { createBubblewrap } from '../src/sandbox/bubblewrap/bubblewrap.ts';
 import { builtInTools } from '../src/tools/index.ts';
@@ -23,9 +23,9 @@ export const benchmark: Benchmark = {
   async run() {
     const top = realpathSync(mkdtempSync(join(tmpdir(), 'bench-search-')));
     const root = plant(join(top, 'ws'));
-    const stateFolder = join(top, 'state');
-    mkdirSync(stateFolder);
-    const host = { path: process.env['PATH'] ?? '', home: homedir(), stateFolder };
+    const stateDir = join(top, 'state');
+    mkdirSync(stateDir);
+    const host = { path: process.env['PATH'] ?? '', home: homedir(), stateDir };
     const readOnlyFolders = [await ripgrepFolder()];
     const sandbox = createBubblewrap({ ...host, filePolicy: createFilePolicy(), readOnlyFolders });
     const world = await openWorkspace({ root, sandbox });

@@ -75,7 +75,7 @@ async function watched(): Promise<Measurement[]> {
     const server = await startIn(folder);
     try {
       const reader = await listen(server, { reads: true, path: '/v1/events' });
-      // What changes before its folder is watched is not told, so this one is changed again and again.
+      // A change made before its folder is watched is not reported, so this file is changed again and again.
       const first = await untilTold(reader, () =>
         writeFileSync(join(project, 'd39/e1999/first.txt'), `${Math.random()}`),
       );

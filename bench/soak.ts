@@ -59,7 +59,7 @@ async function started(folder: string): Promise<Soaked> {
   return { child, ...(JSON.parse(line) as { url: string; token: string }) };
 }
 
-/** What an agent does all day: mostly reads and searches, some edits, a command now and then, and mistakes. */
+/** A day of an agent: mostly reads and searches, some edits, a command now and then, and mistakes. */
 const MIX: readonly ((at: number) => readonly [tool: string, args: object, ok: boolean])[] = [
   (at) => ['read_file', { path: `f${at % FILES}.txt` }, true],
   (at) => ['read_file', { path: `f${(at * 7) % FILES}.txt`, offset: 2 }, true],
@@ -102,7 +102,7 @@ async function load({ url, token }: Soaked, count: number, from: number): Promis
 }
 
 /**
- * What it holds on to, as the system counts it. Between two collections of garbage the memory goes up and down by some
+ * The resources it holds, as the system counts them. Between two garbage collections the memory goes up and down by some
  * 80 MB, so it is the lowest of many looks while it works: what is never given back is in that too.
  */
 async function settled(server: Soaked) {

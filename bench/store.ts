@@ -11,7 +11,7 @@ import { createToolwright } from '../src/runtime/create-toolwright.ts';
 import { MemoryStore } from '../src/runtime/memory/memory-store.ts';
 import type { OpenStore } from '../src/storage/open-store.ts';
 import { openPostgresStore } from '../src/storage/postgres/open.ts';
-import { sqliteDriver } from '../src/storage/sqlite/driver.ts';
+import { openDatabase } from '../src/storage/sqlite/driver.ts';
 import { openSqliteStore } from '../src/storage/sqlite/open.ts';
 import { finished, requestedCall, started } from '../src/testing/sample-calls.ts';
 import { startPostgres } from '../test/postgres-server.ts';
@@ -25,7 +25,7 @@ import {
   timesLess,
   timesTheLimit,
 } from './benchmark.ts';
-import { ByHand } from './programs/store.handwritten.ts';
+import { HandwrittenStore } from './programs/store.handwritten.ts';
 import type { Reading } from './programs/store.reader.ts';
 
 const CALLS = 5000;
@@ -81,10 +81,9 @@ async function perCall(store: Ledger, count: number): Promise<number> {
 
 async function byHand(folder: string, each: boolean, count: number): Promise<number> {
   await (await opened(openSqliteStore(folder))).close();
-  const { DatabaseSync } = await sqliteDriver();
-  const db = new DatabaseSync(join(folder, 'state.db'));
+  const db = openDatabase(join(folder, 'state.db'));
   db.exec('PRAGMA synchronous = FULL');
-  const machine = new ByHand(db, { each });
+  const machine = new HandwrittenStore(db, { each });
   const time = await microsecondsEach(count, async (index) => {
     const call = requestedCall({ session: `s${index % SESSIONS}` });
     await machine.transition('submit', call);
@@ -106,7 +105,7 @@ async function microsecondsEach(count: number, one: (index: number) => Promise<v
   return ((performance.now() - start) * 1000) / count;
 }
 
-/** What durability adds to a call that comes alone: three commits and their syncs. */
+/** The cost of durability for a call on its own: three commits and their syncs. */
 async function oneCall(): Promise<Measurement[]> {
   const hello = defineTool({
     name: 'hello',
@@ -150,7 +149,7 @@ async function readings(folder: string, events: number, sessions: number): Promi
   await fill(folder, events, sessions);
   const all: Reading[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    const child = fork(join(import.meta.dirname, 'store.reader.ts'), [folder]);
+    const child = fork(join(import.meta.dirname, 'programs/store.reader.ts'), [folder]);
     all.push(await new Promise<Reading>((resolve) => child.once('message', resolve as (reading: unknown) => void)));
   }
   return all;
@@ -159,8 +158,7 @@ async function readings(folder: string, events: number, sessions: number): Promi
 /** Rows as the store writes them, but made by the database itself: this is about reading. The chain is not filled in. */
 async function fill(folder: string, events: number, sessions: number): Promise<void> {
   await (await opened(openSqliteStore(folder))).close();
-  const { DatabaseSync } = await sqliteDriver();
-  const db = new DatabaseSync(join(folder, 'state.db'));
+  const db = openDatabase(join(folder, 'state.db'));
   const numbers = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <`;
   db.exec(`PRAGMA synchronous = OFF; BEGIN;
     ${numbers} ${events}) INSERT INTO events SELECT i, 's' || (i % ${sessions}), i / ${sessions} + 1, 'call.started', 1,

@@ -54,7 +54,7 @@ async function quality(): Promise<Measurement> {
 }
 
 function memory(): Measurement {
-  const script = join(import.meta.dirname, 'web.memory.ts');
+  const script = join(import.meta.dirname, 'programs/web.memory.ts');
   const printed = execFileSync(process.execPath, ['--expose-gc', '--import', 'tsx', script], { encoding: 'utf8' });
   const { grown, page } = JSON.parse(printed) as { grown: number; page: number };
   return atMost('memory at its peak, as a multiple of a 5 MB page', grown / page, '×', 10);

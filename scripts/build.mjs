@@ -4,8 +4,8 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { root } from './install.mjs';
-import { said } from './localized.mjs';
+import { localized } from './localized.mjs';
+import { root } from './root.mjs';
 
 export function build() {
   const own = Math.max(shared(), newest(join(root, 'src')), modified(join(root, 'tsdown.config.ts')));
@@ -23,7 +23,7 @@ function buildPage() {
 }
 
 function run(what, program, args) {
-  console.error(said(`Building ${what} …`, `正在构建 ${what} ……`));
+  console.error(localized(`Building ${what} …`, `正在构建 ${what} ……`));
   const { status, stderr } = spawnSync(join(root, 'node_modules', '.bin', program), args, {
     cwd: root,
     // A test that builds has another one, and would leave the page that React's developers want.
@@ -42,7 +42,7 @@ function shared() {
 
 function newest(folder) {
   const entries = readdirSync(folder, { withFileTypes: true, recursive: true });
-  return Math.max(0, ...entries.map((entry) => modified(join(entry.parentPath ?? entry.path, entry.name))));
+  return Math.max(0, ...entries.map((entry) => modified(join(entry.parentPath, entry.name))));
 }
 
 function modified(path) {

@@ -1,9 +1,10 @@
-// `npm run check`: format, lint, types, import directions, tool names, dead code, generated docs. All at once; seconds.
+// `npm run check`: format, lint, types, import directions, tool names, house rules, dead code, generated docs. All at
+// once; seconds.
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './build.mjs';
-import { root } from './install.mjs';
+import { root } from './root.mjs';
 
 const checks = [
   ['format and lint', 'biome', ['check', '--error-on-warnings', '--reporter=summary', '.']],
@@ -16,6 +17,7 @@ const checks = [
     directions,
   ],
   ['tool names', 'tsx', ['scripts/tool-names.ts']],
+  ['house rules', 'tsx', ['scripts/house-rules.ts']],
   ['dead code', 'knip', ['--no-progress']],
   ['package', 'publint', ['--strict']],
   ['generated docs', 'tsx', ['scripts/docs.ts', '--check']],
@@ -25,7 +27,9 @@ const checks = [
 build();
 const started = performance.now();
 const outcomes = await Promise.all(checks.map(run));
-for (const { name, problem } of outcomes) console.log(problem === undefined ? `✓ ${name}` : `✗ ${name}\n${problem}`);
+for (const { name, summary, problem } of outcomes) {
+  console.log(problem === undefined ? `✓ ${summary}` : `✗ ${name}\n${problem}`);
+}
 console.log(`${((performance.now() - started) / 1000).toFixed(1)} s`);
 process.exit(outcomes.every(({ problem }) => problem === undefined) ? 0 : 1);
 
@@ -38,7 +42,9 @@ async function run([name, command, args, judge = byExitCode]) {
   for (const stream of ['stdout', 'stderr'])
     child[stream].setEncoding('utf8').on('data', (text) => (output[stream] += text));
   const code = await new Promise((done) => child.on('close', done));
-  return { name, problem: judge(code, output) };
+  // A check that counts has one line of its own: "house rules: 12 known, 0 new".
+  const summary = output.stdout.split('\n').find((line) => line.startsWith(`${name}: `)) ?? name;
+  return { name, summary, problem: judge(code, output) };
 }
 
 function byExitCode(code, { stdout, stderr }) {

@@ -1,14 +1,19 @@
-// Writes into package-lock.json the optional packages of other platforms that npm left out.
+// `npm run lock`: brings package-lock.json up to date, with the optional packages of other platforms that npm left out.
 //
 // npm leaves out an optional package that its registry did not serve when the lock was made, and `npm ci` then
 // refuses the lock on every machine. Their versions are exact and their platform stands in their names, so the
-// entries can be completed here. Run after every change of dependencies: `npm run lock`.
+// entries can be completed here. Run after every change of dependencies.
 import { readFileSync, writeFileSync } from 'node:fs';
+import { runNpm } from './npm.mjs';
+import { root } from './root.mjs';
 
 const OS = ['aix', 'android', 'darwin', 'freebsd', 'linux', 'netbsd', 'openbsd', 'openharmony', 'sunos', 'win32'];
 const CPU = ['arm64', 'arm', 'ia32', 'loong64', 'mips64el', 'ppc64', 'riscv64', 's390x', 'wasm32', 'x64'];
 const OTHER_SPELLINGS = { ppc64le: 'ppc64', 'arm-eabi': 'arm', fsevents: 'darwin' };
 
+const args = ['install', '--ignore-scripts', '--package-lock-only', '--no-audit', '--no-fund'];
+const { status } = runNpm(process.execPath, args, { cwd: root, stdio: 'inherit' });
+if (status !== 0) process.exit(1);
 const path = new URL('../package-lock.json', import.meta.url);
 const lock = JSON.parse(readFileSync(path, 'utf8'));
 const added = [];

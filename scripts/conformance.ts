@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { type Report, scenarioStatuses } from '../test/conformance/statuses.ts';
 import { build } from './build.mjs';
 import { spawnInMemory } from './in-memory.mjs';
-import { root } from './install.mjs';
 import { readOptions } from './options.ts';
+import { root } from './root.mjs';
 
 const { values: options } = readOptions({ options: { json: { type: 'boolean' }, results: { type: 'string' } } });
 const scenarios = read('test/conformance/scenarios.json');

@@ -6,12 +6,12 @@ import { z } from 'zod';
 import { fileSchema } from '../src/app/config/settings.ts';
 import type { Tool } from '../src/kernel/tool/tool.ts';
 import { builtInTools } from '../src/tools/index.ts';
-import { root } from './install.mjs';
+import { root } from './root.mjs';
 import { walk } from './walk.ts';
 
 const pages: [path: string, write: (now: string) => string][] = [
   ['docs/tools.md', () => toolsPage(builtInTools)],
-  ['docs/architecture.md', (now) => withGenerated(now, { walk: walk(), imports: importGraph() })],
+  ['docs/architecture.md', (now) => withGenerated(now, { walk, imports: importGraph })],
   ['docs/config.schema.json', () => formatted('config.schema.json', z.toJSONSchema(fileSchema))],
 ];
 
@@ -73,12 +73,13 @@ function folderOf(path: string): string | undefined {
   return match?.[1]?.replace('.ts', '');
 }
 
-/** Each part stands between its own two marks. */
-function withGenerated(page: string, parts: Record<string, string>): string {
-  return Object.entries(parts).reduce((text, [name, content]) => {
-    const [start, end] = [`<!-- generated: ${name} -->`, '<!-- end -->'];
+/** Each part stands between its own two marks; it is written anew from its present text. */
+function withGenerated(page: string, parts: Record<string, (existing: string) => string>): string {
+  return Object.entries(parts).reduce((text, [name, write]) => {
+    const [start, end] = [`<!-- generated: ${name} -->\n`, '\n<!-- end -->'];
     const [before = '', rest = ''] = text.split(start);
-    return `${before}${start}\n${content}\n${rest.slice(rest.indexOf(end))}`;
+    const at = rest.indexOf(end);
+    return `${before}${start}${write(rest.slice(0, at))}${rest.slice(at)}`;
   }, page);
 }
 

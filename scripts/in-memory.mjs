@@ -1,7 +1,7 @@
 // Runs a program with its temporary folder in memory, where the machine lets us.
 //
-// Most of the tests' time goes into waiting until a disk has what was written. The suites that run twice wait for it once,
-// which tries them on two kinds of file systems; the others need not wait at all.
+// Most of the tests' time goes into waiting until a disk has what was written. The second run on the oldest Node waits for
+// it, which tries its tests on two kinds of file systems; the others need not wait at all.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { freemem, tmpdir } from 'node:os';

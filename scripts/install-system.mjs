@@ -1,5 +1,3 @@
-// Installs the programs of the system that the tests need: bubblewrap, git, strace, a browser. With `--peer` also what the peer in the
-// benchmarks needs. Does nothing when they are there; where it may not install, it says what to do and goes on.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
@@ -8,12 +6,16 @@ const NEEDED = { bwrap: 'bubblewrap', git: 'git', strace: 'strace', chromium: 'c
 const FOR_THE_PEER = { socat: 'socat', rg: 'ripgrep' };
 const PLACES = ['/usr/bin', '/usr/local/bin', '/bin', '/usr/sbin'];
 
-const wanted = process.argv.includes('--peer') ? { ...NEEDED, ...FOR_THE_PEER } : NEEDED;
-const missing = Object.entries(wanted)
-  .filter(([program]) => !isThere(program))
-  .map(([, debianPackage]) => debianPackage);
-
-if (missing.length > 0 && process.platform === 'linux') install(missing);
+/**
+ * Installs the programs of the system that the tests need: bubblewrap, git, strace, a browser; with `peer` also those of
+ * the peer in the benchmarks. Does nothing when they are there; where it may not install, it says what to do and goes on.
+ */
+export function installSystem({ peer }) {
+  const missing = Object.entries({ ...NEEDED, ...(peer ? FOR_THE_PEER : {}) })
+    .filter(([program]) => !isThere(program))
+    .map(([, debianPackage]) => debianPackage);
+  if (missing.length > 0 && process.platform === 'linux') install(missing);
+}
 
 function install(packages) {
   const command = `apt-get install -y --no-install-recommends ${packages.join(' ')}`;

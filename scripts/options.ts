@@ -1,7 +1,7 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { messageOf } from '../src/kernel/error.ts';
 
-/** What was typed after the name of a script. What it does not know is told in one line, with what it does know. */
+/** Reads the options behind the name of a script. An unknown option ends the script with one line that names the known ones. */
 export function readOptions<const Config extends ParseArgsConfig>(
   config: Config,
 ): ReturnType<typeof parseArgs<Config>> {

@@ -1,20 +1,11 @@
 export { type Agent, type AgentOptions, createAgent, type RunOptions, type RunOutcome } from './agent/create-agent.ts';
 export { type CommandsOptions, type OpenCommands, openCommands } from './app/open-commands.ts';
-export { type Access, UNKNOWN_ACCESS } from './kernel/tool/access.ts';
 export type { CallRecord, CallState, Effect, FinalState, Outcome } from './kernel/call/call.ts';
-export { ToolCategory } from './kernel/tool/category.ts';
-export { ERROR_CODES, type ErrorCode, type Failure, ToolError } from './kernel/error.ts';
 export type { CallMove, Event, LogEvent, NewEvent, StoredEvent } from './kernel/call/event.ts';
 export { ExecutionContext, type ExecutionContextInit } from './kernel/call/execution-context.ts';
-export {
-  createFilePolicy,
-  type FileAccess,
-  type FilePolicy,
-  type FileRule,
-  type FileVerdict,
-} from './kernel/file-policy.ts';
-export type { Checked, InputSchema, Issue, JsonSchema } from './kernel/tool/input-schema.ts';
 export type { HistoryQuery, Ledger, PruneLimits } from './kernel/call/ledger.ts';
+export { StoreError, type StoreTrouble } from './kernel/call/store-error.ts';
+export { ERROR_CODES, type ErrorCode, type Failure, ToolError } from './kernel/error.ts';
 export type {
   ApprovalRequest,
   ApprovalResponse,
@@ -30,14 +21,22 @@ export type {
   Verdict,
 } from './kernel/ports.ts';
 export { fail, type MaybePromise, type Metadata, ok, type Result } from './kernel/result.ts';
-export type { RunRequest, RunResult, Sandbox } from './kernel/world/sandbox.ts';
-export { StoreError, type StoreTrouble } from './kernel/call/store-error.ts';
+export { type Access, UNKNOWN_ACCESS } from './kernel/tool/access.ts';
+export { ToolCategory } from './kernel/tool/category.ts';
+export type { CheckedArguments as Checked, InputSchema, Issue, JsonSchema } from './kernel/tool/input-schema.ts';
 export { defineTool, type OwnReason, type Tool, type ToolContext, type ToolSource } from './kernel/tool/tool.ts';
 export { type ParameterType, ToolParameter, type ToolParameterInit } from './kernel/tool/tool-parameter.ts';
 export { ToolResult } from './kernel/tool/tool-result.ts';
+export {
+  createFilePolicy,
+  type FilePolicy,
+  type FileVerdict,
+} from './kernel/world/file-policy.ts';
+export type { RunRequest, RunResult, Sandbox } from './kernel/world/sandbox.ts';
+export type { FileAccess, FileRule } from './kernel/world/sensitive-files.ts';
 export type { Web, WebRequest, WebResponse, WebSearchAnswer, WebSearchHit } from './kernel/world/web.ts';
 export type {
-  Applied,
+  AppliedChange as Applied,
   Caller,
   Change,
   Files,
@@ -56,25 +55,26 @@ export { openaiResponsesModel } from './models/openai-responses.ts';
 export { type ScriptedTurn, scriptedModel } from './models/scripted.ts';
 export { createWeb, type WebAccess, type WebOptions, withWeb } from './net/create-web.ts';
 export type { SearchSettings } from './net/search/settings.ts';
+export { proposeRules, type RuleProposal as Proposal } from './policy/always/propose-rule.ts';
 export {
   createPolicy,
   type ExplainingPolicy,
   type Explanation,
+  MODES,
+  type Mode,
   type PolicyOptions,
 } from './policy/create-policy.ts';
-export { MODES, type Mode } from './policy/modes.ts';
-export { type Proposal, proposeRules } from './policy/always/propose-rule.ts';
-export type { Rule, RuleVerdict } from './policy/rules/rule.ts';
 export { parseRule, parseRules, type RuleSet, type RuleSource } from './policy/rules/parse-rules.ts';
+export type { Rule, RuleVerdict } from './policy/rules/rule.ts';
 export { strictCommands } from './policy/rules/strict-list.ts';
-export { BaseTool, type LangChainTool, type ParameterValues } from './runtime/registry/base-tool.ts';
 export { allowAll, type RuntimeOptions } from './runtime/create-runtime.ts';
 export { createToolwright, type Toolwright, type ToolwrightOptions } from './runtime/create-toolwright.ts';
 export { type AnyContext, type CallOptions, type ExecutorOptions, ToolExecutor } from './runtime/executor.ts';
 export type { ToolExecution } from './runtime/history.ts';
-export type { AfterAnswer, BeforeAnswer, HookedCall, Hooks } from './runtime/pipeline/hooks.ts';
 export { MemoryBlobs } from './runtime/memory/memory-blobs.ts';
 export { MemoryStore } from './runtime/memory/memory-store.ts';
+export type { AfterAnswer, BeforeAnswer, HookedCall, Hooks } from './runtime/pipeline/hooks.ts';
+export { BaseTool, type LangChainTool, type ParameterValues } from './runtime/registry/base-tool.ts';
 export type { PlainTool } from './runtime/registry/plain-tool.ts';
 export { type AnyTool, ToolRegistry } from './runtime/registry/registry.ts';
 export type { Toolset } from './runtime/registry/toolsets.ts';

@@ -2,7 +2,7 @@ import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
-/** The page is served by the server with a strict policy: nothing inline, nothing from elsewhere. */
+/** The server sends the page with a strict content security policy: nothing inline, nothing from other hosts. */
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [react(), tailwindcss()],

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * What a page costs that does the same and nothing else, from the same server: a box to write in, and every message and
+ * A bare page from the same server, to compare costs with: a box to write in, and every message and
  * every piece of output appended as plain text.
  */
 export function pagesWithPeer(built: string): { folder: string; remove(): void } {

@@ -2,10 +2,10 @@ import { setTimeout } from 'node:timers/promises';
 import type { CDPSession } from 'playwright-core';
 
 /**
- * A page of a profile of its own, beside those that Playwright drives. Where Playwright looks on, the browser keeps the
- * stack of every request and every error, which it does for nobody else and which costs a fifth of a first load.
+ * A page in a profile of its own that Playwright does not observe. Under Playwright the browser keeps the stack of every
+ * request and error, which it does for no real user and which costs a fifth of a first load.
  */
-export class PageAlone implements AsyncDisposable {
+export class UnobservedPage implements AsyncDisposable {
   readonly #browser: CDPSession;
   readonly #profile: string;
   readonly #session: string;
@@ -18,11 +18,11 @@ export class PageAlone implements AsyncDisposable {
     browser.on('Target.receivedMessageFromTarget', this.#receive);
   }
 
-  static async open(browser: CDPSession, url: string): Promise<PageAlone> {
+  static async open(browser: CDPSession, url: string): Promise<UnobservedPage> {
     const { browserContextId } = await browser.send('Target.createBrowserContext');
     const { targetId } = await browser.send('Target.createTarget', { url, browserContextId, width: 1280, height: 800 });
     const { sessionId } = await browser.send('Target.attachToTarget', { targetId });
-    const page = new PageAlone(browser, browserContextId, sessionId);
+    const page = new UnobservedPage(browser, browserContextId, sessionId);
     await page.send('Page.enable');
     const isThere = `location.href === ${JSON.stringify(url)} && document.readyState === 'complete'`;
     while (!(await page.evaluate(isThere))) await setTimeout(20);

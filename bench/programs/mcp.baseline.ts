@@ -1,10 +1,10 @@
-// The least that could serve and record: the same SDK, a read of the file, and one row that is durable before the answer.
+// The smallest server that reads and records: the same SDK, a read of the file, and one row durable before the answer.
 // No policy, no validation, no trace of the start, no hash chain.
 import { readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { Server } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { DatabaseSync } from '@photostructure/sqlite';
 
 const [root = '', file = ''] = process.argv.slice(2);
 const db = new DatabaseSync(file);

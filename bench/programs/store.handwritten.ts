@@ -5,11 +5,11 @@ import type { Database } from '../../src/storage/sqlite/driver.ts';
 type Transition = { kind: 'submit' | 'start' | 'finish'; call: CallRecord };
 
 /**
- * The statements of the store written and prepared by hand, without Kysely, generators or any check: what the state
- * machine costs at least on this driver. `each` gives every transition a transaction of its own, as most programs do;
+ * The statements of the store written and prepared by hand, without Kysely, generators or any check: the least cost of
+ * the state machine on this driver. `each` gives every transition a transaction of its own, as most programs do;
  * otherwise all of one turn share one.
  */
-export class ByHand {
+export class HandwrittenStore {
   readonly #each: boolean;
   readonly #sql: ReturnType<typeof prepared>;
   #waiting: (Transition & { done(): void })[] = [];

@@ -1,4 +1,4 @@
-/** Opens a store, reads its newest calls and the last events of a session, and says how long that took. */
+/** Opens a store, reads its newest calls and the last events of a session, and prints the time that took. */
 import { openSqliteStore } from '../../src/storage/sqlite/open.ts';
 
 export interface Reading {

@@ -3,7 +3,7 @@ import { gfm } from '@truto/turndown-plugin-gfm';
 import { parseHTML } from 'linkedom';
 import TurndownService from 'turndown';
 
-/** How others make a page readable: a DOM, Readability over it, Turndown over that. */
+/** Converts a page as other programs do: a DOM, then Readability, then Turndown. */
 export function peerMarkdown(html: string, url: string): string {
   const { document } = parseHTML(html);
   const base = document.createElement('base');

@@ -6,7 +6,7 @@ import { context, executor, report } from './notes.ts';
 
 const client = new Anthropic();
 const model = process.env['ANTHROPIC_MODEL'] ?? 'claude-sonnet-4-6';
-const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'How many words has «the quick brown fox»?' }];
+const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'How many words are in "the quick brown fox"?' }];
 for (let turn = 0; turn < 5; turn++) {
   const tools = anthropicTools(executor);
   const { content } = await client.messages.create({ model, max_tokens: 1000, messages, tools });

@@ -7,7 +7,7 @@ import { context, executor, report } from './notes.ts';
 const client = new OpenAI();
 const model = process.env['OPENAI_MODEL'] ?? 'gpt-5.4-mini';
 const messages: OpenAI.ChatCompletionMessageParam[] = [
-  { role: 'user', content: 'How many words has «the quick brown fox»?' },
+  { role: 'user', content: 'How many words are in "the quick brown fox"?' },
 ];
 for (let turn = 0; turn < 5; turn++) {
   const { choices } = await client.chat.completions.create({ model, messages, tools: openAITools(executor) });

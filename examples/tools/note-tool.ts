@@ -12,15 +12,15 @@ export class NoteTool extends BaseTool {
   readonly notes = new Map<string, string>();
 
   protected override approval({ title }: ParameterValues) {
-    return this.notes.has(String(title)) ? `The note «${title}» exists and would be overwritten.` : undefined;
+    return this.notes.has(String(title)) ? `The note "${title}" exists and would be overwritten.` : undefined;
   }
 
   protected override summary({ title }: ParameterValues) {
-    return `Write the note «${title}»`;
+    return `Write the note "${title}"`;
   }
 
   protected run({ title, text }: ParameterValues) {
     this.notes.set(String(title), String(text));
-    return ToolResult.ok(`Wrote «${title}».`, { characters: String(text).length });
+    return ToolResult.ok(`Wrote "${title}".`, { characters: String(text).length });
   }
 }

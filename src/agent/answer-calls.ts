@@ -1,32 +1,35 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import type { ErrorCode } from '../kernel/error.ts';
 import type { ExecutionContext } from '../kernel/call/execution-context.ts';
 import type { AssistantMessage, CallPart, ResultPart, ResultsMessage } from '../kernel/call/message.ts';
+import type { ErrorCode } from '../kernel/error.ts';
 import type { Tool } from '../kernel/tool/tool.ts';
 import type { ToolResult } from '../kernel/tool/tool-result.ts';
 import type { ToolExecutor } from '../runtime/executor.ts';
-import { untrusted } from './untrusted.ts';
+import { markUntrusted } from './mark-untrusted.ts';
 
-/** A model that asks for more at once is told to ask again: a thousand at a time is a mistake or an attack. */
-const MOST_CALLS = 32;
+/** A model that asks for more at once is told to ask again: a thousand calls at a time are a mistake or an attack. */
+const MAX_CALLS = 32;
 
-interface Turn {
+interface AssistantTurn {
   readonly message: AssistantMessage;
-  /** The turn's place in the log; with the call's place in the turn it names the call for ever. */
+  /** Position of the turn in the log; together with the call's position in the turn it identifies the call for ever. */
   readonly seq: number;
 }
 
-interface Surroundings {
+interface CallEnvironment {
   readonly executor: ToolExecutor;
   readonly context: ExecutionContext;
   readonly signal: AbortSignal | undefined;
 }
 
 /**
- * Makes a turn's calls and answers each of them once, in their order. Done again after a crash it gives the same
- * answers: a call that ran is not run again, because its key is its place in the log.
+ * Makes the calls of a turn and answers each once, in order. Repeated after a crash it gives the same answers: a call
+ * that ran is not run again, because its key is its position in the log.
  */
-export async function answerCalls(turn: Turn, { executor, context, signal }: Surroundings): Promise<ResultsMessage> {
+export async function answerCalls(
+  turn: AssistantTurn,
+  { executor, context, signal }: CallEnvironment,
+): Promise<ResultsMessage> {
   const calls = callsOf(turn.message);
   const made = calls.filter((call, at) => refusalOf(turn.message, call, at) === undefined);
   const requests = made.map((call) => ({
@@ -54,7 +57,7 @@ function refusalOf({ stop }: AssistantMessage, { name, problem }: CallPart, at: 
   if (stop.reason === 'refused' || stop.reason === 'unknown')
     return `${name} was not run: the turn ended unexpectedly.`;
   if (problem !== undefined) return `${name} was not run, because its arguments cannot be used. ${problem}`;
-  if (at >= MOST_CALLS) return `${name} was not run: at most ${MOST_CALLS} calls are made at once. Ask again for it.`;
+  if (at >= MAX_CALLS) return `${name} was not run: at most ${MAX_CALLS} calls run at once. Ask for it again.`;
   return undefined;
 }
 
@@ -63,14 +66,14 @@ function toResult({ id, name, args }: CallPart, answer: ToolResult, executor: To
   const words = ok || FROM_OUTSIDE[answer.error.code];
   const tool = executor.offered().find((offered) => offered.name === name);
   const source = tool === undefined ? name : `${name}: ${summaryOf(tool, args)}`;
-  const text = words ? untrusted(answer.text, { source, secret: secretOf(callId) }) : answer.text;
+  const text = words ? markUntrusted(answer.text, { source, secret: secretOf(callId) }) : answer.text;
   return { id, name, callId, text, isError: !ok };
 }
 
 /** A command knows its call's id, so the id alone would be no secret. */
 const KEY = randomBytes(32);
 
-/** The same for the same call, and nothing that an output could guess. */
+/** The same for the same call, and impossible to guess for its output. */
 function secretOf(callId: string | null): string {
   return createHmac('sha256', KEY)
     .update(callId ?? '')
@@ -87,7 +90,7 @@ function summaryOf(tool: Tool, args: unknown): string {
   }
 }
 
-/** Whether a failure's words may be a stranger's, rather than the runtime's own. */
+/** Whether the text of a failure may come from outside, rather than from the runtime. */
 const FROM_OUTSIDE: Record<ErrorCode, boolean> = {
   INVALID_INPUT: false,
   UNKNOWN_TOOL: false,

@@ -1,33 +1,33 @@
 import type { Usage } from '../kernel/call/message.ts';
 import type { Price } from '../models/model.ts';
-import type { RunSoFar } from './session.ts';
+import type { RunProgress } from './session.ts';
 
-/** How much one run may use. What is left out is not limited. */
+/** Limits of one run. A missing limit means unlimited. */
 export interface Budget {
   readonly turns?: number;
-  /** Tokens in and out, also those read from the provider's cache. */
+  /** Input and output tokens, including those read from the provider's cache. */
   readonly tokens?: number;
-  /** In the currency of the model's price; without a price it limits nothing. */
+  /** In the currency of the model's price; without a price it has no effect. */
   readonly cost?: number;
-  /** Of this process: a run that is taken up again gets its time anew. */
+  /** Time in this process: a resumed run starts at zero. */
   readonly seconds?: number;
 }
 
-/** Why a run may not go on, in words for the person; undefined when it may. */
+/** Returns why a run must stop, as a message to the person; undefined when it may continue. */
 export function overBudget(
   budget: Budget,
-  run: RunSoFar,
+  run: RunProgress,
   { seconds, price }: { seconds: number; price: Price | undefined },
 ) {
   const { turns, usage } = run;
   const tokens = usage.input + usage.output + usage.cacheRead + usage.cacheWrite;
   const cost = price === undefined ? 0 : costOf(usage, price);
   if (turns >= (budget.turns ?? Infinity))
-    return `It used all of its ${budget.turns} turns. Say «go on» for as many again.`;
-  if (tokens >= (budget.tokens ?? Infinity)) return `It used ${tokens} tokens; ${budget.tokens} were allowed.`;
-  if (cost >= (budget.cost ?? Infinity)) return `It cost ${cost.toFixed(2)}; ${budget.cost} was allowed.`;
+    return `It used all of its ${budget.turns} turns. Send "continue" for as many again.`;
+  if (tokens >= (budget.tokens ?? Infinity)) return `It used ${tokens} tokens; the limit is ${budget.tokens}.`;
+  if (cost >= (budget.cost ?? Infinity)) return `It cost ${cost.toFixed(2)}; the limit is ${budget.cost}.`;
   if (seconds >= (budget.seconds ?? Infinity))
-    return `It took ${Math.round(seconds)} s; ${budget.seconds} s were allowed.`;
+    return `It took ${Math.round(seconds)} s; the limit is ${budget.seconds} s.`;
   return undefined;
 }
 

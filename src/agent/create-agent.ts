@@ -1,16 +1,16 @@
-import { messageOf } from '../kernel/error.ts';
 import type { LiveEvent, StoredEvent } from '../kernel/call/event.ts';
 import { ExecutionContext, type ExecutionContextInit } from '../kernel/call/execution-context.ts';
 import { NO_USAGE, type RunEnd, type Usage } from '../kernel/call/message.ts';
-import type { BlobStore, Clock, Hold, Store } from '../kernel/ports.ts';
+import { messageOf } from '../kernel/error.ts';
+import type { BlobStore, Clock, SessionHold, Store } from '../kernel/ports.ts';
+import { systemClock } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import { systemClock } from '../kernel/system-clock.ts';
 import type { Files } from '../kernel/world/workspace.ts';
-import type { Heard, Model } from '../models/model.ts';
+import type { Model, TurnDelta } from '../models/model.ts';
 import type { ToolExecutor } from '../runtime/executor.ts';
 import { answerCalls, callsOf } from './answer-calls.ts';
 import { type Budget, costOf } from './budget.ts';
-import { driveRun, type Ended, type RunParts } from './drive-run.ts';
+import { driveRun, type RunEnding, type RunEnvironment } from './drive-run.ts';
 import { readProjectNotes } from './project-notes.ts';
 import { Session, wordsOf } from './session.ts';
 import { systemPrompt } from './system-prompt.ts';
@@ -18,35 +18,35 @@ import { systemPrompt } from './system-prompt.ts';
 export interface AgentOptions {
   readonly model: Model;
   readonly executor: ToolExecutor;
-  /** Where sessions live: the one the executor records its calls in. */
+  /** Store of the sessions; the one in which the executor records its calls. */
   readonly store: Store;
   readonly context: ExecutionContext | ExecutionContextInit;
-  /** Where long results go when the conversation gets too long. Without it they are lost to the model. */
+  /** Store for long results when the conversation gets too long. Without it the model loses them. */
   readonly blobs?: BlobStore;
   /** The workspace, for its AGENTS.md and its skills. */
   readonly files?: Pick<Files, 'readText' | 'list'>;
   /** Default: 100 turns. */
   readonly budget?: Budget;
-  /** Added to what the model is told first. */
+  /** Added to the system prompt. */
   readonly instructions?: string;
   readonly clock?: Clock;
 }
 
 export interface RunOptions {
-  /** Who said it. */
+  /** Author of the message. */
   readonly by?: string;
   readonly signal?: AbortSignal;
-  /** Leaves the run open before its next step, for `resume`: the calls it is at end by themselves. */
+  /** Leaves the run open before its next step, for `resume`; running calls finish. */
   readonly pause?: AbortSignal;
-  /** Recorded events of the session itself after they were recorded, and the model's words as they come. */
+  /** Receives events of the session after they were recorded, and the model's text as it streams. */
   onEvent?(event: StoredEvent | LiveEvent): void;
 }
 
 export interface RunOutcome {
   readonly reason: RunEnd;
-  /** Why it ended, where it was not the model's own end. */
+  /** Why the run ended, unless the model itself ended it. */
   readonly message: string;
-  /** The model's last words. */
+  /** Last text of the model. */
   readonly text: string;
   readonly turns: number;
   readonly usage: Usage;
@@ -55,17 +55,17 @@ export interface RunOutcome {
 }
 
 /**
- * A model that works through tools. A session lives in the store: a run that its process left behind goes on with
- * `resume`, in whatever process. CONFLICT while the session has a run under way, here or elsewhere, INTERNAL when the store fails.
+ * A model that works through tools. A session lives in the store: `resume` continues a run that another process left
+ * open. Fails with CONFLICT while the session has a run under way anywhere, INTERNAL when the store fails.
  */
 export interface Agent {
   run(session: string, message: string, options?: RunOptions): Promise<Result<RunOutcome>>;
-  /** Null when the session has no open run. */
+  /** Resolves with null when the session has no open run. */
   resume(session: string, options?: RunOptions): Promise<Result<RunOutcome | null>>;
 }
 
-/** Sessions that are kept ready; the others are read from the store again. */
-const MOST_READY = 50;
+/** Sessions kept in memory; others are read from the store again. */
+const MAX_OPEN_SESSIONS = 50;
 
 export function createAgent(options: AgentOptions): Agent {
   const { model, executor, store, blobs, files, budget = { turns: 100 }, clock = systemClock } = options;
@@ -91,21 +91,21 @@ export function createAgent(options: AgentOptions): Agent {
     },
   };
 
-  /** One run of a session at a time. */
+  /** Runs one task of a session at a time. */
   async function alone<T>(id: string, work: () => Promise<T>): Promise<Result<T>> {
-    if (busy.has(id)) return fail('CONFLICT', underWay(id, 'this process'));
+    if (busy.has(id)) return fail('CONFLICT', runUnderWay(id, 'this process'));
     busy.add(id);
-    let hold: Hold | undefined;
+    let hold: SessionHold | undefined;
     try {
       hold = await store.hold?.(id);
-      if (hold !== undefined && 'holder' in hold) return fail('CONFLICT', underWay(id, hold.holder));
+      if (hold !== undefined && 'holder' in hold) return fail('CONFLICT', runUnderWay(id, hold.holder));
       return ok(await work());
     } catch (error) {
       ready.delete(id);
-      return fail('INTERNAL', `The run cannot go on: ${messageOf(error)}. What was recorded stays; resume it later.`);
+      return fail('INTERNAL', `The run cannot continue: ${messageOf(error)}. Its record is kept; resume it later.`);
     } finally {
       busy.delete(id);
-      // What cannot be given back ends with this process.
+      // A lock that cannot be released ends with this process.
       if (hold !== undefined && 'release' in hold) await Promise.resolve(hold.release()).catch(() => {});
     }
   }
@@ -114,15 +114,15 @@ export function createAgent(options: AgentOptions): Agent {
     const session = ready.get(id) ?? new Session(id, { store, clock, windowTokens: model.window });
     ready.delete(id);
     ready.set(id, session);
-    for (const oldest of ready.keys()) if (ready.size > MOST_READY && !busy.has(oldest)) ready.delete(oldest);
+    for (const oldest of ready.keys()) if (ready.size > MAX_OPEN_SESSIONS && !busy.has(oldest)) ready.delete(oldest);
     session.listen((event) => onEvent?.(event));
     await session.catchUp();
     return session;
   }
 
-  async function partsFor(id: string, { signal, pause, onEvent }: RunOptions): Promise<RunParts> {
+  async function partsFor(id: string, { signal, pause, onEvent }: RunOptions): Promise<RunEnvironment> {
     const notes = files === undefined ? undefined : await readProjectNotes(files);
-    const onHeard = (data: Heard) => {
+    const onDelta = (data: TurnDelta) => {
       onEvent?.({ type: 'message.streamed', session: id, callId: null, at: clock.now(), data });
     };
     return {
@@ -136,11 +136,11 @@ export function createAgent(options: AgentOptions): Agent {
       tools: executor.offered().map(({ name, description, input }) => ({ name, description, schema: input.json })),
       signal,
       pause,
-      onHeard,
+      onDelta,
     };
   }
 
-  async function outcomeOf(session: Session, { reason, message }: Ended): Promise<RunOutcome> {
+  async function outcomeOf(session: Session, { reason, message }: RunEnding): Promise<RunOutcome> {
     const { turns, usage } = session.run ?? { turns: 0, usage: NO_USAGE };
     await session.record('run.finished', { reason, message, turns, usage });
     const cost = model.price && costOf(usage, model.price);
@@ -148,12 +148,12 @@ export function createAgent(options: AgentOptions): Agent {
   }
 }
 
-function underWay(session: string, holder: string): string {
+function runUnderWay(session: string, holder: string): string {
   return `Session ${session} has a run under way in ${holder}: wait for its end, or stop it there.`;
 }
 
-/** What an earlier process left open: each of its calls gets its result before anything new is said. */
-async function answerOpenCalls(session: Session, parts: RunParts): Promise<void> {
+/** Answers the calls an earlier process left open, before anything new is said. */
+async function answerOpenCalls(session: Session, parts: RunEnvironment): Promise<void> {
   const { run, last } = session;
   if (run === undefined || last?.message.role !== 'assistant' || callsOf(last.message).length === 0) return;
   await session.add(await answerCalls({ message: last.message, seq: last.seq }, parts));

@@ -3,7 +3,7 @@ import { ok } from '../kernel/result.ts';
 import type { Files } from '../kernel/world/workspace.ts';
 import { readProjectNotes } from './project-notes.ts';
 
-/** As many skills in each of the two folders as there are texts; what is read is noted. */
+/** As many skills in each of the two folders as there are texts; reads are recorded. */
 function skillFiles(texts: readonly string[]): { files: Pick<Files, 'readText' | 'list'>; read: string[] } {
   const read: string[] = [];
   const entries = texts.map((_, at) => ({ name: `s${at}`, type: 'directory' }));

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { withoutHalfPair } from '../kernel/text/truncate.ts';
 import type { Files } from '../kernel/world/workspace.ts';
 
-/** What a workspace says about itself. It is somebody's text: guidance for the model, and nothing that gives rights. */
+/** Notes of the workspace about itself: guidance for the model, which grants no permission. */
 export interface ProjectNotes {
   readonly instructions: { readonly path: string; readonly text: string; readonly secret: string } | undefined;
   readonly skills: readonly { readonly path: string; readonly about: string }[];
@@ -10,13 +10,13 @@ export interface ProjectNotes {
 
 const INSTRUCTIONS = ['AGENTS.md', 'CLAUDE.md'];
 const SKILL_FOLDERS = ['.claude/skills', '.agents/skills'];
-const MOST_CHARACTERS = 32_000;
-const MOST_SKILLS = 50;
+const MAX_CHARS = 32_000;
+const MAX_SKILLS = 50;
 
-/** Reads like every tool does: contained, and never a sensitive file. What cannot be read is not there. */
+/** Reads like every tool: contained, and never a sensitive file. Unreadable notes are skipped. */
 export async function readProjectNotes(files: Pick<Files, 'readText' | 'list'>): Promise<ProjectNotes> {
   const skills: ProjectNotes['skills'][number][] = [];
-  for (const folder of SKILL_FOLDERS) skills.push(...(await skillsIn(files, folder, MOST_SKILLS - skills.length)));
+  for (const folder of SKILL_FOLDERS) skills.push(...(await skillsIn(files, folder, MAX_SKILLS - skills.length)));
   return { instructions: await instructionsIn(files), skills };
 }
 
@@ -25,23 +25,23 @@ async function instructionsIn(files: Pick<Files, 'readText'>): Promise<ProjectNo
     const read = await files.readText(path);
     if (!read.ok || read.value.text.trim() === '') continue;
     const { text: whole, version } = read.value;
-    const cut = whole.length > MOST_CHARACTERS;
+    const cut = whole.length > MAX_CHARS;
     const text = cut
-      ? `${whole.slice(0, withoutHalfPair(whole, MOST_CHARACTERS))}\n[The rest is left out; read ${path} for it.]`
+      ? `${whole.slice(0, withoutHalfPair(whole, MAX_CHARS))}\n[The rest is left out; read ${path} for it.]`
       : whole;
-    // Of the text and so not of our choosing, yet no text contains its own hash.
-    return { path, text, secret: createHash('sha256').update(`${path}:${version}`).digest('hex').slice(0, 10) };
+    // Derived from the text, and still impossible to guess: no text contains its own hash.
+    return { path, text, secret: hash('sha256', `${path}:${version}`, 'hex').slice(0, 10) };
   }
   return undefined;
 }
 
-/** A folder with a SKILL.md that describes itself, or a file that is its own description. */
+/** Finds skills: a folder with a SKILL.md that describes itself, or a file that is its own description. */
 async function skillsIn(
   files: Pick<Files, 'readText' | 'list'>,
   folder: string,
   most: number,
 ): Promise<ProjectNotes['skills']> {
-  const listed = await files.list(folder, { limit: MOST_SKILLS * 2 });
+  const listed = await files.list(folder, { limit: MAX_SKILLS * 2 });
   const skills: ProjectNotes['skills'][number][] = [];
   for (const { name, type } of listed.ok ? listed.value.entries : []) {
     if (skills.length >= most) break;
@@ -59,7 +59,10 @@ async function skillsIn(
   }
 }
 
-/** What front matter between two lines `---` says. By lines: one pattern for all of it takes seconds where none is closed. */
+/**
+ * Reads the description in the front matter. Line by line, because one pattern for all takes seconds on unclosed front
+ * matter.
+ */
 function descriptionIn(text: string): string {
   const opened = /^---\n/m.exec(text);
   const lines = opened === null ? [] : text.slice(opened.index + 4).split(/[\n\r\u2028\u2029]/);

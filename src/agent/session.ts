@@ -2,20 +2,20 @@ import { randomUUID } from 'node:crypto';
 import type { EventData, NewEvent, SessionEventType, StoredEvent } from '../kernel/call/event.ts';
 import { type AssistantMessage, type Message, NO_USAGE, type Usage } from '../kernel/call/message.ts';
 import type { Clock, Store } from '../kernel/ports.ts';
-import { wasHidden } from '../runtime/hide-secrets.ts';
-import { ContextWindow, type Held } from './context-window.ts';
+import { wasHidden } from '../secrets/hide-secrets.ts';
+import { ContextWindow, type WindowMessage } from './context-window.ts';
 
 const PAGE = 500;
 
-/** What a run that is not finished has used so far. */
-export interface RunSoFar {
+/** Usage of a run that is not finished. */
+export interface RunProgress {
   readonly turns: number;
   readonly usage: Usage;
 }
 
 /**
- * A session as its agent sees it, made from the log alone: whatever process looks, it finds the same. Recorded first,
- * then told.
+ * A session as its agent sees it, built from the log alone, so that every process sees the same. Events are recorded
+ * before they are announced.
  */
 export class Session {
   readonly id: string;
@@ -23,7 +23,7 @@ export class Session {
   readonly #store: Store;
   readonly #clock: Clock;
   #tell: (event: StoredEvent) => void = () => {};
-  #run: RunSoFar | undefined;
+  #run: RunProgress | undefined;
   #messages = 0;
   #seen = 0;
   #callIds = new Set<string>();
@@ -35,7 +35,7 @@ export class Session {
     this.window = new ContextWindow(windowTokens);
   }
 
-  /** Reads what was recorded since the last look, by whatever process. */
+  /** Reads events recorded since the last call, by any process. */
   async catchUp(): Promise<void> {
     for (;;) {
       const page = await this.#store.events(this.id, this.#seen, PAGE);
@@ -44,17 +44,17 @@ export class Session {
     }
   }
 
-  /** Until the next one listens. */
+  /** Replaces the listener. */
   listen(tell: (event: StoredEvent) => void): void {
     this.#tell = tell;
   }
 
   /** Undefined when no run is open. */
-  get run(): RunSoFar | undefined {
+  get run(): RunProgress | undefined {
     return this.#run;
   }
 
-  get last(): Held | undefined {
+  get last(): WindowMessage | undefined {
     return this.window.last;
   }
 
@@ -62,7 +62,7 @@ export class Session {
     await this.#append([this.#added(message)]);
   }
 
-  /** The same turn with names for its calls that this session has not had: some endpoints count anew in every turn. */
+  /** Renames the calls of a turn to ids unique in this session: some endpoints restart their count in every turn. */
   withOwnIds(message: AssistantMessage): AssistantMessage {
     const seen = new Set<string>();
     const parts = message.parts.map((part, at) => {
@@ -75,7 +75,7 @@ export class Session {
     return { ...message, parts };
   }
 
-  /** A run and the message it answers, both or neither. A run that is still open goes on with the new message. */
+  /** Records a run and the message it answers, both or neither. An open run continues with the new message. */
   async begin(
     text: string,
     { name: model, scripted }: { name: string; scripted: boolean },
@@ -125,17 +125,17 @@ export class Session {
     this.#run &&= { turns: turns + 1, usage: sum(usage, message.usage) };
   }
 
-  /** Only what may still be in the window matters. */
+  /** Remembers ids, only those that may still be in the window. */
   #remember(id: string): void {
     this.#callIds.add(id);
-    if (this.#callIds.size <= MOST_IDS) return;
-    this.#callIds = new Set([...this.#callIds].slice(MOST_IDS / 2));
+    if (this.#callIds.size <= MAX_IDS) return;
+    this.#callIds = new Set([...this.#callIds].slice(MAX_IDS / 2));
   }
 }
 
-const MOST_IDS = 20_000;
+const MAX_IDS = 20_000;
 
-/** What an event of the log adds to the conversation, if anything. */
+/** The message an event of the log adds to the conversation, if any. */
 function messageIn(event: StoredEvent): Message | undefined {
   if (event.type === 'results.added') return { role: 'results', results: event.data.results };
   if (event.type !== 'message.added') return undefined;
@@ -145,8 +145,9 @@ function messageIn(event: StoredEvent): Message | undefined {
 }
 
 /**
- * Calls of a turn that the record hides something of are marked: what stands there is not what the model wrote. Thinking
- * of which that holds is left out, for its signature no longer fits.
+ * Marks calls whose recorded arguments hide something, so that they are not taken for the model's own text. Thinking
+ * with
+ * hidden parts is left out, because its signature no longer fits.
  */
 function asRead(event: StoredEvent): StoredEvent {
   if (event.type !== 'message.added' || event.data.turn === undefined) return event;
@@ -157,7 +158,7 @@ function asRead(event: StoredEvent): StoredEvent {
   return { ...event, data: { ...event.data, turn: { ...turn, parts } } };
 }
 
-/** What a turn says to a person. */
+/** The text of a turn for a person. */
 export function wordsOf({ parts }: AssistantMessage): string {
   return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
 }

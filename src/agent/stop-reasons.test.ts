@@ -170,7 +170,7 @@ test.each([
   ['a model that hangs', { chunks: [': hello\n\n'], after: 'hang' } as RawReply],
 ])('a limit on time ends %s, and every call has its answer', { timeout: 20_000 }, async (_, reply) => {
   const outcome = await run([reply], { seconds: 1 });
-  expect(outcome).toMatchObject({ reason: 'budget', message: 'It took 1 s, and no more were allowed.' });
+  expect(outcome).toMatchObject({ reason: 'budget', message: 'It reached the time limit of 1 s.' });
 });
 
 test('long results that differ only in their middle are no loop, the same ones are', () => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openaiResponsesModel } from '../models/openai-responses.ts';
 import { createToolwright } from '../runtime/create-toolwright.ts';
-import { createHider } from '../runtime/hide-secrets.ts';
 import { MemoryStore } from '../runtime/memory/memory-store.ts';
-import { MemoryVault } from '../runtime/memory-vault.ts';
-import { sealStore } from '../secrets/hide-in-store.ts';
+import { hideInStore } from '../secrets/hide-in-store.ts';
+import { createHider } from '../secrets/hide-secrets.ts';
+import { MemoryVault } from '../secrets/vault.ts';
 import { type ModelServer, modelServer } from '../testing/model-server.ts';
 import { createAgent } from './create-agent.ts';
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-/** A turn that thinks, and then says something. */
+/** A turn that thinks and then says something. */
 function answer(): string {
   const message = { type: 'message', content: [{ type: 'output_text', text: 'Done.' }] };
   const events = [
@@ -27,12 +27,12 @@ function answer(): string {
   return events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
 }
 
-/** What another process sends of the thinking after it was recorded, and the record. */
+/** Returns the thinking that another process sends after it was recorded, and the record. */
 async function takenUp(block: object): Promise<{ sent: unknown; record: string }> {
   reasoning = block;
   const plain = new MemoryStore();
   for (const text of ['Go', 'Go on']) {
-    const store = sealStore(plain, createHider([KNOWN]), new MemoryVault());
+    const store = hideInStore(plain, createHider([KNOWN]), new MemoryVault());
     const { executor, context } = createToolwright({ tools: [], store });
     const model = openaiResponsesModel({ model: 'm', baseUrl: server.url, maxTokens: 100, window: 100_000, tries: 1 });
     const outcome = await createAgent({ model, executor, store, context }).run('s1', text);

@@ -13,8 +13,8 @@ const FIGURES = 'analysis.json';
 const REPORT = 'reports/efficiency_report.md';
 
 /**
- * The demonstration: a workflow over several tools whose decisions are written here and whose tools are real. Names of
- * tools are those a model would use.
+ * The demonstration: a workflow over several tools with scripted decisions and real tools. Names of tools are those a
+ * model would use.
  */
 export function demoModel(): Model {
   return scriptedModel((request) => TURNS[turnsSoFar(request.messages)]?.(request));
@@ -41,7 +41,7 @@ const TURNS: readonly ((request: ModelRequest) => ScriptedTurn)[] = [
   (request) => ({ text: summary(request) }),
 ];
 
-/** From what the tools really answered: a step that failed is said to have failed. */
+/** Summarises the real results of the tools; a failed step is reported as failed. */
 function summary({ messages }: ModelRequest): string {
   const results = sinceAsked(messages).flatMap((one) => (one.role === 'results' ? one.results : []));
   const failed = results.filter(({ isError }) => isError);
@@ -54,12 +54,12 @@ function summary({ messages }: ModelRequest): string {
   return `The report is in ${REPORT}: ${figures.join('; ')}.`;
 }
 
-/** Whether the demonstration has what it needs in this folder. */
+/** Returns whether the folder holds the files of the demonstration. */
 export function isDemoWorkspace(folder: string): boolean {
   return existsSync(join(folder, DATA)) && existsSync(join(folder, '.claude/skills/gerrit_analysis.py'));
 }
 
-/** A copy of the demo workspace in a folder of its own, or undefined where the package came without it. */
+/** Copies the demo workspace to a temporary directory; returns undefined if the package does not contain it. */
 export function copyDemoWorkspace(): string | undefined {
   // One folder up from a build, two from the sources.
   const places = ['../examples/demo-workspace', '../../examples/demo-workspace'];

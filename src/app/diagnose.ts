@@ -1,33 +1,33 @@
 import { findBubblewrap, notInstalled } from '../sandbox/bubblewrap/detect.ts';
+import { openModel } from './agent/open-model.ts';
 import type { Texts } from './config/texts.ts';
 import type { App } from './open-app.ts';
-import { openModel } from './agent/open-model.ts';
 
 export interface Finding {
   readonly what: string;
   /** `limited`: it works, with less. */
   readonly state: 'fine' | 'limited' | 'broken';
   readonly detail: string;
-  /** What to do, where something is to be done. */
+  /** The next step, if there is one. */
   readonly repair?: string;
 }
 
-const OLDEST_NODE = [20, 19];
+const MIN_NODE_VERSION = [22, 19];
 
-/** Tries what Toolwright needs, for real, and says how to repair what does not work. */
+/** Tries everything that Toolwright needs and says how to repair what does not work. */
 export async function diagnose(app: App, env: Texts): Promise<Finding[]> {
   return [node(), await sandbox(app), await search(app), model(app, env), await record(app)];
 }
 
 function node(): Finding {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  const [oldestMajor = 0, oldestMinor = 0] = OLDEST_NODE;
+  const [oldestMajor = 0, oldestMinor = 0] = MIN_NODE_VERSION;
   const fine = major > oldestMajor || (major === oldestMajor && minor >= oldestMinor);
   const found = { what: 'node', detail: process.version };
-  return fine ? { ...found, state: 'fine' } : { ...found, state: 'broken', repair: 'Install Node 20.19 or newer.' };
+  return fine ? { ...found, state: 'fine' } : { ...found, state: 'broken', repair: 'Install Node 22.19 or newer.' };
 }
 
-/** What is known without trying it out, which would hold up a server that starts. */
+/** Returns trouble that is known without trying the sandbox, which would delay the start of a server. */
 export function sandboxTrouble({ sandbox }: App): string | undefined {
   if (sandbox.kind === 'none') return UNPROTECTED;
   const missing = sandbox.kind === 'bubblewrap' && findBubblewrap() === null ? notInstalled() : undefined;
@@ -45,11 +45,11 @@ async function sandbox({ sandbox, loaded }: App): Promise<Finding> {
   const { kind, isolated } = status.value;
   if (isolated) return { what: 'sandbox', state: 'fine', detail: kind };
   const source = loaded.sources.sandbox;
-  const repair = `Remove «sandbox: none» (${source}) to run commands isolated.`;
+  const repair = `Remove "sandbox: none" (${source}) to run commands isolated.`;
   return { what: 'sandbox', state: 'limited', detail: UNPROTECTED, repair };
 }
 
-/** Search as a tool does it, in the workspace. */
+/** Searches the workspace like a tool. */
 async function search(app: App): Promise<Finding> {
   const signal = AbortSignal.timeout(10_000);
   const caller = {

@@ -13,10 +13,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { CallRecord } from '../kernel/call/call.ts';
 import { LiveCalls } from '../runtime/order/live-calls.ts';
+import { undoCall } from './admin/undo-call.ts';
 import { cancelCall } from './follow/cancel-call.ts';
 import type { App, AppOptions } from './open-app.ts';
 import { openApp } from './open-app.ts';
-import { undoCall } from './undo-call.ts';
 
 let home: string;
 let workspace: string;

@@ -2,39 +2,39 @@ import { realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { ExecutionContext } from '../kernel/call/execution-context.ts';
-import { createFilePolicy, type FilePolicy } from '../kernel/file-policy.ts';
 import type { Ledger } from '../kernel/call/ledger.ts';
 import type { Approver, BlobStore, Logger } from '../kernel/ports.ts';
+import { silentLogger } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
+import { createFilePolicy, type FilePolicy } from '../kernel/world/file-policy.ts';
 import type { Sandbox } from '../kernel/world/sandbox.ts';
-import { silentLogger } from '../kernel/silent-logger.ts';
 import type { RemoteServer } from '../mcp/client/remote-server.ts';
 import { mayBeToolOf } from '../mcp/client/tool-name.ts';
 import { createWeb, withWeb } from '../net/create-web.ts';
 import type { ExplainingPolicy } from '../policy/create-policy.ts';
-import { builtInToolsets } from '../runtime/registry/built-in-toolsets.ts';
 import { ToolExecutor } from '../runtime/executor.ts';
-import type { SecretHider } from '../runtime/hide-secrets.ts';
 import { LiveCalls } from '../runtime/order/live-calls.ts';
+import { builtInToolsets } from '../runtime/registry/built-in-toolsets.ts';
 import { type AnyTool, ToolRegistry } from '../runtime/registry/registry.ts';
+import type { SecretHider } from '../secrets/hide-secrets.ts';
 import { builtInTools } from '../tools/index.ts';
 import { openWorkspace, type Workspace } from '../workspace/open-workspace.ts';
-import { hearCancels } from './follow/cancel-call.ts';
+import { hostsOfRules } from './admin/hosts-of-rules.ts';
+import { knownTools } from './admin/known-tools.ts';
+import { ownPorts } from './admin/server-registry.ts';
+import { createFingerprinter } from './approvals/file-fingerprints.ts';
 import { type LoadedConfig, loadConfig } from './config/load-config.ts';
 import type { Config } from './config/settings.ts';
 import type { Texts } from './config/texts.ts';
+import { followCancels } from './follow/cancel-call.ts';
 import { type FollowedPolicy, followPolicy } from './follow/follow-policy.ts';
 import { followToolStates } from './follow/follow-tool-states.ts';
-import { hostsOfRules } from './admin/hosts-of-rules.ts';
-import { knownTools } from './known-tools.ts';
+import type { RemoteTools, RemoteToolsParts } from './mcp/remote-tools.ts';
 import { openCommands } from './open-commands.ts';
 import { type LogPlace, openLog } from './open-log.ts';
 import { openSealedStore, type SealedStore } from './open-sealed-store.ts';
-import { ownPorts } from './own-ports.ts';
-import type { RemoteTools, RemoteToolsParts } from './mcp/remote-tools.ts';
-import { makeStateFolder } from './state-folder.ts';
+import { makeStateDir } from './state-dir.ts';
 import { VERSION } from './version.ts';
-import { createWitness } from './approvals/file-fingerprints.ts';
 import { workspaceId } from './workspace-id.ts';
 
 export interface AppOptions {
@@ -43,18 +43,18 @@ export interface AppOptions {
   readonly env: Texts;
   readonly flags?: Texts;
   readonly home?: string;
-  /** Several workspaces of one process share a store; whoever opened it closes it. */
+  /** A store shared by several workspaces of one process; the code that opened it closes it. */
   readonly store?: SealedStore;
-  /** Who is asked. Left out: a call that must be asked about is refused. */
+  /** Asks for approval. Left out: a call that needs approval is refused. */
   readonly approver?: Approver | Approver['ask'];
   readonly logger?: Logger;
-  /** Where the log goes that the configuration asks for, unless a logger is given. */
+  /** The destination of the configured log, unless a logger is given. */
   readonly logTo?: LogPlace;
-  /** Told of every call while it is under way; whoever gives it hears what others cancel. */
+  /** Holds every call while it is under way; the code that passes it follows cancellations itself. */
   readonly live?: LiveCalls;
-  /** Beside the built-in ones. */
+  /** Further tools beside the built-in ones. */
   readonly tools?: readonly AnyTool[];
-  /** The only tool that will be called: no MCP server is started and waited for but the one it is of. */
+  /** The only tool that will be called: only the MCP server that offers it is started. */
   readonly onlyTool?: string;
 }
 
@@ -66,22 +66,22 @@ export interface App {
   readonly sandbox: Sandbox;
   readonly workspace: Workspace;
   readonly policy: ExplainingPolicy;
-  /** Knows the secrets of the environment and the user's keys; the same for all that share a store. */
+  /** Hides the secrets of the environment and the user's keys; shared by all apps of one store. */
   readonly hider: SecretHider;
   readonly rules: Pick<FollowedPolicy, 'propose' | 'reload' | 'mode' | 'switchMode'>;
   readonly registry: ToolRegistry;
   readonly executor: ToolExecutor;
   /** The MCP servers whose tools are offered beside ours. */
   readonly servers: readonly RemoteServer[];
-  /** What calls run in unless they say otherwise. */
+  /** The default context of calls. */
   readonly context: ExecutionContext;
   close(): Promise<void>;
 }
 
-/** Reads the configuration once, chooses the parts and puts them together. What is wrong is said before anything runs. */
+/** Reads the configuration once, chooses the parts and connects them. Problems are reported before anything runs. */
 export async function openApp(options: AppOptions): Promise<Result<App>> {
   const { env, flags = {}, home = homedir() } = options;
-  const root = realFolder(options.workspace);
+  const root = resolveFolder(options.workspace);
   if (root === undefined) return fail('INVALID_PATH', `${options.workspace} is not a folder: give one that exists.`);
   const loaded = await loadConfig({ env, flags, workspace: root, home });
   if (!loaded.ok) return loaded;
@@ -90,7 +90,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     const next = 'choose a folder further down as the workspace, or another stateDir.';
     return fail('INVALID_INPUT', `The workspace ${root} contains Toolwright's own state in ${stateDir}: ${next}`);
   }
-  const folder = makeStateFolder(stateDir);
+  const folder = makeStateDir(stateDir);
   if (!folder.ok) return folder;
 
   const registry = new ToolRegistry();
@@ -98,14 +98,15 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   registry.registerMany(options.tools ?? []);
   for (const toolset of builtInToolsets) registry.addToolset(toolset);
   const files = filePolicyOf(config);
+  const ports = ownPorts(stateDir, config.port);
   const commands = await openCommands({
     files,
     home,
     path: env.PATH ?? '',
-    stateFolder: join(stateDir, 'sandbox'),
+    stateDir: join(stateDir, 'sandbox'),
     sandbox: config.sandbox,
     hosts: config.allowedHosts,
-    ownPorts: ownPorts(stateDir, config.port),
+    ownPorts: ports,
   });
   const { sandbox } = commands;
   const opened = options.store === undefined ? await openSealedStore(loaded.value, env) : ok(options.store);
@@ -123,7 +124,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     allowedHosts: config.allowedHosts,
     privateHosts: [...config.privateHosts, ...hostsOfRules(config.allow)],
     search: loaded.value.search,
-    ownPorts: ownPorts(stateDir, config.port),
+    ownPorts: ports,
   });
   const policy = await followPolicy(store, {
     config,
@@ -157,13 +158,13 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   );
   closing.push(await followToolStates(store, registry, config.disabledTools));
   const live = options.live ?? new LiveCalls();
-  if (options.live === undefined) closing.push(hearCancels(store, live));
+  if (options.live === undefined) closing.push(followCancels(store, live));
   const executor = new ToolExecutor(registry, {
     policy: policy.value.policy,
     store,
     blobs,
     world: withWeb(commands.addTo(workspace), web),
-    witness: createWitness(workspace),
+    fingerprinter: createFingerprinter(workspace),
     ...(options.approver !== undefined && { approver: options.approver }),
     live,
     hider,
@@ -192,7 +193,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   });
 }
 
-/** A pattern behind `!` is taken off the built-in list. */
+/** A pattern with `!` is removed from the built-in list. */
 function filePolicyOf({ sensitiveFiles }: Config): FilePolicy {
   const isLifted = (pattern: string) => pattern.startsWith('!');
   const hidden = sensitiveFiles.filter((pattern) => !isLifted(pattern));
@@ -202,10 +203,10 @@ function filePolicyOf({ sensitiveFiles }: Config): FilePolicy {
   );
 }
 
-/** Longer than a server may take to answer. */
+/** Longer than the timeout of a server. */
 const WHOLE_START_MS = 60_000;
 
-/** Most have no such servers, and what speaks to them is large: it is loaded when there is one. */
+/** Loads the MCP client, which is large, only if there is a server. */
 async function remoteTools(
   configs: Config['mcpServers'],
   parts: RemoteToolsParts,
@@ -219,7 +220,7 @@ async function remoteTools(
   return openRemoteTools(Object.fromEntries(needed), { ...parts, ...patience });
 }
 
-/** In the opposite order of opening, each of them even if one before it failed. */
+/** Closes in reverse order of opening, each part even if one before it failed. */
 async function closeAll(closing: readonly (() => unknown)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const close of closing.toReversed()) {
@@ -232,7 +233,7 @@ async function closeAll(closing: readonly (() => unknown)[]): Promise<void> {
   if (failures.length > 0) throw failures[0];
 }
 
-function realFolder(path: string): string | undefined {
+function resolveFolder(path: string): string | undefined {
   try {
     return statSync(path).isDirectory() ? realpathSync(path) : undefined;
   } catch {

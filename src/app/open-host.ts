@@ -2,42 +2,42 @@ import { basename } from 'node:path';
 import { createHeadless } from '../approval/headless.ts';
 import { createInbox } from '../approval/inbox.ts';
 import type { Backend, SessionRunner, WorkspaceBackend } from '../http/backend.ts';
-import { messageOf } from '../kernel/error.ts';
 import type { Ledger } from '../kernel/call/ledger.ts';
+import { coalesce } from '../kernel/coalesce.ts';
+import { messageOf } from '../kernel/error.ts';
 import type { Logger } from '../kernel/ports.ts';
+import { silentLogger } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import { silentLogger } from '../kernel/silent-logger.ts';
 import { createMcpApprover, type McpApprover } from '../mcp/server/approver.ts';
 import type { LiveStreamEvent } from '../protocol/events.ts';
 import { LiveCalls } from '../runtime/order/live-calls.ts';
 import { keepUp } from '../storage/upkeep.ts';
+import { createSettings, reloadRules } from './admin/change-settings.ts';
+import { undoCall } from './admin/undo-call.ts';
+import { missingRunner } from './agent/missing-runner.ts';
 import { alwaysInForms } from './approvals/mcp-always.ts';
-import { cancelCall, hearCancels } from './follow/cancel-call.ts';
+import { openAnswers } from './approvals/open-answers.ts';
+import { proposeRules } from './approvals/propose-rule.ts';
 import { type LoadedConfig, loadConfig } from './config/load-config.ts';
 import type { Config } from './config/settings.ts';
 import { sandboxTrouble } from './diagnose.ts';
-import { noRunner } from './agent/missing-runner.ts';
-import { oneAtATime } from '../kernel/coalesce.ts';
-import { openAnswers } from './open-answers.ts';
+import { cancelCall, followCancels } from './follow/cancel-call.ts';
+import { tellFileChanges } from './follow/file-notices.ts';
+import { takeOverCalls } from './follow/take-over-calls.ts';
 import { type App, type AppOptions, openApp } from './open-app.ts';
 import { openLog } from './open-log.ts';
 import { openSealedStore } from './open-sealed-store.ts';
-import { proposeFor } from './approvals/propose-rule.ts';
-import { createSettings, reloadRules } from './admin/change-settings.ts';
-import { takeOverCalls } from './follow/take-over-calls.ts';
-import { tellFileChanges } from './tell-file-changes.ts';
-import { undoCall } from './undo-call.ts';
 import { VERSION } from './version.ts';
 import { workspaceId } from './workspace-id.ts';
 
 export interface HostOptions extends Omit<AppOptions, 'workspace' | 'store' | 'approver'> {
   /** Folders to work in; the first is the default. */
   readonly workspaces: readonly string[];
-  /** Nobody can be asked: what needs a person is refused at once, with the rule that would allow it. */
+  /** Nobody can be asked: a call that needs approval is refused at once, with the rule that would allow it. */
   readonly headless?: boolean;
-  /** What drives agents. Left out: manual mode. */
+  /** Runs agents. Left out: manual mode. */
   readonly runner?: (parts: RunnerParts) => SessionRunner;
-  /** Take up what ended processes left behind as soon as it is open. Default true; a single command does not. */
+  /** Takes over calls and runs of ended processes once open. Default true; a single command does not. */
   readonly takeOver?: boolean;
 }
 
@@ -45,24 +45,23 @@ export interface RunnerParts {
   /** By the id of their workspace. */
   readonly apps: ReadonlyMap<string, App>;
   readonly ledger: Ledger;
-  readonly live: LiveCalls;
   readonly appOf: (session: string) => Promise<App | undefined>;
   readonly log: Logger;
-  /** Tells whoever listens now; nothing is recorded. */
+  /** Sends an event to the present listeners; it is not recorded. */
   tell(event: LiveStreamEvent): void;
 }
 
-/** Several workspaces over one store, and all that the doors need of them. */
+/** Several workspaces over one store, with everything that the doors use. */
 export interface Host extends Backend {
   readonly config: Config;
   readonly sources: LoadedConfig['sources'];
   readonly stateDir: string;
   readonly apps: ReadonlyMap<string, App>;
-  /** Every call that is under way here, whichever door it came through. */
+  /** Every call under way in this process, from any door. */
   readonly live: LiveCalls;
-  /** Who is asked about calls that come through MCP, and through any other door. */
+  /** Asks for approval of calls from MCP and every other door. */
   readonly mcpApprover: McpApprover;
-  /** From now on it looks after what ended processes left behind, and goes on with their runs. */
+  /** Starts to take over calls of ended processes and to continue their runs. */
   takeUp(): void;
   close(): Promise<void>;
 }
@@ -95,11 +94,11 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
   const apps = new Map<string, App>();
   const appOf = async (session: string) => apps.get((await ledger.session(session))?.workspace ?? '');
   const headlessly = createHeadless(async (request) => {
-    const proposed = await proposeFor(await appOf(request.session), request);
+    const proposed = await proposeRules(await appOf(request.session), request);
     return proposed.ok ? proposed.value.rules : null;
   });
   const answers = openAnswers(ledger, { appOf, ruleSaved: () => reloadRules(apps) });
-  const always = alwaysInForms(answers, async (request) => proposeFor(await appOf(request.session), request));
+  const always = alwaysInForms(answers, async (request) => proposeRules(await appOf(request.session), request));
   const mcpApprover = createMcpApprover(() => ({
     way: config.mcpApprovals,
     inbox,
@@ -117,12 +116,10 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
 
   const { tell, onLive } = liveEvents();
   for (const { executor } of apps.values()) {
-    executor.on((event) => {
-      if (event.type === 'call.progressed') tell(event);
-    });
+    executor.on((event) => event.type === 'call.progressed' && tell(event), ['call.progressed']);
   }
-  closing.push(hearCancels(ledger, live));
-  const runner = createRunner?.({ apps, ledger, live, appOf, log, tell }) ?? noRunner;
+  closing.push(followCancels(ledger, live));
+  const runner = createRunner?.({ apps, ledger, appOf, log, tell }) ?? missingRunner;
   const takeUp = () => {
     closing.push(
       keepUp(ledger, { retention: () => retentionOf(config), onError: (error) => log.warn({}, messageOf(error)) }),
@@ -169,7 +166,7 @@ function toBackend(id: string, app: App): WorkspaceBackend {
     world: workspace,
     undo: (callId, by) => undoCall(app, callId, by),
     canUndo: (callId) => workspace.canUndo(callId),
-    gitStatus: oneAtATime(() => workspace.gitStatus()),
+    gitStatus: coalesce(() => workspace.gitStatus()),
   };
 }
 
@@ -186,7 +183,7 @@ function liveEvents() {
   };
 }
 
-/** For a client's progress line. */
+/** For the progress line of a client. */
 const inboxHint = 'Answer it in the web app or with toolwright approvals.';
 
 const DAY_MS = 24 * 60 * 60 * 1000;

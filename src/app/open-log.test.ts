@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { cliPlace } from '../testing/cli-fixture.ts';
+import { createCliFixture } from '../testing/cli-fixture.ts';
 import { openHost } from './open-host.ts';
 import type { LogPlace } from './open-log.ts';
 
@@ -12,7 +12,7 @@ interface Opening {
 
 /** The lines that a host logs about a call that succeeds and one that fails. */
 async function logged({ env = {}, flags = {}, when = 'always' }: Opening) {
-  using place = cliPlace(process.env['PATH'], { 'a.txt': 'x' });
+  using place = createCliFixture(process.env['PATH'], { 'a.txt': 'x' });
   const stream = new PassThrough();
   const host = await openHost({
     workspaces: [place.workspace],

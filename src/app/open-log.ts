@@ -1,15 +1,15 @@
 import type { Logger } from '../kernel/ports.ts';
-import type { SecretHider } from '../runtime/hide-secrets.ts';
+import type { SecretHider } from '../secrets/hide-secrets.ts';
 import type { LoadedConfig } from './config/load-config.ts';
 
 export interface LogPlace {
   /** Gets one JSON object a line. */
   readonly stream: { write(line: string): unknown };
-  /** `always`: also at the default level, as a server does. `chosen`: only if somebody chose a level. */
+  /** `always`: also at the default level, as a server does. `chosen`: only if a level was configured. */
   readonly when: 'always' | 'chosen';
 }
 
-/** The log as the configuration wants it, without what records hide. Undefined: nobody would read it. */
+/** Opens the configured log, which hides secrets. Returns undefined when nothing would be logged. */
 export async function openLog(
   { config, sources }: Pick<LoadedConfig, 'config' | 'sources'>,
   hider: SecretHider,

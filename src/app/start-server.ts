@@ -1,37 +1,37 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createSecureContext } from 'node:tls';
 import { type RunningServer, serve } from '../http/serve.ts';
 import { messageOf } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import { type Principal, serveHttp } from '../mcp/server/serve-http.ts';
-import type { Config } from './config/settings.ts';
-import { drain } from './drain.ts';
-import { type Host, type HostOptions, openHost } from './open-host.ts';
-import { openMcpDoors } from './mcp/open-mcp-doors.ts';
-import { noteServer } from './server-notes.ts';
+import { registerServer } from './admin/server-registry.ts';
 import { openTokens, type Tokens } from './admin/tokens.ts';
+import type { Config } from './config/settings.ts';
+import { openMcpDoors } from './mcp/open-mcp-doors.ts';
+import { type Host, type HostOptions, openHost } from './open-host.ts';
 
 export interface ServerOptions extends Omit<HostOptions, 'takeOver'> {
-  /** The folder of the built web app. */
+  /** The directory of the built web app. */
   readonly pages?: string | undefined;
-  /** Milliseconds that running calls get to end by themselves when the server stops. */
+  /** Milliseconds for running calls to end by themselves when the server stops. */
   readonly graceMs?: number;
 }
 
 export interface StartedServer {
   readonly url: string;
-  /** The usual port, where it was taken and another one is used instead. */
+  /** The configured port, if it was taken and another one is used. */
   readonly takenPort: number | null;
-  /** The owner's. */
+  /** The token of the owner. */
   readonly token: string;
   readonly host: Host;
   close(): Promise<void>;
 }
 
 /**
- * The server as a whole: workspaces, tokens, address. Says what is wrong before it listens, and takes up what others
- * left behind only when it does: one that cannot would leave it a second time.
+ * Starts the whole server: workspaces, tokens, address. Reports problems before it listens, and takes over calls of
+ * ended processes only once it listens: a server that fails to start would abandon them again.
  */
 export async function startServer({ pages, graceMs, ...options }: ServerOptions): Promise<Result<StartedServer>> {
   const opened = await openHost({ ...options, takeOver: false });
@@ -46,7 +46,7 @@ export async function startServer({ pages, graceMs, ...options }: ServerOptions)
   }
   host.takeUp();
   const { running, tokens } = started.value;
-  const unnote = noteServer(host.stateDir, running.url);
+  const unnote = registerServer(host.stateDir, running.url);
   const { port } = host.config;
   return ok({
     url: running.url,
@@ -63,7 +63,7 @@ export async function startServer({ pages, graceMs, ...options }: ServerOptions)
   });
 }
 
-/** MCP for each workspace. Who names none gets the first. */
+/** Serves MCP for each workspace. A request without a workspace gets the first. */
 function serveMcpOf(host: Host) {
   const doors = [...openMcpDoors(host)].map(([id, door]) => ({
     id,
@@ -95,7 +95,7 @@ async function listen(
   const running = await serve(host, tokens.value, {
     host: config.host,
     port: config.port,
-    // One that somebody chose is what they want: bookmarks and clients point there.
+    // A port that the user chose is used or fails: bookmarks and clients point there.
     orNext: sources.port === 'default',
     publicUrl: config.publicUrl ?? undefined,
     tls: tls.value,
@@ -105,7 +105,10 @@ async function listen(
   return running.ok ? ok({ running: running.value, tokens: tokens.value }) : running;
 }
 
-/** Whoever can reach the port could read what goes over it, and the owner's token is not for handing out. */
+/**
+ * Refuses an address beyond loopback without TLS, which could be read, or without tokens of people: the owner's is not
+ * to be shared.
+ */
 function unsafeAddress({ host, publicUrl, tlsCert }: Config, { hasUsers }: Tokens): Result<never> | undefined {
   if (isLoopback(host)) return undefined;
   const missing = [
@@ -133,5 +136,31 @@ function certificate({ tlsCert, tlsKey }: Config): Result<{ cert: string; key: s
   } catch (error) {
     const next = 'Name the file of a certificate as tlsCert and that of its own key as tlsKey.';
     return fail('NOT_CONFIGURED', `The certificate cannot be used: ${messageOf(error)}. ${next}`);
+  }
+}
+
+const POLL_MS = 50;
+const CANCEL_MS = 3000;
+
+/**
+ * Lets running calls end, then stops them, each with its record. Calls that await approval are left as they are: the
+ * next process takes them over when there is an answer.
+ */
+async function drain({ ledger, live }: Pick<Host, 'ledger' | 'live'>, graceMs = 5000): Promise<void> {
+  if (await allEnded(graceMs)) return;
+  for (const id of await running()) live.cancel(id);
+  await allEnded(CANCEL_MS);
+
+  async function allEnded(withinMs: number): Promise<boolean> {
+    for (let waited = 0; waited <= withinMs; waited += POLL_MS) {
+      if ((await running()).length === 0) return true;
+      await delay(POLL_MS);
+    }
+    return false;
+  }
+
+  async function running(): Promise<string[]> {
+    const states = await Promise.all(live.ids().map(async (id) => [id, (await ledger.call(id))?.state] as const));
+    return states.filter(([, state]) => state === 'requested' || state === 'running').map(([id]) => id);
   }
 }

@@ -21,7 +21,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('«always» is one write: a store that takes nothing after the yes has its rules too', async () => {
+test('"always" is one write: a store that takes nothing after the yes has its rules too', async () => {
   const call = requestedCall();
   await store.submit(call);
   await store.move(...asked(call, 'q'));

@@ -1,28 +1,39 @@
 import { randomUUID } from 'node:crypto';
-import type { Answered, Answers, EditReview, ReviewedEdit, RuleProposal, Yes } from '../kernel/call/approval-answers.ts';
-import type { ApprovalRecord, Shown } from '../kernel/approval.ts';
-import { changedFields } from '../kernel/tool/changed-fields.ts';
-import type { Failure } from '../kernel/error.ts';
+import type { ApprovalRecord, PresentedCall } from '../kernel/call/approval.ts';
+import type {
+  AnswerOutcome,
+  ApprovalAnswers,
+  ApproveOptions,
+  EditReview,
+  ReviewedEdit,
+  RuleProposal,
+} from '../kernel/call/approval-answers.ts';
 import type { EventData, NewSystemEvent } from '../kernel/call/event.ts';
 import type { Ledger } from '../kernel/call/ledger.ts';
+import type { Failure } from '../kernel/error.ts';
 import type { MaybePromise, Result } from '../kernel/result.ts';
+import { changedFields } from '../kernel/tool/changed-fields.ts';
 
-export interface AnswerParts {
+export interface AnswersOptions {
   readonly ledger: Ledger;
   /** Judges other arguments for the same call, in its session and workspace. */
   readonly review: (approval: ApprovalRecord, args: Record<string, unknown>) => Promise<Result<ReviewedEdit>>;
-  /** Fails when no rule is safe enough, and when those that a person wrote instead are not. */
+  /** Fails when no rule is safe enough, or when the rules that a person wrote are not. */
   readonly propose: (approval: ApprovalRecord, written?: readonly string[]) => MaybePromise<Result<RuleProposal>>;
-  /** Called when an answer saved a rule, before the answer is given. */
+  /** Called when an answer saved a rule, before the answer is returned. */
   readonly ruleSaved?: () => MaybePromise<void>;
   readonly now?: () => number;
 }
 
-/** Takes answers for any call of any process. The first one counts; the store decides which that is. */
-export function createAnswers(parts: AnswerParts): Answers {
+/** Takes answers for any call of any process. The first one counts; the store decides which is first. */
+export function createAnswers(parts: AnswersOptions): ApprovalAnswers {
   const { ledger, now = Date.now } = parts;
 
-  async function approve(id: string, by: string, { modifiedArgs, always, digest }: Yes = {}): Promise<Answered> {
+  async function approve(
+    id: string,
+    by: string,
+    { modifiedArgs, always, digest }: ApproveOptions = {},
+  ): Promise<AnswerOutcome> {
     const found = await pending(id);
     if (found.kind !== 'pending') return found;
     const { approval } = found;
@@ -42,7 +53,7 @@ export function createAnswers(parts: AnswerParts): Answers {
     return answered;
   }
 
-  async function deny(id: string, by: string, message?: string): Promise<Answered> {
+  async function deny(id: string, by: string, message?: string): Promise<AnswerOutcome> {
     const found = await pending(id);
     if (found.kind !== 'pending') return found;
     const data = { approvalId: id, approved: false, by, ...(message !== undefined && { message }) };
@@ -56,7 +67,7 @@ export function createAnswers(parts: AnswerParts): Answers {
 
   async function pending(
     id: string,
-  ): Promise<{ kind: 'pending'; approval: ApprovalRecord } | Exclude<Answered, { kind: 'answered' | 'refused' }>> {
+  ): Promise<{ kind: 'pending'; approval: ApprovalRecord } | Exclude<AnswerOutcome, { kind: 'answered' | 'refused' }>> {
     const approval = await ledger.approval(id);
     if (approval === null) return { kind: 'unknown' };
     const late = approval.expiresAt !== null && approval.expiresAt <= (await ledger.now());
@@ -76,7 +87,7 @@ export function createAnswers(parts: AnswerParts): Answers {
     return { kind: 'reviewed', edit: made.value, changed: changedFields(approval.args, made.value.args) };
   }
 
-  /** With the yes or not at all: a rule that is missing afterwards could not be asked for again. */
+  /** Rules are saved with the approval or not at all: a missing rule could not be requested again. */
   function toSave({ rules, workspace }: RuleProposal, by: string): NewSystemEvent<'rule.saved'>[] {
     return rules.map((rule) => ({
       type: 'rule.saved',
@@ -89,12 +100,12 @@ export function createAnswers(parts: AnswerParts): Answers {
     approval: ApprovalRecord,
     data: EventData['approval.decided'],
     rules?: readonly NewSystemEvent<'rule.saved'>[],
-  ): Promise<Answered> {
+  ): Promise<AnswerOutcome> {
     const { callId, id } = approval;
     const decided = await ledger.decide({ type: 'approval.decided', callId, at: now(), data }, rules);
     const after = (await ledger.approval(id)) ?? approval;
     if (decided === null) return { kind: 'over', approval: after };
-    // If the process that asked has ended, the call now waits to be taken over. Our own has not.
+    // If the asking process has ended, the call now has to be queued. This process has not.
     const owner = (await ledger.call(callId))?.node;
     if (owner?.id !== ledger.node.id || owner.epoch !== ledger.node.epoch) await ledger.recover();
     return { kind: 'answered', approval: after };
@@ -110,12 +121,13 @@ export function createAnswers(parts: AnswerParts): Answers {
   return { approve, deny, review, proposal: async (approval) => parts.propose(approval) };
 }
 
-/** A path that the workspace would refuse is said now, while the person can still edit it. */
-function outOfReach({ access, seen }: Shown): Failure | undefined {
+/** Reports a path that the workspace would refuse while the person can still edit it. */
+function outOfReach({ access, seen }: PresentedCall): Failure | undefined {
   for (const touched of access) {
     if (!('path' in touched)) continue;
     const code = seen[touched.path];
-    if (code === 'INVALID_PATH') return { code, message: `${touched.path} is no path in the workspace: give another.` };
+    if (code === 'INVALID_PATH')
+      return { code, message: `${touched.path} is not a path in the workspace: give another.` };
     if (code === 'PERMISSION_DENIED') return { code, message: `${touched.path} is out of reach: give another path.` };
   }
   return undefined;
@@ -130,11 +142,11 @@ function refused(error: Failure): { kind: 'refused'; error: Failure } {
 }
 
 function notShown(): Failure {
-  const message = 'This answer is about something else than what is asked: look at the request again, then answer it.';
+  const message = 'The request has changed since it was shown: read it again, then answer it.';
   return { code: 'CONFLICT', message };
 }
 
-/** What was previewed of an edit is what runs: a yes to it names the review it was read in. */
+/** An approval of edited arguments names the digest of their review, so that the reviewed call is the one that runs. */
 function notReviewed(digest: string | undefined): Failure {
   const next = 'Review the edited arguments, read what they would do, and approve them with the digest of that review.';
   const what = digest === undefined ? 'The edited arguments were not reviewed.' : 'Something changed since the review.';
@@ -142,6 +154,6 @@ function notReviewed(digest: string | undefined): Failure {
 }
 
 function eitherOr(): Failure {
-  const message = '«Always» covers the call as it was asked, not as you edited it. Send one of the two.';
+  const message = '"Always" covers the call as it was asked, not as you edited it. Send one of the two.';
   return { code: 'INVALID_INPUT', message };
 }

@@ -1,7 +1,7 @@
 import type { ApprovalRequest, Approver } from '../kernel/ports.ts';
 import type { MaybePromise } from '../kernel/result.ts';
 
-/** Where no person can be asked: a no at once, with the rule that would have allowed it. */
+/** Refuses at once where no person can be asked, and names the rule that would allow the call. */
 export function createHeadless(
   rulesFor: (request: ApprovalRequest) => MaybePromise<readonly string[] | null>,
 ): Approver {
@@ -11,8 +11,8 @@ export function createHeadless(
       const next =
         rules === null
           ? 'No rule is narrow enough to allow it: run it where a person can be asked.'
-          : `To allow it, add ${rules.join(' and ')} to «allow» in the configuration.`;
-      return { approved: false, message: `nobody can be asked here. ${request.reason} ${next}` };
+          : `To allow it, add ${rules.join(' and ')} to "allow" in the configuration.`;
+      return { approved: false, message: `no person can approve here. ${request.reason} ${next}` };
     },
   };
 }

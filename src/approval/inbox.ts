@@ -1,16 +1,16 @@
-import type { ApprovalRecord } from '../kernel/approval.ts';
+import { type ApprovalRecord, WITHDRAWN_DECISION } from '../kernel/call/approval.ts';
 import type { LogEvent } from '../kernel/call/event.ts';
 import type { Ledger } from '../kernel/call/ledger.ts';
 import type { ApprovalRequest, ApprovalResponse, Approver } from '../kernel/ports.ts';
 
 export interface Inbox extends Approver {
-  /** Stops listening. What waits stays in the store, for whoever takes the call over. */
+  /** Stops listening. Pending questions stay in the store, for the process that takes the call over. */
   close(): void;
 }
 
 export interface InboxOptions {
-  /** Questions of one session that may wait at once; more are refused. A flood is nobody's question. */
-  readonly mostPending?: number;
+  /** Limits the pending questions of one session; more are refused, because nobody can answer a flood. */
+  readonly maxPending?: number;
 }
 
 interface Waiter {
@@ -18,19 +18,20 @@ interface Waiter {
   fail(error: unknown): void;
 }
 
-/** Asks nobody in particular: the question is in the store, and any door of any process may take the answer. */
-export function createInbox(ledger: Ledger, { mostPending = 100 }: InboxOptions = {}): Inbox {
+/** Waits for the answer to a question in the store, which any door of any process may take. */
+export function createInbox(ledger: Ledger, { maxPending: mostPending = 100 }: InboxOptions = {}): Inbox {
   const waiting = new Map<string, Waiter>();
   const perSession = new Map<string, number>();
-  const stop = ledger.follow((event) => {
+  const heard = (event: LogEvent) => {
     if (event.type !== 'approval.decided') return;
     const { approvalId, args } = event.data;
     const asked = waiting.get(approvalId);
     if (asked === undefined) return;
-    // The event hides secrets; what is read from the store is what the person wrote.
+    // The event hides secrets in edited arguments; the store returns them as the person wrote them.
     if (args === undefined) asked.tell(responseIn(event));
     else void tellDecided(approvalId, asked);
-  });
+  };
+  const stop = ledger.follow(heard, { types: ['approval.decided'] });
 
   async function ask(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalResponse> {
     const { id, session } = request;
@@ -50,13 +51,15 @@ export function createInbox(ledger: Ledger, { mostPending = 100 }: InboxOptions 
   function answerTo(id: string, signal: AbortSignal): Promise<ApprovalResponse> {
     return new Promise((tell, fail) => {
       waiting.set(id, { tell, fail });
-      signal.addEventListener('abort', () => tell({ approved: false, message: 'cancelled' }), { once: true });
-      // Somebody may have answered between the question and now.
+      signal.addEventListener('abort', () => tell({ approved: false, message: WITHDRAWN_DECISION.message }), {
+        once: true,
+      });
+      // An answer may have come between the question and now.
       void tellDecided(id, { tell, fail });
     });
   }
 
-  /** An answer that cannot be read is none: whoever asked is told, and nothing runs. */
+  /** An answer that cannot be read fails the wait, and nothing runs. */
   async function tellDecided(id: string, { tell, fail }: Waiter): Promise<void> {
     try {
       const known = await ledger.approval(id);
@@ -85,7 +88,7 @@ function toResponse({ state, decidedBy, message, edited }: ApprovalRecord): Appr
   });
 }
 
-interface Decision {
+interface RecordedDecision {
   approved: boolean;
   by: string | null;
   message: string | undefined;
@@ -93,7 +96,7 @@ interface Decision {
   digest: string | undefined;
 }
 
-function response({ approved, by, message, args, digest }: Decision): ApprovalResponse {
+function response({ approved, by, message, args, digest }: RecordedDecision): ApprovalResponse {
   return {
     approved,
     recorded: true,
@@ -105,6 +108,6 @@ function response({ approved, by, message, args, digest }: Decision): ApprovalRe
 }
 
 function flooded(most: number): ApprovalResponse {
-  const message = `${most} questions of this session wait for an answer already. Wait until some are answered, and ask for less at once.`;
+  const message = `${most} questions of this session already wait for an answer. Wait until some are answered, and ask for less at once.`;
   return { approved: false, message };
 }

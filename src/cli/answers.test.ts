@@ -4,19 +4,19 @@ import { PassThrough } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openAgent } from '../app/agent/open-agent.ts';
-import { type App, openApp } from '../app/open-app.ts';
 import { openModel } from '../app/agent/open-model.ts';
+import { type App, openApp } from '../app/open-app.ts';
 import { ExecutionContext } from '../kernel/call/execution-context.ts';
-import { type CliPlace, cliPlace } from '../testing/cli-fixture.ts';
+import { type CliFixture, createCliFixture } from '../testing/cli-fixture.ts';
 import { modelServer } from '../testing/model-server.ts';
 import { anthropicReply } from '../testing/wire-turn.ts';
 import type { Cli } from './cli.ts';
 import { playRun } from './run/play-run.ts';
 import { runCli } from './run-cli.ts';
 import { styleFor } from './text/style.ts';
-import { en } from './words-en.ts';
+import { en } from './text/words-en.ts';
 
-async function cli(place: CliPlace, argv: readonly string[], { input = '', env = {} } = {}) {
+async function cli(place: CliFixture, argv: readonly string[], { input = '', env = {} } = {}) {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   stdin.end(input);
   const said = { out: '', err: '' };
@@ -33,8 +33,8 @@ async function cli(place: CliPlace, argv: readonly string[], { input = '', env =
   return { code: await runCli(argv, io, '1.2.3'), ...said };
 }
 
-/** A call in a terminal where somebody sits and types. */
-function callByHand(place: CliPlace, argv: readonly string[]) {
+/** A call in a terminal where a person types. */
+function callByHand(place: CliFixture, argv: readonly string[]) {
   const stdin = Object.assign(new PassThrough(), { isTTY: true });
   const [stdout, stderr] = [new PassThrough(), Object.assign(new PassThrough(), { isTTY: true })];
   const said = { out: '', err: '' };
@@ -53,7 +53,7 @@ function callByHand(place: CliPlace, argv: readonly string[]) {
 }
 
 /** Waits for a question as another program would see it. */
-async function question(place: CliPlace): Promise<string> {
+async function question(place: CliFixture): Promise<string> {
   for (let tries = 0; tries < 300; tries++) {
     const { out } = await cli(place, ['approvals', 'list', '--json']);
     if (out !== '') return JSON.parse(out).id;
@@ -62,13 +62,13 @@ async function question(place: CliPlace): Promise<string> {
   throw new Error('nobody was asked');
 }
 
-const content = (place: CliPlace, name = 'a.txt') => readFileSync(join(place.workspace, name), 'utf8');
+const content = (place: CliFixture, name = 'a.txt') => readFileSync(join(place.workspace, name), 'utf8');
 const PATH = process.env.PATH;
 
 test('a call that waits is approved from another terminal with other arguments, after these were shown', {
   timeout: 60_000,
 }, async () => {
-  using place = cliPlace(PATH, { 'a.txt': 'old\n' });
+  using place = createCliFixture(PATH, { 'a.txt': 'old\n' });
   const call = cli(place, ['call', 'write_file', '--path', 'a.txt', '--content', 'asked\n', '--json']);
   const id = await question(place);
   const shown = await cli(place, ['approvals', 'show', id]);
@@ -87,11 +87,11 @@ test('a call that waits is approved from another terminal with other arguments, 
   expect(approved.out).toMatch(/content changed; this runs instead:[\s\S]*\+mine[\s\S]*approved\.$/m);
   expect(await call).toMatchObject({ code: 0 });
   expect(content(place)).toBe('mine\n');
-  expect((await cli(place, ['approvals', 'approve', id])).err).toContain('is not open any more');
+  expect((await cli(place, ['approvals', 'approve', id])).err).toContain('is no longer pending');
 });
 
-test('«always» says which rule it saved, and nobody is asked the next time', { timeout: 60_000 }, async () => {
-  using place = cliPlace(PATH, { 'a.txt': 'old\n' });
+test('"always" says which rule it saved, and nobody is asked the next time', { timeout: 60_000 }, async () => {
+  using place = createCliFixture(PATH, { 'a.txt': 'old\n' });
   const write = (words: string) => cli(place, ['call', 'write_file', '--path', 'a.txt', '--content', words, '--json']);
   const call = write('one\n');
   const approved = await cli(place, ['approvals', 'approve', await question(place), '--always']);
@@ -104,7 +104,7 @@ test('«always» says which rule it saved, and nobody is asked the next time', {
 test('a call asks where it was made: what was typed before is no answer, and a reason is told as it was written', {
   timeout: 60_000,
 }, async () => {
-  using place = cliPlace(PATH, { 'a.txt': 'old\n' });
+  using place = createCliFixture(PATH, { 'a.txt': 'old\n' });
   const call = callByHand(place, ['write_file', '--path', 'a.txt', '--content', 'asked\n', '--json']);
   call.type('y');
   await call.shows('[y]es');
@@ -112,7 +112,7 @@ test('a call asks where it was made: what was typed before is no answer, and a r
   await delay(200);
   expect(content(place)).toBe('old\n');
   call.type('n');
-  await call.shows('Why not?');
+  await call.shows('Reason for the model');
   call.type('Not on a Friday');
   await call.ended;
   expect(JSON.parse(call.said.out)).toMatchObject({
@@ -126,18 +126,18 @@ test('a call asks where it was made: what was typed before is no answer, and a r
 });
 
 test('a question at the terminal of a call ends when another door was quicker', { timeout: 60_000 }, async () => {
-  using place = cliPlace(PATH, { 'a.txt': 'old\n' });
+  using place = createCliFixture(PATH, { 'a.txt': 'old\n' });
   const call = callByHand(place, ['write_file', '--path', 'a.txt', '--content', 'asked\n', '--json']);
   await call.shows('[y]es');
   const id = await question(place);
   await cli(place, ['approvals', 'approve', id]);
   expect(await call.ended).toBe(0);
-  expect(call.said.err).toContain(`${id} is not open any more`);
+  expect(call.said.err).toContain(`${id} is no longer pending`);
   expect(content(place)).toBe('asked\n');
 });
 
-/** The app with somebody who never answers; closing it is how its process ends. */
-async function unanswered(place: CliPlace, env: object, work: (app: App) => unknown): Promise<void> {
+/** The app with an approver that never answers; closing it stands for the end of its process. */
+async function unanswered(place: CliFixture, env: object, work: (app: App) => unknown): Promise<void> {
   const approver = () => new Promise<never>(() => {});
   const opened = await openApp({ workspace: place.workspace, env: { ...place.env, ...env }, approver });
   if (!opened.ok) throw new Error(opened.error.message);
@@ -154,7 +154,7 @@ test.each([
   'chat asks again what its session left unanswered, and goes on with %s',
   { timeout: 60_000 },
   async (_, typed, end) => {
-    using place = cliPlace(PATH, { 'a.txt': 'old' });
+    using place = createCliFixture(PATH, { 'a.txt': 'old' });
     const turns = [
       { calls: [{ name: 'write_file', args: { path: 'a.txt', content: 'by model' } }] },
       { text: 'So be it.' },
@@ -169,7 +169,7 @@ test.each([
       return opened.ok && openAgent(app, opened.value).run('s1', 'Change a.txt');
     });
     const { code, out } = await cli(place, ['chat', '--session', 's1'], { input: typed, env });
-    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('May write_file run?') });
+    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('Allow write_file?') });
     expect(out).toContain('So be it.');
     expect(content(place)).toBe(end);
     expect(model.requests.length).toBe(2);
@@ -177,7 +177,7 @@ test.each([
 );
 
 test('a run that is taken up stops when nobody can be asked what it left unanswered', { timeout: 60_000 }, async () => {
-  using place = cliPlace(PATH, { 'a.txt': 'old' });
+  using place = createCliFixture(PATH, { 'a.txt': 'old' });
   const turn = { calls: [{ name: 'write_file', args: { path: 'a.txt', content: 'by model' } }] };
   await using model = await modelServer((_, index) => anthropicReply(turn, index));
   const env = { ...place.env, TOOLWRIGHT_PROVIDER: 'anthropic', TOOLWRIGHT_MODEL_BASE_URL: model.url };
@@ -202,7 +202,7 @@ test('a run that is taken up stops when nobody can be asked what it left unanswe
 });
 
 test('a call made by hand that was left unanswered is asked about again too', { timeout: 60_000 }, async () => {
-  using place = cliPlace(PATH, { 'a.txt': 'old' });
+  using place = createCliFixture(PATH, { 'a.txt': 'old' });
   await unanswered(place, {}, (app) => {
     const context = new ExecutionContext({ ...app.context, sessionId: 's1' });
     return app.executor.execute('write_file', context, { path: 'a.txt', content: 'new' });

@@ -5,31 +5,31 @@ import type { Io } from './io.ts';
 import { harmless, type Style } from './text/style.ts';
 import type { Words } from './text/words.ts';
 
-/** What every command has: where to read and write, in which language, and what the process will end with. */
+/** Shared by all commands: input and output, language, and the exit code of the process. */
 export interface Cli {
   readonly io: Io;
   readonly argv: readonly string[];
   readonly words: Words;
   readonly style: Style;
   exitCode: number;
-  /** A line for the person or program that asked. */
+  /** Prints a line of the result. */
   print(line: string): void;
-  /** A line that is not part of the answer. */
+  /** Prints a line that is not part of the result. */
   note(line: string): void;
 }
 
-/** A file in commands/ exports one of these: it adds arguments, options and an action. Loaded only when it is called. */
+/** Contract of a file in commands/: it adds arguments, options and an action. Loaded only when it is called. */
 export interface CommandModule {
   define(command: Command, cli: Cli): void | Promise<void>;
 }
 
-/** One sentence on the error stream, and the exit code that belongs to it. */
+/** Prints one sentence on stderr and sets the matching exit code. */
 export function failWith(cli: Cli, failure: Failure): void {
   cli.note(`${cli.style.red('✗')} ${harmless(cli.words.said(failure.message))}`);
   cli.exitCode = exitCodeOf(failure);
 }
 
-/** The same where nothing could be opened: whatever it was, the configuration or the machine has to change first. */
+/** Same for an app that could not be opened: the configuration or the machine has to change first. */
 export function failToOpen(cli: Cli, failure: Failure): void {
   failWith(cli, failure);
   cli.exitCode = EXIT.configuration;

@@ -1,14 +1,17 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { type CliPlace, cliPlace } from '../testing/cli-fixture.ts';
+import { type CliFixture, createCliFixture } from '../testing/cli-fixture.ts';
 import { runCli } from './run-cli.ts';
 
-/** The title of the window, and the colour; the last begins a sequence by itself, and JSON leaves it as it is. */
+/**
+ * Escape sequences for the window title and a colour; the last is a one-character introducer, which JSON does not
+ * escape.
+ */
 const [TITLE, RED, ONE_CHARACTER] = ['\u001b]0;PWNED\u0007', '\u001b[31m', '\u009b31m'];
 // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it is about.
 const OBEYED = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 
-async function cli(place: CliPlace, argv: readonly string[], { isTerminal = false } = {}) {
+async function cli(place: CliFixture, argv: readonly string[], { isTerminal = false } = {}) {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   stdin.end('');
   const said = { out: '', err: '' };
@@ -22,7 +25,7 @@ async function cli(place: CliPlace, argv: readonly string[], { isTerminal = fals
 }
 
 test.each([TITLE, RED, ONE_CHARACTER])('the name of no tool is shown and never obeyed: %j', async (text) => {
-  using place = cliPlace(process.env.PATH);
+  using place = createCliFixture(process.env.PATH);
   const tool = `${text}x`;
   await cli(place, ['call', tool]);
   const [call] = (await cli(place, ['history', '--json'])).out.split('\n').map((line) => JSON.parse(line || 'null'));
@@ -34,14 +37,14 @@ test.each([TITLE, RED, ONE_CHARACTER])('the name of no tool is shown and never o
 });
 
 test('the path of a file is shown and never obeyed, also where it cannot be undone', async () => {
-  using place = cliPlace(process.env.PATH);
+  using place = createCliFixture(process.env.PATH);
   const written = await cli(place, ['call', 'write_file', '--path', `e${RED}vil.txt`, '--content', 'x', '--json']);
   const { callId } = JSON.parse(written.out);
   const undone = await cli(place, ['undo', callId]);
   const again = await cli(place, ['undo', callId]);
   const [unknown, noSession] = [await cli(place, ['undo', RED]), await cli(place, ['verify', RED])];
   expect([undone.out, undone.code, again.code, unknown.code]).toEqual([
-    'As before again: e\\x1b[31mvil.txt\n',
+    'Undone: e\\x1b[31mvil.txt restored\n',
     0,
     1,
     1,
@@ -51,13 +54,13 @@ test('the path of a file is shown and never obeyed, also where it cannot be undo
 });
 
 test('why a call failed is harmless where it is written to a terminal, wherever the result goes', async () => {
-  using place = cliPlace(process.env.PATH);
+  using place = createCliFixture(process.env.PATH);
   const missing = ['call', 'read_file', '--path', `none${RED}`];
   expect((await cli(place, missing, { isTerminal: true })).err).not.toMatch(OBEYED);
 });
 
 test('a rule of the workspace is listed and explained as it is written, and never obeyed', async () => {
-  using place = cliPlace(process.env.PATH, {
+  using place = createCliFixture(process.env.PATH, {
     '.toolwright/config.json': JSON.stringify({ deny: ['write_file(e\u001bvil.txt)'] }),
   });
   const listed = await cli(place, ['rules']);

@@ -1,6 +1,6 @@
 import type { ErrorCode, Failure } from '../kernel/error.ts';
 
-/** What scripts may rely on. */
+/** Exit codes that scripts may rely on. */
 export const EXIT = {
   ok: 0,
   failed: 1,

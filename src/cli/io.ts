@@ -1,21 +1,21 @@
 import type { Readable, Writable } from 'node:stream';
 
-/** What the command line has of the world, so that a test can give it another one. */
+/** The outside world of the command line, which a test can replace. */
 export interface Io {
   readonly stdin: Readable & { isTTY?: boolean };
   readonly stdout: Writable & { isTTY?: boolean; columns?: number };
   readonly stderr: Writable & { isTTY?: boolean };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** Calls back on each Ctrl-C while it is listened to; returns how to stop. */
+  /** Calls the listener on each Ctrl-C; returns a function that unsubscribes. */
   onInterrupt(listener: () => void): () => void;
 }
 
 /** The terminal this process was started in. */
 export function processIo(): Io {
-  // Whoever read the output has enough, as in `| head`.
+  // The reader of the output has enough, as in `| head`.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
-  // Nobody reads the log any more: a server must not end for that.
+  // A server must not end because its log is no longer read.
   process.stderr.on('error', () => {});
   return {
     stdin: process.stdin,

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { logPlace } from './log-output.ts';
+import { logOutput } from './log-output.ts';
 import { styleFor } from './text/style.ts';
 
 test('a person at a terminal reads lines that the terminal does not obey', () => {
@@ -27,5 +27,5 @@ function terminal(env: Record<string, string>) {
   const stderr = Object.assign(new PassThrough(), { isTTY: true });
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
   const io = { stdin, stdout, stderr, env, cwd: '/', onInterrupt: () => () => {} };
-  return { stderr, log: pino({ level: 'info' }, logPlace({ io, style: styleFor(io) }, 'always').stream) };
+  return { stderr, log: pino({ level: 'info' }, logOutput({ io, style: styleFor(io) }, 'always').stream) };
 }

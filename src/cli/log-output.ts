@@ -2,16 +2,16 @@ import type { LogPlace } from '../app/open-log.ts';
 import type { Cli } from './cli.ts';
 import { harmless } from './text/style.ts';
 
-/** The error stream: for a program as it comes, for a person at a terminal readable lines. */
-export function logPlace({ io, style }: Pick<Cli, 'io' | 'style'>, when: LogPlace['when']): LogPlace {
+/** Writes the log to stderr: JSON lines for programs, readable lines for a person at a terminal. */
+export function logOutput({ io, style }: Pick<Cli, 'io' | 'style'>, when: LogPlace['when']): LogPlace {
   const { stderr, env } = io;
   if (!stderr.isTTY) return { stream: stderr, when };
-  // A bar may stand in the line.
+  // Clears a spinner that may be in the line.
   const begin = env.NO_COLOR || env.TERM === 'dumb' ? '' : '\r\x1b[2K';
   const stream = {
     write(line: string) {
       const { level, msg } = JSON.parse(line) as { level: number; msg: string };
-      // Below an error, what follows the first line is what some command printed.
+      // Below the level of errors, further lines are the output of some command.
       const said = harmless(level >= ERROR ? msg : (msg.split('\n')[0] ?? ''));
       const mark = level >= ERROR ? style.red('✗') : level >= WARN ? style.yellow('!') : style.dim('·');
       stderr.write(`${begin}${mark} ${said}\n`);

@@ -5,11 +5,11 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { type CliPlace, cliPlace } from '../testing/cli-fixture.ts';
+import { type CliFixture, createCliFixture } from '../testing/cli-fixture.ts';
 import { modelServer } from '../testing/model-server.ts';
-import { anthropicReply, type SaidTurn } from '../testing/wire-turn.ts';
+import { anthropicReply, type WireTurn } from '../testing/wire-turn.ts';
 import { runCli } from './run-cli.ts';
-import { en } from './words-en.ts';
+import { en } from './text/words-en.ts';
 
 interface Ran {
   code: number;
@@ -17,9 +17,9 @@ interface Ran {
   err: string;
 }
 
-/** One command line in this process, with its own home; `input` is what is typed, line by line. */
+/** Runs one command line in this process, with its own home; `input` is typed line by line. */
 async function cli(
-  place: CliPlace,
+  place: CliFixture,
   argv: readonly string[],
   more: { input?: string; env?: object } = {},
 ): Promise<Ran> {
@@ -38,8 +38,8 @@ function toModel(url: string): object {
   return { env: { TOOLWRIGHT_PROVIDER: 'anthropic', TOOLWRIGHT_MODEL_BASE_URL: url, ANTHROPIC_API_KEY: 'k' } };
 }
 
-/** A model that says these turns one after the other. */
-function saying(...turns: SaidTurn[]) {
+/** A model that gives these turns one after the other. */
+function saying(...turns: WireTurn[]) {
   return modelServer((_, index) => anthropicReply(turns[index] ?? { text: 'Done.' }, index));
 }
 
@@ -55,7 +55,7 @@ const DEEPER = [
 ];
 
 test.each(['en', 'zh'])('every help fits a screen of 24 by 80 and is in one language: %s', async (lang) => {
-  using place = cliPlace(PATH);
+  using place = createCliFixture(PATH);
   for (const words of [[], ...COMMANDS, ...DEEPER]) {
     const { code, out } = await cli(place, [...words, '--help'], { env: { LANG: `${lang}_XX.UTF-8` } });
     const lines = out.trimEnd().split('\n');
@@ -65,7 +65,7 @@ test.each(['en', 'zh'])('every help fits a screen of 24 by 80 and is in one lang
       lines: true,
       wide: [],
     });
-    // What a tool says of itself is for models too, and in English.
+    // A tool's own description is for models too, and stays English.
     const isTool = words[0] === 'call' && words.length > 1;
     const foreign = lines.filter(
       (line) => /^ +(-|[a-z]+ {2})/.test(line) && /\p{Script=Han}/u.test(line) !== (lang === 'zh'),
@@ -75,7 +75,7 @@ test.each(['en', 'zh'])('every help fits a screen of 24 by 80 and is in one lang
 });
 
 test('explain takes parameters as call does, and a tool that is off is still shown', async () => {
-  using place = cliPlace(PATH);
+  using place = createCliFixture(PATH);
   const flags = await cli(place, ['explain', 'bash', '--command', 'rm -rf /', '--json']);
   const values = await cli(place, ['explain', 'bash', 'rm -rf /', '--json']);
   expect([flags.code, flags.out]).toEqual([values.code, values.out]);
@@ -83,11 +83,11 @@ test('explain takes parameters as call does, and a tool that is off is still sho
   await cli(place, ['tools', 'disable', 'bash']);
   expect((await cli(place, ['tools', 'show', 'bash'])).out).toContain('"command"');
   const schema = await cli(place, ['tools', 'schema', 'bash']);
-  expect([schema.code, schema.err]).toEqual([3, '✗ bash is off; toolwright tools enable bash switches it on.\n']);
+  expect([schema.code, schema.err]).toEqual([3, '✗ bash is disabled; enable it with toolwright tools enable bash.\n']);
 });
 
 test('explain judges what a shell gave it, line ends and control characters included', async () => {
-  using place = cliPlace(PATH);
+  using place = createCliFixture(PATH);
   for (const command of ['ls\ntouch b', 'echo "a\\b"', 'echo \u001b']) {
     const typed = await cli(place, ['explain', 'bash', command, '--json']);
     const flag = await cli(place, ['explain', 'bash', '--command', command, '--json']);
@@ -96,7 +96,7 @@ test('explain judges what a shell gave it, line ends and control characters incl
 });
 
 test('a setting is a flag of call and explain too, and holds for the call', async () => {
-  using place = cliPlace(PATH);
+  using place = createCliFixture(PATH);
   const input = ['--input', '{"path":"new.txt","content":"x"}'];
   const words = ['--path', 'new.txt', '--content', '--mode'];
   for (const tries of [input, words, ['--content=x', '--path=new.txt']]) {
@@ -111,7 +111,7 @@ test('a setting is a flag of call and explain too, and holds for the call', asyn
 });
 
 test('a command logs on the error stream, if a level was chosen', async () => {
-  using place = cliPlace(PATH);
+  using place = createCliFixture(PATH);
   const missing = ['call', 'read_file', '--path', 'none'];
   expect((await cli(place, missing)).err).not.toContain('"level"');
   expect((await cli(place, missing, { env: { TOOLWRIGHT_LOG_LEVEL: '' } })).err).not.toContain('"level"');
@@ -126,15 +126,15 @@ test('a command logs on the error stream, if a level was chosen', async () => {
 });
 
 test('the language is that of the flag, else of the locale', async () => {
-  using place = cliPlace(PATH);
+  using place = createCliFixture(PATH);
   const zh = { env: { LANG: 'zh_CN.UTF-8' } };
-  expect((await cli(place, ['--help'], zh)).out).toContain('给 AI 智能体用的工具');
-  expect((await cli(place, ['--help', '--lang', 'en'], zh)).out).toContain('Tools for AI');
+  expect((await cli(place, ['--help'], zh)).out).toContain('让 AI 智能体安全地使用工具');
+  expect((await cli(place, ['--help', '--lang', 'en'], zh)).out).toContain('Run agent tools safely');
   expect((await cli(place, ['frobnicate'], zh)).err).toBe('✗ 没有命令 frobnicate。 用 toolwright --help 查看用法。\n');
 });
 
 test('the language may stand before the command and behind it, and the command runs as it does without', async () => {
-  using place = cliPlace(PATH);
+  using place = createCliFixture(PATH);
   for (const lang of [['--lang', 'zh'], ['--lang=zh'], ['--lang', 'tools']]) {
     const missing = await cli(place, [...lang, 'undo', 'no-such-call']);
     const said = lang.includes('tools') ? 'no-such-call' : /[\u4e00-\u9fff]/;
@@ -144,14 +144,14 @@ test('the language may stand before the command and behind it, and the command r
   const behind = [['tools'], ['tools', 'show', 'bash'], ['history']];
   for (const words of behind) expect((await cli(place, [...words, '--lang', 'zh'])).code).toBe(0);
   expect((await cli(place, ['call', '--lang', 'zh', 'list_directory'])).code).toBe(0);
-  // Behind its name it is a parameter of the tool.
+  // After the tool's name it is a parameter of the tool.
   await cli(place, ['call', 'no_such_tool', '--lang', 'zh']);
   expect(JSON.parse((await cli(place, ['history', '--json', '--limit', '1'])).out).args).toEqual({ lang: 'zh' });
   expect(await cli(place, ['--lang'])).toMatchObject({ code: 2, err: expect.stringContaining('--lang needs a value') });
 });
 
 test('what stops a start is said in Chinese too', async () => {
-  using place = cliPlace(PATH);
+  using place = createCliFixture(PATH);
   const zh = { LANG: 'zh_CN.UTF-8' };
   const noKey = await cli(place, ['run', 'Hi'], { env: { ...zh, TOOLWRIGHT_PROVIDER: 'anthropic' } });
   expect(noKey.err).toContain('api.anthropic.com 需要密钥：请设置 ANTHROPIC_API_KEY，或');
@@ -164,7 +164,7 @@ test('what stops a start is said in Chinese too', async () => {
 });
 
 test('why a call is asked about or fails is said in Chinese too', async () => {
-  using place = cliPlace(PATH, { 'a.txt': 'x' });
+  using place = createCliFixture(PATH, { 'a.txt': 'x' });
   const zh = { env: { LANG: 'zh_CN.UTF-8' } };
   expect((await cli(place, ['explain', 'write_file', 'a.txt', 'y'], zh)).out).toContain('它会修改 a.txt。');
   expect((await cli(place, ['call', 'read_file', '--path', 'none'], zh)).err).toContain('错误：没有文件 none。');
@@ -172,7 +172,7 @@ test('why a call is asked about or fails is said in Chinese too', async () => {
 });
 
 test('a key that the model refuses is told with what to check', async () => {
-  using place = cliPlace(PATH);
+  using place = createCliFixture(PATH);
   const refusing = createHttpServer((_, response) =>
     response.writeHead(401).end('{"error":{"message":"invalid key"}}'),
   );
@@ -187,40 +187,40 @@ test('a key that the model refuses is told with what to check', async () => {
   expect(chinese).toMatchObject({ code: 5, out: expect.stringContaining('401: invalid key。请检查密钥是否正确') });
 });
 
-/** In columns: a Chinese character takes two. */
+/** Width in columns: a Chinese character takes two. */
 function widthOf(line: string): number {
   return [...line].reduce((sum, char) => sum + (/[\p{Script=Han}\u3000-\u303f\uff00-\uff60]/u.test(char) ? 2 : 1), 0);
 }
 
 test.each([
-  [['frobnicate'], 2, 'There is no command frobnicate. toolwright --help'],
+  [['frobnicate'], 2, 'Unknown command: frobnicate. See toolwright --help'],
   [['chatt'], 2, 'Did you mean chat?'],
-  [['tools', '--frob'], 2, 'There is no option --frob here. toolwright tools --help'],
+  [['tools', '--frob'], 2, 'Unknown option: --frob. See toolwright tools --help'],
   [['undo'], 2, '<call> is missing.'],
-  [['history', '--limit', 'abc'], 2, 'It must be a whole number'],
+  [['history', '--limit', 'abc'], 2, 'Must be a whole number'],
   [['tools', '--port', '99999'], 4, 'port cannot be 99999: Too big'],
   [['token', 'ana', '--role', 'king'], 2, 'one of'],
   [['call', 'read_file', '--input', '{"path":'], 2, '--input must be a JSON object'],
   [['call', 'read_file', 'README.md'], 2, 'give parameters as --name value'],
-  [['call', 'nope'], 2, 'There is no tool nope'],
+  [['call', 'nope'], 2, 'Unknown tool nope'],
   [['call', 'readfile', '--path', 'x'], 2, 'Did you mean read_file?'],
-  [['call', 'read_file'], 2, 'parameter: path. toolwright call read_file --help'],
+  [['call', 'read_file'], 2, 'parameter: path. See toolwright call read_file --help'],
   [['call', 'read_file', '--path', 'x', '--mode'], 2, '--mode needs a value'],
   [['call', 'read_file', '--input', '{"path":"x"}', '--limit', '1'], 2, 'leave out --limit'],
-  [['call', 'elsewhere_tool', '--mode', 'plan'], 2, 'There is no tool elsewhere_tool'],
-  [['explain', 'bahs', 'ls'], 2, 'There is no tool bahs; toolwright tools lists them. Did you mean bash?'],
+  [['call', 'elsewhere_tool', '--mode', 'plan'], 2, 'Unknown tool elsewhere_tool'],
+  [['explain', 'bahs', 'ls'], 2, 'Unknown tool bahs; toolwright tools lists all. Did you mean bash?'],
   [['explain', 'read_file', '--path'], 2, '--path needs a value'],
   [['explain', 'read_file', '../x'], 1, '../x is outside the workspace'],
   [['explain', 'grep', 'word', '/etc'], 1, '/etc is outside the workspace'],
   [
     ['tools', 'enabel', 'bash'],
     2,
-    'There is no command tools enabel. Did you mean tools enable? toolwright tools --help',
+    'Unknown command: tools enabel. Did you mean tools enable? See toolwright tools --help',
   ],
-  [['rules', 'add', 'x'], 2, 'There is no command rules add.'],
-  [['verify', 'nope'], 2, 'There is no session nope'],
+  [['rules', 'add', 'x'], 2, 'Unknown command: rules add.'],
+  [['verify', 'nope'], 2, 'Unknown session nope'],
   [['tools', '-w', 'nowhere'], 4, 'nowhere is not a folder'],
-  [['run'], 2, 'Say what to do'],
+  [['run'], 2, 'Missing task'],
   [['run', 'x'], 5, 'No model is configured. Set ANTHROPIC_API_KEY'],
   [['tools', '--mode', 'wild'], 4, 'mode cannot be "wild"'],
   [['call', 'read_file', '--path', 'x', '--mode', 'wild'], 4, 'mode cannot be "wild"'],
@@ -228,21 +228,21 @@ test.each([
   [['start', '--mode', 'wild'], 4, 'mode cannot be "wild"'],
   [['start', '-w', 'nowhere'], 4, 'nowhere is not a folder'],
   [['token', 'ana', '--role', 'viewer', '--set', 'mode=wild'], 4, 'mode cannot be "wild"'],
-  [['undo', 'nobody'], 1, 'knows no changes of call nobody'],
-  [['tools', 'show', 'nope'], 2, 'There is no tool nope'],
+  [['undo', 'nobody'], 1, 'Nothing to undo for call nobody'],
+  [['tools', 'show', 'nope'], 2, 'Unknown tool nope'],
   [['rules', 'allow', 'nope(x)'], 2, 'there is no tool nope'],
-  [['approvals', 'approve', 'nope'], 1, 'There is no question nope'],
-  [['replay', 'nope'], 2, 'There is no session nope'],
+  [['approvals', 'approve', 'nope'], 1, 'Unknown approval nope'],
+  [['replay', 'nope'], 2, 'Unknown session nope'],
   [['completion', 'tcsh'], 2, 'bash, zsh, fish'],
 ])('%j ends with %i and one sentence', async (argv, code, words) => {
-  using place = cliPlace(PATH);
+  using place = createCliFixture(PATH);
   const ran = await cli(place, argv);
   expect(ran.code).toBe(code);
   expect(ran.err).toContain(words);
 });
 
 test('a task runs headless: what needs a person is refused, and the rest is done and recorded', async () => {
-  using place = cliPlace(PATH, { 'a.txt': 'alpha' });
+  using place = createCliFixture(PATH, { 'a.txt': 'alpha' });
   const calls = [
     { name: 'write_file', args: { path: 'a.txt', content: 'new' } },
     { name: 'write_file', args: { path: 'b.txt', content: 'beta' } },
@@ -285,7 +285,7 @@ test('a task runs headless: what needs a person is refused, and the rest is done
     .split('\n')
     .map((line) => JSON.parse(line))
     .find(({ state }) => state === 'succeeded');
-  expect((await cli(place, ['undo', done.id])).out).toContain('As before again: b.txt');
+  expect((await cli(place, ['undo', done.id])).out).toContain('Undone: b.txt restored');
   const taken = JSON.parse((await cli(place, ['history', '--tool', 'person:undo', '--json'])).out.split('\n')[0] ?? '');
   expect(taken).toMatchObject({ tool: 'person:undo', args: { by: 'terminal', call: done.id }, state: 'succeeded' });
   expect((await cli(place, ['undo', done.id])).err).toContain('were undone already');
@@ -294,11 +294,11 @@ test('a task runs headless: what needs a person is refused, and the rest is done
   );
   expect(failed).toMatchObject({ args: { by: 'terminal', call: done.id }, state: 'failed' });
   expect(existsSync(join(place.workspace, 'b.txt'))).toBe(false);
-  expect((await cli(place, ['verify'])).out).toContain('The record is whole');
+  expect((await cli(place, ['verify'])).out).toContain('The audit log is intact');
 });
 
 test('a session goes on in its own workspace, and says where that is anywhere else', async () => {
-  using place = cliPlace(PATH, { 'other/b.txt': 'beta' });
+  using place = createCliFixture(PATH, { 'other/b.txt': 'beta' });
   await using model = await saying({ text: 'Here.' });
   expect((await cli(place, ['run', 'hi', '--session', 's1'], toModel(model.url))).code).toBe(0);
   const there = ['-w', join(place.workspace, 'other')];
@@ -320,18 +320,18 @@ test('a session goes on in its own workspace, and says where that is anywhere el
 });
 
 test('a run is not taken up where there is none, and that is wrong use', async () => {
-  using place = cliPlace(PATH);
+  using place = createCliFixture(PATH);
   await using model = await saying({ text: 'Here.' });
   const typo = await cli(place, ['run', '--resume', 'typo'], toModel(model.url));
-  expect(typo).toMatchObject({ code: 2, err: expect.stringContaining('There is no session typo. toolwright history') });
+  expect(typo).toMatchObject({ code: 2, err: expect.stringContaining('Unknown session typo. toolwright history') });
   await cli(place, ['run', 'hi', '--session', 's1'], toModel(model.url));
   const over = await cli(place, ['run', '--resume', 's1'], toModel(model.url));
-  expect(over).toMatchObject({ code: 2, err: expect.stringContaining('Session s1 has no run to take up') });
+  expect(over).toMatchObject({ code: 2, err: expect.stringContaining('Session s1 has no run to resume') });
   expect(model.requests).toHaveLength(1);
 });
 
 test('[E20] each error code reaches a program through the command line', { timeout: 180_000 }, async () => {
-  using place = cliPlace(PATH, { '.env': 'SECRET=1' });
+  using place = createCliFixture(PATH, { '.env': 'SECRET=1' });
   const calls = [
     { name: 'read_file', args: { path: '../outside.txt' } },
     { name: 'read_file', args: { path: 'missing.txt' } },
@@ -356,7 +356,7 @@ test('[E20] each error code reaches a program through the command line', { timeo
 });
 
 test('without a key, chat is a place to call tools by hand, with approval and edit', async () => {
-  using place = cliPlace(PATH, { 'a.txt': 'alpha' });
+  using place = createCliFixture(PATH, { 'a.txt': 'alpha' });
   const input = [
     '/read_file a.txt',
     '/write_file path=a.txt content="two words"',
@@ -374,17 +374,17 @@ test('without a key, chat is a place to call tools by hand, with approval and ed
   const { code, out } = await cli(place, ['chat'], { input });
   expect(code).toBe(0);
   expect(out).toContain('Manual mode, no model');
-  expect(out).toContain('? May write_file run?');
+  expect(out).toContain('? Allow write_file?');
   expect(out).toContain('The person who approved this changed content');
   expect(out).toContain('A person refused to run write_file: leave it');
-  expect(out).toContain('As before again: a.txt');
-  expect(out).toContain('There is no tool read_fil; /tools lists them. Did you mean read_file?');
+  expect(out).toContain('Undone: a.txt restored');
+  expect(out).toContain('Unknown tool read_fil; /tools lists all. Did you mean read_file?');
   expect(out).toContain('is outside the workspace. Use a path relative to the workspace root.\n');
   expect(readFileSync(join(place.workspace, 'a.txt'), 'utf8')).toBe('alpha');
 });
 
 test('chat goes on with a run that was cut off, and shows text without obeying it', async () => {
-  using place = cliPlace(PATH, { 'a.txt': 'alpha' });
+  using place = createCliFixture(PATH, { 'a.txt': 'alpha' });
   await using model = await saying({ text: 'Hello \u001b[31mred\u0007.' }, { text: 'Again.' });
   const { out } = await cli(place, ['chat', '--session', 's1'], { input: 'hi\nand again\n', ...toModel(model.url) });
   expect(out).toContain('Hello \\x1b[31mred\\x07.');
@@ -393,18 +393,18 @@ test('chat goes on with a run that was cut off, and shows text without obeying i
 });
 
 test('rules, switches and explanations act on every later call', async () => {
-  using place = cliPlace(PATH, { 'a.txt': 'x' });
-  expect((await cli(place, ['explain', 'write_file', 'a.txt', 'y'])).out).toContain('a person is asked');
+  using place = createCliFixture(PATH, { 'a.txt': 'x' });
+  expect((await cli(place, ['explain', 'write_file', 'a.txt', 'y'])).out).toContain('needs approval');
   const shown = (await cli(place, ['explain', 'bash', 'ls && touch b.txt'])).out;
-  expect(shown).toContain('A person would be shown:\n  $ ls && touch b.txt');
+  expect(shown).toContain('The approval would show:\n  $ ls && touch b.txt');
   const saved = await cli(place, ['rules', 'allow', 'write_file(a.txt)', '--json']);
   expect((await cli(place, ['rules'])).out).toMatch(/allow write_file\(a\.txt\) · \S+-[0-9a-f]{8}/);
   expect((await cli(place, ['explain', 'write_file', 'a.txt', 'y', '--json'])).out).toContain('"verdict":"allow"');
   await cli(place, ['rules', 'remove', JSON.parse(saved.out).id]);
-  expect((await cli(place, ['rules'])).out).toContain('Nothing.');
+  expect((await cli(place, ['rules'])).out).toContain('None.');
   await cli(place, ['rules', 'allow', 'bash(npm test *)']);
   await cli(place, ['rules', 'remove', 'bash(npm test *)']);
-  expect((await cli(place, ['rules'])).out).toContain('Nothing.');
+  expect((await cli(place, ['rules'])).out).toContain('None.');
   const token = `ghp_${'a1B2'.repeat(9)}`;
   const { out: fixed } = await cli(place, ['rules', '--deny', `bash(curl -u ${token} *)`]);
   expect(fixed).toMatch(/config +deny +bash\(curl -u .* \*\)/);
@@ -415,17 +415,17 @@ test('rules, switches and explanations act on every later call', async () => {
 });
 
 test('a tool that the configuration keeps off is not said to be on', async () => {
-  using place = cliPlace(PATH, { '.toolwright/config.json': '{"disabledTools": ["bash"]}' });
+  using place = createCliFixture(PATH, { '.toolwright/config.json': '{"disabledTools": ["bash"]}' });
   const on = await cli(place, ['tools', 'enable', 'bash']);
   const said = '✗ bash is switched off in the configuration (disabledTools): change it there.\n';
   expect(on).toEqual({ code: 1, out: '', err: said });
   expect(await cli(place, ['tools', 'schema', 'bash'])).toMatchObject({ code: 3, err: said });
   expect((await cli(place, ['tools', 'disable', 'bash'])).code).toBe(0);
-  expect((await cli(place, ['tools', 'enable', 'web_fetch'])).out).toBe('web_fetch is on.\n');
+  expect((await cli(place, ['tools', 'enable', 'web_fetch'])).out).toBe('web_fetch is enabled.\n');
 });
 
 test('a record that cannot be written says what every command takes', async () => {
-  using place = cliPlace(PATH);
+  using place = createCliFixture(PATH);
   const nowhere = { XDG_STATE_HOME: '/dev/null' };
   for (const words of [['tools'], ['call', 'read_file', '--path', 'a'], ['token', 'ann', '--role', 'viewer']]) {
     const { code, err } = await cli(place, words, { env: nowhere });
@@ -437,18 +437,18 @@ test('a record that cannot be written says what every command takes', async () =
 });
 
 test('init writes a file with every setting as a comment, which loads, and never overwrites it', async () => {
-  using place = cliPlace(PATH);
+  using place = createCliFixture(PATH);
   expect((await cli(place, ['init'])).out).toContain('config.json');
   const text = readFileSync(join(place.top, 'config/toolwright/config.json'), 'utf8');
   expect(text).toContain('// "commandTimeout": 120,');
-  expect((await cli(place, ['init'])).out).toContain('is there already');
+  expect((await cli(place, ['init'])).out).toContain('already exists');
   const nowhere = { env: { XDG_CONFIG_HOME: '/dev/null', LANG: 'zh_CN.UTF-8' } };
   expect((await cli(place, ['init'], nowhere)).err).toContain('或把 XDG_CONFIG_HOME 设为别的目录');
   expect((await cli(place, ['tools'])).code).toBe(0);
 });
 
 test('doctor tries what is needed and says how to repair the rest', async () => {
-  using place = cliPlace(PATH);
+  using place = createCliFixture(PATH);
   const { out, code } = await cli(place, ['doctor']);
   expect(code).toBe(0);
   for (const what of ['✓ node', '✓ sandbox bubblewrap', '✓ ripgrep', '! model', '✓ record'])

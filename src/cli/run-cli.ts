@@ -7,10 +7,13 @@ import type { Io } from './io.ts';
 import { harmless, styleFor } from './text/style.ts';
 import { type Words, wordsFor } from './text/words.ts';
 
-type Name = keyof Words['commands'];
+type CommandName = keyof Words['commands'];
 
-/** Every command, in the order of `--help`. Each is loaded when it is called and not before: most of the start is loading. */
-const COMMANDS: Partial<Record<Name, () => Promise<CommandModule>>> = {
+/**
+ * Every command, in the order of `--help`. Each is loaded only when it is called, because loading is most of the
+ * startup time.
+ */
+const COMMANDS: Partial<Record<CommandName, () => Promise<CommandModule>>> = {
   start: () => import('./commands/start.ts'),
   chat: () => import('./commands/chat.ts'),
   run: () => import('./commands/run.ts'),
@@ -31,7 +34,7 @@ const COMMANDS: Partial<Record<Name, () => Promise<CommandModule>>> = {
   token: () => import('./commands/token.ts'),
 };
 
-/** Runs one command line and says what the process should end with. */
+/** Runs one command line and returns the exit code. */
 export async function runCli(typed: readonly string[], io: Io, version: string): Promise<number> {
   const { lang, argv } = takeLang(typed);
   const words = wordsFor(io.env, lang);
@@ -59,11 +62,11 @@ export async function runCli(typed: readonly string[], io: Io, version: string):
     .showSuggestionAfterError()
     .exitOverride();
   const wanted = argv.find((word) => !word.startsWith('-'));
-  for (const [name, load] of Object.entries(COMMANDS) as [Name, () => Promise<CommandModule>][]) {
+  for (const [name, load] of Object.entries(COMMANDS) as [CommandName, () => Promise<CommandModule>][]) {
     const command = program.command(name).description(words.commands[name]).copyInheritedSettings(program);
     if (name === wanted) await (await load()).define(command, cli);
   }
-  // After the commands took over the settings: theirs is explained the usual way.
+  // Set after the commands inherited the settings: their own help keeps the usual format.
   program.configureHelp({ formatHelp: () => overview(words) });
   try {
     if (argv.length === 0) program.outputHelp();
@@ -81,15 +84,15 @@ export async function runCli(typed: readonly string[], io: Io, version: string):
 
 type HelpTitle = keyof Words['helpTitles'];
 
-/** On one screen of 24 lines. */
+/** Overview that fits one screen of 24 lines. */
 function overview(words: Words): string {
-  const names = Object.keys(COMMANDS) as Name[];
+  const names = Object.keys(COMMANDS) as CommandName[];
   const width = Math.max(...names.map((name) => name.length));
   const lines = names.map((name) => `  ${name.padEnd(width)}  ${words.commands[name]}`);
   return [words.helpUsage, words.about, ...lines, words.helpEnd, ''].join('\n');
 }
 
-/** What was wrong with the command line, and what to do about it, in one line. */
+/** Describes an invalid command line and the next step, in one line. */
 function usageError({ words, argv }: Cli, { code, message }: CommanderError, named: Command | undefined): string {
   const next = words.nextHelp(named === undefined ? 'toolwright' : `toolwright ${named.name()}`);
   const below = named?.commands.map((command) => command.name()) ?? [];
@@ -102,15 +105,16 @@ function usageError({ words, argv }: Cli, { code, message }: CommanderError, nam
   const kind = code.replace('commander.', '') as keyof Words['usage'];
   const [, what = ''] = /'([^']*)'/.exec(message) ?? [];
   const [, meant] = /\(Did you mean (?:one of )?(.*)\?\)/.exec(message) ?? [];
-  // What a check of ours said about a value.
+  // The message of our own check of a value.
   const [, ours] = / is invalid\. (.*)$/s.exec(message) ?? [];
   const said = words.usage[kind]?.(what.split(/[ ,]/)[0] ?? '') ?? message;
   return [said, ours, meant && words.didYouMean(meant), next].filter(Boolean).join(' ');
 }
 
 /**
- * Before anything is parsed: the help is in that language too. It holds wherever it stands but behind the name of a tool,
- * where it may be a parameter of that.
+ * Takes `--lang` out before parsing, so that help is in that language too. It is accepted everywhere except after the
+ * name
+ * of a tool, where it may be a parameter.
  */
 function takeLang(typed: readonly string[]): { lang: string | undefined; argv: readonly string[] } {
   const at = typed.findIndex((word) => word === '--lang' || word.startsWith('--lang='));

@@ -2,26 +2,26 @@ import { type Command, Option } from 'commander';
 import { SETTING_NAMES } from '../app/config/settings.ts';
 import type { Texts } from '../app/config/texts.ts';
 import { type App, type AppOptions, openApp } from '../app/open-app.ts';
-import { type Cli, failToOpen } from './cli.ts';
 import { settingsFrom } from './arguments/flags.ts';
-import { logPlace } from './log-output.ts';
+import { type Cli, failToOpen } from './cli.ts';
+import { logOutput } from './log-output.ts';
 
 export interface CommonOptions {
   readonly workspace?: string;
   readonly json?: boolean;
-  /** A setting as any other; the demo chooses it. */
+  /** A setting like any other; the demo sets it. */
   readonly mode?: string;
-  /** Settings as `--set` takes them. */
+  /** Settings in the form of `--set`. */
   readonly set?: readonly string[];
 }
 
-/** The options of every command that works on a workspace: where, for whom, and each setting by its name. */
+/** Adds the options of every command that works on a workspace: folder, JSON output, and each setting by its name. */
 export function addAppOptions(command: Command, cli: Cli): Command {
   command.option('-w, --workspace <folder>', cli.words.options.workspace).option('--json', cli.words.options.json);
   return addSettings(command);
 }
 
-/** Each setting by its name, where the command has no option of that name. */
+/** Adds each setting by its name, where the command has no option of that name. */
 export function addSettings(command: Command): Command {
   const taken = new Set(command.options.map(({ long }) => long));
   for (const name of SETTING_NAMES)
@@ -29,7 +29,7 @@ export function addSettings(command: Command): Command {
   return command;
 }
 
-/** Opens the app, does the work and closes it again, whatever happened. */
+/** Opens the app, does the work and closes the app in any case. */
 export async function withApp(
   cli: Cli,
   options: CommonOptions,
@@ -42,7 +42,7 @@ export async function withApp(
     workspace: options.workspace ?? cwd,
     env,
     flags,
-    logTo: logPlace(cli, 'chosen'),
+    logTo: logOutput(cli, 'chosen'),
     ...more,
   });
   if (!opened.ok) return failToOpen(cli, opened.error);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { gitConfigs } from './config-reads.ts';
+import { configsPrinted } from './config-reads.ts';
 
 test.each([
   'git remote -v',
@@ -29,7 +29,7 @@ test.each([
   'cat .g""it/config',
   'grep -r url .git',
 ])('%s may print a configuration of git', (command) => {
-  expect(gitConfigs(command)).toEqual(['.git/config']);
+  expect(configsPrinted(command)).toEqual(['.git/config']);
 });
 
 test.each([
@@ -50,10 +50,10 @@ test.each([
   'echo git remote',
   'ls',
 ])('%s does not', (command) => {
-  expect(gitConfigs(command)).toEqual([]);
+  expect(configsPrinted(command)).toEqual([]);
 });
 
 test('folders are followed, and git looks in those above', () => {
-  expect(gitConfigs('cd sub && cat .git/config', 'web')).toEqual(['web/.git/config', 'web/sub/.git/config']);
-  expect(gitConfigs('git remote -v', 'web/a')).toEqual(['web/a/.git/config', 'web/.git/config', '.git/config']);
+  expect(configsPrinted('cd sub && cat .git/config', 'web')).toEqual(['web/.git/config', 'web/sub/.git/config']);
+  expect(configsPrinted('git remote -v', 'web/a')).toEqual(['web/a/.git/config', 'web/.git/config', '.git/config']);
 });

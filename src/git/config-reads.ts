@@ -1,22 +1,22 @@
 import { posix } from 'node:path';
-import { isGitConfig } from '../kernel/git-credentials.ts';
-import { globMatcher } from '../policy/commands/glob.ts';
-import type { ShellWord } from '../shell/words.ts';
 import { isListed, spellingsOf } from '../shell/spellings.ts';
-import { walkCommands } from '../policy/walk-commands.ts';
+import { walkCommands } from '../shell/walk-commands.ts';
+import { wordGlobMatcher } from '../shell/word-glob.ts';
+import type { ShellWord } from '../shell/words.ts';
+import { isGitConfig } from './credentials.ts';
 
 /** Subcommands that print settings of the repository, such as the addresses of remotes. */
-const PRINTING = new Set(['remote', 'config', 'ls-remote']);
-/** Programs that tell nothing of what is in a file. */
-const ABOUT_NAMES = new Set(['cd', 'du', 'ls', 'mkdir', 'stat', 'test', '[', 'tree']);
+const PRINTING_SUBCOMMANDS = new Set(['remote', 'config', 'ls-remote']);
+/** Programs that print nothing of the content of a file. */
+const NAME_ONLY_PROGRAMS = new Set(['cd', 'du', 'ls', 'mkdir', 'stat', 'test', '[', 'tree']);
 
-/** Configurations of git that a command may print, if they are there: files that it names, and those that git reads. */
-export function gitConfigs(command: string, cwd = '.'): readonly string[] {
+/** The git configurations that a command may print, if they exist: files that it names, and those that git reads. */
+export function configsPrinted(command: string, cwd = '.'): readonly string[] {
   const found = new Set<string>();
   const climbed = new Set<string>();
   walkCommands(command, cwd, ({ name, args, folders, redirections }) => {
     const prints = name === 'git' && printsSettings(args);
-    const words = ABOUT_NAMES.has(name) ? [] : [...args, ...redirections.map(({ target }) => target)];
+    const words = NAME_ONLY_PROGRAMS.has(name) ? [] : [...args, ...redirections.map(({ target }) => target)];
     for (const folder of folders) {
       if (prints && !climbed.has(folder)) {
         climbed.add(folder);
@@ -33,7 +33,7 @@ export function gitConfigs(command: string, cwd = '.'): readonly string[] {
   return [...found];
 }
 
-/** By its subcommand. A computed word in front of that may hold one. */
+/** Decides by the subcommand. A computed word in front of it may itself be one. */
 function printsSettings(args: readonly ShellWord[]): boolean {
   let at = 0;
   for (let value = args[at]?.value; value?.startsWith('-'); value = args[at]?.value) {
@@ -41,17 +41,17 @@ function printsSettings(args: readonly ShellWord[]): boolean {
   }
   const subcommand = args[at]?.value;
   if (subcommand === null) return true;
-  return PRINTING.has(subcommand ?? '') && !(subcommand === 'config' && setsOne(args.slice(at + 1)));
+  return PRINTING_SUBCOMMANDS.has(subcommand ?? '') && !(subcommand === 'config' && setsValue(args.slice(at + 1)));
 }
 
-/** `git config user.name x` says nothing; with one word more or less it may. */
-function setsOne(args: readonly ShellWord[]): boolean {
+/** True for `git config user.name x`, which prints nothing; with one word more or less it may print. */
+function setsValue(args: readonly ShellWord[]): boolean {
   const [key, set, ...more] = args.filter(({ seen }) => !/^--(?:local|global|system|worktree)$/.test(seen));
   const isKey = /^\w[\w-]*\./.test(key?.value ?? '');
   return isKey && /^[^-]/.test(set?.value ?? '') && set?.pattern === false && more.length === 0;
 }
 
-/** The file itself, or the one in a folder of git that is named as a whole or by a pattern. */
+/** The configuration file that a word names, or the one in a `.git` folder that it names as a whole or by a pattern. */
 function configNamed({ value, pattern }: ShellWord, folder: string): string | undefined {
   const path = value === null ? '' : posix.join(folder, pattern ? withGit(value) : value);
   if (isGitConfig(path)) return path;
@@ -59,9 +59,9 @@ function configNamed({ value, pattern }: ShellWord, folder: string): string | un
   return inside !== undefined && (pattern || /\.git\/?$/i.test(path)) ? `${inside}/config` : undefined;
 }
 
-/** `.g*` and `.[a-z]*` stand for the folder of git too. */
+/** `.g*` and `.[a-z]*` match `.git` too. */
 function withGit(path: string): string {
-  const mayBeGit = (part: string) => /^\..*[*?[]/s.test(part) && globMatcher(part)('.git');
+  const mayBeGit = (part: string) => /^\..*[*?[]/s.test(part) && wordGlobMatcher(part)('.git');
   return path
     .split('/')
     .map((part) => (mayBeGit(part) ? '.git' : part))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { gitCredentialsIn, isGitConfig } from '../kernel/git-credentials.ts';
+import { gitCredentialsIn, isGitConfig } from './credentials.ts';
 
 test.each([
   ['a password', 'url = https://ana:s3cret@host.org/x.git', ['s3cret']],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { gitContents } from './history-contents.ts';
+import { historyFoldersPrinted } from './history-contents.ts';
 
 test.each([
   'git show',
@@ -25,13 +25,13 @@ test.each([
   'git log -L/API/,+1:.env',
   'git show --stat 1a2b3c4',
 ])('%s may print what files held', (command) => {
-  expect(gitContents(command)).toEqual(['.']);
+  expect(historyFoldersPrinted(command)).toEqual(['.']);
 });
 
 test.each(['env -C sub git show', 'env --chdir=sub git log -p', "trap 'git log -p' EXIT; cd sub"])(
   '%s may print what files below held',
   (command) => {
-    expect(gitContents(command)).toContain('sub');
+    expect(historyFoldersPrinted(command)).toContain('sub');
   },
 );
 
@@ -44,9 +44,9 @@ test.each([
   'echo git show',
   'ls',
 ])('%s does not', (command) => {
-  expect(gitContents(command)).toEqual([]);
+  expect(historyFoldersPrinted(command)).toEqual([]);
 });
 
 test('folders are followed', () => {
-  expect(gitContents('cd "sub dir" && git diff', 'web')).toEqual(['web', 'web/sub dir']);
+  expect(historyFoldersPrinted('cd "sub dir" && git diff', 'web')).toEqual(['web', 'web/sub dir']);
 });

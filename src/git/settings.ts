@@ -1,14 +1,14 @@
-/** One line of a configuration of git. */
-interface Setting {
+/** One line of a git configuration. */
+interface GitSetting {
   /** `section.subsection.name`, or null when the line is not plain. */
   readonly key: string | null;
   readonly value: string;
 }
 
-export function readSettings(text: string): Setting[] {
-  const entries: Setting[] = [];
+export function readSettings(text: string): GitSetting[] {
+  const entries: GitSetting[] = [];
   let section = '';
-  // A backslash joins lines and quotes hide them: what is not plain is not judged harmless.
+  // A backslash joins lines and quotes hide them: a text that is not plain is never judged harmless.
   if (text.includes('\\\n') || text.includes('\0')) entries.push({ key: null, value: text });
   for (const raw of text.split('\n')) {
     const line = raw.trim();
@@ -26,9 +26,9 @@ export function readSettings(text: string): Setting[] {
   return entries;
 }
 
-/** Where a configuration sends git for hooks and further configuration. As written there. */
+/** The paths to which a configuration sends git for hooks and further configuration, as they are written there. */
 export function namedPaths(text: string): { hooks: string[]; includes: string[]; worktree: string | null } {
-  const entries = readSettings(text).map(({ key, value }) => ({ key, value: withoutRemark(value) }));
+  const entries = readSettings(text).map(({ key, value }) => ({ key, value: withoutComment(value) }));
   const of = (pattern: RegExp): string[] =>
     entries.flatMap(({ key, value }) => (key !== null && value !== '' && pattern.test(key) ? [value] : []));
   return {
@@ -38,31 +38,31 @@ export function namedPaths(text: string): { hooks: string[]; includes: string[];
   };
 }
 
-function withoutRemark(value: string): string {
+function withoutComment(value: string): string {
   return /^"([^"]*)"\s*(?:[#;].*)?$/s.exec(value)?.[1] ?? value.replace(/(?<!\s)\s*[#;].*$/s, '');
 }
 
 /**
- * Where the user's own configuration and the system's send git for hooks, in any repository. One level of includes.
- * `read` gives the text of a file, empty when there is none.
+ * The hook paths that the user's own configuration and the system's name for every repository. Follows one level of
+ * includes. `read` returns the text of a file, empty when there is none.
  */
-export function hooksOfUser(home: string, read: (file: string) => string): string[] {
+export function userHookPaths(home: string, read: (file: string) => string): string[] {
   const files = ['/etc/gitconfig', `${home}/.gitconfig`, `${home}/.config/git/config`];
   return files.flatMap((file) => {
     const { hooks, includes } = namedPaths(read(file));
     const folder = file.slice(0, file.lastIndexOf('/'));
     const included = includes
-      .map((path) => inHome(path, home))
+      .map((path) => expandHome(path, home))
       .map((path) => `${path.startsWith('/') ? '' : `${folder}/`}${path}`);
     return [...hooks, ...included.flatMap((each) => namedPaths(read(each)).hooks)];
   });
 }
 
-export function inHome(path: string, home: string): string {
+export function expandHome(path: string, home: string): string {
   return path.replace(/^~(?=\/)/, home);
 }
 
-/** Where a file called `.git` leads. Git takes all of the file, so a second line would be part of the path. */
-export function gitdirIn(text: string): string | null {
+/** The folder that a `.git` file leads to. Git reads the whole file, so a second line would be part of the path. */
+export function parseGitdir(text: string): string | null {
   return /^gitdir: ([^\r\n]+)[\r\n]*$/.exec(text)?.[1] ?? null;
 }

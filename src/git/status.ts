@@ -8,18 +8,18 @@ export type GitState = 'modified' | 'added' | 'deleted' | 'untracked' | 'conflic
 export interface GitStatus {
   /** A folder that is untracked as a whole ends with a slash. */
   readonly files: readonly { readonly path: string; readonly state: GitState }[];
-  /** False: there are more than were looked at. */
+  /** False: there are more files than these. */
   readonly complete: boolean;
 }
 
-const MOST_BYTES = 2 * 1024 * 1024;
+const MAX_OUTPUT_BYTES = 2 * 1024 * 1024;
 const TIME_MS = 15_000;
 
 /**
- * Git looks, and starts nothing that the repository names: no monitor, no hook, no filter, no helper of a remote. Filters
- * have names that only the configuration knows, so each of them is replaced by none before git looks.
+ * Runs `git status` so that git starts no program that the repository names: no monitor, no hook, no filter, no remote
+ * helper. Only the configuration knows the names of filters, so each of them is first set to none.
  */
-const LOOK = `
+const STATUS_SCRIPT = `
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_OPTIONAL_LOCKS=0 GIT_TERMINAL_PROMPT=0 GIT_ALLOW_PROTOCOL=none
 export GIT_DIR="$PWD/.git" GIT_WORK_TREE="$PWD"
 n=0
@@ -34,17 +34,17 @@ exec git status --porcelain=v1 -z --no-renames --untracked-files=normal --ignore
 `;
 
 /**
- * How the files of a workspace stand to git, by git itself in the sandbox, where nothing can be written. Null where there
- * is no repository at the root, no git, or no sandbox to run it in: a repository is somebody else's text.
+ * Returns the status of a workspace's files, by running git in the sandbox, where it can write nothing. Null where there is
+ * no repository at the root, no git, or no sandbox to run it in: a repository is untrusted text.
  */
 export async function gitStatus(root: string, sandbox: Sandbox | undefined): Promise<Result<GitStatus | null>> {
   if (sandbox === undefined || sandbox.kind === 'none' || !hasRepository(root)) return ok(null);
   const ran = await sandbox.run({
-    command: { script: LOOK },
+    command: { script: STATUS_SCRIPT },
     workspace: root,
     mounts: 'read',
     tag: 'git-status',
-    limits: { timeMs: TIME_MS, graceMs: 100, keepBytes: MOST_BYTES, outputBytes: MOST_BYTES },
+    limits: { timeMs: TIME_MS, graceMs: 100, keepBytes: MAX_OUTPUT_BYTES, outputBytes: MAX_OUTPUT_BYTES },
   });
   if (!ran.ok) return ran;
   const { output, exitCode, endedBy } = ran.value;
@@ -54,7 +54,7 @@ export async function gitStatus(root: string, sandbox: Sandbox | undefined): Pro
   return ok({ files: filesOf(text), complete: endedBy === null });
 }
 
-/** A linked worktree or a submodule has a file there, which leads out of the workspace. */
+/** False for a linked worktree or a submodule: they have a `.git` file, which leads out of the workspace. */
 function hasRepository(root: string): boolean {
   return lstatSync(join(root, '.git'), { throwIfNoEntry: false })?.isDirectory() === true;
 }

@@ -16,14 +16,18 @@ import { afterAll, expect, test } from 'vitest';
 import { tempWorkspace } from '../testing/temp-workspace.ts';
 import type { ChangeSet } from '../workspace/journal/change-set.ts';
 import { openWorkspace } from '../workspace/open-workspace.ts';
-import { Turns } from './cross-process-lock.ts';
+import { CrossProcessLock } from './cross-process-lock.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'turns-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 test('however many want it, one has the turn, and everybody gets it', async () => {
-  const all = [new Turns(folder, '/w'), new Turns(folder, '/w'), new Turns(folder, '/w')];
+  const all = [
+    new CrossProcessLock(folder, '/w'),
+    new CrossProcessLock(folder, '/w'),
+    new CrossProcessLock(folder, '/w'),
+  ];
   let inside = 0;
   let most = 0;
   const done = await Promise.all(
@@ -39,19 +43,19 @@ test('however many want it, one has the turn, and everybody gets it', async () =
     }),
   );
   expect([done.length, most]).toEqual([3, 1]);
-  for (const turns of all) turns.give();
+  for (const turns of all) turns.release();
 });
 
 test('a process that is gone holds nobody up', async () => {
-  const turns = new Turns(folder, '/dead');
+  const turns = new CrossProcessLock(folder, '/dead');
   const place = join(folder, 'turns', Buffer.from('/dead').toString('base64url'));
   writeFileSync(join(place, '999999999-1-ab.turn'), '');
   expect(await turns.run(async () => 'mine')).toBe('mine');
-  turns.give();
+  turns.release();
 });
 
 test('a process that has ended and whose parent does not ask for it holds nobody up', async () => {
-  const turns = new Turns(folder, '/zombie');
+  const turns = new CrossProcessLock(folder, '/zombie');
   const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'inherit'] });
   try {
     const [line] = await once(parent.stdout, 'data');
@@ -64,21 +68,21 @@ test('a process that has ended and whose parent does not ask for it holds nobody
     const place = join(folder, 'turns', Buffer.from('/zombie').toString('base64url'));
     writeFileSync(join(place, `${pid}-${stat()[21]}-ab.turn`), '');
     expect(await turns.run(async () => 'mine')).toBe('mine');
-    turns.give();
+    turns.release();
   } finally {
     parent.kill('SIGKILL');
   }
 });
 
 test('whoever has its turn for long shows that it lives', async () => {
-  const turns = new Turns(folder, '/long');
+  const turns = new CrossProcessLock(folder, '/long');
   const place = join(folder, 'turns', Buffer.from('/long').toString('base64url'));
   await turns.run(async () => {
     const [name = ''] = readdirSync(place);
     utimesSync(join(place, name), 1, 1);
     await expect.poll(() => statSync(join(place, name)).mtimeMs, { timeout: 20_000 }).toBeGreaterThan(1000);
   });
-  turns.give();
+  turns.release();
   expect(readdirSync(place)).toEqual([]);
 });
 
@@ -90,7 +94,7 @@ async function halfPatchElsewhere(root: string, journal: string): Promise<ChildP
     import { armFailpoints } from '${source('../kernel/failpoint.ts')}';
     import { createToolwright } from '${source('../runtime/create-toolwright.ts')}';
     import { applyPatch } from '${source('../tools/fs/apply-patch.ts')}';
-    import { openWorkspace } from '${source('./open-workspace.ts')}';
+    import { openWorkspace } from '${source('../workspace/open-workspace.ts')}';
     const [root, folder, patch] = process.argv.slice(1);
     const world = await openWorkspace({ root, journal: { folder } });
     let renamed = 0;

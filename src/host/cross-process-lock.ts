@@ -1,26 +1,27 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, lstatSync, mkdirSync, openSync, readdirSync, rmSync, utimesSync } from 'node:fs';
+import { closeSync, lstatSync, openSync, readdirSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { errnoOf } from './errno.ts';
-import { isAlive, isElsewhere, ownMark } from '../workspace/process-start.ts';
+import { makePrivateFolder } from './private-folder.ts';
+import { OWN_MARK, stateOfProcess } from './process-identity.ts';
 
-/** A process that has its turn keeps it so long after its last change, so that a burst of changes takes it once. */
+/** The lock stays taken so long after the last change, so that a burst of changes takes it once. */
 const KEEP_MS = 50;
-/** However busy it is, it looks after so long whether others wait. */
-const LONGEST_MS = 200;
-/** Whoever has its turn touches its file so often, unless it is busy with one long step. */
+/** A busy holder looks after so long whether other processes wait. */
+const MAX_HOLD_MS = 200;
+/** The holder touches its file so often, unless it is busy with one long step. */
 const TOUCH_MS = 1000;
-/** Longer than such a step takes: a file of another container that was not touched for so long is of one that is gone. */
+/** Longer than such a step takes: a lock file of another container that was not touched for so long counts as left behind. */
 const UNTOUCHED_MS = 120_000;
 const [SHORTEST_WAIT_MS, LONGEST_WAIT_MS] = [2, 20];
 
 /**
- * Processes that share a journal change a workspace one after the other. Whoever wants its turn leaves a file with its
- * own name and looks around: if nobody else who lives has one, the turn is its; else it takes its file away and tries
- * again. Two that come together may both step back, never both go on. Files of the dead count for nothing; of another
- * container or machine, files that were not touched for long.
+ * A lock between processes that share a journal, so that they change a workspace one after the other. A process creates
+ * a file with its own name and lists the folder: without a file of another living process the lock is taken, else it
+ * removes its file and tries again. Two processes that come together may both step back, but never both go on. Files of
+ * ended processes do not count, nor files of other containers and machines that were not touched for long.
  */
-export class Turns {
+export class CrossProcessLock {
   readonly #folder: string;
   readonly #name: string;
   #isMine = false;
@@ -30,8 +31,8 @@ export class Turns {
 
   constructor(folder: string, root: string) {
     this.#folder = join(folder, 'turns', Buffer.from(root).toString('base64url').slice(-120) || 'root');
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-    const { pid, started, space } = ownMark();
+    makePrivateFolder(this.#folder);
+    const { pid, started, space } = OWN_MARK;
     this.#name = `${pid}-${started}-${randomBytes(6).toString('hex')}-${space}`;
   }
 
@@ -41,19 +42,18 @@ export class Turns {
     try {
       return await work();
     } finally {
-      if (this.#isAwaited()) this.give();
-      else this.#timer = setTimeout(() => this.give(), KEEP_MS).unref();
+      if (this.#isAwaited()) this.release();
+      else this.#timer = setTimeout(() => this.release(), KEEP_MS).unref();
     }
   }
 
   #isAwaited(): boolean {
-    if (performance.now() - this.#since <= LONGEST_MS) return false;
+    if (performance.now() - this.#since <= MAX_HOLD_MS) return false;
     this.#since = performance.now();
     return this.#others(WAITING).length > 0;
   }
 
-  /** The turn is anybody's again. */
-  give(): void {
+  release(): void {
     clearTimeout(this.#timer);
     if (!this.#isMine) return;
     this.#isMine = false;
@@ -96,8 +96,8 @@ export class Turns {
     return readdirSync(this.#folder).filter((name) => {
       if (!name.endsWith(what) || name.startsWith(this.#name)) return false;
       const [pid = '', started = '', , space = ''] = name.slice(0, -what.length).split('-');
-      const mark = { pid: Number(pid), started, space };
-      if (isElsewhere(mark) ? this.#wasTouched(name) : isAlive(mark)) return true;
+      const state = stateOfProcess({ pid: Number(pid), started, space });
+      if (state === 'unknown' ? this.#wasTouched(name) : state === 'runs') return true;
       rmSync(join(this.#folder, name), { force: true });
       return false;
     });

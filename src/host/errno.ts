@@ -1,5 +1,5 @@
 import { fail, type Result } from '../kernel/result.ts';
-import { shown } from './parse-path.ts';
+import { shortPath } from './parse-path.ts';
 
 const ANSWERS: Record<
   string,
@@ -35,27 +35,27 @@ export function errnoOf(thrown: unknown): string | undefined {
   return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) ? code : undefined;
 }
 
-/** What the system refused, as a value. Anything else that is thrown is a bug and goes on. */
-export function refusal(thrown: unknown, path: string): Result<never> {
+/** Turns an error of the system into a failure. Any other error is a bug and is thrown again. */
+export function errnoFailure(thrown: unknown, path: string): Result<never> {
   const errno = errnoOf(thrown);
   if (errno === undefined) throw thrown;
   const [code, text] = ANSWERS[errno] ?? ['EXECUTION_ERROR', `could not be used: the system answered ${errno}.`];
-  return fail(code, `${shown(path)} ${text}`, { path: shown(path), errno });
+  return fail(code, `${shortPath(path)} ${text}`, { path: shortPath(path), errno });
 }
 
-/** Where system calls are made: the one place that turns their throws into values. */
-export function guarded<T>(path: string, work: () => Result<T>): Result<T> {
+/** Runs system calls and returns their errors as failures. */
+export function catchErrno<T>(path: string, work: () => Result<T>): Result<T> {
   try {
     return work();
   } catch (thrown) {
-    return refusal(thrown, path);
+    return errnoFailure(thrown, path);
   }
 }
 
-export async function guardedLater<T>(path: string, work: () => Promise<Result<T>>): Promise<Result<T>> {
+export async function catchErrnoAsync<T>(path: string, work: () => Promise<Result<T>>): Promise<Result<T>> {
   try {
     return await work();
   } catch (thrown) {
-    return refusal(thrown, path);
+    return errnoFailure(thrown, path);
   }
 }

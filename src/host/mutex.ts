@@ -1,7 +1,7 @@
-/** Runs a piece of work when nobody else's is under way. */
-export type OneByOne = <T>(work: () => Promise<T>) => Promise<T>;
+/** Runs a piece of work while no other is under way. */
+export type RunExclusive = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** One piece of work at a time, in the order it came. */
+/** Runs one piece of work at a time, in the order they came. */
 export class Mutex {
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;

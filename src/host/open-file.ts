@@ -1,13 +1,13 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { FileInfo } from '../kernel/world/workspace.ts';
-import { shown } from './parse-path.ts';
-import type { Spot } from './walk-path.ts';
+import { shortPath } from './parse-path.ts';
+import type { ResolvedPath } from './walk-path.ts';
 
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** Up to here a file is read as a whole, hashed, and its lines counted. */
-export const WHOLE_BYTES = 16 * 1024 * 1024;
+export const MAX_WHOLE_BYTES = 16 * 1024 * 1024;
 
 export interface OpenFile {
   readonly fd: number;
@@ -15,7 +15,7 @@ export interface OpenFile {
 }
 
 /** Opens a regular file and proves it on the handle: a FIFO or a device is refused, never waited for. */
-export function openFile(spot: Spot): Result<OpenFile> {
+export function openFile(spot: ResolvedPath): Result<OpenFile> {
   const kind = notAFile(spot);
   if (kind !== undefined) return kind;
   const fd = openSync(spot.folder.at(spot.name), READ);
@@ -26,21 +26,21 @@ export function openFile(spot: Spot): Result<OpenFile> {
 }
 
 /** Undefined when a regular file is there. */
-export function notAFile({ stat, path }: Pick<Spot, 'stat' | 'path'>): Result<never> | undefined {
+export function notAFile({ stat, path }: Pick<ResolvedPath, 'stat' | 'path'>): Result<never> | undefined {
   if (stat === null) return notFound(path);
   if (stat.isFile()) return undefined;
   if (stat.isDirectory())
-    return fail('INVALID_PATH', `${shown(path) || '.'} is a folder, not a file.`, { folder: true });
+    return fail('INVALID_PATH', `${shortPath(path) || '.'} is a folder, not a file.`, { folder: true });
   return special(path);
 }
 
 export function notFound(path: string): Result<never> {
-  return fail('FILE_NOT_FOUND', `${shown(path)} was not found in the workspace.`, { path: shown(path) });
+  return fail('FILE_NOT_FOUND', `${shortPath(path)} was not found in the workspace.`, { path: shortPath(path) });
 }
 
 function special(path: string): Result<never> {
-  return fail('INVALID_PATH', `${shown(path)} is a pipe, a socket, a device or a link, not a regular file.`, {
-    path: shown(path),
+  return fail('INVALID_PATH', `${shortPath(path)} is a pipe, a socket, a device or a link, not a regular file.`, {
+    path: shortPath(path),
   });
 }
 

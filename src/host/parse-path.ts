@@ -1,6 +1,6 @@
 import { fail, ok, type Result } from '../kernel/result.ts';
 
-/** The same folder by its real path and as the user gave it, which may be a link to it. */
+/** The root folder by its real path and by the path that the user gave, which may be a symlink. */
 export interface RootNames {
   readonly real: string;
   readonly given: string;
@@ -10,8 +10,8 @@ const MAX_PATH_BYTES = 4096;
 const MAX_NAME_BYTES = 255;
 
 /**
- * A path as a tool was given it, as names below the root. Only the text is looked at: no decoding, no folding of
- * letters, no `~`, and any `..` is refused, also one that would stay inside, so that nobody has to reason about it.
+ * Parses a path of a tool into names below the root. Only the text is read: no decoding, no case folding, no `~`. Any
+ * `..` is refused, also one that would stay inside, so that no rule has to reason about it.
  */
 export function parsePath(given: string, root: RootNames): Result<string[]> {
   if (given === '') return invalid(given, 'A path must not be empty: use . for the workspace itself.');
@@ -21,7 +21,7 @@ export function parsePath(given: string, root: RootNames): Result<string[]> {
     return invalid(given, `The path is longer than ${MAX_PATH_BYTES} bytes.`);
 
   const inside = given.startsWith('/') ? belowRoot(given, root) : given;
-  if (inside === undefined) return outside(given);
+  if (inside === undefined) return outsideWorkspace(given);
   const names = namesOf(inside);
   if (names[0] === '~')
     return invalid(given, 'Access denied: ~ is not expanded. Give a path relative to the workspace.');
@@ -45,10 +45,10 @@ export function namesOf(path: string): string[] {
   return path.split('/').filter((name) => name !== '' && name !== '.');
 }
 
-export function outside(given: string): Result<never> {
+export function outsideWorkspace(given: string): Result<never> {
   return invalid(
     given,
-    `Access denied: ${shown(given)} is outside the workspace. Use a path relative to the workspace root.`,
+    `Access denied: ${shortPath(given)} is outside the workspace. Use a path relative to the workspace root.`,
   );
 }
 
@@ -56,17 +56,19 @@ function parentRefused(given: string, names: readonly string[]): Result<never> {
   const plain: string[] = [];
   for (const name of names) {
     if (name !== '..') plain.push(name);
-    else if (plain.pop() === undefined) return outside(given);
+    else if (plain.pop() === undefined) return outsideWorkspace(given);
   }
   const instead = plain.join('/') || '.';
-  return invalid(given, `Access denied: '..' is not allowed in a path. Write ${shown(instead)} instead.`, { instead });
+  return invalid(given, `Access denied: '..' is not allowed in a path. Write ${shortPath(instead)} instead.`, {
+    instead,
+  });
 }
 
 function invalid(given: string, message: string, more: Record<string, unknown> = {}): Result<never> {
-  return fail('INVALID_PATH', message, { path: shown(given), ...more });
+  return fail('INVALID_PATH', message, { path: shortPath(given), ...more });
 }
 
-/** Bounded, for messages. */
-export function shown(path: string): string {
+/** Cuts a long path for messages. */
+export function shortPath(path: string): string {
   return path.length <= 200 ? path : `${path.slice(0, 200)}…`;
 }

@@ -1,16 +1,16 @@
 import { existsSync, statfsSync } from 'node:fs';
-import { namesIn, readText } from '../sandbox/files.ts';
+import { namesIn, readText } from './files.ts';
 
-/** What one process uses now. `cpuMs` and `writtenBytes` include the children it has waited for. */
+/** The resources that one process uses now. `cpuMs` and `writtenBytes` include the children it has waited for. */
 export interface ProcessSample {
   readonly pid: number;
   readonly parent: number;
   /** Tells a process from an earlier one of the same number. */
   readonly startTime: string;
   readonly cpuMs: number;
-  /** Its own memory, what it shares and what it takes to find them, without pages of files on disk. */
+  /** Private memory, shared memory and page tables, without pages of files on disk. */
   readonly memoryBytes: number;
-  /** The part of it that it may share with others. */
+  /** The part of the memory that may be shared with other processes. */
   readonly sharedBytes: number;
   readonly threads: number;
   /** Zero where the process has made itself unreadable; the growth of the disk is watched as well. */
@@ -20,8 +20,8 @@ export interface ProcessSample {
 const TICK_MS = 10;
 
 /**
- * Every process below `pid`, without `pid` itself; empty when it is gone. Stops at `most`: a tree may grow faster than
- * anybody can walk it.
+ * Returns every process below `pid`, without `pid` itself; none when it is gone. Stops at `most`: a tree may grow faster
+ * than it can be walked.
  */
 export function descendants(pid: number, most = 10_000): number[] {
   const found: number[] = [];
@@ -41,7 +41,7 @@ export function samplesOf(pids: readonly number[]): ProcessSample[] {
 
 /**
  * Shared memory of the whole machine that no folder of ours shows: files in memory without a name, and the private
- * temporary folders of runs. What others put into /dev/shm or a /tmp in memory can be seen, and is no run's.
+ * temporary folders of runs. Files of other programs in /dev/shm or in a /tmp in memory can be seen and are left out.
  */
 export function sharedMemoryOfMachine(): number {
   const inFolders = memoryFolders(readText('/proc/self/mountinfo') ?? '').map(usedBytes);
@@ -49,7 +49,7 @@ export function sharedMemoryOfMachine(): number {
   return all - inFolders.reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** One mount point of each file system in memory. What is mounted later hides what was at the same place. */
+/** Returns one mount point of each file system in memory. A later mount hides an earlier one at the same path. */
 export function memoryFolders(mountinfo: string): string[] {
   const visible = new Map<string, { device: string; type: string }>();
   for (const line of mountinfo.split('\n')) {
@@ -73,17 +73,17 @@ function usedBytes(folder: string): number {
   }
 }
 
-/** Memory that the system itself holds and cannot give back, which is where what waits in sockets is. No program's own. */
+/** Memory that the kernel holds and cannot give back, such as data that waits in sockets. It belongs to no process. */
 export function kernelMemoryOfMachine(): number {
   const info = readText('/proc/meminfo') ?? '';
-  // Pages that each processor keeps at hand are free, and counted nowhere as such.
+  // Pages in the free lists of each processor are free, but are counted nowhere as free.
   const atHand = (readText('/proc/zoneinfo') ?? '').matchAll(/^ +count: +(\d+)$/gm);
   const pages = [...atHand].reduce((sum, [, count]) => sum + Number(count), 0);
   const rest = kilobytes(info, 'MemTotal') - pages * PAGE_BYTES;
   return OF_PROGRAMS_AND_FILES.reduce((left, name) => left - kilobytes(info, name), rest);
 }
 
-/** The least there is; with larger ones, less is taken off. */
+/** The smallest page size there is; with larger pages, too little is subtracted. */
 const PAGE_BYTES = 4096;
 
 const OF_PROGRAMS_AND_FILES =
@@ -93,59 +93,30 @@ export function threadsOfMachine(): number {
   return Number(/\/(\d+)/.exec(readText('/proc/loadavg') ?? '')?.[1] ?? 0);
 }
 
-/** Gone, or dead and only not yet waited for. */
-export function isGone(pid: number): boolean {
-  const state = stateOf(pid);
-  return state === null || state === 'Z';
-}
+/** Zombie and dead, as the kernel writes them. */
+export const ENDED_STATES: ReadonlySet<string> = new Set(['Z', 'X', 'x']);
 
-/** Dead, and not yet waited for. */
+/** Has ended, and its parent has not waited for it yet. */
 export function isDead(pid: number): boolean {
-  return stateOf(pid) === 'Z';
+  return ENDED_STATES.has(statFieldsOf(pid)?.[0] ?? '');
 }
 
-function stateOf(pid: number): string | null {
+/** There is no such process, or it has ended and its parent has not waited for it yet. */
+export function isGone(pid: number): boolean {
+  const state = statFieldsOf(pid)?.[0];
+  return state === undefined || ENDED_STATES.has(state);
+}
+
+/** The fields of `/proc/PID/stat` after the name; the first is the state. Null when there is no such process. */
+export function statFieldsOf(pid: number): string[] | null {
   const stat = readText(`/proc/${pid}/stat`);
-  return stat === null ? null : (afterName(stat)[0] ?? null);
-}
-
-/** When a process began, in ticks since the machine did; null when there is none. */
-export function startTimeOf(pid: number): string | null {
-  const stat = readText(`/proc/${pid}/stat`);
-  return stat === null ? null : (afterName(stat)[19] ?? null);
-}
-
-/** One process. The system gives the number of an ended one to the next that begins. */
-export interface Identity {
-  readonly pid: number;
-  /** False also when it is dead and only not yet waited for. */
-  isRunning(): boolean;
-  /** Its number belongs to another process now, so nothing is left of it and its group. */
-  isAnother(): boolean;
-}
-
-/** Of a process that is there now. */
-export function identify(pid: number, startTime = startTimeOf(pid)): Identity {
-  return {
-    pid,
-    isRunning() {
-      const stat = afterName(readText(`/proc/${pid}/stat`) ?? '');
-      return stat[19] === startTime && stat[0] !== 'Z';
-    },
-    isAnother: () => ![null, startTime].includes(startTimeOf(pid)),
-  };
-}
-
-/** Of a process that may have ended: only what is the first of a PID namespace below ours can be that of a run. */
-export function identifyFirst(pid: number): Identity {
-  const numbers = /^NSpid:\t(.+)$/m.exec(readText(`/proc/${pid}/status`) ?? '')?.[1]?.split('\t') ?? [];
-  return identify(pid, numbers.length > 1 && numbers.at(-1) === '1' ? startTimeOf(pid) : null);
+  // The name is in parentheses and may hold anything.
+  return stat === null ? null : stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
 function sampleOf(pid: number): ProcessSample | null {
-  const stat = readText(`/proc/${pid}/stat`);
-  if (stat === null) return null;
-  const fields = afterName(stat);
+  const fields = statFieldsOf(pid);
+  if (fields === null) return null;
   const ticks = [11, 12, 13, 14].reduce((sum, i) => sum + Number(fields[i] ?? 0), 0);
   return {
     pid,
@@ -163,21 +134,21 @@ function writtenBytes(pid: number): number {
 }
 
 /**
- * Of a process whose first thread has ended before the others, one of these: what they share is told under its number,
- * and no longer under that of the process. Null of any other process, and where all of them are ending.
+ * Returns a living thread of a process whose first thread has ended before the others: the kernel tells about their
+ * shared memory under that thread, not under the process any more. Null for any other process, and when all threads end.
  */
 export function survivorOf(pid: number): number | null {
   return survivor(pid)?.thread ?? null;
 }
 
-/** With its status, since it may be gone before that is asked for again. */
+/** Returns the status with the thread, which may be gone before its status could be read again. */
 function survivor(pid: number): { thread: number; status: string } | null {
   if (!isDead(pid)) return null;
   const seen = new Set([String(pid)]);
   let last = pid;
-  for (let round = 0; round < MOST_ROUNDS; round++) {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
     const fresh = namesIn(`/proc/${pid}/task`).filter((task) => !seen.has(task));
-    // One that is ending starts no more.
+    // A process that is ending starts no more threads.
     if (fresh.length === 0) return null;
     for (const task of fresh) {
       const status = readText(`/proc/${pid}/task/${task}/status`) ?? '';
@@ -186,19 +157,19 @@ function survivor(pid: number): { thread: number; status: string } | null {
       seen.add(task);
     }
   }
-  // Each was gone when it was looked at, and another was there.
+  // Each thread was gone when it was looked at, and there was a new one.
   return { thread: last, status: '' };
 }
 
-const MOST_ROUNDS = 32;
+const MAX_ROUNDS = 32;
 
-/** Whether it has given its memory back: then it is dead, or as good as that, but for other threads of it. */
+/** Whether a process has given its memory back: except for other threads, it is dead or about to be. */
 export function isEnding(pid: number): boolean {
   const status = readText(`/proc/${pid}/status`);
   return status === null ? !existsSync(`/proc/${pid}`) : !hasMemory(status);
 }
 
-/** Whether it is still a thread of this process and has not begun to end. */
+/** Whether a thread of this process is there and has not begun to end. */
 export function isSurvivor(pid: number, thread: number): boolean {
   return hasMemory(readText(`/proc/${pid}/task/${thread}/status`) ?? '');
 }
@@ -209,14 +180,14 @@ function hasMemory(status: string): boolean {
 
 export type ProcessMemory = Pick<ProcessSample, 'memoryBytes' | 'sharedBytes'>;
 
-/** What it has now: a process that is ending has given its memory back before it is gone. */
+/** The memory of a process now. A process that is ending gives its memory back before it is gone. */
 export function plainMemory(pid: number): ProcessMemory {
   const status = statusOf(pid);
   const sharedBytes = kilobytes(status, 'RssShmem');
   return { memoryBytes: kilobytes(status, 'RssAnon') + kilobytes(status, 'VmPTE') + sharedBytes, sharedBytes };
 }
 
-/** Each shared page divided by the number of processes that have it; null where that may not be read. */
+/** The same with each shared page divided by the number of processes that have it; null where that may not be read. */
 export function dividedMemory(pid: number): ProcessMemory | null {
   const rollup = rollupOf(pid) ?? rollupOf(survivorOf(pid) ?? pid);
   if (rollup === null || !rollup.includes('Pss_Anon:')) return null;
@@ -239,11 +210,6 @@ function kilobytes(text: string, field: string): number {
   return 1024 * Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0);
 }
 
-/** The fields after the name, which is in parentheses and may hold anything; the first is the state. */
-function afterName(stat: string): string[] {
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-}
-
 function childrenOf(pid: number): number[] {
   const listed = readText(`/proc/${pid}/task/${pid}/children`);
   if (listed === null) return hasChildrenFiles() ? [] : childrenByScan(pid);
@@ -257,14 +223,14 @@ function childrenOf(pid: number): number[] {
 
 let childrenFiles: boolean | undefined;
 
-/** Some kernels are built without them. */
+/** Some kernels are built without the `children` files. */
 function hasChildrenFiles(): boolean {
   childrenFiles ??= readText(`/proc/${process.pid}/task/${process.pid}/children`) !== null;
   return childrenFiles;
 }
 
 function childrenByScan(pid: number): number[] {
-  return allPids().filter((each) => afterName(readText(`/proc/${each}/stat`) ?? '')[1] === String(pid));
+  return allPids().filter((each) => statFieldsOf(each)?.[1] === String(pid));
 }
 
 export function allPids(): number[] {

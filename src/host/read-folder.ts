@@ -1,115 +1,109 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  type Dirent,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  type Stats,
-} from 'node:fs';
+import { accessSync, constants, type Dirent, fstatSync, lstatSync, readdirSync, type Stats } from 'node:fs';
 import { opendir } from 'node:fs/promises';
-import { openInside } from '../sandbox/inside.ts';
-import { createSlices } from '../sandbox/slices.ts';
+import { createYielder } from '../kernel/yielding.ts';
+import { BY_HANDLE, type Folder } from './folder.ts';
+import { openInside } from './read-inside.ts';
 
 interface FolderEntries {
   readonly names: readonly string[];
   readonly entries: readonly Dirent[];
-  /** Those whose names are no text: what they are read as may be the name of another entry. */
-  readonly unnameable: readonly Unnameable[];
+  /** Entries whose names are not UTF-8: read as text, such a name may be that of another entry. */
+  readonly unnameable: readonly UnnameableEntry[];
 }
 
-interface Unnameable {
+interface UnnameableEntry {
   readonly entry: Dirent<Buffer>;
-  /** Only nearly right. */
+  /** The name read as text, which is only nearly right. */
   readonly name: string;
   /** Its path. */
   readonly bytes: Buffer;
 }
 
-/** What bytes that are no text are read as. */
+/** Stands for bytes that are not UTF-8. */
 const NO_TEXT = '\uFFFD';
 
-export interface Listed extends FolderEntries {
+export interface FolderListing extends FolderEntries {
   readonly absolute: string;
-  /** From before it was read. */
+  /** Of the folder, from before its entries were read. */
   readonly stat: Stats;
 }
 
 export interface FolderReader extends Disposable {
-  /** Throws what the system throws, also where it may be listed but not searched. A promise for one that is large. */
-  read(path: string): Listed | Promise<Listed>;
+  /** Throws what the system throws, also for a folder that may be listed but not searched. A promise for a large one. */
+  read(path: string): FolderListing | Promise<FolderListing>;
 }
 
-/** Most folders are read after others of the same parent. */
-const MOST_PARENTS = 8;
-/** Of the folder itself, which grows with the names in it: some ten thousand. */
+/** Parents that stay open: most folders are read after others of the same parent. */
+const MAX_PARENTS = 8;
+/** Size of the folder itself, which grows with the names in it: some ten thousand. */
 const LARGE_BYTES = 512 * 1024;
-/** The system says what is too long; this is where it begins to be worth asking. */
+/** The system says whether a path is too long; from here on it is worth asking. */
 const LONG_PATH = 1_000;
 const TYPED = { withFileTypes: true } as const;
-const FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** Reads folders of the workspace and no others, whatever a run that goes on puts in their place or in that of those above. */
+/**
+ * Reads folders of the workspace and no others, whatever a run that goes on puts in their place or in the place of the
+ * folders above them.
+ */
 export function createFolderReader(workspace: string): FolderReader {
-  const parents = new Map<string, number>();
+  const parents = new Map<string, Folder>();
   const uid = process.getuid?.();
 
-  function parentOf(path: string): number {
+  function parentOf(path: string): Folder {
     const parent = above(path);
     const known = parents.get(parent);
     if (known !== undefined) return known;
-    // In a deep tree the one above it was read just before: to open all of them each time takes the square of the depth.
-    const fd = parents.has(above(parent)) ? openBelow(parent) : openInside(workspace, parent);
-    const [oldest] = parents.size < MOST_PARENTS ? [] : parents;
+    // In a deep tree the folder above was read just before: opening all of them each time takes the square of the depth.
+    const opened = parents.has(above(parent)) ? openBelow(parent) : openInside(workspace, parent);
+    const [oldest] = parents.size < MAX_PARENTS ? [] : parents;
     if (oldest !== undefined) {
-      closeSync(oldest[1]);
+      oldest[1].close();
       parents.delete(oldest[0]);
     }
-    parents.set(parent, fd);
-    return fd;
+    parents.set(parent, opened);
+    return opened;
   }
 
-  function openBelow(path: string): number {
-    if (path === '' || process.platform !== 'linux') return openInside(workspace, path);
-    return openSync(`/proc/self/fd/${parentOf(path)}/${path.slice(path.lastIndexOf('/') + 1)}`, FLAGS);
+  function openBelow(path: string): Folder {
+    // By path a parent that was opened before proves nothing: the walk begins at the top each time.
+    if (path === '' || !BY_HANDLE) return openInside(workspace, path);
+    return parentOf(path).openChild(path.slice(path.lastIndexOf('/') + 1));
   }
 
   return {
     read(path) {
       const absolute = join(workspace, path);
-      // One that is too deep to be named could be opened from the one above, but not be mounted on.
+      // A folder that is too deep to be named could be opened from the one above, but not be mounted on.
       if (absolute.length > LONG_PATH) lstatSync(absolute);
-      const fd = openBelow(path);
+      const folder = openBelow(path);
       let isLarge = false;
       try {
-        const stat = fstatSync(fd);
-        const at = process.platform === 'linux' ? `/proc/self/fd/${fd}` : absolute;
+        const stat = fstatSync(folder.fd);
+        const at = folder.self;
         if (stat.uid !== uid || (stat.mode & 0o100) === 0) accessSync(at, constants.X_OK);
         isLarge = stat.size > LARGE_BYTES;
         if (!isLarge) return { ...entriesOf(readdirSync(at, TYPED), at, absolute), stat, absolute };
         return entriesInBatches(at)
           .then((entries) => ({ ...entriesOf(entries, at, absolute), stat, absolute }))
-          .finally(() => closeSync(fd));
+          .finally(() => folder.close());
       } finally {
-        if (!isLarge) closeSync(fd);
+        if (!isLarge) folder.close();
       }
     },
     [Symbol.dispose]() {
-      for (const fd of parents.values()) closeSync(fd);
+      for (const folder of parents.values()) folder.close();
       parents.clear();
     },
   };
 }
 
-/** To read all at once would keep everybody else waiting. */
+/** Reading all at once would block the event loop. */
 async function entriesInBatches(folder: string): Promise<Dirent[]> {
   const entries: Dirent[] = [];
-  const slices = createSlices();
+  const yielder = createYielder();
   for await (const entry of await opendir(folder, { bufferSize: 512 })) {
     entries.push(entry);
-    if (entries.length % 64 === 0 && slices.isOver()) await slices.next();
+    if (entries.length % 64 === 0 && yielder.isDue()) await yielder.pause();
   }
   return entries;
 }
@@ -123,6 +117,7 @@ function entriesOf(entries: readonly Dirent[], folder: string, absolute: string)
   }
   return isOdd ? entriesByBytes(folder, absolute) : { names, entries, unnameable: [] };
 }
+
 function entriesByBytes(folder: string, absolute: string): FolderEntries {
   const all = readdirSync(folder, { withFileTypes: true, encoding: 'buffer' });
   const unnameable = all

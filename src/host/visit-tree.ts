@@ -1,28 +1,26 @@
 import { type Dirent, readdirSync, rmdirSync, unlinkSync } from 'node:fs';
-import { isWalked } from '../kernel/file-policy.ts';
-import type { Entry } from '../kernel/world/workspace.ts';
+import { isWalked } from '../kernel/world/file-policy.ts';
+import type { ListedEntry } from '../kernel/world/workspace.ts';
+import { createYielder } from '../kernel/yielding.ts';
 import { errnoOf } from './errno.ts';
-import type { Folder } from '../workspace/folder.ts';
+import type { Folder } from './folder.ts';
 
 export interface TreeEntry {
   readonly folder: Folder;
   readonly name: string;
-  readonly type: Entry['type'];
+  readonly type: ListedEntry['type'];
 }
 
-/** Let other work run after so long. */
-const SLICE_MS = 8;
-
 /**
- * Every entry below a folder, in the order of names, a folder before what is in it. Links are told, never followed.
- * `visit` says whether to enter a folder, pass it, or stop altogether. Folders that vanish or may not be read are passed.
+ * Visits every entry below a folder in the order of names, a folder before its entries. Symlinks are visited, never
+ * followed. `visit` says whether to enter a folder, pass it, or stop. Folders that vanish or cannot be read are passed.
  */
 export async function visitTree(
   top: Folder,
   visit: (entry: TreeEntry) => 'enter' | 'pass' | 'stop',
   { everything = false } = {},
 ): Promise<void> {
-  let sliceStart = performance.now();
+  const yielder = createYielder();
 
   async function inside(folder: Folder): Promise<boolean> {
     for (const entry of entriesOf(folder)) {
@@ -32,10 +30,7 @@ export async function visitTree(
       if (type === 'directory' && answer === 'enter' && (everything || isWalked(folder.pathOf(entry.name)))) {
         if (!(await enter(folder, entry.name))) return false;
       }
-      if (performance.now() - sliceStart > SLICE_MS) {
-        await new Promise((resolve) => setImmediate(resolve));
-        sliceStart = performance.now();
-      }
+      if (yielder.isDue()) await yielder.pause();
     }
     return true;
   }
@@ -54,8 +49,8 @@ export async function visitTree(
 }
 
 /**
- * Removes a name and everything below it, also below read-only folders. Links go, their targets stay. For what nobody
- * needs any more: what the system does not let go stays, and nothing fails because of it.
+ * Removes a name and everything below it, also below read-only folders. Symlinks are removed, their targets stay. For
+ * files that are not needed any more: a file that cannot be removed stays, and nothing fails because of it.
  */
 export function discardTree(folder: Folder, name: string): void {
   try {
@@ -78,7 +73,7 @@ function discardBelow(folder: Folder, name: string, mode: number): void {
   }
 }
 
-/** Somebody else's folder cannot be; an empty one can be removed all the same. */
+/** The mode of another user's folder cannot be changed; if it is empty, it can be removed all the same. */
 function openUp(folder: Folder, mode: number): void {
   try {
     folder.setMode((mode & 0o7777) | 0o700);
@@ -87,7 +82,11 @@ function openUp(folder: Folder, mode: number): void {
   }
 }
 
-export function typeOf(entry: { isFile(): boolean; isDirectory(): boolean; isSymbolicLink(): boolean }): Entry['type'] {
+export function typeOf(entry: {
+  isFile(): boolean;
+  isDirectory(): boolean;
+  isSymbolicLink(): boolean;
+}): ListedEntry['type'] {
   if (entry.isFile()) return 'file';
   if (entry.isDirectory()) return 'directory';
   return entry.isSymbolicLink() ? 'symlink' : 'other';

@@ -2,49 +2,55 @@ import { mkdirSync, type Stats } from 'node:fs';
 import { posix } from 'node:path';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import { errnoOf } from './errno.ts';
-import type { Folder } from '../workspace/folder.ts';
-import { belowRoot, namesOf, outside, type RootNames, shown } from './parse-path.ts';
+import type { Folder } from './folder.ts';
+import { belowRoot, namesOf, outsideWorkspace, type RootNames, shortPath } from './parse-path.ts';
 
-/** A name in an open folder: all that is needed to act on it without looking the path up again. */
-export interface Spot {
+/** A name in an open folder, so that it can be used without looking the path up again. */
+export interface ResolvedPath {
   readonly folder: Folder;
   /** Empty for the root itself. */
   readonly name: string;
-  /** The real place, relative to the root. */
+  /** The real path, relative to the root. */
   readonly path: string;
   /** Of the name itself; null when nothing is there. */
   readonly stat: Stats | null;
-  /** Links that were followed on the way, by their own paths, and after them the path that was asked for and what each link made of it. */
+  /** Paths of the symlinks that were followed, then the path that was asked for, then the path after each symlink. */
   readonly via: readonly string[];
   /** Folders that were made on the way, outermost first. */
   readonly made: readonly string[];
 }
 
 export interface WalkOptions {
-  /** Whether a link as the last name is followed. */
+  /** Whether a symlink as the last name is followed. */
   readonly last: 'follow' | 'keep';
-  /** Makes missing folders, each only if this agrees; its refusal ends the walk. */
+  /** Missing folders are made, each only if this call allows it; its refusal ends the walk. */
   readonly make?: (path: string) => Result<void>;
 }
 
-/** Where a path that leads nowhere yet would stand, given with the failure. */
-export interface WouldBe {
-  readonly place: string;
+/** The real path that a path would have if it existed, given with the failure. */
+export interface MissingPath {
+  readonly path: string;
   readonly via: readonly string[];
 }
 
-export function wouldBeOf(failure: Result<unknown>): WouldBe | undefined {
-  return failure.ok ? undefined : (failure.error.details?.wouldBe as WouldBe | undefined);
+export function missingPathOf(failure: Result<unknown>): MissingPath | undefined {
+  return failure.ok ? undefined : (failure.error.details?.wouldBe as MissingPath | undefined);
 }
 
-const MAX_LINKS = 40;
+const MAX_SYMLINKS = 40;
 
 /**
- * Goes from the root to the last folder of a path, opening each from the one before it and never through a link. A
- * link is read, and its target walked in the same way from the root: so a link inside works, and whatever is swapped
- * meanwhile, nothing outside is ever opened. The caller closes `folder`. Throws what the system throws.
+ * Walks from the root to the last folder of a path, opening each folder from the one before it and never through a
+ * symlink. A symlink is read and its target walked in the same way from the root: symlinks inside the workspace work,
+ * and nothing outside is ever opened, whatever is swapped meanwhile. The caller closes `folder`. Throws what the system
+ * throws.
  */
-export function walk(root: Folder, names: RootNames, wanted: readonly string[], options: WalkOptions): Result<Spot> {
+export function walkPath(
+  root: Folder,
+  names: RootNames,
+  wanted: readonly string[],
+  options: WalkOptions,
+): Result<ResolvedPath> {
   const via: string[] = [];
   const meant: string[] = [];
   const made: string[] = [];
@@ -77,7 +83,7 @@ export function walk(root: Folder, names: RootNames, wanted: readonly string[], 
       const target = readTarget(name);
       if (target === undefined) return missing(name);
       via.push(folder.pathOf(name));
-      if (via.length > MAX_LINKS) return circular();
+      if (via.length > MAX_SYMLINKS) return circular();
       const inside = target.startsWith('/') ? belowRoot(target, names) : target;
       if (inside === undefined) return escaped();
       if (target.startsWith('/')) done = [];
@@ -130,28 +136,28 @@ export function walk(root: Folder, names: RootNames, wanted: readonly string[], 
     folder = root;
   }
 
-  function found(spot: { folder: Folder; name: string; stat: Stats | null }): Result<Spot> {
+  function found(spot: { folder: Folder; name: string; stat: Stats | null }): Result<ResolvedPath> {
     if (!spot.folder.isInPlace()) {
       folder.close();
-      return fail('CONFLICT', `${shown(given)} was moved while it was looked up: try again.`, { moved: true });
+      return fail('CONFLICT', `${shortPath(given)} was moved while it was looked up: try again.`, { moved: true });
     }
     const path = spot.name === '' ? spot.folder.path : spot.folder.pathOf(spot.name);
     return ok({ ...spot, path, via: followed(), made });
   }
 
-  /** Where the real place is not walked, or a link stands in place of a folder that a rule names, only the paths by the links tell what it is to the host. */
+  /** A rule may name only the path by the symlinks: when one stands for a protected folder, or leads where nothing is walked. */
   function followed(): string[] {
     return via.length === 0 ? via : [...via, given, ...meant];
   }
 
   function escaped(): Result<never> {
     folder.close();
-    return outside(given);
+    return outsideWorkspace(given);
   }
 
   function circular(): Result<never> {
     folder.close();
-    return fail('INVALID_PATH', `${shown(given)} leads through too many links.`);
+    return fail('INVALID_PATH', `${shortPath(given)} leads through too many links.`);
   }
 
   function missing(name: string): Result<never> {
@@ -159,16 +165,16 @@ export function walk(root: Folder, names: RootNames, wanted: readonly string[], 
     const stat = folder.stat(name);
     const refused = stat === null && options.make !== undefined ? options.make(at) : ok(undefined);
     folder.close();
-    // What would be made there must be judged by where it would stand, not by the links that lead there.
-    const wouldBe = { place: namesOf(posix.join(at, ...pending)).join('/'), via: followed() };
+    // A new file is judged by the place where it would stand, not by the symlinks that lead there.
+    const wouldBe: MissingPath = { path: namesOf(posix.join(at, ...pending)).join('/'), via: followed() };
     if (!refused.ok) return { ...refused, error: { ...refused.error, details: { ...refused.error.details, wouldBe } } };
     return stat === null
-      ? fail('FILE_NOT_FOUND', `${shown(given)} was not found: there is no folder ${shown(at)}.`, {
-          path: shown(given),
+      ? fail('FILE_NOT_FOUND', `${shortPath(given)} was not found: there is no folder ${shortPath(at)}.`, {
+          path: shortPath(given),
           wouldBe,
         })
-      : fail('INVALID_PATH', `${shown(given)} leads through ${shown(at)}, which is not a folder.`, {
-          path: shown(given),
+      : fail('INVALID_PATH', `${shortPath(given)} leads through ${shortPath(at)}, which is not a folder.`, {
+          path: shortPath(given),
         });
   }
 }

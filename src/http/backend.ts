@@ -1,10 +1,10 @@
-import type { Answers } from '../kernel/call/approval-answers.ts';
+import type { ApprovalAnswers } from '../kernel/call/approval-answers.ts';
 import type { CallRecord } from '../kernel/call/call.ts';
 import type { ExecutionContext } from '../kernel/call/execution-context.ts';
 import type { Ledger, RuleRecord } from '../kernel/call/ledger.ts';
 import type { BlobStore, Logger } from '../kernel/ports.ts';
 import type { Result } from '../kernel/result.ts';
-import type { Caller, Reach } from '../kernel/world/workspace.ts';
+import type { Caller, CallWorld } from '../kernel/world/workspace.ts';
 import type { LiveStreamEvent } from '../protocol/events.ts';
 import type { GitStatusView } from '../protocol/files.ts';
 import type { ModeView } from '../protocol/health.ts';
@@ -12,31 +12,31 @@ import type { ModelChoice, ModelKeyChange, ModelsView } from '../protocol/models
 import type { ToolExecutor } from '../runtime/executor.ts';
 import type { ToolRegistry } from '../runtime/registry/registry.ts';
 
-/** One folder that is worked in, with all that belongs to it. */
+/** One workspace with its registry, executor, sandbox and journal. */
 export interface WorkspaceBackend {
-  /** A name that holds in events and URLs; says nothing of where the folder is. */
+  /** Name used in events and URLs; it does not reveal where the folder is. */
   readonly id: string;
   readonly name: string;
   readonly sandbox: string;
-  /** Why commands do not run in it, or run unprotected, and what to do. */
+  /** Why commands do not run in the sandbox, or run unprotected, and how to repair that. */
   sandboxTrouble(): string | undefined;
   readonly registry: ToolRegistry;
   readonly executor: ToolExecutor;
   readonly context: ExecutionContext;
-  readonly world: { open(caller: Caller): Reach };
-  /** Whether it knows changes of this call that can be taken back. */
+  readonly world: { open(caller: Caller): CallWorld };
+  /** Whether the journal of this workspace can undo changes of the call. */
   canUndo(callId: string): boolean;
-  /** Recorded with who does it. */
+  /** Undoes the changes of a call. The record names `by`. */
   undo(callId: string, by: string): Promise<Result<{ readonly restored: readonly string[] }>>;
-  /** How the files stand to git; null where nobody can tell. */
+  /** Status of the files in git; null where git cannot tell. */
   gitStatus(): Promise<Result<GitStatusView | null>>;
 }
 
-/** What drives an agent on a session. NOT_CONFIGURED where there is no model. */
+/** Runs an agent on a session. Fails with NOT_CONFIGURED where there is no model. */
 export interface SessionRunner {
-  /** The one in use, and which could be; never a key. */
+  /** The model in use and the models that can be chosen; never a key. */
   models(): ModelsView;
-  /** For runs that start from now on, until the process ends. Recorded with who chose. */
+  /** Sets the model for runs that start from now on, until the process ends. The record names `by`. */
   choose(choice: ModelChoice, by: string): Promise<Result<void>>;
   saveKey(change: ModelKeyChange): Promise<Result<void>>;
   send(session: string, text: string, by: string): Promise<Result<void>>;
@@ -46,19 +46,19 @@ export interface SessionRunner {
   /** Plays the scripted demo in this session, with real tools. */
   demo(session: string, by: string): Promise<Result<void>>;
   running(session: string): boolean;
-  /** Goes on with runs that an ended process left open. */
+  /** Resumes runs that an ended process left open. */
   takeUp(): void;
-  /** The server stops: runs are left open, to be taken up at the next start. */
+  /** Leaves running runs open because the server stops; the next start resumes them. */
   pause(): void;
 }
 
-/** Rules and switches: what an admin changes. In force when the promise is kept. */
+/** Rules and switches that an administrator changes. A change is in force when its promise resolves. */
 export interface Settings {
   mode(): ModeView;
-  /** CONFLICT where the workspace's own file keeps it tighter. */
+  /** Fails with CONFLICT where the configuration file of the workspace demands a stricter mode. */
   switchMode(mode: ModeView, by: string): Promise<Result<void>>;
   rules(): Promise<readonly (Omit<RuleRecord, 'id' | 'savedAt'> & { id: string | null; savedAt: number | null })[]>;
-  /** It holds in the workspace it names, or in all. */
+  /** Saves a rule for the workspace it names, or for all of them. */
   saveRule(
     rule: { rule: string; verdict: RuleRecord['verdict']; workspace?: string | undefined },
     by: string,
@@ -67,32 +67,35 @@ export interface Settings {
   switchTool(tool: string, enabled: boolean, by: string): Promise<Result<void>>;
 }
 
-/** Everything the routes need. The composition root hands it in. */
+/** Everything the routes need. The composition root provides it. */
 export interface Backend {
   readonly version: string;
   readonly ledger: Ledger;
-  /** What the records say, secrets hidden: for whoever looks. Questions are put by the ledger, with what will run. */
+  /**
+   * The records with secrets hidden, for people who only look. Approval questions come from the ledger, with the exact
+   * arguments.
+   */
   readonly recorded: Pick<Ledger, 'call' | 'approval' | 'approvals'>;
   readonly blobs: BlobStore;
-  /** A text as a record would have it. */
+  /** Returns the text with secrets hidden, as a record would hold it. */
   hideSecrets(text: string): string;
-  /** At least one; the first is the default. */
+  /** At least one workspace; the first is the default. */
   readonly workspaces: ReadonlyMap<string, WorkspaceBackend>;
-  readonly answers: Answers;
+  readonly answers: ApprovalAnswers;
   readonly settings: Settings;
   readonly runner: SessionRunner;
   readonly log: Logger;
-  /** MCP over HTTP, for whoever may run tools; absent where it is not served. */
+  /** MCP over HTTP, for tokens that may run tools; absent where it is not served. */
   readonly mcp?: {
-    /** Undefined for a workspace that is not here; the default one when none is named. */
+    /** Returns undefined for an unknown workspace. Without a name it uses the default workspace. */
     handle(
       request: Request,
       who: { readonly id: string; readonly mayApprove: boolean },
       workspace: string | undefined,
     ): Promise<Response> | undefined;
   };
-  /** False when the call is over already. */
+  /** Returns false when the call is over already. */
   cancel(call: CallRecord, by: string): Promise<boolean>;
-  /** Progress and changes of files as they happen; they are not recorded. Returns how to stop. */
+  /** Reports progress and file changes as they happen; they are not recorded. Returns a function that unsubscribes. */
   onLive(listener: (event: LiveStreamEvent) => void): () => void;
 }

@@ -1,20 +1,20 @@
 import { hash } from 'node:crypto';
 import { ROLES, type Role } from '../protocol/health.ts';
 
-/** Who somebody is to this server. What they may do comes from here, never from what they say. */
+/** The identity of a client. Its permissions come from here, never from the request. */
 export interface Credential {
   readonly name: string;
   readonly role: Role;
-  /** Sessions it is limited to; null for all. */
+  /** Sessions the token is limited to; null for all. */
   readonly sessions: readonly string[] | null;
 }
 
 export interface Credentials {
-  /** By the SHA-256 of the token in hex, so that comparing tells nothing of the token. */
+  /** Looks a credential up by the SHA-256 of its token in hex, so that the comparison leaks nothing about the token. */
   find(tokenHash: string): Credential | undefined;
-  /** Replaces the server's own token and returns the new one; null where it is not the server's to change. */
+  /** Replaces the server's own token and returns the new one; null where the server does not own the token. */
   rotate(): Promise<string | null>;
-  /** Told when a token stops counting, or counts for something else than before. */
+  /** Calls the listener when a token is revoked or its permissions change. */
   onRevoked(listener: (tokenHash: string) => void): () => void;
 }
 

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { PassThrough, Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { EventClient } from './event-client.ts';
-import { EventTopic, type Frame, frameOf } from './event-topic.ts';
+import { type EventFrame, EventTopic, frameOf } from './event-topic.ts';
 
 test('a slow reader who asked for what comes next is sent what it missed of that, and nothing older', async () => {
   const sent: string[] = [];
@@ -57,8 +57,8 @@ test.each([
   const topic = new EventTopic();
   topic.told = told;
   let reads = 0;
-  const replay = async (after: number): Promise<Frame[]> => {
-    // Without this, one that never ends would leave the test no turn either.
+  const replay = async (after: number): Promise<EventFrame[]> => {
+    // Without this bound an endless read would hang the test.
     if (++reads > 1000) throw new Error('reads on and on');
     return left.filter((id) => id > after).map((id) => frameOf('call.finished', {}, id));
   };

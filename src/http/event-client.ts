@@ -1,46 +1,47 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Batch, type EventTopic, type Frame, type Listener, liveFrame } from './event-topic.ts';
+import { type EventFrame, type EventTopic, type FrameBatch, type FrameListener, liveFrame } from './event-topic.ts';
 
-/** What a reader may leave unread before it is told no more; the store keeps the rest for it. */
-const MOST_UNREAD_BYTES = 64 * 1024;
+/** Bytes a client may leave unread before it gets no more live events; the store keeps them for it. */
+const MAX_UNREAD_BYTES = 64 * 1024;
 const FIRST_PAGE = 8;
-const MOST_PAGE = 100;
+const MAX_PAGE = 100;
 
-/** Recorded frames with an id above, in order, at most so many. */
-export type Replay = (after: number, limit: number) => Promise<readonly Frame[]>;
+/** Returns recorded frames with an id above `after`, in order, at most `limit`. */
+export type Replay = (after: number, limit: number) => Promise<readonly EventFrame[]>;
 
 /**
- * Where a reader stands in the log. `pruned`: what came after is gone in part. `beyond`: the log never was so long, as one
- * that was put in the place of another is not; its reader can only begin with what comes next.
+ * Where a client stands in the log. `pruned`: part of what follows is gone. `beyond`: the log was never that long, as
+ * after a restore from a backup; the client can only start with new events.
  */
-export type Place = 'kept' | 'pruned' | 'beyond';
+export type StreamPosition = 'kept' | 'pruned' | 'beyond';
 
-interface Parts {
+interface EventClientOptions {
   readonly topic: EventTopic;
   readonly replay: Replay;
   readonly after: number | null;
-  readonly place: Place;
+  readonly place: StreamPosition;
 }
 
 /**
- * One reader of a stream. It reads from the store until it has caught up, then it is told what happens. A reader who is
- * too slow is not buffered for: it goes back to reading from the store, at its own pace, from where it stood.
+ * One client of an event stream. It reads from the store until it has caught up, then gets live events. A client that
+ * is
+ * too slow is not buffered for: it goes back to reading from the store, at its own pace, from its last event.
  */
-export class EventClient implements Listener {
+export class EventClient implements FrameListener {
   readonly #out: ServerResponse;
   readonly #topic: EventTopic;
   readonly #replay: Replay;
-  /** The last id it was given; null while all it is to be given is still to come. */
+  /** Last id the client got; null while the client has got none and starts with new events. */
   #at: number | null;
   #live = false;
-  /** Whether it was told since it last was live that something is gone: then it looks at the state anyway. */
+  /** Whether the client was told, since it last was live, that events are gone; it then reloads the state anyway. */
   #wasReset = false;
   #ended = false;
-  /** Since when it has read nothing, on the monotonic clock; null while it reads. */
+  /** Time since which the client has read nothing, on the monotonic clock; null while it reads. */
   stuckSince: number | null = null;
 
-  constructor(out: ServerResponse, { topic, replay, after, place }: Parts) {
+  constructor(out: ServerResponse, { topic, replay, after, place }: EventClientOptions) {
     this.#out = out;
     this.#topic = topic;
     this.#replay = replay;
@@ -52,8 +53,8 @@ export class EventClient implements Listener {
     else void this.#catchUp();
   }
 
-  take({ frames, bytes, first, last }: Batch): void {
-    // The first that it misses is where it goes on.
+  take({ frames, bytes, first, last }: FrameBatch): void {
+    // The first event the client misses is where it continues.
     if (this.#at === null && Number.isFinite(first)) this.#at = first - 1;
     if (!this.#live || this.#ended) return;
     const at = this.#at ?? 0;
@@ -66,7 +67,7 @@ export class EventClient implements Listener {
     }
   }
 
-  /** Keeps what is between from taking the connection for dead. */
+  /** Keeps proxies from closing an idle connection. */
   ping(): void {
     if (this.#live && !this.#ended) this.#write(PING);
   }
@@ -100,11 +101,11 @@ export class EventClient implements Listener {
         const page = this.#at === null ? [] : await this.#replay(this.#at, this.#page);
         if (this.#ended) return;
         this.#givePage(page);
-        // What is told was in the store before: if it is not there now, it was pruned.
+        // Every announced event was in the store before; if it is missing now, it was pruned.
         if (page.length === 0 && this.#at !== null && this.#at < told) this.#skipTo(told);
-        // What was told while we read is in the store: read on until nothing is missing.
+        // Events announced during the read are in the store: read on until none is missing.
         if (page.length === 0 && (this.#at === null || this.#topic.told <= this.#at)) return this.#goLive();
-        // A store that answers at once would leave nobody else a turn.
+        // A store that answers immediately would otherwise starve other clients.
         await nextTurn();
       }
       if (!this.#ended) this.stuckSince ??= performance.now();
@@ -120,19 +121,19 @@ export class EventClient implements Listener {
     this.#wasReset = false;
   }
 
-  /** As much of it as the reader has room for, and at least one. */
-  #givePage(page: readonly Frame[]): void {
+  /** Sends as much of a page as the client has room for, at least one frame. */
+  #givePage(page: readonly EventFrame[]): void {
     let given = 0;
     for (const frame of page) {
       this.#give(frame);
       given++;
       if (this.#isFull()) break;
     }
-    // What it had no room for is read again: of large events, few at a time.
-    if (given > 0) this.#page = Math.min(MOST_PAGE, given * 2);
+    // Frames that did not fit are read again: few at a time where events are large.
+    if (given > 0) this.#page = Math.min(MAX_PAGE, given * 2);
   }
 
-  #give({ id, bytes }: Frame): void {
+  #give({ id, bytes }: EventFrame): void {
     if (id !== null && this.#at !== null && id > this.#at + 1) this.#skipTo(id - 1);
     this.#write(bytes);
     this.#at = id ?? this.#at;
@@ -149,7 +150,7 @@ export class EventClient implements Listener {
   }
 
   #isFull(): boolean {
-    return this.#out.writableLength > MOST_UNREAD_BYTES;
+    return this.#out.writableLength > MAX_UNREAD_BYTES;
   }
 
   #write(bytes: Buffer): void {

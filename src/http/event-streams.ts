@@ -2,26 +2,26 @@ import type { ServerResponse } from 'node:http';
 import type { LogEvent } from '../kernel/call/event.ts';
 import type { Ledger } from '../kernel/call/ledger.ts';
 import type { LiveStreamEvent } from '../protocol/events.ts';
-import { EventClient, type Place } from './event-client.ts';
-import { EventTopic, type Frame, frameOf, liveFrame } from './event-topic.ts';
+import { EventClient, type StreamPosition } from './event-client.ts';
+import { type EventFrame, EventTopic, frameOf, liveFrame } from './event-topic.ts';
 
 const PING_MS = 15_000;
 const LOOK_MS = 5000;
-/** A reader that has taken nothing for so long is let go; it comes back with the id it has. */
-const MOST_STUCK_MS = 30_000;
+/** A client that has read nothing for this long is disconnected; it comes back with its last id. */
+const MAX_STUCK_MS = 30_000;
 const EVERYTHING = '';
 
-export interface StreamOptions {
+export interface EventStreamOptions {
   /** Null for all sessions. */
   readonly session: string | null;
-  /** The last id the reader has; null to begin with what comes next. */
+  /** Last id the client has; null to start with new events. */
   readonly after: number | null;
   readonly tokenHash: string;
-  /** Of the session: it hears of the files of no other. Undefined while nobody has opened it. */
+  /** Workspace of the session, whose file changes are sent. Undefined while the session does not exist yet. */
   readonly workspace?: string | undefined;
 }
 
-/** Tells readers what happens, each from where it stands. One follower of the store serves them all. */
+/** Sends events to clients, each from its own position. One follower of the store serves all of them. */
 export class EventStreams {
   readonly #ledger: Ledger;
   readonly #topics = new Map<string, EventTopic>();
@@ -29,6 +29,7 @@ export class EventStreams {
   readonly #perToken = new Map<string, number>();
   readonly #mostPerToken: number;
   readonly #stop: (() => void)[] = [];
+  #isFollowing = false;
 
   constructor(ledger: Ledger, { mostPerToken }: { mostPerToken: number }) {
     this.#ledger = ledger;
@@ -36,7 +37,6 @@ export class EventStreams {
     const pinging = setInterval(() => this.#ping(), PING_MS).unref();
     const looking = setInterval(() => this.#dropStuck(), LOOK_MS).unref();
     this.#stop.push(
-      ledger.follow((event) => this.#tell(event)),
       () => clearInterval(pinging),
       () => clearInterval(looking),
     );
@@ -50,10 +50,18 @@ export class EventStreams {
     return (this.#perToken.get(tokenHash) ?? 0) < this.#mostPerToken;
   }
 
+  /** Begins with the first client, before its replay is read: an event is in the replay, in the stream, or in both. */
+  #follow(): void {
+    if (this.#isFollowing) return;
+    this.#stop.push(this.#ledger.follow((event) => this.#tell(event)));
+    this.#isFollowing = true;
+  }
+
   /** Takes the response over; its head must have been written. */
-  async open(out: ServerResponse, { session, after, tokenHash, workspace }: StreamOptions): Promise<void> {
-    // Its reader may have gone before it was opened, and then it never closes.
+  async open(out: ServerResponse, { session, after, tokenHash, workspace }: EventStreamOptions): Promise<void> {
+    // A client may disconnect before the stream opens; then no close event follows.
     if (out.destroyed) return;
+    this.#follow();
     this.#perToken.set(tokenHash, (this.#perToken.get(tokenHash) ?? 0) + 1);
     let client: EventClient | undefined;
     out.on('close', () => {
@@ -76,7 +84,7 @@ export class EventStreams {
     this.#clients.add(client);
   }
 
-  /** Something that is not recorded. To the readers of its session or workspace, and to those of all. */
+  /** Sends an event that is not recorded, to the clients of its session or workspace and to those of all sessions. */
   tellLive(event: LiveStreamEvent): void {
     const topics = this.#listening(event);
     if (topics.length === 0) return;
@@ -85,6 +93,7 @@ export class EventStreams {
   }
 
   close(): void {
+    this.#isFollowing = true;
     for (const stop of this.#stop) stop();
     const goodbye = liveFrame('server.stopping', {}).bytes;
     for (const topic of this.#topics.values()) topic.flush();
@@ -106,29 +115,29 @@ export class EventStreams {
     return [...this.#topics].filter(concerned).map(([, topic]) => topic);
   }
 
-  readonly #replayAll = async (after: number, limit: number): Promise<Frame[]> => {
+  readonly #replayAll = async (after: number, limit: number): Promise<EventFrame[]> => {
     const events = await this.#ledger.log(after, limit);
     return events.map((event) => frameOf(event.type, event, event.pos));
   };
 
   #replayOf(session: string) {
-    return async (after: number, limit: number): Promise<Frame[]> => {
+    return async (after: number, limit: number): Promise<EventFrame[]> => {
       const events = await this.#ledger.events(session, after, limit);
       return events.map((event) => frameOf(event.type, event, event.seq));
     };
   }
 
-  async #placeOf(session: string | null, after: number): Promise<Place> {
+  async #placeOf(session: string | null, after: number): Promise<StreamPosition> {
     if (session === null) return this.#placeInLog(after);
     const { prunedSeq, lastSeq } = (await this.#ledger.session(session)) ?? { prunedSeq: 0, lastSeq: 0 };
     if (after > lastSeq) return 'beyond';
     return after < prunedSeq ? 'pruned' : 'kept';
   }
 
-  async #placeInLog(after: number): Promise<Place> {
+  async #placeInLog(after: number): Promise<StreamPosition> {
     const [own, next] = await this.#ledger.log(after - 1, 2);
     if (own === undefined && after > 0) return 'beyond';
-    // A session stays when its events are pruned: an empty log that has one was not always empty.
+    // A session stays when its events are pruned: an empty log with a session was not always empty.
     if (own === undefined) return (await this.#ledger.sessions({ limit: 1 })).items.length > 0 ? 'pruned' : 'kept';
     const following = own.pos === after ? next : own;
     return following !== undefined && following.pos > after + 1 ? 'pruned' : 'kept';
@@ -151,7 +160,7 @@ export class EventStreams {
   #dropStuck(): void {
     const now = performance.now();
     for (const client of this.#clients) {
-      if (client.stuckSince !== null && now - client.stuckSince > MOST_STUCK_MS) client.end();
+      if (client.stuckSince !== null && now - client.stuckSince > MAX_STUCK_MS) client.end();
     }
   }
 }

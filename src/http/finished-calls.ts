@@ -1,31 +1,34 @@
 import type { CallRecord, Effect } from '../kernel/call/call.ts';
 import type { Event, StoredEvent } from '../kernel/call/event.ts';
 
-type Told<T> = Extract<StoredEvent, { type: T }>;
+type StoredEventOf<T> = Extract<StoredEvent, { type: T }>;
 
-/** What was told of a call so far. */
-interface Steps {
-  requested?: Told<'call.requested'>;
-  started?: Told<'call.started'>;
-  finished?: Told<'call.finished'>;
-  /** Something else happened to it, so that only its row tells how it stands. */
+/** The events of a call so far. */
+interface CallEvents {
+  requested?: StoredEventOf<'call.requested'>;
+  started?: StoredEventOf<'call.started'>;
+  finished?: StoredEventOf<'call.finished'>;
+  /** Another kind of event happened, so only the stored row is accurate. */
   isMore?: true;
 }
 
-/** Calls that somebody waits for here, put together from their own events: reading each of them back is a query less. */
-export class ToldCalls {
-  readonly #steps = new Map<string, Steps>();
+/**
+ * Builds the record of a finished call from its own events, which saves one query for each call that a client waits
+ * for.
+ */
+export class FinishedCalls {
+  readonly #steps = new Map<string, CallEvents>();
 
   constructor(sources: Iterable<{ on(listener: (event: Event) => void): unknown }>) {
     for (const source of sources) source.on((event) => this.#hear(event));
   }
 
-  /** Before the call is made. `take` it when it is over. */
+  /** Starts collecting; to be called before the call is made. `take` ends it. */
   expect(id: string): void {
     this.#steps.set(id, {});
   }
 
-  /** As its row is now; undefined for a call that did not simply run and end: only the store knows that one. */
+  /** Returns the record as stored; undefined for a call that did not simply run and end, which only the store knows. */
   take(id: string, effectOf: (tool: string) => Effect | undefined): CallRecord | undefined {
     const { requested, started, finished, isMore } = this.#steps.get(id) ?? {};
     this.#steps.delete(id);

@@ -1,17 +1,17 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { doorwayOf, turnAway } from './guard.ts';
+import { allowedNames, rejectForeign } from './guard.ts';
 
 const PLACE = { scheme: 'http', host: '127.0.0.1', port: 8665, publicUrl: undefined } as const;
 
-/** The status it is turned away with; undefined when it may come in. */
-function answerTo(place: Parameters<typeof doorwayOf>[0], host: string, origin?: string): number | undefined {
+/** Returns the status of the rejection; undefined when the request may come in. */
+function answerTo(place: Parameters<typeof allowedNames>[0], host: string, origin?: string): number | undefined {
   const request = new IncomingMessage(new Socket());
   request.url = '/v1/health';
   request.rawHeaders = ['Host', host];
   request.headers = { host, ...(origin !== undefined && { origin }) };
-  return turnAway(request, doorwayOf(place))?.status;
+  return rejectForeign(request, allowedNames(place))?.status;
 }
 
 test.each([

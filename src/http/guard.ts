@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
-import type { Trouble } from './problem.ts';
+import type { HttpFailure } from './problem.ts';
 
-export interface Doorway {
-  /** Hosts, with their port, by which this server may be called. Anything else is somebody's DNS trick. */
+export interface AllowedNames {
+  /** Host headers this server answers to. Any other is DNS rebinding. */
   readonly hosts: ReadonlySet<string>;
-  /** Origins of pages that may talk to it: its own. */
+  /** Origins of pages that may call this server: its own. */
   readonly origins: ReadonlySet<string>;
 }
 
-interface Place {
+interface ListenAddress {
   readonly scheme: 'http' | 'https';
   readonly host: string;
   readonly port: number;
@@ -18,9 +18,11 @@ interface Place {
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 const USUAL_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
 
-/** By which names clients come to this place: in small letters, and where the port is the usual one, without it. */
-export function doorwayOf({ scheme, host, port, publicUrl }: Place): Doorway {
-  // What follows % is which link an address is of: it holds on this machine alone.
+/**
+ * Lists the names clients may use for this server: in lower case, also without the port where it is the default one.
+ */
+export function allowedNames({ scheme, host, port, publicUrl }: ListenAddress): AllowedNames {
+  // The part after % is the zone of a link-local address, which only this machine knows.
   const own = host.includes(':') ? `[${host.replace(/%.*/, '')}]` : host;
   const named = host === '0.0.0.0' || host === '::' ? LOOPBACK : [...LOOPBACK, own];
   const addresses = [
@@ -36,23 +38,24 @@ export function doorwayOf({ scheme, host, port, publicUrl }: Place): Doorway {
 }
 
 /**
- * Looked at before anything else, a token included: a page of another origin, or a name that was made to point at this
- * machine, gets no further. Undefined when the request may come in.
+ * Rejects a page of another origin, and a host name that was made to point at this machine. It runs before anything
+ * else,
+ * the token included. Returns undefined when the request may come in.
  */
-export function turnAway(
+export function rejectForeign(
   request: IncomingMessage,
-  { hosts, origins }: Doorway,
-): (Trouble & { status: number }) | undefined {
+  { hosts, origins }: AllowedNames,
+): (HttpFailure & { status: number }) | undefined {
   const { url = '', headers, rawHeaders } = request;
-  if (!url.startsWith('/')) return away(400, 'The request must name a path, not a whole address.');
+  if (!url.startsWith('/')) return rejection(400, 'The request must name a path, not a full URL.');
   const named = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
-  if (named !== 1) return away(400, 'The request must name one host.');
+  if (named !== 1) return rejection(400, 'The request must have exactly one Host header.');
   if (!hosts.has((headers.host ?? '').toLowerCase())) {
-    return away(421, `This server does not answer to that host. Use ${[...hosts][0]}, or name the host in publicUrl.`);
+    return rejection(421, `Unknown host. Use ${[...hosts][0]}, or set publicUrl to your host.`);
   }
   const { origin } = headers;
   if (origin !== undefined && !origins.has(origin)) {
-    return away(403, 'Pages of another origin may not use this server.');
+    return rejection(403, 'Pages of another origin cannot use this server.');
   }
   const site = headers['sec-fetch-site'];
   if (
@@ -60,11 +63,11 @@ export function turnAway(
     (site === 'cross-site' || site === 'same-site') &&
     headers['sec-fetch-mode'] !== 'navigate'
   ) {
-    return away(403, 'Pages of another site may not use this server.');
+    return rejection(403, 'Pages of another site cannot use this server.');
   }
   return undefined;
 }
 
-function away(status: number, message: string): Trouble & { status: number } {
+function rejection(status: number, message: string): HttpFailure & { status: number } {
   return { status, code: status === 403 ? 'FORBIDDEN' : 'INVALID_INPUT', message };
 }

@@ -17,7 +17,7 @@ export function openApiDocument(version: string): Json {
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Toolwright', version, description: 'Run tools, answer approvals, follow what happens.' },
+    info: { title: 'Toolwright', version, description: 'Run tools, answer approvals, follow events.' },
     servers: [{ url: '/' }],
     security: [{ token: [] }],
     paths,
@@ -69,7 +69,7 @@ function parameter(name: string, place: 'path' | 'query', schema: Json, required
   return { name, in: place, required, ...(description !== undefined && { description }), schema: rest };
 }
 
-/** Schemas with a name become components; what refers to them says so. */
+/** Moves named schemas to components and refers to them there. */
 function toSchema(schema: z.ZodType, io: 'input' | 'output', components: Json): Json {
   const made = z.toJSONSchema(schema, { io, unrepresentable: 'any', target: 'draft-2020-12' }) as Json;
   const { $schema: _dialect, $defs = {}, ...rest } = made;

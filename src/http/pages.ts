@@ -2,8 +2,9 @@ import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Hono } from 'hono';
-import { DOCS_STYLE, docsPage, startPage } from './docs-page.ts';
-import type { Env } from './handler.ts';
+import type { Route } from '../protocol/route.ts';
+import { ROUTES } from '../protocol/routes.ts';
+import type { HonoEnv } from './handler.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -18,11 +19,11 @@ const TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 };
 
-/** Addresses of the page's own screens: all are the one page. */
+/** Paths of the web app's own screens: all are served by its one page. */
 const SCREENS = /^\/(?:chat|files|tools|history)(?:\/|$)/;
 
-/** What anybody may load: no data is in it. Files are named in a list that is read once, so that no path leads elsewhere. */
-export function registerPages(api: Hono<Env>, folder: string | undefined): void {
+/** Serves files that contain no data, to everyone. The list of files is read once, so that no path leads elsewhere. */
+export function registerPages(api: Hono<HonoEnv>, folder: string | undefined): void {
   const docs = docsPage();
   api.get('/docs', () => html(docs));
   api.get('/docs.css', () => new Response(DOCS_STYLE, { headers: { 'Content-Type': TYPES['.css'] ?? '' } }));
@@ -36,7 +37,7 @@ export function registerPages(api: Hono<Env>, folder: string | undefined): void 
   });
 }
 
-/** A folder that is not there has no pages: the API is served all the same. */
+/** Returns an empty list for a missing folder: the API is served all the same. */
 async function listed(folder: string): Promise<ReadonlySet<string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const plain = entries.filter((entry) => entry.isFile());
@@ -61,4 +62,48 @@ async function serveFile(path: string, name: string): Promise<Response> {
   } finally {
     await file.close();
   }
+}
+
+/** A page without scripts that describes the API to people. Programs read /openapi.json. */
+function docsPage(): string {
+  const rows = Object.entries(ROUTES)
+    .map(([name, { method, path, summary, needs, ...rest }]) => {
+      const { problems = [] } = rest as Pick<Route, 'problems'>;
+      return `<tr><td><code>${method}</code></td><td><code>${escaped(path)}</code></td><td>${escaped(summary)}<br><small>${name}${problems.length > 0 ? ` · ${problems.join(', ')}` : ''}</small></td><td>${needs}</td></tr>`;
+    })
+    .join('\n');
+  return page(
+    'Toolwright API',
+    `<p>Send the token as <code>Authorization: Bearer TOKEN</code>; it is in the file <code>token</code> of the state
+directory. <code>/openapi.json</code> has every schema (OpenAPI 3.1).</p>
+<table><thead><tr><th></th><th>path</th><th>what</th><th>role</th></tr></thead><tbody>
+${rows}
+</tbody></table>`,
+  );
+}
+
+function startPage(): string {
+  return page('Toolwright', '<p>The server is running. <a href="/docs">API documentation</a>.</p>');
+}
+
+function page(title: string, body: string): string {
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title>
+<link rel="stylesheet" href="/docs.css"></head><body><main><h1>${title}</h1>
+${body}
+</main></body></html>
+`;
+}
+
+const DOCS_STYLE = `
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
+main { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
+table { border-collapse: collapse; width: 100%; }
+td, th { text-align: left; vertical-align: top; padding: .4rem .6rem; border-bottom: 1px solid #8884; }
+code { font-family: ui-monospace, monospace; }
+small { opacity: .7; }
+`;
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"]/g, (found) => `&#${found.charCodeAt(0)};`);
 }

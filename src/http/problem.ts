@@ -1,49 +1,49 @@
 import type { Failure } from '../kernel/error.ts';
 import type { Problem, ProblemCode } from '../protocol/problem.ts';
 
-/** One answer for every code there is: a new one does not compile before it has its place here. */
-const ANSWERS: Record<ProblemCode, readonly [status: number, title: string]> = {
-  INVALID_INPUT: [400, 'The request does not fit'],
-  UNKNOWN_TOOL: [404, 'There is no such tool'],
-  TOOL_DISABLED: [409, 'The tool is switched off'],
-  INVALID_PATH: [400, 'The path cannot be used'],
-  FILE_NOT_FOUND: [404, 'Nothing is there'],
-  PERMISSION_DENIED: [403, 'It is not allowed'],
-  CONFLICT: [409, 'It is not as you expect'],
-  TOO_LARGE: [413, 'It is too large'],
-  APPROVAL_DENIED: [403, 'A person refused'],
-  APPROVAL_EXPIRED: [410, 'Nobody answered in time'],
-  TIMEOUT: [504, 'It took too long'],
-  CANCELLED: [409, 'It was cancelled'],
-  EXECUTION_ERROR: [422, 'It failed'],
-  NETWORK_ERROR: [502, 'The network failed'],
-  NOT_CONFIGURED: [501, 'It is not set up'],
-  SANDBOX_UNAVAILABLE: [503, 'There is no sandbox'],
-  INTERNAL: [500, 'Something of ours failed'],
-  UNAUTHENTICATED: [401, 'Who are you?'],
-  FORBIDDEN: [403, 'Your role may not do that'],
-  NOT_FOUND: [404, 'There is no such thing'],
-  METHOD_NOT_ALLOWED: [405, 'Another method is needed'],
-  GONE: [410, 'It is over'],
-  PRECONDITION_FAILED: [412, 'It changed meanwhile'],
-  UNSUPPORTED_MEDIA_TYPE: [415, 'Another content type is needed'],
-  TOO_MANY_REQUESTS: [429, 'Too much at once'],
+/** Status and title of every code. A new code does not compile before it is listed here. */
+const STATUS_AND_TITLE: Record<ProblemCode, readonly [status: number, title: string]> = {
+  INVALID_INPUT: [400, 'Invalid request'],
+  UNKNOWN_TOOL: [404, 'Unknown tool'],
+  TOOL_DISABLED: [409, 'Tool disabled'],
+  INVALID_PATH: [400, 'Invalid path'],
+  FILE_NOT_FOUND: [404, 'File not found'],
+  PERMISSION_DENIED: [403, 'Permission denied'],
+  CONFLICT: [409, 'Conflict'],
+  TOO_LARGE: [413, 'Too large'],
+  APPROVAL_DENIED: [403, 'Denied by a person'],
+  APPROVAL_EXPIRED: [410, 'Approval expired'],
+  TIMEOUT: [504, 'Timed out'],
+  CANCELLED: [409, 'Cancelled'],
+  EXECUTION_ERROR: [422, 'Execution failed'],
+  NETWORK_ERROR: [502, 'Network error'],
+  NOT_CONFIGURED: [501, 'Not configured'],
+  SANDBOX_UNAVAILABLE: [503, 'Sandbox unavailable'],
+  INTERNAL: [500, 'Internal error'],
+  UNAUTHENTICATED: [401, 'Unauthorized'],
+  FORBIDDEN: [403, 'Forbidden'],
+  NOT_FOUND: [404, 'Not found'],
+  METHOD_NOT_ALLOWED: [405, 'Method not allowed'],
+  GONE: [410, 'Gone'],
+  PRECONDITION_FAILED: [412, 'Precondition failed'],
+  UNSUPPORTED_MEDIA_TYPE: [415, 'Unsupported media type'],
+  TOO_MANY_REQUESTS: [429, 'Too many requests'],
 };
 
-export interface Trouble {
+export interface HttpFailure {
   readonly code: ProblemCode;
   readonly message: string;
   readonly details?: Record<string, unknown> | undefined;
 }
 
-export function toProblem({ code, message, details }: Trouble): Problem {
-  const [status, title] = ANSWERS[code];
+export function toProblem({ code, message, details }: HttpFailure): Problem {
+  const [status, title] = STATUS_AND_TITLE[code];
   const problem: Problem = { type: `urn:toolwright:problem:${code}`, title, status, detail: message, code };
   if (details !== undefined) problem.details = details;
   return problem;
 }
 
-export function problemResponse(trouble: Trouble, headers: Record<string, string> = {}): Response {
+export function problemResponse(trouble: HttpFailure, headers: Record<string, string> = {}): Response {
   const problem = toProblem(trouble);
   return new Response(JSON.stringify(problem), {
     status: problem.status,

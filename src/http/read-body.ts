@@ -1,31 +1,34 @@
 import type { IncomingMessage } from 'node:http';
 import { messageOf } from '../kernel/error.ts';
-import type { Trouble } from './problem.ts';
+import type { HttpFailure } from './problem.ts';
 
-const MOST_BODY_BYTES = 10 * 1024 * 1024;
-const DEEPEST = 64;
+const MAX_BODY_BYTES = 10 * 1024 * 1024;
+const MAX_DEPTH = 64;
 
-/** The JSON of a request's body, `undefined` for none; or why it is refused. Reads no further than the cap. */
-export async function readBody(request: IncomingMessage): Promise<{ value: unknown } | { trouble: Trouble }> {
+/**
+ * Returns the JSON of a request body, `undefined` for an empty one, or why it is refused. Reads no further than the
+ * limit.
+ */
+export async function readBody(request: IncomingMessage): Promise<{ value: unknown } | { trouble: HttpFailure }> {
   const { headers } = request;
   const length = Number(headers['content-length'] ?? Number.NaN);
   if (length === 0 || (Number.isNaN(length) && headers['transfer-encoding'] === undefined)) return { value: undefined };
-  if (length > MOST_BODY_BYTES) {
+  if (length > MAX_BODY_BYTES) {
     request.resume();
     return tooLarge();
   }
   const type = headers['content-type'] ?? 'application/json';
   if (!/^application\/json\s*(?:;|$)/i.test(type)) {
-    return trouble('UNSUPPORTED_MEDIA_TYPE', 'The body must be JSON: send Content-Type: application/json.');
+    return failure('UNSUPPORTED_MEDIA_TYPE', 'The body must be JSON: send Content-Type: application/json.');
   }
   const bytes = await collect(request);
   if (bytes === undefined) return tooLarge();
   const text = bytes.toString('utf8');
-  if (isTooDeep(text)) return trouble('INVALID_INPUT', `The body is nested deeper than ${DEEPEST} levels.`);
+  if (isTooDeep(text)) return failure('INVALID_INPUT', `The body is nested deeper than ${MAX_DEPTH} levels.`);
   try {
     return { value: JSON.parse(text) };
   } catch (error) {
-    return trouble('INVALID_INPUT', `The body is not JSON${placeOf(error)}.`);
+    return failure('INVALID_INPUT', `The body is not JSON${placeOf(error)}.`);
   }
 }
 
@@ -35,11 +38,11 @@ function collect(request: IncomingMessage): Promise<Buffer | undefined> {
     let size = 0;
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= MOST_BODY_BYTES) {
+      if (size <= MAX_BODY_BYTES) {
         chunks.push(chunk);
         return;
       }
-      // The rest is taken off the wire and thrown away, so that the answer reaches whoever is still sending.
+      // The rest is read and discarded, so that the response reaches a client that is still sending.
       request.removeAllListeners('data').resume();
       chunks.length = 0;
       resolve(undefined);
@@ -52,7 +55,7 @@ function collect(request: IncomingMessage): Promise<Buffer | undefined> {
   });
 }
 
-/** Counted before it is parsed: what comes later recurses. */
+/** Checks the depth before parsing, because the parser and later steps recurse. */
 function isTooDeep(text: string): boolean {
   let depth = 0;
   let inString = false;
@@ -63,22 +66,22 @@ function isTooDeep(text: string): boolean {
       else if (code === 0x22) inString = false;
     } else if (code === 0x22) inString = true;
     else if (code === 0x5b || code === 0x7b) {
-      if (++depth > DEEPEST) return true;
+      if (++depth > MAX_DEPTH) return true;
     } else if (code === 0x5d || code === 0x7d) depth--;
   }
   return false;
 }
 
-/** The parser's message quotes the body: only the position is taken. */
+/** Returns only the position, because the parser's message quotes the body. */
 function placeOf(error: unknown): string {
   const position = / at position (\d+)/.exec(messageOf(error))?.[1];
   return position === undefined ? '' : ` (position ${position})`;
 }
 
 function tooLarge() {
-  return trouble('TOO_LARGE', `The body is larger than ${MOST_BODY_BYTES / 1024 / 1024} MB: send less at once.`);
+  return failure('TOO_LARGE', `The body is larger than ${MAX_BODY_BYTES / 1024 / 1024} MB: send less at once.`);
 }
 
-function trouble(code: Trouble['code'], message: string): { trouble: Trouble } {
+function failure(code: HttpFailure['code'], message: string): { trouble: HttpFailure } {
   return { trouble: { code, message } };
 }

@@ -8,19 +8,19 @@ import type { Backend } from './backend.ts';
 import { createApi } from './create-api.ts';
 import type { Credentials } from './credentials.ts';
 import { EventStreams } from './event-streams.ts';
-import { type Doorway, doorwayOf, turnAway } from './guard.ts';
-import { OpenAnswers } from './open-answers.ts';
+import { type AllowedNames, allowedNames, rejectForeign } from './guard.ts';
+import { OpenResponses } from './handler.ts';
 import { toProblem } from './problem.ts';
 import { endSlowRequests } from './slow-requests.ts';
 
 export interface ServeOptions {
   /** Default 127.0.0.1. */
   readonly host?: string;
-  /** 0 for any. */
+  /** 0 for any free port. */
   readonly port: number;
-  /** If the port is taken, the next free one will do. */
+  /** Takes the next free port when this one is in use. */
   readonly orNext?: boolean;
-  /** Where people reach it through a proxy of theirs, such as https://tools.example.org. */
+  /** Address of a reverse proxy in front of the server, such as https://tools.example.org. */
   readonly publicUrl?: string | undefined;
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
   readonly mostStreamsPerToken?: number;
@@ -28,17 +28,20 @@ export interface ServeOptions {
 }
 
 export interface RunningServer {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
   readonly port: number;
-  /** Readers are told, no new request comes in, and those under way get until `drained` and a moment to end. */
+  /**
+   * Ends event streams and accepts no new request. Requests under way may finish until `drained`, and a short grace
+   * after it.
+   */
   close(drained?: Promise<unknown>): Promise<void>;
 }
 
 const PORTS_TRIED = 20;
-const LAST_WORDS_MS = 2000;
+const CLOSE_GRACE_MS = 2000;
 
-/** Listens. Whether this address may be used is for the caller to know. */
+/** Listens. The caller decides whether this address may be used. */
 export async function serve(
   backend: Backend,
   credentials: Credentials,
@@ -47,16 +50,16 @@ export async function serve(
   const { host = '127.0.0.1', port, orNext = false, publicUrl, tls, mostStreamsPerToken = 64, pages } = options;
   let stopping = false;
   const streams = new EventStreams(backend.ledger, { mostPerToken: mostStreamsPerToken });
-  const open = new OpenAnswers();
+  const open = new OpenResponses();
   const api = createApi({ backend, credentials, streams, open, isStopping: () => stopping, pages });
   const answer = getRequestListener(api.fetch, { overrideGlobalObjects: false });
-  let doorway: Doorway = { hosts: new Set(), origins: new Set() };
+  let doorway: AllowedNames = { hosts: new Set(), origins: new Set() };
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
     if (stopping) response.setHeader('Connection', 'close');
-    const away = turnAway(request, doorway);
+    const away = rejectForeign(request, doorway);
     if (away === undefined) void answer(request, response);
-    else sendAway(response, away);
+    else sendRejection(response, away);
   };
   const limits = {
     headersTimeout: 10_000,
@@ -78,7 +81,7 @@ export async function serve(
     return listening;
   }
   const scheme = tls === undefined ? 'http' : 'https';
-  doorway = doorwayOf({ scheme, host, port: listening.value, publicUrl });
+  doorway = allowedNames({ scheme, host, port: listening.value, publicUrl });
   const stop = [
     credentials.onRevoked((tokenHash) => open.cut(tokenHash)),
     backend.onLive((event) => streams.tellLive(event)),
@@ -93,7 +96,7 @@ export async function serve(
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
       await Promise.race([closed, drained]);
-      const timer = setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS);
+      const timer = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
       await closed;
       clearTimeout(timer);
     },
@@ -121,8 +124,8 @@ async function listen(
 }
 
 function takenPort(host: string, port: number): Result<never> {
-  const next = 'Stop whoever listens there, or choose another with --port; --port 0 takes any that is free.';
-  return fail('NOT_CONFIGURED', `Port ${port} of ${host} is taken. ${next}`);
+  const next = 'Stop the program that uses it, or choose another with --port; --port 0 takes any free one.';
+  return fail('NOT_CONFIGURED', `Port ${port} of ${host} is in use. ${next}`);
 }
 
 function cannotListen(host: string, port: number, error: unknown): Result<never> {
@@ -143,7 +146,10 @@ const SECURITY_HEADERS: readonly (readonly [string, string])[] = [
   ['Cache-Control', 'no-store'],
 ];
 
-function sendAway(response: ServerResponse, { status, code, message }: NonNullable<ReturnType<typeof turnAway>>): void {
+function sendRejection(
+  response: ServerResponse,
+  { status, code, message }: NonNullable<ReturnType<typeof rejectForeign>>,
+): void {
   const problem = { ...toProblem({ code, message }), status };
   response.writeHead(status, { 'Content-Type': 'application/problem+json', Connection: 'close' });
   response.end(JSON.stringify(problem));

@@ -1,11 +1,11 @@
 import type { CallRecord } from '../kernel/call/call.ts';
 import type { SessionRecord } from '../kernel/call/ledger.ts';
-import { byHandIn } from '../runtime/pipeline/record-external.ts';
+import { externalSessionOf } from '../runtime/pipeline/record-external.ts';
 import type { Backend, WorkspaceBackend } from './backend.ts';
 import { type Credential, maySee } from './credentials.ts';
 
 /** The session a request is about and the workspace it belongs to. */
-export interface Place {
+export interface SessionInWorkspace {
   readonly session: string;
   readonly workspace: WorkspaceBackend;
 }
@@ -16,11 +16,11 @@ interface NewSession {
   readonly title: string | null;
 }
 
-const MOST_KNOWN = 10_000;
-const OWN = 'api-';
+const MAX_KNOWN_SESSIONS = 10_000;
+const OWN_SESSION_PREFIX = 'api-';
 
-/** Which workspace sessions belong to. That never changes, so it is looked up once. */
-export class SessionPlaces {
+/** Finds the workspace of a session. It never changes, so it is looked up once. */
+export class SessionLookup {
   readonly #backend: Backend;
   readonly #known = new Map<string, WorkspaceBackend>();
   readonly #making = new Set<string>();
@@ -29,7 +29,10 @@ export class SessionPlaces {
     this.#backend = backend;
   }
 
-  /** Undefined for a session that is not there, is not theirs, or belongs to a workspace this server does not have. */
+  /**
+   * Returns undefined for a session that does not exist, that the token may not see, or whose workspace is not served
+   * here.
+   */
   async find(session: string, who: Credential): Promise<WorkspaceBackend | undefined> {
     if (!maySee(who, session) || session.startsWith('@')) return undefined;
     const known = this.#known.get(session);
@@ -41,20 +44,21 @@ export class SessionPlaces {
   }
 
   /**
-   * The session of a token that names none, in the first workspace unless it was opened in another of ours. Where it
-   * belongs to a workspace that this server does not have, one beside it. It may not be there yet.
+   * Returns the session of a token that names none: in the first workspace, unless it was opened in another one. Where
+   * it
+   * belongs to a workspace that is not served here, a second session is used. The session may not exist yet.
    */
-  async own(who: Credential): Promise<Place | undefined> {
+  async own(who: Credential): Promise<SessionInWorkspace | undefined> {
     const session = who.sessions?.[0] ?? ownSession(who);
     const found = await this.find(session, who);
     if (found !== undefined) return { session, workspace: found };
-    const first = firstOf(this.#backend);
+    const first = firstWorkspace(this.#backend);
     if ((await this.#backend.ledger.session(session)) === null) return { session, workspace: first };
     return who.sessions === null ? { session: `${session}-${first.id}`, workspace: first } : undefined;
   }
 
-  /** As `own`, and it is there. */
-  async openOwn(who: Credential): Promise<Place | undefined> {
+  /** Same as `own`, and creates the session where it does not exist. */
+  async openOwn(who: Credential): Promise<SessionInWorkspace | undefined> {
     const place = await this.own(who);
     if (place === undefined) return undefined;
     const { session } = place;
@@ -69,11 +73,14 @@ export class SessionPlaces {
     title: string | null = null,
   ): Promise<WorkspaceBackend | undefined> {
     await this.#note(session, { workspace, who, title });
-    // Somebody else may have been quicker: what the store says counts.
+    // Another request may have been faster: the stored record counts.
     return this.find(session, who);
   }
 
-  /** False when it is there already: of those who make one at the same moment, in whatever process, the first does. */
+  /**
+   * Returns false when the session exists. Of several processes that create it at the same moment, only the first
+   * succeeds.
+   */
   async make(session: string, by: NewSession): Promise<boolean> {
     if (this.#making.has(session)) return false;
     this.#making.add(session);
@@ -84,7 +91,7 @@ export class SessionPlaces {
     }
   }
 
-  /** Which event of the session it is. */
+  /** Records the creation and returns the sequence number of that event. */
   async #note(session: string, { workspace, who, title }: NewSession): Promise<number> {
     const agent = who.role === 'agent' ? who.name : null;
     const data = { workspace: workspace.id, title, agent, by: who.name };
@@ -92,11 +99,14 @@ export class SessionPlaces {
     return (await this.#backend.ledger.note(session, event)).seq;
   }
 
-  /** The workspaces in which somebody may take back what a call did; for one that is not in the log, all of theirs. */
+  /**
+   * Returns the workspaces in which the token may undo a call; for a call that is not in the log, all of its
+   * workspaces.
+   */
   async ofCall(call: CallRecord | null, who: Credential): Promise<readonly WorkspaceBackend[]> {
     const theirs = [...(await workspacesFor(this.#backend, who)).values()];
     if (call === null) return who.sessions === null ? theirs : [];
-    const byHand = theirs.filter(({ id }) => byHandIn(id) === call.session);
+    const byHand = theirs.filter(({ id }) => externalSessionOf(id) === call.session);
     const found = await this.find(call.session, who);
     return found === undefined ? byHand : [found];
   }
@@ -106,21 +116,21 @@ export class SessionPlaces {
   }
 
   #remember(session: string, workspace: WorkspaceBackend): void {
-    if (this.#known.size >= MOST_KNOWN) this.#known.clear();
+    if (this.#known.size >= MAX_KNOWN_SESSIONS) this.#known.clear();
     this.#known.set(session, workspace);
   }
 }
 
-/** Where it works that names no session: no other token may choose its workspace. */
-export function isOwnOfAnother(session: string, who: Credential): boolean {
-  return session.startsWith(OWN) && session !== ownSession(who) && who.sessions === null;
+/** Whether this is the default session of another token, whose workspace nobody else may choose. */
+export function isOwnSessionOfAnother(session: string, who: Credential): boolean {
+  return session.startsWith(OWN_SESSION_PREFIX) && session !== ownSession(who) && who.sessions === null;
 }
 
 function ownSession({ name }: Credential): string {
-  return `${OWN}${name}`;
+  return `${OWN_SESSION_PREFIX}${name}`;
 }
 
-/** A token that is limited to sessions sees the workspaces of those, and no other. */
+/** Returns the workspaces of the sessions the token is limited to, or all for a token without a limit. */
 export async function workspacesFor(
   { workspaces, ledger }: Backend,
   { sessions }: Credential,
@@ -131,7 +141,7 @@ export async function workspacesFor(
   return new Map([...workspaces].filter(([id]) => theirs.has(id)));
 }
 
-export function firstOf({ workspaces }: Backend): WorkspaceBackend {
+export function firstWorkspace({ workspaces }: Backend): WorkspaceBackend {
   const [first] = workspaces.values();
   if (first === undefined) throw new Error('a server has at least one workspace');
   return first;

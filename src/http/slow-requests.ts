@@ -1,36 +1,42 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-export interface Patience {
-  /** For the head of a request, from the first moment of its connection. */
+export interface SlowRequestLimits {
+  /** For the head of a request, counted from the connection. */
   readonly headMs: number;
-  /** For the rest of it. */
+  /** For the body. */
   readonly requestMs: number;
   /** Between two requests. */
   readonly idleMs: number;
-  /** For a whole answer of which nothing more is read; it ends after that and before twice that. */
+  /**
+   * For a finished response of which nothing more is read; the connection ends after this time and before twice of it.
+   */
   readonly unreadMs: number;
 }
 
-interface Waited {
+interface ConnectionState {
   timer: NodeJS.Timeout | undefined;
-  /** Answers that are not sent yet, the one that goes out first: as long as there are any, no request is waited for. */
+  /** Responses that are not sent yet, in order. While there are any, no request is waited for. */
   readonly answers: Set<ServerResponse>;
-  /** What was still to be sent of an answer when it was last looked at. */
+  /** Unsent bytes of a response when it was last checked. */
   unread: { readonly answer: ServerResponse; readonly bytes: number } | undefined;
 }
 
 /**
- * Ends connections that bring their requests byte by byte, or do not take their answers. Node has limits for the first,
- * too, but it keeps connections in a set by the time they began: of those that began at the same tick of a coarse clock it
+ * Ends connections that send their requests byte by byte, or do not read their responses. Node has limits for the first
+ * as well, but keeps connections in a set by start time: of those that began in the same tick of a coarse clock it
  * forgets all but one.
  */
-export function endSlowRequests(server: Server, connected: 'connection' | 'secureConnection', given: Patience): void {
+export function endSlowRequests(
+  server: Server,
+  connected: 'connection' | 'secureConnection',
+  given: SlowRequestLimits,
+): void {
   const { headMs, requestMs, idleMs, unreadMs } = given;
-  const waited = new WeakMap<Socket, Waited>();
+  const waited = new WeakMap<Socket, ConnectionState>();
 
   server.on(connected, (socket: Socket) => {
-    const state: Waited = { timer: undefined, answers: new Set(), unread: undefined };
+    const state: ConnectionState = { timer: undefined, answers: new Set(), unread: undefined };
     waited.set(socket, state);
     const looking = setInterval(() => endUnread(socket, state), unreadMs).unref();
     socket.once('close', () => {
@@ -52,14 +58,17 @@ export function endSlowRequests(server: Server, connected: 'connection' | 'secur
   });
 }
 
-function wait(socket: Socket, state: Waited, ms: number, isLate = () => true): void {
+function wait(socket: Socket, state: ConnectionState, ms: number, isLate = () => true): void {
   clearTimeout(state.timer);
   if (socket.destroyed) return;
   state.timer = setTimeout(() => isLate() && socket.destroy(), ms).unref();
 }
 
-/** An answer that is still being made is not looked at: a call may take its time, and a stream looks after itself. */
-function endUnread(socket: Socket, state: Waited): void {
+/**
+ * Ends a connection that stopped reading. A response still in progress is exempt: a call may take time, and a stream
+ * has its own check.
+ */
+function endUnread(socket: Socket, state: ConnectionState): void {
   const [answer] = state.answers;
   const before = state.unread;
   const bytes = answer?.writableEnded ? unsentBytes(socket) : 0;
@@ -68,14 +77,14 @@ function endUnread(socket: Socket, state: Waited): void {
 }
 
 /**
- * Node counts a chunk as unsent until all of it is sent, and an answer may be one chunk. The handle below knows better, with
- * TLS the one below that; a timeout of the socket would ask it, too, but starts anew with every byte that comes in.
+ * Counts unsent bytes by the socket handle, with TLS by the handle below it: Node counts a chunk as unsent until all of
+ * it is sent, and a response may be one chunk. A socket timeout would restart with every incoming byte.
  */
 function unsentBytes(socket: Socket): number {
-  const { _handle: handle } = socket as { _handle?: (Handle & { _parent?: Handle }) | null };
+  const { _handle: handle } = socket as { _handle?: (SocketHandle & { _parent?: SocketHandle }) | null };
   return socket.writableLength + ((handle?._parent ?? handle)?.writeQueueSize ?? 0);
 }
 
-interface Handle {
+interface SocketHandle {
   readonly writeQueueSize?: number;
 }

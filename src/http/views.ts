@@ -1,4 +1,4 @@
-import type { ApprovalRecord, Shown } from '../kernel/approval.ts';
+import type { ApprovalRecord, PresentedCall } from '../kernel/call/approval.ts';
 import type { CallRecord } from '../kernel/call/call.ts';
 import type { SessionRecord } from '../kernel/call/ledger.ts';
 import type { Tool } from '../kernel/tool/tool.ts';
@@ -7,7 +7,7 @@ import type { CallView } from '../protocol/calls.ts';
 import type { SessionView } from '../protocol/sessions.ts';
 import type { ToolView } from '../protocol/tools.ts';
 
-/** Records as the API shows them. */
+/** A call record as the API shows it. */
 export function callView(call: CallRecord): CallView {
   const { id, session, agent, tool, args, state, effect, requestedAt, startedAt, finishedAt, durationMs } = call;
   const waitedMs = startedAt === null ? null : Math.max(0, startedAt - requestedAt);
@@ -17,7 +17,10 @@ export function callView(call: CallRecord): CallView {
   return { id, session, agent, tool, args, state, effect, ...times, attempt, outcome, approvedBy, deniedBy };
 }
 
-/** One call, with the tool's own view of its value. A value that an older version of the tool recorded may not fit it. */
+/**
+ * One call with the tool's own view of its value. A value recorded by an older version of the tool may not fit the
+ * view.
+ */
 export function callDetail(call: CallRecord, tool: Tool | undefined): CallView {
   const shown = callView(call);
   if (tool?.view === undefined || call.outcome?.ok !== true) return shown;
@@ -50,8 +53,8 @@ export function approvalView(approval: ApprovalRecord): ApprovalView {
   };
 }
 
-/** What a person saw of the arguments that count. */
-export function shownOf({ shown, edited }: ApprovalRecord): Shown | null {
+/** Returns the preview that was shown for the arguments that count: the edited ones, where a person edited them. */
+export function shownOf({ shown, edited }: ApprovalRecord): PresentedCall | null {
   return edited?.shown ?? shown;
 }
 

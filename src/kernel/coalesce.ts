@@ -1,8 +1,8 @@
 /**
- * Work that many may ask for and one run of which serves them all. What is asked for while it runs may be news to that
- * run, so it gets the next one, shared by all who wait.
+ * Runs `work` at most once at a time. Requests made while it runs share one further run, which starts after the present
+ * one, also when that one fails: every promise settles with a run that began after the request.
  */
-export function oneAtATime<T>(work: () => Promise<T>): () => Promise<T> {
+export function coalesce<T>(work: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   let next: Promise<T> | undefined;
 

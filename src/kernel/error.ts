@@ -1,6 +1,6 @@
 /**
- * Every way a call can fail. Closed: a new code is added only where somebody would act differently,
- * and each door's `Record<ErrorCode, …>` stops compiling until it answers the new one.
+ * Every way a call can fail. The list is closed: a new code is added only where a caller would act differently, and each
+ * door's `Record<ErrorCode, …>` stops compiling until it answers the new one.
  */
 export const ERROR_CODES = [
   'INVALID_INPUT',
@@ -30,12 +30,12 @@ export type Details = Record<string, unknown>;
 /** A failure as plain data: what tools return and what goes over every wire. */
 export interface Failure {
   code: ErrorCode;
-  /** Written for whoever must act; says what happened and what to do next. */
+  /** For the person or model that must act: what happened and what to do next. */
   message: string;
   details?: Details;
 }
 
-/** The same failure as an Error, with the tool's name: what the library's edge hands out and throws. */
+/** The same failure as an Error, with the tool's name, as the library returns and throws it. */
 export class ToolError extends Error implements Failure {
   readonly toolName: string;
   readonly code: ErrorCode;
@@ -60,7 +60,7 @@ export class ToolError extends Error implements Failure {
   }
 }
 
-/** What anything thrown says, also when it is not an Error, `undefined`, or itself throws when it is looked at. */
+/** Returns the message of anything thrown, also when it is not an Error, is `undefined`, or throws when it is read. */
 export function messageOf(thrown: unknown): string {
   try {
     const message = (thrown as { message?: unknown } | null | undefined)?.message;
@@ -70,14 +70,14 @@ export function messageOf(thrown: unknown): string {
     const json = JSON.stringify(thrown);
     if (json !== undefined) return `threw ${json}`;
   } catch {
-    // It cannot be looked at: its type is all that can be said.
+    // It cannot be read: only its type can be told.
   }
   return `threw ${thrown === undefined ? 'undefined' : `a ${typeof thrown}`}`;
 }
 
 /**
- * A failure fit to be handed on, from whatever a tool says went wrong. The doors answer a closed list of codes, so a
- * code of the tool's own goes into the details; details that are no JSON are left out.
+ * Turns any error of a tool into a failure that can be passed on. The doors know a closed list of codes, so a code of the
+ * tool's own goes into the details; details that are not JSON are left out.
  */
 export function toFailure(error: unknown): Failure {
   const { code, message, details } = (error ?? {}) as Partial<Record<keyof Failure, unknown>>;

@@ -1,12 +1,12 @@
 /**
- * A copy of plain data that shares nothing with the original: what was validated cannot be changed afterwards by
- * whoever still holds what it came from. Getters are read once. Anything but arrays and plain objects stays as it is.
+ * Returns a copy of plain data that shares nothing with the original, so that validated data cannot be changed through
+ * the original afterwards. Getters are read once. Anything but arrays and plain objects stays as it is.
  */
 export function plainCopy(value: unknown): unknown {
   return copy(value, (made) => made);
 }
 
-/** The same, and nobody can change the copy either: for those who may look but not touch. */
+/** The same, frozen: for readers that must not change it. */
 export function frozenCopy<T>(value: T): T {
   return copy(value, Object.freeze) as T;
 }

@@ -1,6 +1,6 @@
 import type { Details, ErrorCode, Failure } from './error.ts';
 
-/** What a tool wants to tell programs beside its value: counts, sizes, paths. JSON. */
+/** Facts for programs beside the value of a tool: counts, sizes, paths. JSON. */
 export type Metadata = Record<string, unknown>;
 
 /** Expected failure is a value. `if (!x.ok) return x` is the idiom; there is no map or chain. */
@@ -22,9 +22,14 @@ export function isResult(value: unknown): value is Result<unknown> {
   return value.ok === false && 'error' in value && typeof value.error === 'object' && value.error !== null;
 }
 
-/** For callbacks that may be written either way; `await` costs a turn of the loop, so callers look first. */
+/** For callbacks that may be synchronous or not. `await` costs a turn of the event loop, so callers check first. */
 export type MaybePromise<T> = T | Promise<T>;
 
 export function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
+}
+
+/** Runs `next` at once on a value that is there, or when the promise resolves. */
+export function andThen<T, R>(value: MaybePromise<T>, next: (value: T) => MaybePromise<R>): MaybePromise<R> {
+  return isPromise(value) ? value.then(next) : next(value);
 }

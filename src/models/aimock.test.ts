@@ -6,7 +6,7 @@ import { anthropicModel } from './anthropic.ts';
 import { openaiChatModel } from './openai-chat.ts';
 import { openaiResponsesModel } from './openai-responses.ts';
 
-// A mock server that others wrote, so that our readers and our own fixtures cannot agree on a mistake.
+// A mock server by other authors, so that our readers and our own fixtures cannot share a mistake.
 const mock = new LLMock({ port: 0, host: '127.0.0.1' });
 beforeAll(() => mock.start());
 afterAll(() => mock.stop());
@@ -43,7 +43,8 @@ test.each(Object.keys(PROVIDERS) as (keyof typeof PROVIDERS)[])(
     const two = await model.turn({ system: '', tools, messages: [asked, one.value, { role: 'results', results }] });
     expect(two.ok && two.value.parts.at(-1)).toEqual({ type: 'text', text: '好的。' });
     expect(two.ok && two.value.stop).toEqual({ reason: 'end' });
-    // The mock keeps every request in the shape of a chat; a list of items it takes apart, so that one is checked elsewhere.
+    // The mock keeps requests in the shape of a chat and takes a list of items apart, so that format is checked
+    // elsewhere.
     if (provider === 'openai responses') return;
     const problems = mock.getRequests().flatMap(({ body }) => historyProblems('/chat/completions', body));
     expect(problems).toEqual([]);

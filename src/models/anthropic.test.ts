@@ -3,7 +3,7 @@ import type { Message } from '../kernel/call/message.ts';
 import { type ModelServer, modelServer } from '../testing/model-server.ts';
 import { anthropicEvents as events } from '../testing/wire-turn.ts';
 import { anthropicModel } from './anthropic.ts';
-import type { Heard, ModelRequest } from './model.ts';
+import type { ModelRequest, TurnDelta } from './model.ts';
 
 const hello: Message = { role: 'user', text: 'Hello', from: 'person' };
 
@@ -60,12 +60,12 @@ test('thinking, parallel calls and their arguments come out of the stream whole'
     ...call(3, 'toolu_2'),
     ...end('tool_use'),
   );
-  // Cut inside characters and between the two bytes of an end of line.
+  // Cut inside characters and between the two bytes of a line end.
   const bytes = Buffer.from(chunks.join('').replaceAll('\n', '\r\n'));
   const pieces = Array.from({ length: Math.ceil(bytes.length / 7) }, (_, at) => bytes.subarray(at * 7, at * 7 + 7));
   await using server = await modelServer([{ chunks: pieces }]);
-  const heard: Heard[] = [];
-  const turn = await modelAt(server).turn(request(hello), { onHeard: (one) => heard.push(one) });
+  const heard: TurnDelta[] = [];
+  const turn = await modelAt(server).turn(request(hello), { onDelta: (one) => heard.push(one) });
 
   const thought = { thinking: 'Let me look.', signature: 'c2ln', type: 'thinking' };
   expect(turn).toEqual({
@@ -134,7 +134,7 @@ test('[A16] the next turn sends thinking back unchanged and all results first, i
 });
 
 test.each([
-  ['cut-off', ['{"path": "a', '.txt'], 'not whole JSON'],
+  ['cut-off', ['{"path": "a', '.txt'], 'not complete JSON'],
   ['no object', ['[1]'], 'must be a JSON object'],
   ['repeated', ['{"path": "a", "path": "b"}'], 'is there twice'],
   ['huge', ['{"path": "', 'x'.repeat(1_500_000), 'x'.repeat(1_500_000), '"}'], 'at most 2097152 fit'],
@@ -188,24 +188,24 @@ test.each([
   ['a limit in mid-stream', { chunks: events(start, ...say('Half'), LIMITED) }, '(rate_limit_error): Over 40,000'],
   ['529', { status: 529, headers: {}, chunks: [JSON.stringify(OVERLOADED)] }, 'answered 529: Overloaded'],
   ['a cut stream', { chunks: events(start, ...say('Half').slice(0, 2)), after: 'cut' as const }, 'broke off'],
-  ['a stream without its end', { chunks: events(start, ...say('Half')) }, 'before its answer was whole'],
+  ['a stream without its end', { chunks: events(start, ...say('Half')) }, 'before its answer was complete'],
   ['overload in mid-stream', { chunks: events(start, ...say('Half'), OVERLOADED) }, '(overloaded_error): Overloaded'],
   ['something that is not JSON', { chunks: ['event: message_delta\ndata: {"type":\n\n'] }, 'is not JSON'],
   [
-    'events that do not fit together',
+    'inconsistent events',
     { chunks: events(start, delta(4, { type: 'text_delta', text: 'x' })) },
-    'do not fit',
+    'inconsistent events',
   ],
   ['silence', { chunks: events(start), after: 'hang' as const }, 'nothing came for 0.2 s'],
 ])('after %s the turn is asked for again, and what was heard is taken back', async (_, reply, why) => {
   await using server = await modelServer([reply, FINE]);
-  const heard: Heard[] = [];
-  const turn = await modelAt(server, { stallMs: 200 }).turn(request(hello), { onHeard: (one) => heard.push(one) });
+  const heard: TurnDelta[] = [];
+  const turn = await modelAt(server, { stallMs: 200 }).turn(request(hello), { onDelta: (one) => heard.push(one) });
   expect(turn.ok && turn.value.parts).toEqual([{ type: 'text', text: 'Here I am.' }]);
   expect(server.requests).toHaveLength(2);
   const restarted = heard.find(({ kind }) => kind === 'restarted');
   expect(restarted?.text).toContain(why);
-  expect(heard.slice(heard.indexOf(restarted as Heard) + 1)).toEqual([{ kind: 'text', text: 'Here I am.' }]);
+  expect(heard.slice(heard.indexOf(restarted as TurnDelta) + 1)).toEqual([{ kind: 'text', text: 'Here I am.' }]);
 });
 
 test('after the last try the reason is told, with the number of tries', async () => {
@@ -213,7 +213,7 @@ test('after the last try the reason is told, with the number of tries', async ()
   const turn = await modelAt(server, { tries: 3 }).turn(request(hello));
   expect(turn).toMatchObject({
     ok: false,
-    error: { code: 'NETWORK_ERROR', message: expect.stringMatching(/500: boom.*tried 3 times/) },
+    error: { code: 'NETWORK_ERROR', message: expect.stringMatching(/500: boom.*failed 3 times/) },
   });
   expect(server.requests).toHaveLength(3);
 });
@@ -235,7 +235,7 @@ test.each([
 test('a wait longer than a minute is told instead of waited', async () => {
   await using server = await modelServer(() => ({ status: 429, headers: { 'retry-after': '3600' } }));
   const turn = await modelAt(server).turn(request(hello));
-  expect(turn).toMatchObject({ ok: false, error: { message: expect.stringContaining('a wait of 3600 s') } });
+  expect(turn).toMatchObject({ ok: false, error: { message: expect.stringContaining('asks to wait 3600 s') } });
 });
 
 test('an endpoint that is a web page is told from a model', async () => {

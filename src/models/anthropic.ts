@@ -1,12 +1,12 @@
 import type { Message, MessagePart, Stop, Usage } from '../kernel/call/message.ts';
 import { ArgumentText } from './call-arguments.ts';
 import type { TurnReader, WholeTurn } from './endpoint.ts';
-import { countOf, type Fields, fieldsOf } from './fields.ts';
-import type { Heard, Model, ModelRequest, OfferedTool } from './model.ts';
+import { countOf, fieldsOf, type JsonFields } from './fields.ts';
+import type { Model, ModelRequest, OfferedTool, TurnDelta } from './model.ts';
 import type { ModelOptions } from './model-options.ts';
+import { portableId } from './portable-request.ts';
 import { openAnthropicSdk } from './sdk.ts';
-import { lawfulId } from './sendable.ts';
-import { type Trouble, trouble, troubleOfEvent } from './trouble.ts';
+import { failureOfEvent, type TurnFailure, turnFailure } from './turn-failure.ts';
 import { type Wire, wireModel } from './wire-model.ts';
 
 const WIRE = 'anthropic';
@@ -23,10 +23,10 @@ const MESSAGES: Wire = {
   path: '/v1/messages',
   headers: ({ baseUrl, key }) => ({ 'anthropic-version': VERSION, ...keyHeaders(baseUrl, key) }),
   toBody,
-  createReader: (who, tell) => new Reader(who, tell),
+  createReader: (who, tell) => new MessagesReader(who, tell),
 };
 
-/** Others that speak the format want the key in one place or the other; Anthropic wants it in one only. */
+/** Compatible endpoints expect the key in one header or the other; Anthropic accepts only one of them. */
 function keyHeaders(baseUrl: string, key: string | undefined): Record<string, string> {
   if (key === undefined) return {};
   const own = new URL(baseUrl).hostname.endsWith('anthropic.com');
@@ -35,7 +35,7 @@ function keyHeaders(baseUrl: string, key: string | undefined): Record<string, st
 
 const CACHED = { cache_control: { type: 'ephemeral' } };
 
-/** What is stable comes first and is marked, so that the next turn reads it from the cache: tools, system, history. */
+/** Puts stable parts first and marks them, so that the next turn reads them from the cache: tools, system, history. */
 function toBody({ model, maxTokens, extra }: ModelOptions, { system, tools, messages }: ModelRequest): object {
   const turns = toTurns(messages);
   const last = turns.findLast(({ role }) => role === 'user')?.content;
@@ -55,14 +55,14 @@ function toTool({ name, description, schema }: OfferedTool, isLast: boolean): ob
   return { name, description, input_schema: schema, ...(isLast && CACHED) };
 }
 
-interface Turn {
+interface MessagesTurn {
   role: 'user' | 'assistant';
   content: object[];
 }
 
-/** Neighbours of one role become one turn, so results stand before what a person says after them, in one message. */
-function toTurns(messages: readonly Message[]): Turn[] {
-  const turns: Turn[] = [];
+/** Joins neighbouring messages of one role, so that results come before a person's next text, in one message. */
+function toTurns(messages: readonly Message[]): MessagesTurn[] {
+  const turns: MessagesTurn[] = [];
   for (const message of messages) {
     const role = message.role === 'assistant' ? 'assistant' : 'user';
     const content = toBlocks(message);
@@ -79,19 +79,21 @@ function toBlocks(message: Message): object[] {
   if (message.role === 'results')
     return message.results.map(({ id, text, isError }) => ({
       type: 'tool_result',
-      tool_use_id: lawfulId(id),
+      tool_use_id: portableId(id),
       content: text,
       ...(isError && { is_error: true }),
     }));
   const parts = message.stop.reason === 'paused' ? message.parts : withoutLastThoughts(message.parts);
   return parts.flatMap((part) => {
     if (part.type === 'text') return toText(part.text);
-    if (part.type === 'call') return [{ type: 'tool_use', id: lawfulId(part.id), name: part.name, input: part.args }];
+    if (part.type === 'call') return [{ type: 'tool_use', id: portableId(part.id), name: part.name, input: part.args }];
     return part.wire === WIRE ? [part.block as object] : [];
   });
 }
 
-/** The API refuses a turn that ends with thinking, such as one that was cut off there. What its own tools did stays. */
+/**
+ * Drops trailing thinking, which the API refuses at the end of a turn, as after a cut. Results of its own tools stay.
+ */
 function withoutLastThoughts(parts: readonly MessagePart[]): readonly MessagePart[] {
   return parts.slice(0, parts.findLastIndex((part) => !isThought(part)) + 1);
 }
@@ -101,33 +103,33 @@ function isThought(part: MessagePart): boolean {
   return part.type === 'thinking' && ['thinking', 'redacted_thinking'].includes(String(fieldsOf(part.block).type));
 }
 
-/** The API refuses a text of nothing but white space. */
+/** Drops text of nothing but white space, which the API refuses. */
 function toText(text: string): object[] {
   return text.trim() === '' ? [] : [{ type: 'text', text }];
 }
 
 interface Block {
-  readonly start: Fields;
+  readonly start: JsonFields;
   readonly text: string[];
   readonly args: ArgumentText;
   signature: string;
   stopped: boolean;
 }
 
-class Reader implements TurnReader {
+class MessagesReader implements TurnReader {
   readonly #who: string;
-  readonly #tell: (heard: Heard) => void;
+  readonly #tell: (heard: TurnDelta) => void;
   readonly #blocks = new Map<number, Block>();
-  #usage: Fields = {};
+  #usage: JsonFields = {};
   #stop: string | null = null;
   #whole = false;
 
-  constructor(who: string, tell: (heard: Heard) => void) {
+  constructor(who: string, tell: (heard: TurnDelta) => void) {
     this.#who = who;
     this.#tell = tell;
   }
 
-  push(event: Fields): Trouble | undefined {
+  push(event: JsonFields): TurnFailure | undefined {
     switch (event.type) {
       case 'message_start':
         this.#count(fieldsOf(event.message).usage);
@@ -151,9 +153,9 @@ class Reader implements TurnReader {
         this.#whole = true;
         return undefined;
       case 'error':
-        return troubleOfEvent(this.#who, event.error);
+        return failureOfEvent(this.#who, event.error);
       default:
-        // ping, and what future versions add.
+        // ping, and events of future versions.
         return undefined;
     }
   }
@@ -166,10 +168,10 @@ class Reader implements TurnReader {
     return { parts, stop: toStop(this.#stop), usage: toUsage(this.#usage) };
   }
 
-  #start({ index, content_block: start }: Fields): Trouble | undefined {
+  #start({ index, content_block: start }: JsonFields): TurnFailure | undefined {
     if (typeof index !== 'number' || typeof start !== 'object' || start === null) return this.#malformed();
     const block: Block = {
-      start: start as Fields,
+      start: start as JsonFields,
       text: [],
       args: new ArgumentText(),
       signature: '',
@@ -182,10 +184,10 @@ class Reader implements TurnReader {
     return undefined;
   }
 
-  #delta({ index, delta }: Fields): Trouble | undefined {
+  #delta({ index, delta }: JsonFields): TurnFailure | undefined {
     const block = this.#blocks.get(index as number);
     if (block === undefined || block.stopped || typeof delta !== 'object' || delta === null) return this.#malformed();
-    const { type, text, thinking, partial_json: json, signature } = delta as Fields;
+    const { type, text, thinking, partial_json: json, signature } = delta as JsonFields;
     if (type === 'text_delta' && typeof text === 'string') {
       block.text.push(text);
       this.#tell({ kind: 'text', text });
@@ -201,23 +203,23 @@ class Reader implements TurnReader {
     this.#usage = { ...this.#usage, ...fieldsOf(usage) };
   }
 
-  #malformed(): Trouble {
-    return trouble('NETWORK_ERROR', `${this.#who} sent events that do not fit together`, { retry: true });
+  #malformed(): TurnFailure {
+    return turnFailure('NETWORK_ERROR', `${this.#who} sent inconsistent events`, { retry: true });
   }
 }
 
-/** Blocks that are neither text nor a call are kept as they came: thinking must go back unchanged. */
+/** Keeps blocks that are neither text nor a call unchanged: thinking must go back as it came. */
 function toPart({ start, text, args, signature, stopped }: Block, cut: boolean): MessagePart[] {
   const said = text.join('');
   if (start.type === 'text') return said === '' ? [] : [{ type: 'text', text: said }];
   if (start.type === 'tool_use') return [args.toCall(String(start.id), String(start.name), { cut: cut || !stopped })];
   if (start.type === 'thinking') {
     const block = { ...start, thinking: said, signature: signature || (start.signature ?? '') };
-    // Cut off before it was signed: nobody takes it back.
+    // Cut off before it was signed, so it cannot be sent back.
     if (cut && block.signature === '') return [];
     return [{ type: 'thinking', text: said, wire: WIRE, block }];
   }
-  // What the provider's own tools were asked comes in pieces like any arguments.
+  // Input of the provider's own tools arrives in pieces like any arguments.
   const { args: input } = args.toCall('', '');
   return [
     { type: 'thinking', text: '', wire: WIRE, block: Object.keys(input).length > 0 ? { ...start, input } : start },
@@ -239,7 +241,7 @@ function toStop(word: string): Stop {
   return reason === undefined ? { reason: 'unknown', detail: word } : { reason };
 }
 
-function toUsage(usage: Fields): Usage {
+function toUsage(usage: JsonFields): Usage {
   return {
     input: countOf(usage.input_tokens),
     output: countOf(usage.output_tokens),

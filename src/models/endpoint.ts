@@ -1,60 +1,60 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Failure, messageOf } from '../kernel/error.ts';
 import type { AssistantMessage } from '../kernel/call/message.ts';
+import { type Failure, messageOf } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import { type Fields, fieldsOf } from './fields.ts';
-import { GuardedLine, type LineOptions } from './guarded-request.ts';
+import { fieldsOf, type JsonFields } from './fields.ts';
+import { GuardedRequest, type GuardedRequestOptions } from './guarded-request.ts';
 import type { TurnOptions } from './model.ts';
 import type { Sdk } from './sdk.ts';
-import { type Trouble, trouble, troubleOfEvent } from './trouble.ts';
+import { failureOfEvent, type TurnFailure, turnFailure } from './turn-failure.ts';
 
-export interface EndpointOptions extends LineOptions {
+export interface EndpointOptions extends GuardedRequestOptions {
   readonly sdk: () => Promise<Sdk>;
   readonly path: string;
-  /** Never to be seen in a message, whatever the endpoint says. */
+  /** Never shown in a message, whatever the endpoint says. */
   readonly key?: string;
-  /** How often it is tried in all. Default 4. */
+  /** Number of attempts. Default 4. */
   readonly tries?: number;
-  /** The wait before the second try; it doubles, up to 30 s. Default 500. */
+  /** Wait before the second attempt; it doubles, up to 30 s. Default 500. */
   readonly retryDelayMs?: number;
 }
 
 /** Reads one wire format. */
 export interface TurnReader {
-  push(event: Fields): Trouble | undefined;
-  /** Undefined when the stream ended before the turn was whole. */
+  push(event: JsonFields): TurnFailure | undefined;
+  /** Returns undefined when the stream ended before the turn was complete. */
   finish(): WholeTurn | undefined;
 }
 
 export type WholeTurn = Pick<AssistantMessage, 'parts' | 'stop' | 'usage'>;
 
-const LONGEST_WAIT_MS = 60_000;
-const LONGEST_BACKOFF_MS = 30_000;
+const MAX_WAIT_MS = 60_000;
+const MAX_BACKOFF_MS = 30_000;
 
-/** Asks an endpoint for one turn, as a stream. Nothing is executed on the way, so a turn that broke is asked for anew. */
+/** Asks an endpoint for one turn, as a stream. Nothing is executed meanwhile, so a broken turn is requested again. */
 export async function streamTurn(
   endpoint: EndpointOptions,
   body: object,
   createReader: () => TurnReader,
-  { signal, onHeard }: TurnOptions,
+  { signal, onDelta }: TurnOptions,
 ): Promise<Result<WholeTurn>> {
   const { who, tries = 4, retryDelayMs = 500 } = endpoint;
   for (let tried = 1; ; tried++) {
     const answer = await once(endpoint, body, createReader(), signal);
     if ('parts' in answer) return ok(answer);
-    if (signal?.aborted) return fail('CANCELLED', 'The model was told to stop.');
+    if (signal?.aborted) return fail('CANCELLED', 'The model was cancelled.');
     const { retry, afterMs } = answer;
     const failure = withoutKey(answer.failure, endpoint.key);
     const waitMs = afterMs ?? backoff(retryDelayMs, tried);
     if (!retry) return { ok: false, error: failure };
-    if (tried >= tries) return fail(failure.code, `${failure.message}. It was tried ${tried} times; try again later.`);
-    if (waitMs > LONGEST_WAIT_MS) {
-      return fail(failure.code, `${failure.message}. ${who} wants a wait of ${Math.ceil(waitMs / 1000)} s.`);
+    if (tried >= tries) return fail(failure.code, `${failure.message}. It failed ${tried} times; try again later.`);
+    if (waitMs > MAX_WAIT_MS) {
+      return fail(failure.code, `${failure.message}. ${who} asks to wait ${Math.ceil(waitMs / 1000)} s.`);
     }
     const next = `Trying again in ${(waitMs / 1000).toFixed(1)} s (${tried + 1} of ${tries}).`;
-    onHeard?.({ kind: 'restarted', text: `${failure.message}. ${next}` });
+    onDelta?.({ kind: 'restarted', text: `${failure.message}. ${next}` });
     await sleep(waitMs, undefined, signal === undefined ? {} : { signal }).catch(() => {});
-    if (signal?.aborted) return fail('CANCELLED', 'The model was told to stop.');
+    if (signal?.aborted) return fail('CANCELLED', 'The model was cancelled.');
   }
 }
 
@@ -62,15 +62,15 @@ function withoutKey(failure: Failure, key: string | undefined): Failure {
   return key ? { ...failure, message: hideKey(failure.message, key) } : failure;
 }
 
-/** What is quoted was cut somewhere, perhaps inside the key: a beginning of it is hidden as well. */
+/** Hides the key and any beginning of it: a quoted text may have been cut inside the key. */
 function hideKey(text: string, key: string): string {
-  const [beginning, more] = [key.slice(0, SHORTEST_BEGINNING), key.slice(SHORTEST_BEGINNING)];
+  const [beginning, more] = [key.slice(0, MIN_KEY_PREFIX), key.slice(MIN_KEY_PREFIX)];
   const [before = '', ...after] = text.replaceAll(key, '[key]').split(beginning);
   return [before, ...after.map((rest) => rest.slice(sameLength(rest, more)))].join('[key]');
 }
 
-/** Fewer characters are what all keys of a provider begin with. */
-const SHORTEST_BEGINNING = 8;
+/** A shorter prefix is shared by all keys of a provider. */
+const MIN_KEY_PREFIX = 8;
 
 function sameLength(a: string, b: string): number {
   let length = 0;
@@ -79,7 +79,7 @@ function sameLength(a: string, b: string): number {
 }
 
 function backoff(delayMs: number, tried: number): number {
-  const most = Math.min(LONGEST_BACKOFF_MS, delayMs * 2 ** (tried - 1));
+  const most = Math.min(MAX_BACKOFF_MS, delayMs * 2 ** (tried - 1));
   return most * (0.75 + Math.random() / 4);
 }
 
@@ -88,40 +88,45 @@ async function once(
   body: object,
   reader: TurnReader,
   signal: AbortSignal | undefined,
-): Promise<WholeTurn | Trouble> {
+): Promise<WholeTurn | TurnFailure> {
   const { who, sdk, path } = endpoint;
-  const line = new GuardedLine(endpoint);
-  const stop = () => line.stop('it was told to stop');
+  const line = new GuardedRequest(endpoint);
+  const stop = () => line.stop('it was cancelled');
   signal?.addEventListener('abort', stop, { once: true });
   if (signal?.aborted) stop();
   try {
     const events = await (await sdk()).post(path, { body, stream: true, fetchOptions: { line } });
     for await (const event of events as AsyncIterable<unknown>) {
       if (typeof event !== 'object' || event === null) return notJson(who, JSON.stringify(event));
-      const found = reader.push(event as Fields);
+      const found = reader.push(event as JsonFields);
       if (found !== undefined) return found;
     }
-    if (line.trouble !== undefined) return line.trouble;
-    return reader.finish() ?? trouble('NETWORK_ERROR', `${who} broke off before its answer was whole`, { retry: true });
+    if (line.failure !== undefined) return line.failure;
+    return (
+      reader.finish() ??
+      turnFailure('NETWORK_ERROR', `${who} broke off before its answer was complete`, { retry: true })
+    );
   } catch (error) {
-    return line.trouble ?? troubleOfSdk(who, error);
+    return line.failure ?? failureOfSdk(who, error);
   } finally {
     signal?.removeEventListener('abort', stop);
     line.close();
   }
 }
 
-/** The libraries throw where an event is no JSON, and where it is an error: that one they carry as it came. */
-function troubleOfSdk(who: string, error: unknown): Trouble {
-  // Its message quotes some characters from anywhere in the event, so perhaps from inside the key.
+/**
+ * Classifies an error thrown by a library: for an event that is not JSON, or for an error event, which it passes on.
+ */
+function failureOfSdk(who: string, error: unknown): TurnFailure {
+  // Its message quotes characters from anywhere in the event, possibly from inside the key.
   if (error instanceof SyntaxError) return notJson(who);
   const { error: carried } = fieldsOf(error);
-  if (carried !== undefined) return troubleOfEvent(who, fieldsOf(carried).error ?? carried);
-  return trouble('NETWORK_ERROR', `${who} cannot be asked: ${messageOf(error)}`);
+  if (carried !== undefined) return failureOfEvent(who, fieldsOf(carried).error ?? carried);
+  return turnFailure('NETWORK_ERROR', `${who} cannot be asked: ${messageOf(error)}`);
 }
 
-/** A stream like that is asked for again. */
-function notJson(who: string, what?: string): Trouble {
-  const quoted = what === undefined ? '' : ` («${what.slice(0, 60)}»)`;
-  return trouble('NETWORK_ERROR', `${who} sent something that is not JSON${quoted}`, { retry: true });
+/** A malformed stream is requested again. */
+function notJson(who: string, what?: string): TurnFailure {
+  const quoted = what === undefined ? '' : ` ("${what.slice(0, 60)}")`;
+  return turnFailure('NETWORK_ERROR', `${who} sent something that is not JSON${quoted}`, { retry: true });
 }

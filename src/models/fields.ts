@@ -1,12 +1,12 @@
-/** A JSON object of whatever an endpoint sent: nothing about it is known yet. */
-export type Fields = Record<string, unknown>;
+/** An unchecked JSON object from an endpoint. */
+export type JsonFields = Record<string, unknown>;
 
-/** Empty for what is no object. */
-export function fieldsOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null ? (value as Fields) : {};
+/** Returns an empty object for anything else. */
+export function fieldsOf(value: unknown): JsonFields {
+  return typeof value === 'object' && value !== null ? (value as JsonFields) : {};
 }
 
-/** 0 for what is no number. */
+/** Returns 0 for anything but a number. */
 export function countOf(value: unknown): number {
   return typeof value === 'number' ? value : 0;
 }

@@ -1,36 +1,35 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { messageOf } from '../kernel/error.ts';
-import { EventBound } from './event-bound.ts';
-import { type Trouble, trouble, troubleOfStatus } from './trouble.ts';
+import { failureOfStatus, type TurnFailure, turnFailure } from './turn-failure.ts';
 
-export interface LineOptions {
-  /** As a sentence begins: «The Messages endpoint api.anthropic.com». */
+export interface GuardedRequestOptions {
+  /** Start of a sentence: "The Messages endpoint api.anthropic.com". */
   readonly who: string;
-  /** All that is sent, whatever else a provider's library found in its environment. */
+  /** All headers that are sent, whatever a provider's library found in its environment. */
   readonly headers: Readonly<Record<string, string>>;
   /** Silence after which a stream counts as dead. Default 120 s. */
   readonly stallMs?: number;
 }
 
-const MOST_ERROR_BYTES = 16 * 1024;
+const MAX_ERROR_BYTES = 16 * 1024;
 
 /**
- * The way of one request. A provider's library posts on it; `trouble` is what went wrong on the way, in our words. Node's
- * own client: a redirect is an answer like any other, so the key goes nowhere it was not sent.
+ * One request of a provider's library, with limits on time and size; `failure` is the reason in our own words. It uses
+ * Node's client, which follows no redirect, so the key is sent nowhere else.
  */
-export class GuardedLine {
-  readonly #options: LineOptions;
+export class GuardedRequest {
+  readonly #options: GuardedRequestOptions;
   #timer: NodeJS.Timeout | undefined;
   #call: (ClientRequest & { res?: IncomingMessage }) | undefined;
   #ended: string | undefined;
-  trouble: Trouble | undefined;
+  failure: TurnFailure | undefined;
 
-  constructor(options: LineOptions) {
+  constructor(options: GuardedRequestOptions) {
     this.#options = options;
   }
 
-  /** Rejects unless a stream of events comes back. */
+  /** Rejects unless the answer is a stream of events. */
   async post(url: string, body: string): Promise<Response> {
     const { who, stallMs = 120_000 } = this.#options;
     this.#timer = setTimeout(() => this.stop(`nothing came for ${stallMs / 1000} s`), stallMs);
@@ -38,9 +37,9 @@ export class GuardedLine {
     const status = answer.statusCode ?? 0;
     const type = answer.headers['content-type'] ?? 'nothing';
     if (status < 200 || status > 299)
-      throw this.#refused(troubleOfStatus(who, { status, headers: answer.headers }, await this.#beginning(answer)));
+      throw this.#refused(failureOfStatus(who, { status, headers: answer.headers }, await this.#beginning(answer)));
     if (!type.includes('event-stream')) throw this.#refused(noStream(who, type, await this.#beginning(answer)));
-    // What the libraries use of one. A real one would put a web stream between, which costs more than all the rest.
+    // The parts of a Response the libraries use. A real one would add a web stream, which costs more than all the rest.
     return { ok: true, status, headers: new Headers(), body: this.#bytes(answer) } as unknown as Response;
   }
 
@@ -49,7 +48,7 @@ export class GuardedLine {
     this.#call?.destroy(new Error(why));
   }
 
-  /** After a whole answer the connection is kept for the next turn; whatever else is left of it is nobody's any more. */
+  /** Keeps the connection for the next turn after a complete answer; otherwise ends it. */
   close(): void {
     clearTimeout(this.#timer);
     if (!this.#call?.res?.complete) this.#call?.destroy();
@@ -70,7 +69,7 @@ export class GuardedLine {
   }
 
   async *#bytes(answer: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    const bound = new EventBound();
+    const bound = new EventSizeGuard();
     try {
       for await (const chunk of answer) {
         this.#timer?.refresh();
@@ -88,25 +87,52 @@ export class GuardedLine {
     for await (const chunk of this.#bytes(answer)) {
       chunks.push(chunk);
       size += chunk.length;
-      if (size > MOST_ERROR_BYTES) break;
+      if (size > MAX_ERROR_BYTES) break;
     }
-    return Buffer.concat(chunks).subarray(0, MOST_ERROR_BYTES).toString('utf8');
+    return Buffer.concat(chunks).subarray(0, MAX_ERROR_BYTES).toString('utf8');
   }
 
   #broken(error: unknown): never {
     const why = this.#ended ?? messageOf(error);
     const message = `${this.#options.who} cannot be reached or broke off: ${why}`;
-    throw this.#refused(trouble('NETWORK_ERROR', message, { retry: true }));
+    throw this.#refused(turnFailure('NETWORK_ERROR', message, { retry: true }));
   }
 
-  /** The first is the reason; what follows from it is not. */
-  #refused(found: Trouble): Error {
-    this.trouble ??= found;
+  /** Keeps the first failure, which is the cause of the later ones. */
+  #refused(found: TurnFailure): Error {
+    this.failure ??= found;
     return new Error(found.failure.message);
   }
 }
 
-function noStream(who: string, type: string, said: string): Trouble {
+function noStream(who: string, type: string, said: string): TurnFailure {
   const began = said.replace(/\s+/g, ' ').slice(0, 100);
-  return trouble('NOT_CONFIGURED', `${who} answered ${type} instead of a stream («${began}»). Check modelBaseUrl.`);
+  return turnFailure('NOT_CONFIGURED', `${who} answered ${type} instead of a stream ("${began}"). Check modelBaseUrl.`);
+}
+
+/** Far above any real event; a larger one is a broken stream and would only take memory. */
+const MAX_EVENT_BYTES = 8 * 1024 * 1024;
+/** Ends of an event as the libraries see them. Anything else they keep buffering. */
+const BLANK_LINES = ['\n\n', '\r\r', '\r\n\r\n'];
+/** Characters of a blank line that may be in the chunk before. */
+const SEAM = 3;
+
+/** Checks the size of server-sent events in chunks that may be cut anywhere. Throws on an event that is too large. */
+export class EventSizeGuard {
+  #size = 0;
+  #last = '';
+
+  add(chunk: Uint8Array): void {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    const blank = Math.max(...BLANK_LINES.map((line) => bytes.lastIndexOf(line)));
+    if (blank !== -1) this.#size = bytes.length - blank;
+    else this.#size = bytes.length + (this.#isBlankBefore(bytes) ? 0 : this.#size);
+    this.#last = (this.#last + bytes.toString('latin1', Math.max(0, bytes.length - SEAM))).slice(-SEAM);
+    if (this.#size > MAX_EVENT_BYTES) throw new Error('it sent an event larger than 8 MB');
+  }
+
+  #isBlankBefore(bytes: Buffer): boolean {
+    const seam = this.#last + bytes.toString('latin1', 0, SEAM);
+    return BLANK_LINES.some((line) => seam.includes(line));
+  }
 }

@@ -10,6 +10,6 @@ export interface ModelOptions extends Pick<EndpointOptions, 'tries' | 'retryDela
   readonly maxTokens: number;
   readonly window: number;
   readonly price?: Price;
-  /** Fields of the request that are the provider's own, such as `thinking`. */
+  /** Request fields specific to the provider, such as `thinking`. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }

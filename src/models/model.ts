@@ -1,8 +1,8 @@
-import type { JsonSchema } from '../kernel/tool/input-schema.ts';
 import type { AssistantMessage, Message } from '../kernel/call/message.ts';
 import type { Result } from '../kernel/result.ts';
+import type { JsonSchema } from '../kernel/tool/input-schema.ts';
 
-/** A tool as a model is told of it. */
+/** A tool as described to a model. */
 export interface OfferedTool {
   readonly name: string;
   readonly description: string;
@@ -15,18 +15,18 @@ export interface ModelRequest {
   readonly messages: readonly Message[];
 }
 
-/** What is heard while a turn is under way. `restarted`: the turn begins anew, forget what came. */
-export type Heard =
+/** A piece of a turn under way. `restarted`: the turn begins again, and earlier pieces are void. */
+export type TurnDelta =
   | { readonly kind: 'text' | 'thinking'; readonly text: string }
   | { readonly kind: 'call'; readonly text: string }
   | { readonly kind: 'restarted'; readonly text: string };
 
 export interface TurnOptions {
   readonly signal?: AbortSignal;
-  onHeard?(heard: Heard): void;
+  onDelta?(heard: TurnDelta): void;
 }
 
-/** What a million tokens cost, in whatever currency the user counts. */
+/** Price of a million tokens, in the user's currency. */
 export interface Price {
   readonly input: number;
   readonly output: number;
@@ -35,21 +35,21 @@ export interface Price {
 }
 
 /**
- * Something that answers a conversation. Contract: never throws; tries again by itself as long as that can help, which
- * is safe because nothing of a turn runs before the turn is whole. Arguments that are not whole are a `problem` of
- * their call, never half an object. Failures:
- *   NOT_CONFIGURED  the key is missing or refused
- *   TOO_LARGE       the conversation does not fit
- *   INVALID_INPUT   the endpoint refuses the request
- *   NETWORK_ERROR   it cannot be reached, or broke off, after all tries
- *   CANCELLED       the signal came
+ * Answers a conversation. Contract: never throws; retries by itself as long as that can help, which is safe because no
+ * part of a turn runs before the turn is complete. Incomplete arguments are a `problem` of their call, never half an
+ * object. Failures:
+ * NOT_CONFIGURED  the key is missing or refused
+ * TOO_LARGE       the conversation does not fit
+ * INVALID_INPUT   the endpoint refuses the request
+ * NETWORK_ERROR   it cannot be reached, or broke off, after all attempts
+ * CANCELLED       the signal aborted
  */
 export interface Model {
-  /** As it is recorded and shown. */
+  /** Name in records and messages. */
   readonly name: string;
-  /** Decides by a script; whoever shows its answers says so. */
+  /** Whether a script decides; every view of its answers says so. */
   readonly scripted: boolean;
-  /** How much fits, in tokens. */
+  /** Context window in tokens. */
   readonly window: number;
   readonly price?: Price;
   turn(request: ModelRequest, options?: TurnOptions): Promise<Result<AssistantMessage>>;

@@ -1,10 +1,10 @@
 import { type Message, type MessagePart, NO_USAGE, type Stop, type Usage } from '../kernel/call/message.ts';
 import { ArgumentText } from './call-arguments.ts';
 import type { TurnReader, WholeTurn } from './endpoint.ts';
-import { countOf, type Fields, fieldsOf } from './fields.ts';
-import type { Heard, Model, ModelRequest } from './model.ts';
+import { countOf, fieldsOf, type JsonFields } from './fields.ts';
+import type { Model, ModelRequest, TurnDelta } from './model.ts';
 import type { ModelOptions } from './model-options.ts';
-import { type Trouble, troubleOfEvent } from './trouble.ts';
+import { failureOfEvent, type TurnFailure } from './turn-failure.ts';
 import { OPENAI, type Wire, wireModel } from './wire-model.ts';
 
 const WIRE = 'openai-chat';
@@ -19,7 +19,7 @@ const CHAT: Wire = {
   called: 'chat',
   path: '/chat/completions',
   toBody,
-  createReader: (who, tell) => new Reader(who, tell),
+  createReader: (who, tell) => new ChatReader(who, tell),
 };
 
 function toBody({ model, maxTokens, extra }: ModelOptions, { system, tools, messages }: ModelRequest): object {
@@ -62,36 +62,36 @@ function toMessages(message: Message): object[] {
   ];
 }
 
-interface Begun {
+interface StartedCall {
   id: string;
   name: string;
   readonly args: ArgumentText;
 }
 
-class Reader implements TurnReader {
+class ChatReader implements TurnReader {
   readonly #who: string;
-  readonly #tell: (heard: Heard) => void;
+  readonly #tell: (heard: TurnDelta) => void;
   readonly #text: string[] = [];
   readonly #thinking: string[] = [];
-  readonly #calls = new Map<number, Begun>();
+  readonly #calls = new Map<number, StartedCall>();
   #usage = NO_USAGE;
   #stop: string | null = null;
 
-  constructor(who: string, tell: (heard: Heard) => void) {
+  constructor(who: string, tell: (heard: TurnDelta) => void) {
     this.#who = who;
     this.#tell = tell;
   }
 
-  push({ error, choices, usage }: Fields): Trouble | undefined {
-    if (error !== undefined && error !== null) return troubleOfEvent(this.#who, error);
-    if (typeof usage === 'object' && usage !== null) this.#usage = toUsage(usage as Fields);
+  push({ error, choices, usage }: JsonFields): TurnFailure | undefined {
+    if (error !== undefined && error !== null) return failureOfEvent(this.#who, error);
+    if (typeof usage === 'object' && usage !== null) this.#usage = toUsage(usage as JsonFields);
     const [choice] = (Array.isArray(choices) ? choices : []) as { delta?: Delta; finish_reason?: unknown }[];
     if (choice?.delta) this.#delta(choice.delta);
     if (typeof choice?.finish_reason === 'string') this.#stop = choice.finish_reason;
     return undefined;
   }
 
-  /** Servers differ in how they end a stream; a reason to stop is what all of them give. */
+  /** Servers end a stream differently; all of them send a stop reason. */
   finish(): WholeTurn | undefined {
     if (this.#stop === null) return undefined;
     const [text, thinking] = [this.#text.join(''), this.#thinking.join('')];
@@ -120,7 +120,7 @@ class Reader implements TurnReader {
     for (const call of Array.isArray(calls) ? calls : []) this.#call(call);
   }
 
-  /** By index; where a gateway leaves it out, a new id begins a new call. */
+  /** Finds the call by index; where a gateway omits it, a new id begins a new call. */
   #call({ index, id, function: named }: CallDelta): void {
     const latest = this.#calls.size - 1;
     const isNew = typeof id === 'string' && id !== '' && this.#calls.get(latest)?.id !== id;
@@ -151,7 +151,7 @@ interface CallDelta {
   function?: { name?: unknown; arguments?: unknown };
 }
 
-/** Some servers say «stop» although they call, so the calls count and not the word. */
+/** Some servers report "stop" although they call tools, so the calls decide. */
 function toStop(word: string, calls: boolean): Stop {
   if (word === 'length') return { reason: 'length' };
   if (word === 'content_filter') return { reason: 'refused', detail: word };
@@ -159,7 +159,7 @@ function toStop(word: string, calls: boolean): Stop {
   return word === 'stop' ? { reason: 'end' } : { reason: 'unknown', detail: word };
 }
 
-function toUsage(usage: Fields): Usage {
+function toUsage(usage: JsonFields): Usage {
   const cached = countOf(fieldsOf(usage.prompt_tokens_details).cached_tokens);
   return {
     input: Math.max(0, countOf(usage.prompt_tokens) - cached),

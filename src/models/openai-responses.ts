@@ -1,16 +1,16 @@
 import type { Message, MessagePart, Stop, Usage } from '../kernel/call/message.ts';
 import { ArgumentText } from './call-arguments.ts';
 import type { TurnReader, WholeTurn } from './endpoint.ts';
-import { countOf, type Fields, fieldsOf } from './fields.ts';
-import type { Heard, Model, ModelRequest } from './model.ts';
+import { countOf, fieldsOf, type JsonFields } from './fields.ts';
+import type { Model, ModelRequest, TurnDelta } from './model.ts';
 import type { ModelOptions } from './model-options.ts';
-import { lawfulId } from './sendable.ts';
-import { type Trouble, troubleOfEvent } from './trouble.ts';
+import { portableId } from './portable-request.ts';
+import { failureOfEvent, type TurnFailure } from './turn-failure.ts';
 import { OPENAI, type Wire, wireModel } from './wire-model.ts';
 
 const WIRE = 'openai-responses';
 
-/** OpenAI Responses, without the server keeping anything: every item goes back, reasoning as its encrypted content. */
+/** OpenAI Responses without server-side state: every item is sent back, reasoning as its encrypted content. */
 export function openaiResponsesModel(options: ModelOptions): Model {
   return wireModel(RESPONSES, options);
 }
@@ -20,7 +20,7 @@ const RESPONSES: Wire = {
   called: 'Responses',
   path: '/responses',
   toBody,
-  createReader: (who, tell) => new Reader(who, tell),
+  createReader: (who, tell) => new ResponsesReader(who, tell),
 };
 
 function toBody({ model, maxTokens, extra }: ModelOptions, { system, tools, messages }: ModelRequest): object {
@@ -33,7 +33,7 @@ function toBody({ model, maxTokens, extra }: ModelOptions, { system, tools, mess
     ...(system !== '' && { instructions: system }),
     input: messages.flatMap(toItems),
     ...(tools.length > 0 && {
-      // Strict mode would make every optional parameter a required one; our own check is strict for it.
+      // Strict mode would make every optional parameter required; our own check is strict instead.
       tools: tools.map(({ name, description, schema }) => ({
         type: 'function',
         name,
@@ -51,36 +51,36 @@ function toItems(message: Message): object[] {
   if (message.role === 'results')
     return message.results.map(({ id, text }) => ({
       type: 'function_call_output',
-      call_id: lawfulId(id),
+      call_id: portableId(id),
       output: text,
     }));
   return message.parts.flatMap((part): object[] => {
     if (part.type === 'text') return [{ role: 'assistant', content: [{ type: 'output_text', text: part.text }] }];
     if (part.type === 'thinking') return part.wire === WIRE ? [part.block as object] : [];
     const { id, name, args } = part;
-    return [{ type: 'function_call', call_id: lawfulId(id), name, arguments: JSON.stringify(args) }];
+    return [{ type: 'function_call', call_id: portableId(id), name, arguments: JSON.stringify(args) }];
   });
 }
 
 interface Item {
-  readonly fields: Fields;
+  readonly fields: JsonFields;
   readonly text: string[];
   readonly args: ArgumentText;
   done: boolean;
 }
 
-class Reader implements TurnReader {
+class ResponsesReader implements TurnReader {
   readonly #who: string;
-  readonly #tell: (heard: Heard) => void;
+  readonly #tell: (heard: TurnDelta) => void;
   readonly #items = new Map<number, Item>();
   #end: { status: string; why: string | undefined; usage: Usage } | undefined;
 
-  constructor(who: string, tell: (heard: Heard) => void) {
+  constructor(who: string, tell: (heard: TurnDelta) => void) {
     this.#who = who;
     this.#tell = tell;
   }
 
-  push(event: Fields): Trouble | undefined {
+  push(event: JsonFields): TurnFailure | undefined {
     const at = event.output_index as number;
     switch (event.type) {
       case 'response.output_item.added':
@@ -109,9 +109,9 @@ class Reader implements TurnReader {
         this.#end = toEnd(fieldsOf(event.response));
         return undefined;
       case 'response.failed':
-        return troubleOfEvent(this.#who, fieldsOf(event.response).error);
+        return failureOfEvent(this.#who, fieldsOf(event.response).error);
       case 'error':
-        return troubleOfEvent(this.#who, event.error ?? event);
+        return failureOfEvent(this.#who, event.error ?? event);
       default:
         return undefined;
     }
@@ -123,13 +123,13 @@ class Reader implements TurnReader {
     const items = [...this.#items.entries()].sort(([a], [b]) => a - b).map(([, item]) => item);
     const cut = status === 'incomplete';
     const parts = items.flatMap((item, index) => toParts(item, !item.done || (cut && index === items.length - 1)));
-    // It takes no thought back that nothing follows.
+    // The API refuses reasoning that nothing follows.
     while (parts.at(-1)?.type === 'thinking') parts.pop();
     const stop = toStop({ cut, why, parts, refused: items.some(isRefusal) });
     return { parts, stop, usage };
   }
 
-  #told({ type, name }: Fields): void {
+  #told({ type, name }: JsonFields): void {
     if (type === 'function_call') this.#tell({ kind: 'call', text: String(name) });
   }
 }
@@ -150,8 +150,8 @@ function toParts({ fields, text, args }: Item, cut: boolean): MessagePart[] {
   return [{ type: 'thinking', text: thought, wire: WIRE, block: withoutStatus(fields) }];
 }
 
-/** An item goes back as input, and as input it has no status. */
-function withoutStatus({ status: _, ...block }: Fields): Fields {
+/** Removes the status, which an item has in the output and not in the input. */
+function withoutStatus({ status: _, ...block }: JsonFields): JsonFields {
   return block;
 }
 
@@ -159,11 +159,11 @@ function isRefusal({ fields }: Item): boolean {
   return contentOf(fields).some(({ type }) => type === 'refusal');
 }
 
-function contentOf({ content }: Fields): Fields[] {
-  return (Array.isArray(content) ? content : []) as Fields[];
+function contentOf({ content }: JsonFields): JsonFields[] {
+  return (Array.isArray(content) ? content : []) as JsonFields[];
 }
 
-function toEnd({ status, incomplete_details: details, usage }: Fields) {
+function toEnd({ status, incomplete_details: details, usage }: JsonFields) {
   const { reason } = fieldsOf(details);
   return {
     status: String(status ?? 'completed'),
@@ -180,7 +180,7 @@ function toStop(end: { cut: boolean; why: string | undefined; parts: MessagePart
   return { reason: end.refused ? 'refused' : 'end' };
 }
 
-function toUsage(usage: Fields): Usage {
+function toUsage(usage: JsonFields): Usage {
   const cached = countOf(fieldsOf(usage.input_tokens_details).cached_tokens);
   return {
     input: Math.max(0, countOf(usage.input_tokens) - cached),

@@ -77,7 +77,7 @@ test('chat: reasoning, text and parallel calls in pieces become one turn, and go
   ]);
 });
 
-test('chat: a gateway without indexes that says «stop» although it calls is understood', async () => {
+test('chat: a gateway without indexes that says "stop" although it calls is understood', async () => {
   const chunks = lines(
     part(undefined, { id: 'c1', function: { name: 'look', arguments: '{"a":1}' } }),
     part(undefined, { id: 'c2', function: { name: 'look', arguments: '{"a":' } }),

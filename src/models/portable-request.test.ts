@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 describe.each(Object.entries(WIRES))('%s', (_, createModel) => {
-  /** What is sent of a conversation in which the model said this. */
+  /** Returns the request for a conversation in which the model said this. */
   async function sent(parts: readonly MessagePart[], result = 'ok') {
     const model = createModel({ model: 'm', baseUrl: server.url, maxTokens: 100, window: 1000, tries: 1 });
     const said: AssistantMessage = { role: 'assistant', parts, model: 'm', stop: { reason: 'calls' }, usage: NO_USAGE };

@@ -2,7 +2,7 @@ import { type AssistantMessage, type Message, type MessagePart, NO_USAGE } from 
 import { fail, type MaybePromise, ok, type Result } from '../kernel/result.ts';
 import type { Model, ModelRequest } from './model.ts';
 
-/** One turn that was decided beforehand. Without calls it is the last of its run. */
+/** One turn decided beforehand. Without calls it is the last of its run. */
 export interface ScriptedTurn {
   readonly text?: string;
   readonly calls?: readonly { readonly name: string; readonly args: Readonly<Record<string, unknown>> }[];
@@ -11,8 +11,8 @@ export interface ScriptedTurn {
 export type Script = readonly ScriptedTurn[] | ((request: ModelRequest) => MaybePromise<ScriptedTurn | undefined>);
 
 /**
- * A model that decides by a script: for demonstrations, which say so, and for tests. Which turn comes next follows from
- * the conversation and not from a counter, so a run that was taken up again goes on where it was.
+ * A model that follows a script, for demonstrations, which say so, and for tests. The next turn follows from the
+ * conversation and not from a counter, so a resumed run continues where it was.
  */
 export function scriptedModel(script: Script, { window = 200_000 }: { window?: number } = {}): Model {
   const decide =
@@ -21,12 +21,12 @@ export function scriptedModel(script: Script, { window = 200_000 }: { window?: n
     name: 'scripted',
     scripted: true,
     window,
-    async turn(request, { signal, onHeard } = {}): Promise<Result<AssistantMessage>> {
+    async turn(request, { signal, onDelta } = {}): Promise<Result<AssistantMessage>> {
       const turn = await decide(request);
-      if (signal?.aborted) return fail('CANCELLED', 'The script was told to stop.');
+      if (signal?.aborted) return fail('CANCELLED', 'The script was cancelled.');
       if (turn === undefined)
         return fail('NOT_CONFIGURED', 'The script has no turn for this point of the conversation.');
-      if (turn.text !== undefined) onHeard?.({ kind: 'text', text: turn.text });
+      if (turn.text !== undefined) onDelta?.({ kind: 'text', text: turn.text });
       return ok(toMessage(turn, request.messages.length));
     },
   };
@@ -45,7 +45,7 @@ export function turnsSoFar(messages: readonly Message[]): number {
   return sinceAsked(messages).filter(({ role }) => role === 'assistant').length;
 }
 
-/** What came since a person last spoke. */
+/** Messages since a person last spoke. */
 export function sinceAsked(messages: readonly Message[]): readonly Message[] {
   const asked = messages.findLastIndex((message) => message.role === 'user' && message.from === 'person');
   return messages.slice(asked + 1);

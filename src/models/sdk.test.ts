@@ -11,7 +11,7 @@ const wires = Object.keys(MODELS) as (keyof typeof MODELS)[];
 const request = { system: '', tools: [], messages: [{ role: 'user', text: 'Hi', from: 'person' }] } as const;
 const options = { model: 'm', maxTokens: 10, window: 1000, retryDelayMs: 1 };
 
-/** Whatever the libraries look for on their own. */
+/** Variables the libraries read on their own. */
 const VARIABLES = [
   ...['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_WEBHOOK_SIGNING_KEY', 'ANTHROPIC_PROFILE'],
   ...['OPENAI_API_KEY', 'OPENAI_ADMIN_KEY', 'OPENAI_ORG_ID', 'OPENAI_PROJECT_ID', 'OPENAI_WEBHOOK_SECRET'],
@@ -52,8 +52,8 @@ test.each(wires)('%s: an event that never ends, or is no object, breaks the stre
   ]);
   const heard: string[] = [];
   const model = MODELS[wire]({ ...options, baseUrl: server.url, tries: 3 });
-  const turn = await model.turn(request, { onHeard: ({ text }) => void heard.push(text) });
-  expect(heard).toEqual([expect.stringContaining('is not JSON («5»)'), expect.stringContaining('is not JSON. Trying')]);
+  const turn = await model.turn(request, { onDelta: ({ text }) => void heard.push(text) });
+  expect(heard).toEqual([expect.stringContaining('is not JSON ("5")'), expect.stringContaining('is not JSON. Trying')]);
   expect(turn).toMatchObject({ ok: false, error: { message: expect.stringContaining('an event larger than 8 MB') } });
 });
 

@@ -1,20 +1,20 @@
 import { ok } from '../kernel/result.ts';
 import { type EndpointOptions, streamTurn, type TurnReader } from './endpoint.ts';
-import type { Heard, Model, ModelRequest } from './model.ts';
+import type { Model, ModelRequest, TurnDelta } from './model.ts';
 import type { ModelOptions } from './model-options.ts';
+import { toPortableRequest } from './portable-request.ts';
 import { type OpenSdk, openOpenaiSdk } from './sdk.ts';
-import { sendable } from './sendable.ts';
 
-/** What one wire format is: where it is asked, in which words, and how its answer is read. The rest is the same for all. */
+/** One wire format: its path, its request body and its reader. Everything else is shared. */
 export interface Wire {
-  /** Its name in messages: «The chat endpoint example.com». */
+  /** Name in messages: "The chat endpoint example.com". */
   readonly called: string;
   readonly openSdk: OpenSdk;
   readonly path: string;
   headers(options: ModelOptions): Readonly<Record<string, string>>;
   toBody(options: ModelOptions, request: ModelRequest): object;
-  /** Made anew for every try; `who` is for its messages. */
-  createReader(who: string, tell: (heard: Heard) => void): TurnReader;
+  /** Created for every attempt; `who` is for its messages. */
+  createReader(who: string, tell: (heard: TurnDelta) => void): TurnReader;
 }
 
 /** A model behind an endpoint that speaks this wire format. */
@@ -31,14 +31,19 @@ export function wireModel(wire: Wire, options: ModelOptions): Model {
     window,
     ...(price && { price }),
     async turn(request, turnOptions = {}) {
-      const createReader = () => wire.createReader(who, (heard) => turnOptions.onHeard?.(heard));
-      const turn = await streamTurn(endpoint, wire.toBody(options, sendable(request)), createReader, turnOptions);
+      const createReader = () => wire.createReader(who, (heard) => turnOptions.onDelta?.(heard));
+      const turn = await streamTurn(
+        endpoint,
+        wire.toBody(options, toPortableRequest(request)),
+        createReader,
+        turnOptions,
+      );
       return turn.ok ? ok({ role: 'assistant', model, ...turn.value }) : turn;
     },
   };
 }
 
-/** What the wire formats of OpenAI have in common. */
+/** Shared by the wire formats of OpenAI. */
 export const OPENAI = {
   openSdk: openOpenaiSdk,
   headers: ({ key }: ModelOptions): Record<string, string> =>

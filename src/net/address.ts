@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
-/** Everything that is not the public internet, after the registries of special addresses (RFC 6890 and later ones). */
+/** Every range outside the public internet, after the registries of special addresses (RFC 6890 and later ones). */
 const SPECIAL_4: readonly (readonly [string, number, string])[] = [
   ['0.0.0.0', 8, 'this network'],
   ['10.0.0.0', 8, 'private'],
@@ -42,7 +42,7 @@ const CARRIERS: readonly (readonly [string, number, number])[] = [
   ['2002::', 16, 1],
 ];
 
-/** Null for a public address, otherwise what kind it is. Anything that is not an address is not public. */
+/** Returns the kind of a special address, null for a public one. Anything that is not an address is not public. */
 export function specialKind(address: string): string | null {
   const plain = withoutZone(address);
   if (isIPv4(plain)) return kindIn(SPECIAL_4, plain, 'ipv4');
@@ -64,7 +64,7 @@ export function isListed(address: string, listed: readonly string[]): boolean {
   return family !== 0 && ranges.check(plain, family === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** Whether it is an address, or a range of them. */
+/** Whether the entry is an address or a range. */
 export function isRange(entry: string): boolean {
   return parseRange(entry) !== null;
 }

@@ -3,7 +3,7 @@ import { fail, type Result } from '../kernel/result.ts';
 import type { UrlJudge, Web, WebRequest, WebResponse } from '../kernel/world/web.ts';
 import type { Caller, World } from '../kernel/world/workspace.ts';
 import { createDialer, type DialerOptions } from './dialer.ts';
-import type { FetchAccess, FetchParts } from './fetch-page.ts';
+import type { FetchAccess, FetchOptions } from './fetch-page.ts';
 import { isAllowedHost } from './hosts.ts';
 import { PageCache } from './page-cache.ts';
 import { createSearch } from './search/create-search.ts';
@@ -11,9 +11,9 @@ import type { SearchSettings } from './search/settings.ts';
 import { createUrlGuard, portOf, type UrlGuardOptions } from './url-guard.ts';
 
 export interface WebOptions extends UrlGuardOptions {
-  /** Which search providers there are. Left out: none, and a search says how to configure one. */
+  /** Configured search providers. Without any, a search says how to configure one. */
   readonly search?: SearchSettings;
-  /** How names are looked up and addresses are connected to. Left out: by the system. */
+  /** How names are resolved and addresses connected. Default: the system. */
   readonly dialer?: DialerOptions;
   now?(): number;
   /** Certificates to trust besides those of the system. */
@@ -21,14 +21,15 @@ export interface WebOptions extends UrlGuardOptions {
 }
 
 export interface WebAccess {
-  /** What policy asks before anything is looked up; give it to `createPolicy`. */
+  /** Judges a URL before any lookup; pass it to `createPolicy`. */
   readonly urls: UrlJudge;
   open(caller: Caller): Web;
 }
 
 /**
- * The way to the web that all calls share: one guard, one cache. Throws when a list of hosts makes no sense. What goes
- * that way is loaded when something first does: HTTP and TLS take a noticeable part of the time of a short command.
+ * The web access that all calls share: one guard, one cache. Throws for an invalid list of hosts. HTTP and TLS are
+ * loaded
+ * on first use, because they take a noticeable part of the time of a short command.
  */
 export function createWeb(options: WebOptions = {}): WebAccess {
   const { allowedHosts = [] } = options;
@@ -36,7 +37,7 @@ export function createWeb(options: WebOptions = {}): WebAccess {
   const ownPorts = options.ownPorts?.bind(options) ?? (() => []);
   const dialer = createDialer({ ownPorts, ...options.dialer });
   const now = options.now ?? Date.now;
-  const parts: Omit<FetchParts, 'owner'> = {
+  const parts: Omit<FetchOptions, 'owner'> = {
     guard,
     now,
     cache: new PageCache(),
@@ -69,18 +70,18 @@ export function createWeb(options: WebOptions = {}): WebAccess {
   };
 }
 
-/** The same world, with a way to the web. */
+/** Adds web access to a world. */
 export function withWeb<W extends World>(world: W, web: WebAccess): W {
   return { ...world, open: (caller: Caller) => ({ ...world.open(caller), web: web.open(caller) }) };
 }
 
-/** A call fetches what it said it would, and what policy granted with it. */
+/** Allows a call only the fetch it declared, and what policy granted with it. */
 function admitted({ url, method }: WebRequest, { admitted: access }: Caller): Result<FetchAccess> {
   for (const each of access ?? []) {
     if (each.kind === 'unknown') return { ok: true, value: { kind: 'net.fetch', url, method } };
     if (each.kind === 'net.fetch' && each.url === url && each.method === method) return { ok: true, value: each };
   }
-  return fail('INTERNAL', `The tool fetches ${url.slice(0, 200)}, which it did not declare in access.`);
+  return fail('INTERNAL', `The tool fetches ${url.slice(0, 200)}, which it did not declare.`);
 }
 
 async function within(

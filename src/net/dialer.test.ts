@@ -127,7 +127,7 @@ describe('the dialer', () => {
   });
   afterAll(() => server.close());
 
-  /** Public addresses of the test lead to the local server; any other dial is noted. */
+  /** Public addresses of the test lead to the local server; any other dial is recorded. */
   function stub(answers: readonly (readonly string[])[]) {
     const dialled: string[] = [];
     let asked = 0;

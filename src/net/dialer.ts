@@ -1,30 +1,30 @@
 import { lookup } from 'node:dns/promises';
 import { connect as connectSocket, isIP, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import type { Dialer, Dialled } from '../kernel/world/dialer.ts';
 import { messageOf } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
+import type { Dialer, DialledConnection } from '../kernel/world/dialer.ts';
 import type { NetworkAccess } from '../kernel/world/sandbox.ts';
 import { isListed, isRange, specialKind } from './address.ts';
 import { isAllowedHost, malformedHost, normalHost } from './hosts.ts';
 
 export interface DialerOptions {
-  /** All addresses of a name. Left out: the system's resolver. */
+  /** All addresses of a name. Default: the system's resolver. */
   resolve?(host: string): Promise<readonly string[]>;
-  /** Connects to an address, never to a name. Left out: TCP. */
+  /** Connects to an address, never to a name. Default: TCP. */
   connect?(address: string, port: number): Socket;
   readonly connectTimeoutMs?: number;
-  /** Ports of this program's own servers: they are never dialled on this machine, whatever is listed. */
+  /** Ports of this program's own servers, which are never dialled on this machine, whatever is listed. */
   ownPorts?(): readonly number[];
 }
 
 export interface HostDialer extends Dialer {
-  /** For a host whose name was judged before: dials it if each of its addresses is public, or among `listed`. */
+  /** Dials a host whose name was judged before, if every address is public or in `listed`. */
   dialHost(
     target: { host: string; port: number },
     listed: readonly string[],
     signal?: AbortSignal,
-  ): Promise<Result<Dialled>>;
+  ): Promise<Result<DialledConnection>>;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -38,7 +38,7 @@ export function createDialer(options: DialerOptions = {}): HostDialer {
     { host, port }: { host: string; port: number },
     listed: readonly string[],
     signal?: AbortSignal,
-  ): Promise<Result<Dialled>> {
+  ): Promise<Result<DialledConnection>> {
     const name = normalHost(host);
     const malformed = refuseTarget(name, port);
     if (malformed !== null) return malformed;
@@ -49,19 +49,19 @@ export function createDialer(options: DialerOptions = {}): HostDialer {
       refuseAddresses(name, addresses.value, listed);
     if (refused !== null) return refused;
 
-    let last: Result<never> = fail('NETWORK_ERROR', `${name} has no address: check its spelling.`);
+    let last: Result<never> = fail('NETWORK_ERROR', `${name} has no address: check the spelling.`);
     for (const address of addresses.value) {
       const connected = await established(connect(address, port), timeoutMs, signal);
       if (!connected.ok) {
         last = fail('NETWORK_ERROR', `${name}:${port} could not be reached: ${connected.error.message}`);
         continue;
       }
-      // The socket's own word for where it went: an address that was not judged is not used.
+      // The socket's own remote address counts: an address that was not judged is not used.
       const remote = connected.value.remoteAddress;
       const isOther = remote !== undefined && options.connect === undefined && !isSame(remote, address);
       if (!isOther) return ok({ socket: connected.value, address });
       connected.value.destroy();
-      last = fail('PERMISSION_DENIED', `${name}:${port} led to ${remote} and not to ${address}.`);
+      last = fail('PERMISSION_DENIED', `${name}:${port} connected to ${remote} instead of ${address}.`);
     }
     return last;
   }
@@ -72,7 +72,7 @@ export function createDialer(options: DialerOptions = {}): HostDialer {
       const name = normalHost(host);
       const refused = refuseTarget(name, port) ?? refuseHost(name, port, access);
       if (refused !== null) return refused;
-      // An address on the list of hosts stands there for itself and its port; where a name leads is its owner's choice.
+      // An address in the list allows itself and its port; a name is resolved by its owner's choice.
       const own = isIP(name) === 0 ? [] : [name];
       return dialHost({ host, port }, [...(access.privateAddresses ?? []), ...own], signal);
     },
@@ -83,10 +83,7 @@ export function createDialer(options: DialerOptions = {}): HostDialer {
 function checkAccess({ hosts, privateAddresses }: NetworkAccess): Result<null> {
   const host = malformedHost(hosts);
   if (host !== null) {
-    return fail(
-      'INVALID_INPUT',
-      `'${host}' cannot be an allowed host: write example.org, *.example.org, or host:port.`,
-    );
+    return fail('INVALID_INPUT', `'${host}' is not a valid host: write example.org, *.example.org, or host:port.`);
   }
   const range = privateAddresses?.find((entry) => !isRange(entry));
   if (range === undefined) return ok(null);
@@ -106,21 +103,21 @@ function refuseTarget(name: string, port: number): Result<never> | null {
 function refuseHost(name: string, port: number, access: NetworkAccess): Result<never> | null {
   if (isAllowedHost(name, port, access.hosts)) return null;
   const listed = access.hosts.length === 0 ? 'none is' : `allowed are ${access.hosts.join(', ')}`;
-  return fail('PERMISSION_DENIED', `${name}:${port} is not an allowed host (${listed}). Ask for it to be allowed.`);
+  return fail('PERMISSION_DENIED', `${name}:${port} is not an allowed host (${listed}). Ask the user to allow it.`);
 }
 
-/** One address that is not public spoils the name: which of them is dialled must not be a matter of luck. */
+/** Refuses a name with one non-public address: which address is dialled must not be luck. */
 function refuseAddresses(name: string, addresses: readonly string[], listed: readonly string[]): Result<never> | null {
   for (const address of addresses) {
     const kind = specialKind(address);
     if (kind === null || isListed(address, listed)) continue;
-    const what = `${name} leads to ${address}, which is not on the public internet (${kind}).`;
-    return fail('PERMISSION_DENIED', `${what} If that is intended, a user can list the host in the configuration.`);
+    const what = `${name} resolves to ${address}, which is not on the public internet (${kind}).`;
+    return fail('PERMISSION_DENIED', `${what} If that is intended, the user can list the host in the configuration.`);
   }
   return null;
 }
 
-/** A call that reached our own server could answer the questions that are asked about it. */
+/** Refuses our own server: a call that reached it could approve itself. */
 function refuseOwnPort(
   name: string,
   port: number,
@@ -142,7 +139,7 @@ async function addressesOf(
   try {
     return ok(await resolve(name));
   } catch (error) {
-    return fail('NETWORK_ERROR', `${name} could not be looked up: ${messageOf(error)}. Check its spelling.`);
+    return fail('NETWORK_ERROR', `${name} could not be resolved: ${messageOf(error)}. Check the spelling.`);
   }
 }
 

@@ -1,9 +1,9 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
-import type { Dialled } from '../kernel/world/dialer.ts';
 import { messageOf } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
+import type { DialledConnection } from '../kernel/world/dialer.ts';
 import { readableHeaders } from './headers.ts';
 import { ACCEPTED_ENCODINGS, readBody } from './read-body.ts';
 
@@ -18,22 +18,23 @@ export interface ExchangeRequest {
   readonly ca?: string;
 }
 
-export interface Exchanged {
+export interface HttpExchange {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly bytes: Uint8Array;
 }
 
-/** Gives the connection for a request, or says why there is none. */
-export type Dial = (url: URL, signal: AbortSignal) => Promise<Result<Dialled>>;
+/** Returns the connection for a request, or why there is none. */
+export type Dial = (url: URL, signal: AbortSignal) => Promise<Result<DialledConnection>>;
 
 const MAX_HEADER_BYTES = 64 * 1024;
 
 /**
- * One request and its answer over a connection of its own, which `dial` has checked and which nobody else gets. No
- * redirect is followed and no proxy is used. Rejects only when the signal is aborted: whoever holds it knows why.
+ * Sends one request over a connection of its own, which `dial` has checked. No redirect is followed and no proxy is
+ * used.
+ * Rejects only when the signal aborts; its owner knows the reason.
  */
-export async function exchange(dial: Dial, request: ExchangeRequest): Promise<Result<Exchanged>> {
+export async function exchange(dial: Dial, request: ExchangeRequest): Promise<Result<HttpExchange>> {
   const { url, signal, maxBytes } = request;
   const dialled = await unlessAborted(dial(url, signal), signal);
   if (!dialled.ok) return dialled;
@@ -52,15 +53,18 @@ export async function exchange(dial: Dial, request: ExchangeRequest): Promise<Re
     return bytes.ok ? ok({ status, headers, bytes: bytes.value }) : bytes;
   } catch (error) {
     signal.throwIfAborted();
-    return fail('NETWORK_ERROR', `${url.host} gave no answer that can be read: ${reasonOf(error)}`);
+    return fail('NETWORK_ERROR', `${url.host} sent an unreadable answer: ${reasonOf(error)}`);
   } finally {
     signal.removeEventListener('abort', hangUp);
     hangUp();
   }
 }
 
-/** A name server that never answers must not hold up the deadline; what it still leads to is closed. */
-function unlessAborted(dialling: Promise<Result<Dialled>>, signal: AbortSignal): Promise<Result<Dialled>> {
+/** Stops waiting for a slow name server at the deadline; a connection it still yields is closed. */
+function unlessAborted(
+  dialling: Promise<Result<DialledConnection>>,
+  signal: AbortSignal,
+): Promise<Result<DialledConnection>> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
@@ -92,8 +96,9 @@ function answerOn(socket: Socket, { url, method, headers, body }: ExchangeReques
       method,
       headers: { ...headers, host: url.host, 'accept-encoding': ACCEPTED_ENCODINGS },
       maxHeaderSize: MAX_HEADER_BYTES,
-      // Servers send control characters in headers; ours are made visible. What makes a lenient parser dangerous is a
-      // second answer on the same connection, and here there is none.
+      // Servers send control characters in headers, which we make visible. A lenient parser is dangerous only with a
+      // second
+      // response on the same connection, and here there is none.
       insecureHTTPParser: true,
     });
     sent.once('response', resolve);
@@ -103,7 +108,7 @@ function answerOn(socket: Socket, { url, method, headers, body }: ExchangeReques
   });
 }
 
-/** What went wrong, in words that say what to try. */
+/** Explains a network error, with something to try. */
 function reasonOf(error: unknown): string {
   const { code = '' } = (error ?? {}) as { code?: string };
   if (code === 'HPE_HEADER_OVERFLOW') return `its headers are larger than ${MAX_HEADER_BYTES / 1024} KB.`;

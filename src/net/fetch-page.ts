@@ -1,5 +1,5 @@
-import type { Access } from '../kernel/tool/access.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
+import type { Access } from '../kernel/tool/access.ts';
 import type { WebRequest, WebResponse } from '../kernel/world/web.ts';
 import { type Dial, type ExchangeRequest, exchange } from './exchange.ts';
 import { checkHeaders, harmlessOnly } from './headers.ts';
@@ -9,17 +9,17 @@ import { portOf, type UrlGuard } from './url-guard.ts';
 
 export type FetchAccess = Extract<Access, { kind: 'net.fetch' }>;
 
-export interface FetchParts {
+export interface FetchOptions {
   readonly guard: UrlGuard;
   readonly dial: Dial;
   readonly cache: PageCache;
-  /** Whose pages these are: what one was allowed to fetch says nothing to another. */
+  /** Owner of the cached pages: one session's permission to fetch does not extend to another. */
   readonly owner: string;
   now(): number;
   readonly ca?: string;
 }
 
-const MOST_REDIRECTS = 5;
+const MAX_REDIRECTS = 5;
 const REDIRECTS = [301, 302, 303, 307, 308];
 const OWN_HEADERS = {
   'user-agent': 'Toolwright',
@@ -27,11 +27,11 @@ const OWN_HEADERS = {
 };
 
 /**
- * check → cache → dial → answer, and from the start again for every redirect. A redirect leads only where the call was
- * granted to go. Rejects only when the signal is aborted.
+ * check → cache → dial → answer, and from the start again for every redirect. A redirect is followed only where the
+ * call may go. Rejects only when the signal aborts.
  */
 export async function fetchPage(
-  parts: FetchParts,
+  parts: FetchOptions,
   request: WebRequest,
   access: FetchAccess,
   signal: AbortSignal,
@@ -53,7 +53,7 @@ export async function fetchPage(
     const location = answer.value.headers['location'];
     if (!REDIRECTS.includes(status) || location === undefined) return ok({ ...answer.value, url: url.href });
 
-    if (redirects === MOST_REDIRECTS) return tooMany(first.value);
+    if (redirects === MAX_REDIRECTS) return tooMany(first.value);
     const next = nextHop(parts.guard, url, location, access);
     if (!next.ok) return next;
     const keepsMethod = status === 307 || status === 308 || method === 'GET';
@@ -65,10 +65,10 @@ export async function fetchPage(
   }
 }
 
-type Answer = Omit<WebResponse, 'url'>;
+type FetchedPage = Omit<WebResponse, 'url'>;
 
-/** Each URL has its own page: where a redirect leads is asked every time, and a tag goes to the URL it came from. */
-async function cached(parts: FetchParts, hop: ExchangeRequest): Promise<Result<Answer>> {
+/** Looks a page up by URL. Redirects are checked every time, and a tag is sent only to the URL it came from. */
+async function cached(parts: FetchOptions, hop: ExchangeRequest): Promise<Result<FetchedPage>> {
   const { cache } = parts;
   const key = cacheKey(parts, hop.url);
   const known = cache.find(key, parts.now());
@@ -85,34 +85,34 @@ async function cached(parts: FetchParts, hop: ExchangeRequest): Promise<Result<A
   return ok({ ...answer.value, cachedAt: null });
 }
 
-/** What was sent may have changed the page that is kept. */
-async function uncached(parts: FetchParts, hop: ExchangeRequest): Promise<Result<Answer>> {
+/** Fetches without the cache and drops the cached page, which the request may have changed. */
+async function uncached(parts: FetchOptions, hop: ExchangeRequest): Promise<Result<FetchedPage>> {
   if (hop.method !== 'GET') parts.cache.forget(cacheKey(parts, hop.url));
   const answer = await exchange(parts.dial, hop);
   return answer.ok ? ok({ ...answer.value, cachedAt: null }) : answer;
 }
 
-function cacheKey({ owner }: FetchParts, { origin, pathname, search }: URL): string {
+function cacheKey({ owner }: FetchOptions, { origin, pathname, search }: URL): string {
   return JSON.stringify([owner, `${origin}${pathname}${search}`]);
 }
 
 function nextHop(guard: UrlGuard, from: URL, location: string, access: FetchAccess): Result<URL> {
   if (!URL.canParse(location, from.href)) {
-    return fail('NETWORK_ERROR', `${from.host} redirects to what is not a URL: ${quoted(location)}`);
+    return fail('NETWORK_ERROR', `${from.host} redirects to an invalid URL: ${quoted(location)}`);
   }
   const next = guard.check(new URL(location, from.href));
   if (!next.ok) {
-    const where = `${from.host} redirects to ${quoted(location)}, and that is not followed.`;
+    const where = `${from.host} redirects to ${quoted(location)}, which is not followed.`;
     return fail('PERMISSION_DENIED', `${where} ${next.error.message}`, { redirect: location.slice(0, 500) });
   }
   if (isCovered(next.value, access)) return next;
-  const where = `${from.host} redirects to ${next.value.host}, which was not allowed with it.`;
+  const where = `${from.host} redirects to ${next.value.host}, which was not allowed.`;
   return fail('PERMISSION_DENIED', `${where} To go there, fetch ${next.value.href.slice(0, 500)} itself.`, {
     redirect: next.value.href.slice(0, 500),
   });
 }
 
-/** The host that was judged, or one that policy granted to redirects. */
+/** Whether the URL has the judged host, or one that policy granted for redirects. */
 function isCovered(url: URL, { url: asked, redirects }: FetchAccess): boolean {
   const own = new URL(asked);
   if (url.hostname === own.hostname && (url.port === own.port || isWebPort(url))) return true;
@@ -125,13 +125,10 @@ function isWebPort(url: URL): boolean {
 }
 
 function tooMany(url: URL): Result<never> {
-  return fail(
-    'NETWORK_ERROR',
-    `${url.href.slice(0, 200)} redirects more than ${MOST_REDIRECTS} times; it was given up.`,
-  );
+  return fail('NETWORK_ERROR', `${url.href.slice(0, 200)} redirects more than ${MAX_REDIRECTS} times.`);
 }
 
-/** Any server's words, in ours. */
+/** Quotes a server's text safely. */
 function quoted(location: string): string {
   return JSON.stringify(location.slice(0, 200));
 }

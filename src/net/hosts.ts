@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** A host as it is compared: lower case, without brackets and the dot at the end. */
+/** Normalizes a host for comparison: lower case, without brackets and trailing dot. */
 export function normalHost(host: string): string {
   return host
     .toLowerCase()
@@ -21,7 +21,7 @@ export function isAllowedHost(host: string, port: number, entries: readonly stri
   });
 }
 
-/** Whether an entry names this very port of the host, and not only the host. */
+/** Whether an entry names this port of the host, and not only the host. */
 export function listsPort(host: string, port: number, entries: readonly string[]): boolean {
   return isAllowedHost(
     host,
@@ -30,12 +30,12 @@ export function listsPort(host: string, port: number, entries: readonly string[]
   );
 }
 
-/** Whether a host is among patterns as a rule writes them: like entries, and `*` for every host. */
+/** Whether a host matches patterns of a rule: like entries, and `*` for every host. */
 export function isAmong(host: string, port: number, patterns: readonly string[]): boolean {
   return patterns.includes('*') || isAllowedHost(host, port, patterns);
 }
 
-/** The first entry that means nothing, such as `*` or a whole address of a page. Null when all are understood. */
+/** Returns the first invalid entry, such as `*` or a whole URL; null when all are valid. */
 export function malformedHost(entries: readonly string[]): string | null {
   return entries.find((entry) => parseEntry(entry) === null) ?? null;
 }

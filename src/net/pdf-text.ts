@@ -5,14 +5,17 @@ import { messageOf } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { PdfText } from '../kernel/world/web.ts';
 
-const LONGEST_MS = 20_000;
-const MOST_PAGES = 500;
+const MAX_MS = 20_000;
+const MAX_PAGES = 500;
 const MAX_CHARACTERS = 5_000_000;
 const HEAP_MB = 256;
 const GROWTH_BYTES = 512 * 1024 * 1024;
 const LOOK_MS = 50;
 
-/** Runs in the thread. Plain JavaScript as text, so that it starts the same from sources and from the built package. */
+/**
+ * Code of the worker thread. It is plain JavaScript in a string, so that it starts the same from sources and from the
+ * built package.
+ */
 const READER = `
 const { parentPort, workerData } = require('node:worker_threads');
 (async () => {
@@ -32,11 +35,14 @@ const { parentPort, workerData } = require('node:worker_threads');
 })().catch((error) => parentPort.postMessage({ problem: String(error && error.message || error).slice(0, 300) }));
 `;
 
-/** A PDF is a program for a big interpreter: it runs apart, and is ended when it takes too long or too much. */
+/**
+ * Extracts the text in a worker thread, which is ended when it takes too long or too much memory: a PDF is a program
+ * for a large interpreter.
+ */
 export function pdfText(bytes: Uint8Array, signal: AbortSignal): Promise<Result<PdfText>> {
   return new Promise((resolve) => {
     const unpdf = pathToFileURL(createRequire(import.meta.url).resolve('unpdf')).href;
-    const workerData = { unpdf, bytes: new Uint8Array(bytes), mostPages: MOST_PAGES, maxCharacters: MAX_CHARACTERS };
+    const workerData = { unpdf, bytes: new Uint8Array(bytes), mostPages: MAX_PAGES, maxCharacters: MAX_CHARACTERS };
     const worker = new Worker(READER, {
       eval: true,
       workerData,
@@ -47,7 +53,7 @@ export function pdfText(bytes: Uint8Array, signal: AbortSignal): Promise<Result<
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
     });
     const before = process.memoryUsage.rss();
-    const timer = setTimeout(() => end(unreadable(`reading it takes longer than ${LONGEST_MS / 1000} s`)), LONGEST_MS);
+    const timer = setTimeout(() => end(unreadable(`reading it takes longer than ${MAX_MS / 1000} s`)), MAX_MS);
     const watch = setInterval(() => {
       if (process.memoryUsage.rss() - before > GROWTH_BYTES) end(unreadable('reading it takes too much memory'));
     }, LOOK_MS);

@@ -3,7 +3,7 @@ import type { Access } from '../kernel/tool/access.ts';
 import { createStubInternet, type StubInternet } from '../testing/stub-internet.ts';
 import { createWeb } from './create-web.ts';
 
-/** How an address may be written in a URL, and what a name server would answer for it. */
+/** Spellings of an address in a URL, and what a name server would answer for it. */
 const SPELLINGS: readonly (readonly [inUrl: string, address: string])[] = [
   ['127.0.0.1', '127.0.0.1'],
   ['127.1', '127.0.0.1'],
@@ -92,7 +92,7 @@ describe('no way leads to an address that is not public', () => {
   });
   afterAll(() => internet[Symbol.asyncDispose]());
 
-  /** Everything that policy could grant is granted: only the guard is in the way. */
+  /** Grants everything that policy could grant: only the guard is left. */
   async function go(url: string) {
     internet.dialled.length = 0;
     const access: Access = { kind: 'net.fetch', url, method: 'GET', redirects: { to: ['*'], notTo: [] } };

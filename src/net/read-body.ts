@@ -5,7 +5,7 @@ import { fail, ok, type Result } from '../kernel/result.ts';
 
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
 
-/** By its first byte: deflate should have a header, and many servers leave it out. */
+/** Chooses by the first byte: deflate should have a header, and many servers omit it. */
 type Decoder = (first: number) => Transform;
 
 const DECODERS: Readonly<Record<string, Decoder>> = {
@@ -15,7 +15,7 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
   br: () => createBrotliDecompress(),
 };
 
-/** The decoded bytes, counted while they come: the connection is not read further than the bound. */
+/** Decodes and counts bytes as they arrive, and reads no further than the limit. */
 export async function readBody(
   body: Readable,
   headers: Readonly<Record<string, string>>,
@@ -39,7 +39,7 @@ export async function readBody(
   return ok(Buffer.concat(chunks, length));
 }
 
-/** One encoding at most: nobody needs two, and each multiplies what a few bytes can become. */
+/** Accepts one encoding at most: each further one multiplies the size a few bytes can reach. */
 function decoderFor(headers: Readonly<Record<string, string>>): Result<Decoder | null> {
   const encodings = (headers['content-encoding'] ?? '')
     .toLowerCase()
@@ -51,12 +51,12 @@ function decoderFor(headers: Readonly<Record<string, string>>): Result<Decoder |
   const create = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
   if (encodings.length > 1 || create === undefined) {
     const what = encodings.length > 1 ? `${encodings.length} times` : `as ${encoding.slice(0, 40)}`;
-    return fail('NETWORK_ERROR', `The answer is encoded ${what}, which is not read: only ${ACCEPTED_ENCODINGS} once.`);
+    return fail('NETWORK_ERROR', `The answer is encoded as ${what}; only one of ${ACCEPTED_ENCODINGS} is supported.`);
   }
   return ok(create);
 }
 
-/** An empty body is empty in every encoding. */
+/** Decodes the body; an empty body is empty in every encoding. */
 async function* decoded(body: Readable, decoder: Decoder | null): AsyncGenerator<Buffer> {
   const chunks = (body as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
   const first = await chunks.next();

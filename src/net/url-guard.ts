@@ -4,42 +4,46 @@ import { isListed, isRange, specialKind } from './address.ts';
 import { isAllowedHost, listsPort, malformedHost, normalHost } from './hosts.ts';
 
 export interface UrlGuardOptions {
-  /** `example.org`, `*.example.org`, `example.org:8443`: only what names a port opens one besides 80 and 443. */
+  /** `example.org`, `*.example.org`, `example.org:8443`: only an entry with a port opens one besides 80 and 443. */
   readonly allowedHosts?: readonly string[];
   /**
-   * What may be reached although it is not on the public internet: a host (its private addresses), an address (also
-   * loopback), a range. A host or an address may name a port. Addresses and ranges are for URLs that are written with
-   * them, and for hosts that are listed: any other name may lead wherever its owner likes.
+   * Hosts, addresses and ranges that may be reached although they are not on the public internet: a host allows its
+   * private
+   * addresses, an address also loopback. A host or an address may name a port. Addresses and ranges apply to URLs
+   * written
+   * with them and to listed hosts: any other name may lead wherever its owner likes.
    */
   readonly privateHosts?: readonly string[];
   ownPorts?(): readonly number[];
 }
 
-/** What can be said about a URL before any name is looked up. The same word for policy and for every hop of a fetch. */
+/** Judges a URL before any lookup. Policy and every hop of a fetch use the same judgement. */
 export interface UrlGuard {
-  /** INVALID_INPUT for what is no URL, PERMISSION_DENIED for one that is never fetched. */
+  /** Fails with INVALID_INPUT for an invalid URL, PERMISSION_DENIED for one that is never fetched. */
   check(url: string | URL): Result<URL>;
-  /** Addresses that this URL's host may have besides public ones. */
+  /** Non-public addresses that this URL's host may have. */
   listedFor(url: URL): readonly string[];
 }
 
-/** The addresses that a host may have when a user lists it: an address itself, a name those of a network, or this machine's. */
+/**
+ * Addresses allowed for a listed host: an address allows itself, a name the private ranges, or loopback for localhost.
+ */
 export function ownAddresses(host: string): readonly string[] {
   if (isIP(host) !== 0) return [host];
   return /(^|\.)localhost$/.test(host) ? LOOPBACK : ANY_PRIVATE;
 }
 
-/** What a company's own network uses. Loopback and link-local addresses are reached only where they are listed. */
+/** Ranges of private networks. Loopback and link-local addresses are reached only where they are listed. */
 const ANY_PRIVATE: readonly string[] = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'];
 export const LOOPBACK: readonly string[] = ['127.0.0.0/8', '::1'];
 const LOCAL_NAME = /(^|\.)(localhost|local|internal|home\.arpa)$/;
 
-/** Throws for an entry that means nothing: a list that was mistyped must not be relied on. */
+/** Throws for an invalid entry: a mistyped list must not be relied on. */
 export function createUrlGuard(options: UrlGuardOptions = {}): UrlGuard {
   const { allowedHosts = [], privateHosts = [] } = options;
   const wrong = malformedHost(allowedHosts) ?? malformedPrivateHost(privateHosts);
   if (wrong !== null)
-    throw new TypeError(`'${wrong}' cannot be a host: write example.org, *.example.org or host:port.`);
+    throw new TypeError(`'${wrong}' is not a valid host: write example.org, *.example.org or host:port.`);
   const ranges = privateHosts.filter(isRange);
   const hosts = privateHosts.filter((entry) => !isRange(entry) || isIP(entry) !== 0);
 
@@ -56,7 +60,7 @@ export function createUrlGuard(options: UrlGuardOptions = {}): UrlGuard {
       return `Only http and https are fetched, not ${url.protocol.slice(0, 40)}`;
     }
     if (url.username !== '' || url.password !== '') {
-      return 'A URL with a name or a password in it is not fetched: remove what stands before the @.';
+      return 'A URL with a user name or password is not fetched: remove the part before the @.';
     }
     if (host === '') return 'The URL has no host.';
     const listed = listedFor(url);
@@ -78,7 +82,7 @@ export function createUrlGuard(options: UrlGuardOptions = {}): UrlGuard {
     listedFor,
     check(given) {
       const text = String(given);
-      if (!URL.canParse(text)) return fail('INVALID_INPUT', `That is not a URL: ${text.slice(0, 200)}`);
+      if (!URL.canParse(text)) return fail('INVALID_INPUT', `Invalid URL: ${text.slice(0, 200)}`);
       const url = new URL(text);
       const why = refusal(url);
       return why === null ? ok(url) : fail('PERMISSION_DENIED', why, { url: url.href.slice(0, 500) });
@@ -87,9 +91,9 @@ export function createUrlGuard(options: UrlGuardOptions = {}): UrlGuard {
 }
 
 const LIST_IT =
-  'If the user wants it reached, they can name it in the setting privateHosts, or by its full name in an allow rule of their configuration.';
+  'To allow it, the user can add it to the setting privateHosts, or name it in full in an allow rule of the configuration.';
 
-/** The first entry that is neither a host nor an address nor a range. */
+/** Returns the first entry that is neither a host nor an address nor a range. */
 export function malformedPrivateHost(entries: readonly string[]): string | null {
   return entries.find((entry) => !isRange(entry) && malformedHost([entry]) !== null) ?? null;
 }

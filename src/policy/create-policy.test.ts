@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { Access } from '../kernel/tool/access.ts';
 import { ExecutionContext } from '../kernel/call/execution-context.ts';
-import { createFilePolicy } from '../kernel/file-policy.ts';
 import type { Subject } from '../kernel/ports.ts';
+import type { Access } from '../kernel/tool/access.ts';
+import { createFilePolicy } from '../kernel/world/file-policy.ts';
+import type { Mode } from './create-policy.ts';
 import { createPolicy } from './create-policy.ts';
-import type { Mode } from './modes.ts';
 import { parseRule, parseRules, type RuleSet } from './rules/parse-rules.ts';
 import { strictCommands } from './rules/strict-list.ts';
 
@@ -137,7 +137,7 @@ describe('modes', () => {
       expect([unusual, decide('strict', list, 'bash', run(unusual)).verdict]).toEqual([unusual, 'deny']);
     }
     const refused = decide('strict', list, 'bash', run('make all'));
-    expect(refused).toMatchObject({ verdict: 'deny', reason: expect.stringContaining('only what is on its list') });
+    expect(refused).toMatchObject({ verdict: 'deny', reason: expect.stringContaining('only listed calls') });
     expect(decide('strict', list, 'bash', run('cat .env')).verdict).toBe('deny');
     expect(decide('strict', list, 'bash', run('npm install; curl x | sh')).verdict).toBe('deny');
     expect(decide('ask', {}, 'bash', run('make all')).verdict).toBe('ask');
@@ -281,7 +281,7 @@ describe('rules', () => {
     ['web_fetch(domain:https://x)', /a domain is a host name/],
     ['web_fetch(domain:)', /a domain is a host name/],
     ['web_fetch(domain:example.org:70000)', /a domain is a host name/],
-  ])('«%s» is refused loudly', (text, message) => {
+  ])('"%s" is refused loudly', (text, message) => {
     const parsed = parseRule(text, 'allow', new Set(['bash', 'web_fetch']));
     expect(parsed.ok ? '' : parsed.error.message).toMatch(message);
   });
@@ -293,7 +293,7 @@ describe('rules', () => {
     ).toBe(true);
     expect(parseRule({ rule, matches: ['npm run test'] }, 'allow')).toMatchObject({ ok: false });
     expect(parseRule({ rule: 'bash(npm *)', not: ['npm publish'] }, 'allow')).toMatchObject({
-      error: { message: expect.stringContaining('should not match «npm publish»') },
+      error: { message: expect.stringContaining('should not match "npm publish"') },
     });
   });
 });
@@ -328,7 +328,7 @@ test('explain names every part, its verdict and its rule', () => {
   expect(parts).toMatchObject([
     { what: 'ls', verdict: 'allow', rule: 'read-only command' },
     { what: 'npm test', verdict: 'allow', rule: 'bash(npm test)' },
-    { what: 'touch x', verdict: 'ask', reason: 'touch is not known to only read.' },
+    { what: 'touch x', verdict: 'ask', reason: 'touch can change files.' },
   ]);
 });
 

@@ -1,32 +1,30 @@
 import { posix } from 'node:path';
+import type { Policy, RealPath, Subject, Verdict } from '../kernel/ports.ts';
 import type { Access } from '../kernel/tool/access.ts';
 import { isHarmlessVariable, isObeyedVariable } from '../kernel/world/environment.ts';
-import type { FilePolicy } from '../kernel/file-policy.ts';
-import type { Policy, RealPlace, Subject, Verdict } from '../kernel/ports.ts';
+import type { FilePolicy } from '../kernel/world/file-policy.ts';
 import type { UrlJudge } from '../kernel/world/web.ts';
+import { askBesideWrites, BESIDE_WRITES } from './commands/beside-writes.ts';
 import { type CommandJudgement, type CommandPart, READ_ONLY } from './commands/command-judgement.ts';
 import { judgeCommand } from './commands/judge-command.ts';
-import { judgeFile, type Objection } from './judge-file.ts';
+import { type AccessJudgement, judgeFile } from './judge-file.ts';
 import { grantedRedirects, judgeSearch, judgeUrl } from './judge-web.ts';
-import { lookUp } from './rules/find-rule.ts';
-import { BESIDE_WRITING, besideWriting } from './mixed-script.ts';
-import type { Mode } from './modes.ts';
-import { inMode } from './modes.ts';
+import { createRuleLookup } from './rules/find-rule.ts';
 import type { Rule } from './rules/rule.ts';
 
 export interface PolicyOptions {
   readonly mode: Mode;
   readonly rules: readonly Rule[];
   readonly files: FilePolicy;
-  /** The user's home, which no command may touch. */
+  /** The user's home folder, which no command may touch. */
   readonly home: string;
-  /** Whether a sandbox contains what runs. Left out: yes. */
+  /** Whether a sandbox contains the commands that run. Left out: yes. */
   readonly contained?: boolean;
-  /** Which URLs are never fetched, and which hosts are allowed: `createWeb` gives it. */
+  /** Says which URLs are never fetched and which hosts are allowed; comes from `createWeb`. */
   readonly urls?: UrlJudge;
 }
 
-/** A verdict with everything that led to it, for a person who wants to know why. */
+/** A verdict with everything that led to it, for a person who asks why. */
 export interface Explanation extends Verdict {
   readonly mode: Mode;
   /** One for each thing the call touches; commands have one for each simple command in them. */
@@ -44,7 +42,7 @@ export interface ExplainingPolicy extends Policy {
   wantsPlaces(tool: string): boolean;
 }
 
-/** Rules, mode and floors as one decision. Pure: it knows names, never the disk. */
+/** Combines rules, mode and built-in limits into one decision. Pure: it knows names, never the disk. */
 export function createPolicy(options: PolicyOptions): ExplainingPolicy {
   const ruled = new Set(options.rules.filter(({ whole }) => !whole).map(({ tool }) => tool));
   return {
@@ -58,65 +56,65 @@ function explain(subject: Subject, options: PolicyOptions): Explanation {
   const { mode } = options;
   const judged = subject.access.map((access) => judgeAccess(access, subject, options));
   const objections = judged.flatMap(({ parts }) => parts);
-  const own = ownWish(subject, objections, options);
+  const own = judgeOwnQuestion(subject, objections, options);
   const parts = own === undefined ? objections : [...objections, own];
   const worst = strictest(parts) ?? {
     what: subject.tool,
     verdict: 'allow',
     rule: 'touches nothing',
-    reason: 'It touches nothing.',
+    reason: 'It accesses nothing.',
   };
   const { verdict, rule, reason } = worst;
   return { verdict, rule, reason, mode, parts, access: judged.map(({ access }) => access) };
 }
 
-interface Judged {
+interface JudgedAccess {
   readonly access: Access;
-  readonly parts: readonly Objection[];
+  readonly parts: readonly AccessJudgement[];
 }
 
-function judgeAccess(access: Access, subject: Subject, options: PolicyOptions): Judged {
+function judgeAccess(access: Access, subject: Subject, options: PolicyOptions): JudgedAccess {
   const { rules, mode, files, contained = true } = options;
   const own = rules.filter(({ tool }) => tool === subject.tool);
   switch (access.kind) {
     case 'fs.read':
     case 'fs.write':
     case 'fs.delete':
-      return { access, parts: [inMode(mode, judgeFile(access, own, files, placed(access, subject)))] };
+      return { access, parts: [applyMode(mode, judgeFile(access, own, files, placeOf(access, subject)))] };
     case 'net.fetch':
       return {
         access: { ...access, redirects: grantedRedirects(own, options.urls) },
-        parts: [inMode(mode, judgeUrl(access, own, options.urls))],
+        parts: [applyMode(mode, judgeUrl(access, own, options.urls))],
       };
     case 'net.search':
-      return { access, parts: [inMode(mode, judgeSearch(access, own))] };
+      return { access, parts: [applyMode(mode, judgeSearch(access, own))] };
     case 'process.run': {
       const judgement = judgeRun(access, subject, options);
       if (access.code !== undefined) return { access, parts: judgeCode(access.code, judgement, subject, options) };
       const parts = [
-        ...besideWriting(judgement).map((part) => ofCommand(listed(part, mode))),
-        ...unseen(access, judgement, own, mode),
-      ].map((part) => inMode(mode, contained ? part : { ...part, liftable: false }));
+        ...askBesideWrites(judgement).map((part) => toAccessJudgement(requireListed(part, mode))),
+        ...judgeSurroundings(access, judgement, { own, mode }),
+      ].map((part) => applyMode(mode, contained ? part : { ...part, liftable: false }));
       return { access: judgement.readOnly ? { ...access, writes: 'nothing' } : access, parts };
     }
     case 'unknown': {
       const about = { what: subject.tool, liftable: false, changes: true };
       const whole = own.find((rule) => rule.whole);
-      const part: Objection =
+      const part: AccessJudgement =
         whole === undefined
           ? {
               ...about,
               verdict: 'ask',
               rule: 'unknown access',
-              reason: `${subject.tool} does not say what it touches.`,
+              reason: `${subject.tool} does not declare what it accesses.`,
             }
           : { ...about, verdict: whole.verdict, rule: whole.text, reason: `The rule ${whole.text} says so.` };
-      return { access, parts: [inMode(mode, part)] };
+      return { access, parts: [applyMode(mode, part)] };
     }
   }
 }
 
-function placed(access: Access, { context, places }: Subject): { root: string; real?: RealPlace } {
+function placeOf(access: Access, { context, places }: Subject): { root: string; real?: RealPath } {
   const real = places?.get(access);
   return { root: context.workingDir, ...(real && { real }) };
 }
@@ -131,10 +129,10 @@ function judgeRun(
   const root = subject.context.workingDir;
   const source = code === undefined || code === 'bash' ? command : '';
   const place = { root, home, files, cwd: posix.resolve(root, cwd), masked: contained };
-  return judgeCommand(source, place, lookUp(rulesAbout(subject.tool, rules)));
+  return judgeCommand(source, place, createRuleLookup(rulesAbout(subject.tool, rules)));
 }
 
-/** The tool's own rules, and what other tools' rules hold back from a shell: it is the same shell, whoever starts it. */
+/** The tool's own rules, and the ask and deny rules of other tools about commands: it is the same shell, whichever tool starts it. */
 function rulesAbout(tool: string, rules: readonly Rule[]): readonly Rule[] {
   return rules.filter(
     (rule) => rule.tool === tool || (rule.verdict !== 'allow' && !rule.whole && isAboutCommands(rule)),
@@ -143,25 +141,25 @@ function rulesAbout(tool: string, rules: readonly Rule[]): readonly Rule[] {
 
 function isAboutCommands({ patterns, hosts, text }: Rule): boolean {
   if (patterns !== undefined) return patterns === 'commands' || patterns === 'code';
-  // Nobody has said what its pattern means: several words, or one that is no glob.
+  // The tool does not say what its patterns mean: several words are a command, and so is one word that is no glob.
   return hosts === null && (/\s/.test(text) || !/[*/]/.test(text));
 }
 
 /**
- * Code is not asked about, since the sandbox contains it; a rule for the tool as a whole says otherwise. Code for bash
- * meets what no command may do all the same, and what the rules hold back from commands.
+ * Judges code. It needs no approval, since the sandbox contains it, unless a rule for the tool as a whole says otherwise.
+ * Bash code is still refused what no command may do, and meets the ask and deny rules about commands.
  */
 function judgeCode(
   language: string,
   { parts }: CommandJudgement,
   { tool }: Subject,
   { rules, mode, contained: containedBySandbox = true }: PolicyOptions,
-): readonly Objection[] {
+): readonly AccessJudgement[] {
   const texts = new Set(rules.map(({ text }) => text));
   const held = parts.filter(({ verdict, rule }) => verdict === 'deny' || (verdict === 'ask' && texts.has(rule)));
   const whole = rules.find((rule) => rule.tool === tool && rule.whole);
   const about = { what: `${language} code`, liftable: true, changes: true };
-  const contained: Objection =
+  const contained: AccessJudgement =
     whole !== undefined
       ? { ...about, verdict: whole.verdict, rule: whole.text, reason: `The rule ${whole.text} says so.` }
       : mode === 'strict'
@@ -175,11 +173,11 @@ function judgeCode(
               rule: 'not contained',
               reason: 'There is no sandbox to contain it.',
             };
-  return [...held.map(ofCommand), contained].map((part) => inMode(mode, part));
+  return [...held.map(toAccessJudgement), contained].map((part) => applyMode(mode, part));
 }
 
-/** In mode `strict` it is not enough that a command only reads: it has to be on the list. */
-function listed(part: CommandPart, mode: Mode): CommandPart {
+/** In mode `strict` a command that only reads must be on the list as well. */
+function requireListed(part: CommandPart, mode: Mode): CommandPart {
   if (mode !== 'strict' || part.rule !== READ_ONLY || part.program === null) return part;
   return {
     ...part,
@@ -189,27 +187,26 @@ function listed(part: CommandPart, mode: Mode): CommandPart {
   };
 }
 
-/** A command's part, and whether mode `auto` answers for the person: what is not understood is still asked about. */
-function ofCommand({ text, verdict, rule, reason }: CommandPart): Objection {
+/** The judgement of a command's part. Mode `auto` approves it only for these rules: a part that was not understood still needs a person. */
+function toAccessJudgement({ text, verdict, rule, reason }: CommandPart): AccessJudgement {
   return {
     what: text,
     verdict,
     rule,
     reason,
-    liftable: ['not read-only', 'redirection', 'environment', BESIDE_WRITING].includes(rule),
+    liftable: ['not read-only', 'redirection', 'environment', BESIDE_WRITES].includes(rule),
     changes: rule !== READ_ONLY,
   };
 }
 
-/** What is not in the command line and may change what runs: variables, and scripts of the project that nobody has seen. */
-function unseen(
+/** Judges influences outside the command line: variables, and scripts of the project that no person has seen. */
+function judgeSurroundings(
   { env = [], unfamiliar, exposes }: ProcessRun,
   { readOnly }: CommandJudgement,
-  own: readonly Rule[],
-  mode: Mode,
-): Objection[] {
+  { own, mode }: { own: readonly Rule[]; mode: Mode },
+): AccessJudgement[] {
   const asks = { verdict: 'ask', changes: true } as const;
-  const variables: Objection[] = env
+  const variables: AccessJudgement[] = env
     .filter((name) => !isHarmlessVariable(name))
     .map((name) => ({
       ...asks,
@@ -219,21 +216,25 @@ function unseen(
       liftable: !isObeyedVariable(name),
     }));
   if (exposes !== undefined) {
-    const reason = `It may print ${exposes} from the repository, where nothing hides it.`;
+    const reason = `It may print ${exposes} from the repository, unmasked.`;
     variables.push({ ...asks, what: exposes, rule: 'sensitive file', reason, liftable: false, changes: false });
   }
-  // A rule for words cannot know the text behind them. In mode `strict` the list is the answer: nobody is asked.
+  // A rule about words cannot know the text of a script. In mode `strict` the list decides, and nobody is asked.
   const vouched = readOnly || mode === 'strict' || own.some(({ whole, verdict }) => whole && verdict === 'allow');
   if (unfamiliar === undefined || vouched) return variables;
   const { path, reason } = unfamiliar;
   return [...variables, { ...asks, what: path, rule: 'unfamiliar script', reason, liftable: true }];
 }
 
-/** A tool may ask by itself. Unless it says always, mode `auto` lifts that, and so do allow rules for all it touches. */
-function ownWish(subject: Subject, about: readonly Objection[], { rules, mode }: PolicyOptions): Objection | undefined {
+/** The question of a tool that asks by itself. Unless it asks always, mode `auto` and allow rules for all that it touches answer it. */
+function judgeOwnQuestion(
+  subject: Subject,
+  about: readonly AccessJudgement[],
+  { rules, mode }: PolicyOptions,
+): AccessJudgement | undefined {
   const { ownReason, asksAlways, tool } = subject;
   if (ownReason === undefined) return undefined;
-  const asks: Objection = {
+  const asks: AccessJudgement = {
     what: tool,
     verdict: 'ask',
     rule: "the tool's own",
@@ -241,17 +242,42 @@ function ownWish(subject: Subject, about: readonly Objection[], { rules, mode }:
     liftable: !asksAlways,
     changes: true,
   };
-  if (asksAlways) return mode === 'plan' ? inMode(mode, asks) : asks;
+  if (asksAlways) return mode === 'plan' ? applyMode(mode, asks) : asks;
   const allowing = rules.filter((rule) => rule.tool === tool && rule.verdict === 'allow');
-  const byRule = ({ verdict, rule }: Objection) => verdict === 'allow' && allowing.some(({ text }) => text === rule);
+  const byRule = ({ verdict, rule }: AccessJudgement) =>
+    verdict === 'allow' && allowing.some(({ text }) => text === rule);
   const lifted = allowing.some(({ whole }) => whole) || (about.length > 0 && about.every(byRule));
-  return lifted ? undefined : inMode(mode, asks);
+  return lifted ? undefined : applyMode(mode, asks);
 }
 
-function strictest(parts: readonly Objection[]): Objection | undefined {
+function strictest(parts: readonly AccessJudgement[]): AccessJudgement | undefined {
   for (const verdict of ['deny', 'ask', 'allow']) {
     const part = parts.find((one) => one.verdict === verdict);
     if (part !== undefined) return part;
   }
   return undefined;
+}
+
+/**
+ * How much runs without approval.
+ *   plan    reads only, with approval as in ask; the rest is refused
+ *   ask     reads, new files and allowed uses run; the rest needs approval
+ *   auto    everything that the sandbox contains runs; approval is needed only where the effect is unknown
+ *   strict  reads, new files and allowed uses run, commands only when they are allowed; the rest is refused without asking
+ */
+export const MODES = ['plan', 'ask', 'auto', 'strict'] as const;
+export type Mode = (typeof MODES)[number];
+
+/** Applies the mode to a judgement. A refusal stays a refusal in every mode. */
+function applyMode(mode: Mode, objection: AccessJudgement): AccessJudgement {
+  if (objection.verdict === 'deny') return objection;
+  if (mode === 'plan' && objection.changes) return refused(objection, 'Mode plan only reads');
+  if (objection.verdict === 'allow') return objection;
+  if (mode === 'strict') return refused(objection, 'Mode strict allows only listed calls');
+  if (mode === 'auto' && objection.liftable) return { ...objection, verdict: 'allow', rule: 'mode auto' };
+  return objection;
+}
+
+function refused(objection: AccessJudgement, why: string): AccessJudgement {
+  return { ...objection, verdict: 'deny', reason: `${why}. ${objection.reason}` };
 }

@@ -1,12 +1,12 @@
 import { posix } from 'node:path';
+import type { RealPath } from '../kernel/ports.ts';
 import type { Access } from '../kernel/tool/access.ts';
-import type { FilePolicy } from '../kernel/file-policy.ts';
-import type { RealPlace } from '../kernel/ports.ts';
+import type { FilePolicy } from '../kernel/world/file-policy.ts';
 import { strictestRule } from './rules/path-rule.ts';
 import type { Rule, RuleVerdict } from './rules/rule.ts';
 
-/** What is said about one thing that a call touches. */
-export interface Objection {
+/** The judgement of one thing that a call touches. */
+export interface AccessJudgement {
   readonly what: string;
   readonly verdict: RuleVerdict;
   readonly rule: string;
@@ -19,13 +19,13 @@ export interface Objection {
 
 type FileUse = Extract<Access, { path: string }>;
 
-/** The file policy's floors, then the user's rules, then what each use deserves by itself. */
+/** Judges by the file policy first, then by the user's rules, then by the kind of use. */
 export function judgeFile(
   access: FileUse,
   rules: readonly Rule[],
   files: FilePolicy,
-  { root, real }: { root: string; real?: RealPlace },
-): Objection {
+  { root, real }: { root: string; real?: RealPath },
+): AccessJudgement {
   const path = posix.relative(root, posix.resolve(root, access.path));
   const what = `${access.kind} ${access.path}`;
   const { access: may, rule: floor } = files.judge(path);
@@ -64,7 +64,7 @@ export function judgeFile(
       : `The rule ${text} refuses it: ${access.path} leads to ${leadsTo}.`;
   }
 
-  function said(verdict: RuleVerdict, by: string, reason: string, liftable = false): Objection {
+  function said(verdict: RuleVerdict, by: string, reason: string, liftable = false): AccessJudgement {
     return { what, verdict, rule: by, reason, liftable, changes: access.kind !== 'fs.read' };
   }
 }

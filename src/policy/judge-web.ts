@@ -1,14 +1,14 @@
 import type { Access, HostPatterns } from '../kernel/tool/access.ts';
 import type { UrlJudge } from '../kernel/world/web.ts';
-import type { Objection } from './judge-file.ts';
+import type { AccessJudgement } from './judge-file.ts';
 import type { Rule } from './rules/rule.ts';
 
-/** What is never fetched, then the user's rules, then the list of allowed hosts; anything else is asked about. */
+/** Judges by the URLs that are never fetched, then by the user's rules, then by the allowed hosts; any other URL needs approval. */
 export function judgeUrl(
   access: Extract<Access, { kind: 'net.fetch' }>,
   rules: readonly Rule[],
   urls: UrlJudge | undefined,
-): Objection {
+): AccessJudgement {
   const about = { what: `${access.method} ${access.url}`, liftable: false, changes: access.method !== 'GET' };
   if (!URL.canParse(access.url)) {
     return { ...about, verdict: 'deny', rule: 'not a URL', reason: `${access.url.slice(0, 200)} is not a URL.` };
@@ -26,8 +26,8 @@ export function judgeUrl(
   return { ...about, verdict: 'ask', rule: 'not listed', reason: `${url.host} is not on the list of allowed hosts.` };
 }
 
-/** A search says nothing but its words, and to the provider that the user chose. */
-export function judgeSearch(access: Extract<Access, { kind: 'net.search' }>, rules: readonly Rule[]): Objection {
+/** A search reveals only its words, and only to the provider that the user chose. */
+export function judgeSearch(access: Extract<Access, { kind: 'net.search' }>, rules: readonly Rule[]): AccessJudgement {
   const about = { what: `search ${access.query}`, liftable: false, changes: false };
   const rule = rules.find(({ whole }) => whole);
   if (rule === undefined) {
@@ -36,7 +36,7 @@ export function judgeSearch(access: Extract<Access, { kind: 'net.search' }>, rul
   return { ...about, verdict: rule.verdict, rule: rule.text, reason: `The rule ${rule.text} says so.` };
 }
 
-/** A redirect may lead to hosts that the call could have fetched unasked. */
+/** The hosts a redirect may lead to: those that the call could have fetched without approval. */
 export function grantedRedirects(rules: readonly Rule[], urls: UrlJudge | undefined): HostPatterns {
   const hostsOf = (wanted: (rule: Rule) => boolean) =>
     rules.filter(wanted).flatMap(({ hosts }) => (hosts === null ? [] : [hosts]));
@@ -50,6 +50,6 @@ function refusal(url: URL, urls: UrlJudge | undefined): string | null {
   const checked = urls?.check(url.href);
   if (checked !== undefined && !checked.ok) return checked.error.message;
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'Only http and https are fetched.';
-  if (url.username !== '' || url.password !== '') return 'A URL with a name or a password in it is not fetched.';
+  if (url.username !== '' || url.password !== '') return 'A URL with a user name or password is not fetched.';
   return null;
 }

@@ -77,7 +77,7 @@ describe('background processes', () => {
       () => look(id),
       ({ process, output }) => process.awaitsInput === true && output === 'Name: ',
     );
-    expect(waiting.text).toContain(`${id} waits for input, after «Name:»`);
+    expect(waiting.text).toContain(`${id} waits for input, after "Name:"`);
     await call('process_input', { id, text: 'Ana\n' });
     const done = await until(
       () => look(id),
@@ -144,7 +144,7 @@ test('in mode ask, input to a process is asked about, and one that only reads ca
   expect([read.text, ws.asked]).toEqual([expect.stringContaining('hello'), []]);
   const started = await ws.call('bash', { command: 'tee b.txt', background: true });
   await ws.call('process_input', { id: (started.value as Shown).process.id, text: 'x\n' });
-  expect(ws.asked).toEqual([expect.stringContaining('tee'), 'It sends "x" to «tee b.txt».']);
+  expect(ws.asked).toEqual([expect.stringContaining('tee'), 'It sends "x" to "tee b.txt".']);
 });
 
 test('one whose call was cancelled before it could run is never started', async () => {
@@ -182,7 +182,7 @@ describe('what ended ones printed', () => {
     ({ command: { script }, workspace: root, mounts: 'live', tag: 'background' }) as const;
 
   test('stays readable by when it ended and by session, not by when it began', async () => {
-    const sandbox = createNone({ path, home: root, stateFolder: tmpdir() });
+    const sandbox = createNone({ path, home: root, stateDir: tmpdir() });
     const background = new Background({ sandbox });
     const ended = async (scope: string) => {
       const started = await background.start(scope, 'short', request('echo short'));

@@ -1,18 +1,24 @@
-import type { BackgroundProcess, OutputPage } from '../kernel/world/commands.ts';
 import { messageOf } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import { LIVE_INPUT, type Running, type RunRequest, type RunResult, type Sandbox } from '../kernel/world/sandbox.ts';
-import { readPage } from './read-page.ts';
+import type { BackgroundProcess, OutputPage } from '../kernel/world/commands.ts';
+import {
+  LIVE_INPUT,
+  type OutputLog,
+  type RunningCommand,
+  type RunRequest,
+  type RunResult,
+  type Sandbox,
+} from '../kernel/world/sandbox.ts';
 
-interface Entry {
+interface BackgroundEntry {
   readonly id: string;
   readonly scope: string;
   readonly title: string;
   readonly startedAt: number;
   readonly abort: AbortController;
-  /** Settles when nothing of it is left. */
+  /** Settles when all of its processes have ended. */
   readonly ended: Promise<void>;
-  running: Running | undefined;
+  running: RunningCommand | undefined;
   end: Result<RunResult> | undefined;
   endedAt: number | null;
 }
@@ -23,22 +29,22 @@ export interface BackgroundOptions {
   readonly mostOfAll?: number;
 }
 
-/** Longer than anybody waits, and yet an end: a forgotten process does not run for ever. */
-const LONGEST_MS = 24 * 60 * 60 * 1000;
-/** What stays readable of one process. */
+/** A forgotten process does not run for ever. */
+const MAX_RUN_MS = 24 * 60 * 60 * 1000;
+/** The output that stays readable of one process. */
 const KEEP_BYTES = 8 * 1024 * 1024;
-/** How many ended ones can still be looked at, of all sessions. */
-const REMEMBERED = 32;
-const MOST_INPUT_BYTES = 1024 * 1024;
+/** How many ended processes can still be read, of all sessions. */
+const MAX_ENDED = 32;
+const MAX_INPUT_BYTES = 1024 * 1024;
 
-/** Processes that go on after the call that started them. A scope is a session in a workspace: it sees only its own. */
+/** Processes that go on after the call that started them. A scope is a session in a workspace: it sees only its own processes. */
 export class Background {
   readonly #sandbox: Sandbox;
   readonly #mostOfSession: number;
   readonly #mostOfAll: number;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, BackgroundEntry>();
   /** In the order in which they ended. */
-  readonly #ended = new Set<Entry>();
+  readonly #ended = new Set<BackgroundEntry>();
   #started = 0;
 
   constructor({ sandbox, mostOfSession = 8, mostOfAll = 16 }: BackgroundOptions) {
@@ -47,7 +53,7 @@ export class Background {
     this.#mostOfAll = mostOfAll;
   }
 
-  /** Answers once it runs, or with the reason why it cannot. The request's signal counts until then, and no longer. */
+  /** Resolves once the process runs, or with the reason why it cannot. The request's signal counts only until then. */
   async start(scope: string, title: string, request: RunRequest): Promise<Result<BackgroundProcess>> {
     const running = [...this.#entries.values()].filter(({ end }) => end === undefined);
     if (running.length >= this.#mostOfAll || of(scope, running).length >= this.#mostOfSession) {
@@ -86,7 +92,7 @@ export class Background {
     if (!found.ok) return found;
     const pipe = found.value.running?.input;
     if (pipe == null || found.value.end !== undefined) return fail('CONFLICT', `${id} has ended: it reads no input.`);
-    if (pipe.waitingBytes + Buffer.byteLength(text) > MOST_INPUT_BYTES) {
+    if (pipe.waitingBytes + Buffer.byteLength(text) > MAX_INPUT_BYTES) {
       return fail('TOO_LARGE', `${id} has not read its input yet: wait until it has, or stop it.`);
     }
     if (!pipe.write(text)) return fail('CONFLICT', `The input of ${id} is closed.`);
@@ -109,10 +115,10 @@ export class Background {
     for (const entry of entries) this.#forget(entry);
   }
 
-  #launch(scope: string, title: string, request: RunRequest): Entry {
+  #launch(scope: string, title: string, request: RunRequest): BackgroundEntry {
     const abort = new AbortController();
     let settle = () => {};
-    const entry: Entry = {
+    const entry: BackgroundEntry = {
       id: `p${++this.#started}`,
       scope,
       title,
@@ -130,7 +136,7 @@ export class Background {
       ...request,
       stdin: LIVE_INPUT,
       signal: abort.signal,
-      limits: { ...request.limits, timeMs: LONGEST_MS, cpuMs: LONGEST_MS, keepBytes: KEEP_BYTES },
+      limits: { ...request.limits, timeMs: MAX_RUN_MS, cpuMs: MAX_RUN_MS, keepBytes: KEEP_BYTES },
       onStart: (running) => {
         entry.running = running;
       },
@@ -145,18 +151,16 @@ export class Background {
     run.then(finish, (error) => {
       entry.running?.log.dispose();
       entry.running = undefined;
-      finish(
-        fail('INTERNAL', `The process was given up: ${messageOf(error)}. What it printed is lost; start it again.`),
-      );
+      finish(fail('INTERNAL', `The process was given up: ${messageOf(error)}. Its output is lost; start it again.`));
     });
     return entry;
   }
 
-  async #begun(entry: Entry): Promise<void> {
+  async #begun(entry: BackgroundEntry): Promise<void> {
     while (entry.running === undefined && entry.end === undefined) await new Promise((next) => setTimeout(next, 5));
   }
 
-  #get(scope: string, id: string): Result<Entry> {
+  #get(scope: string, id: string): Result<BackgroundEntry> {
     const entry = this.#entries.get(id);
     if (entry?.scope === scope) return ok(entry);
     const known = of(scope, [...this.#entries.values()]).map((one) => one.id);
@@ -164,7 +168,7 @@ export class Background {
     return fail('FILE_NOT_FOUND', `There is no background process ${id}: ${hint}`);
   }
 
-  #shown({ id, title, startedAt, endedAt, running, end }: Entry): BackgroundProcess {
+  #shown({ id, title, startedAt, endedAt, running, end }: BackgroundEntry): BackgroundProcess {
     const result = end?.ok ? end.value : undefined;
     return {
       id,
@@ -181,23 +185,23 @@ export class Background {
     };
   }
 
-  /** Of the scope that has the most, so that a busy session costs no other one what it has not read yet. */
+  /** Forgets a process of the scope that has the most, so that a busy session does not cost other sessions unread output. */
   #forgetOldest(): void {
-    if (this.#ended.size <= REMEMBERED) return;
+    if (this.#ended.size <= MAX_ENDED) return;
     const ended = [...this.#ended];
     const counts = ended.map(({ scope }) => of(scope, ended).length);
     const oldest = ended[counts.indexOf(Math.max(...counts))];
     if (oldest !== undefined) this.#forget(oldest);
   }
 
-  #forget(entry: Entry): void {
+  #forget(entry: BackgroundEntry): void {
     entry.running?.log.dispose();
     this.#entries.delete(entry.id);
     this.#ended.delete(entry);
   }
 }
 
-function of(scope: string, entries: readonly Entry[]): Entry[] {
+function of(scope: string, entries: readonly BackgroundEntry[]): BackgroundEntry[] {
   return entries.filter((entry) => entry.scope === scope);
 }
 
@@ -209,4 +213,28 @@ function notesOf(end: Result<RunResult>): string[] {
     ...quarantined.map(({ path, movedTo, reason }) => `${path} was moved to ${movedTo}: ${reason}`),
     ...notes,
   ];
+}
+
+/** Reads a part of a log as text. A character that is cut off at its end comes with the next page. */
+function readPage(
+  log: OutputLog | undefined,
+  { offset, length, isOver }: { offset: number; length: number; isOver: boolean },
+): OutputPage {
+  const kept = log?.keptBytes ?? 0;
+  const from = Math.min(kept, offset < 0 ? Math.max(0, kept + offset) : offset);
+  const bytes = log?.read(from, length) ?? new Uint8Array();
+  const isEnd = from + bytes.length >= kept;
+  const whole = isEnd && isOver ? bytes.length : wholeCharacters(bytes);
+  return { text: new TextDecoder().decode(bytes.subarray(0, whole)), offset: from, next: from + whole };
+}
+
+/** The number of bytes up to the last complete character. Bytes that are no UTF-8 count as complete. */
+function wholeCharacters(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if ((byte & 0b1100_0000) === 0b1000_0000) continue;
+    const size = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return size > back ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
 }

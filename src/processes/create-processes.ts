@@ -1,51 +1,48 @@
 import { realpathSync } from 'node:fs';
-import type { CommandRequest, Commands } from '../kernel/world/commands.ts';
-import type { FilePolicy } from '../kernel/file-policy.ts';
+import { configsPrinted } from '../git/config-reads.ts';
+import { findGitCredential } from '../git/credentials.ts';
+import { historyFoldersPrinted } from '../git/history-contents.ts';
 import { fail, type Result } from '../kernel/result.ts';
-import type { NetworkAccess, RunRequest, RunResult, Sandbox } from '../kernel/world/sandbox.ts';
+import type { CommandRequest, Commands } from '../kernel/world/commands.ts';
+import type { FilePolicy } from '../kernel/world/file-policy.ts';
+import type { NetworkAccess, OutputChunk, RunRequest, RunResult, Sandbox } from '../kernel/world/sandbox.ts';
 import type { Caller, World } from '../kernel/world/workspace.ts';
+import { CommittedSecrets } from '../secrets/committed-secrets.ts';
 import { Background } from './background.ts';
-import { Familiar } from './familiar-scripts.ts';
-import { withCredential } from './git-credential.ts';
-import { createTextStream } from './text-stream.ts';
-import { TrackedSecrets } from '../secrets/committed-secrets.ts';
+import { FamiliarScripts } from './familiar-scripts.ts';
 
 export interface ProcessesOptions {
   readonly sandbox: Sandbox;
-  /** Which files' text a command would run. */
+  /** Finds the files whose text a command would run. */
   readonly scriptFiles: Commands['scriptFiles'];
-  /** The folders in which a command may print what files of a repository held. */
-  readonly gitContents: (command: string, cwd?: string) => readonly string[];
-  /** The configurations of git that a command may print. */
-  readonly gitConfigs: (command: string, cwd?: string) => readonly string[];
-  /** Which files are sensitive. */
+  /** Says which files are sensitive. */
   readonly files: FilePolicy;
-  /** What a command may reach that may use the network. Left out: nothing. */
+  /** The hosts that a command may reach which may use the network. Left out: none. */
   readonly network?: NetworkAccess;
   /** Background processes that run at once: of a session, and of all. */
   readonly mostOfSession?: number;
   readonly mostOfAll?: number;
 }
 
-/** Commands and background processes of one process of ours, whatever the workspace. */
+/** Commands and background processes of one Toolwright process, in all workspaces. */
 export interface Processes {
-  /** The same world, with a way to run commands in it. */
+  /** Returns the same world, with a way to run commands in it. */
   addTo(world: World): World;
-  /** Ends what runs in the background. The sandbox is closed by whoever opened it. */
+  /** Ends background processes. The sandbox is closed by its owner. */
   close(): Promise<void>;
 }
 
 export function createProcesses(options: ProcessesOptions): Processes {
   const background = new Background(options);
-  const familiar = new Familiar();
-  const tracked = new TrackedSecrets(options.sandbox, options.files);
+  const familiar = new FamiliarScripts();
+  const tracked = new CommittedSecrets(options.sandbox, options.files);
 
   function exposed(root: string, command: string, cwd?: string): Promise<string | undefined> | undefined {
-    const folders = options.gitContents(command, cwd);
-    const configs = options.gitConfigs(command, cwd);
+    const folders = historyFoldersPrinted(command, cwd);
+    const configs = configsPrinted(command, cwd);
     if (folders.length === 0 && configs.length === 0) return undefined;
-    const found = folders.map((folder) => tracked.find(root, folder, NOBODY_THERE));
-    if (configs.length > 0) found.push(withCredential(root, configs));
+    const found = folders.map((folder) => tracked.find(root, folder, NON_INTERACTIVE));
+    if (configs.length > 0) found.push(findGitCredential(root, configs));
     return Promise.all(found).then((each) => each.find((secret) => secret !== undefined));
   }
 
@@ -95,11 +92,25 @@ async function run(
   return ended;
 }
 
+/** Decodes output while it arrives: a character that is split between two chunks is passed on whole. */
+function createTextStream(tell: (text: string) => void): { add(chunk: OutputChunk): void; end(): void } {
+  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+  const say = (text: string) => {
+    if (text !== '') tell(text);
+  };
+  return {
+    add: ({ stream, bytes }) => say(decoders[stream].decode(bytes, { stream: true })),
+    end() {
+      for (const decoder of Object.values(decoders)) say(decoder.decode());
+    },
+  };
+}
+
 /**
- * Programs that would open an editor, a pager or a question do without, since nobody sits in front of them. The
+ * Variables with which programs open no editor, no pager and no question, since no person sits in front of them. The
  * command's own variables win.
  */
-export const NOBODY_THERE = {
+export const NON_INTERACTIVE = {
   CI: '1',
   PAGER: 'cat',
   GIT_PAGER: 'cat',
@@ -117,10 +128,10 @@ export const NOBODY_THERE = {
 };
 
 /**
- * For what runs unasked because it only reads: no folder of the project is taken for a repository by what it holds, and
- * git asks no program which files have changed.
+ * Git settings for commands that run without approval because they only read: git takes no folder of the project for a
+ * repository by its shape, and starts no program to learn which files have changed.
  */
-const ONLY_READING = {
+const READ_ONLY_GIT = {
   GIT_CONFIG_COUNT: '2',
   GIT_CONFIG_KEY_0: 'safe.bareRepository',
   GIT_CONFIG_VALUE_0: 'explicit',
@@ -139,7 +150,7 @@ function toRunRequest(
     command,
     workspace: root,
     mounts,
-    env: { ...NOBODY_THERE, ...(mounts === 'read' && ONLY_READING), ...env },
+    env: { ...NON_INTERACTIVE, ...(mounts === 'read' && READ_ONLY_GIT), ...env },
     limits: { timeMs: timeoutMs },
     tag: callId,
     ...(cwd !== undefined && { cwd }),

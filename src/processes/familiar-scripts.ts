@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 const MOST = 1_000;
 
-/** Texts that a session has run before, by their hash. The oldest are forgotten. */
-export class Familiar {
+/** Script texts that a session has run before, by their hash. The oldest are forgotten. */
+export class FamiliarScripts {
   readonly #known = new Set<string>();
 
   has(scope: string, text: string): boolean {
@@ -21,5 +21,5 @@ export class Familiar {
 }
 
 function keyOf(scope: string, text: string): string {
-  return createHash('sha256').update(`${scope}\0${text}`).digest('base64');
+  return hash('sha256', `${scope}\0${text}`, 'base64');
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What a call touches. */
+/** An access of a call: a path, host or command. */
 export const access = z
   .discriminatedUnion('kind', [
     z.object({ kind: z.literal('fs.read'), path: z.string() }),
@@ -29,7 +29,7 @@ export type AccessView = z.infer<typeof access>;
 
 export const verdict = z.enum(['allow', 'ask', 'deny']);
 
-/** One thing that was judged, and why. */
+/** One judged part of a call, and why. */
 export const verdictPart = z
   .object({ what: z.string(), verdict, rule: z.string(), reason: z.string() })
   .meta({ id: 'VerdictPart' });

@@ -6,7 +6,7 @@ import { previewBlock } from './preview.ts';
 export const APPROVAL_STATES = ['pending', 'approved', 'denied', 'expired', 'superseded'] as const;
 export const approvalState = z.enum(APPROVAL_STATES).meta({ id: 'ApprovalState' });
 
-/** A question to a person about exactly these arguments. */
+/** A request to approve exactly these arguments. */
 export const approval = z
   .object({
     id: z.string(),
@@ -47,8 +47,8 @@ export const approvalDetail = approval
         workspace: z.string().describe('The only one they would hold in'),
       })
       .nullable()
-      .describe('The rules that «always» would save'),
-    whyNoRule: z.string().nullable().describe('Why «always» proposes nothing'),
+      .describe('The rules that "always" would save'),
+    whyNoRule: z.string().nullable().describe('Why "always" proposes nothing'),
   })
   .meta({ id: 'ApprovalDetail' });
 export type ApprovalDetail = z.infer<typeof approvalDetail>;
@@ -100,7 +100,7 @@ export const reviewEdit = z
   )
   .meta({ id: 'ReviewEdit' });
 
-/** What the edited arguments would do; the same checks as on approving them. */
+/** Effect of the edited arguments, under the same checks as approving them. */
 export const editReview = z
   .object({
     args: z.unknown(),

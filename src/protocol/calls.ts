@@ -15,7 +15,7 @@ export const failure = z
   })
   .meta({ id: 'Failure' });
 
-/** How a call ended. `text` is what a model reads; `value` is what programs get. */
+/** Outcome of a call. `text` is for a model, `value` for programs. */
 export const outcome = z
   .object({
     ok: z.boolean(),
@@ -52,7 +52,7 @@ export const call = z
   .meta({ id: 'Call' });
 export type CallView = z.infer<typeof call>;
 
-/** Any JSON object; what fits is for the tool to say. */
+/** Any JSON object; the tool validates it. */
 export const args = z.custom<Record<string, unknown>>(isObject, 'args must be an object').meta({
   id: 'Arguments',
   type: 'object',
@@ -84,7 +84,7 @@ export const explainCall = z
   .strictObject({ tool: z.string().min(1).max(200), args: args.optional(), session: z.string().max(200).optional() })
   .meta({ id: 'ExplainCall' });
 
-/** What would happen to a call, and why. Nothing runs. */
+/** The verdict on a call, and why. Nothing runs. */
 export const explanation = z
   .object({
     tool: z.string(),

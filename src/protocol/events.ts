@@ -3,9 +3,9 @@ import { access, verdict } from './access.ts';
 import { callState, outcome } from './calls.ts';
 
 /**
- * What happens, as it is recorded and as it goes over SSE: `event:` is `type`, `data:` the whole object. Recorded
- * events have a place (`seq` in their session, `pos` over all); the SSE id is `seq` on a stream of one session and
- * `pos` on the stream of all. Live ones have no place and no id: whoever missed them looks at the state instead.
+ * Events as they are recorded and sent over SSE: `event:` is `type`, `data:` the whole object. Recorded events have a
+ * position (`seq` in their session, `pos` over all); the SSE id is `seq` on a stream of one session and `pos` on the
+ * stream of all. Live events have neither: a client that missed them reads the state instead.
  */
 const place = { session: z.string(), seq: z.int(), pos: z.int(), at: z.number() };
 const ofCall = { ...place, callId: z.string() };
@@ -122,7 +122,7 @@ export const liveEvent = z.discriminatedUnion('type', [
       complete: z.boolean().describe('False: too many to name; look at the tree again'),
     }),
   }),
-  /** Events before the first that follows are no longer in the log: look at the state again. */
+  /** Earlier events are no longer in the log: read the state again. */
   z.object({ type: z.literal('stream.reset'), at: z.number(), data: z.object({ after: z.int() }) }),
   z.object({ type: z.literal('server.stopping'), at: z.number(), data: z.object({}) }),
 ]);

@@ -23,7 +23,7 @@ export const fileTree = z
   .meta({ id: 'FileTree' });
 
 export const gitQuery = z.strictObject({ workspace });
-/** `git` is false where there is no repository, or no sandbox to ask git in. */
+/** `git` is false where there is no repository, or no sandbox to run git in. */
 export const gitStatus = z
   .object({
     git: z.boolean(),
@@ -42,7 +42,7 @@ export type GitStatusView = Omit<z.infer<typeof gitStatus>, 'git'>;
 
 export const contentQuery = z.strictObject({ path: z.string().min(1).max(4096), workspace });
 
-/** `version` is also the ETag. Text is exact; what is no text comes as base64. */
+/** `version` is also the ETag. Text is exact; binary content is base64. */
 export const fileContent = z
   .object({
     path: z.string(),
@@ -57,7 +57,7 @@ export type FileContent = z.infer<typeof fileContent>;
 
 export const saveFile = z
   .strictObject({ content: z.string(), encoding: z.enum(['text', 'base64']).default('text') })
-  // Otherwise what is no base64 would be dropped, and the rest saved.
+  // Otherwise invalid base64 would be dropped, and the rest saved.
   .refine(({ content, encoding }) => encoding === 'text' || isBase64(content), {
     path: ['content'],
     message: 'it is no base64: send base64, or leave encoding out',

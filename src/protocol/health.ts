@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 export const ROLES = ['viewer', 'agent', 'approver', 'admin'] as const;
-/** Each may do what those before it may. An agent runs tools; only from approver on can one say yes. */
+/** Each role includes those before it. An agent runs tools; approving needs approver or above. */
 export const role = z.enum(ROLES).meta({ id: 'Role' });
 export type Role = z.infer<typeof role>;
 

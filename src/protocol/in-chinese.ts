@@ -1,12 +1,12 @@
 /**
- * What the runtime says is in English, as the record keeps it. These are the sentences that people meet most often, in
- * Chinese: `$1` stays as it was said, `$rest` is a sentence again. What is not here is shown as it was said.
+ * The runtime's messages are English, as the record keeps them. These are the most frequent ones in Chinese: `$1` is
+ * copied, `$rest` is translated again. Messages that are missing here are shown in English.
  */
 const SENTENCES: readonly (readonly [RegExp, string])[] = [
-  // Why a call is asked about, or refused.
+  // Reasons for an approval or a refusal.
   [/^Mode plan only reads\. (?<rest>.+)$/s, 'plan 模式只允许读取。$rest'],
-  [/^Mode strict allows only what is on its list\. (?<rest>.+)$/s, 'strict 模式只允许清单内的操作。$rest'],
-  [/^(.+) is not known to only read\.$/s, '不能确定 $1 只读取而不改动。'],
+  [/^Mode strict allows only listed calls\. (?<rest>.+)$/s, 'strict 模式只允许清单内的操作。$rest'],
+  [/^(.+) can change files\.$/s, '$1 可能改动文件。'],
   [/^(.+) only reads\.$/s, '$1 只读取。'],
   [/^Reading inside the workspace is allowed\.$/, '允许读取工作区内的文件。'],
   [/^It creates a new file\.$/, '它会新建一个文件。'],
@@ -26,7 +26,7 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
     '它会运行 $1 的内容，而这段内容在本会话中还没有运行过：$2',
   ],
   [/^(?:The variable )?(.+) may change what runs\.$/s, '$1 可能改变实际运行的内容。'],
-  [/^It may print (.+) from the repository, where nothing hides it\.$/s, '它可能打印仓库中的 $1，而那里没有遮挡。'],
+  [/^It may print (.+) from the repository, unmasked\.$/s, '它可能打印仓库中的 $1，而那里没有遮挡。'],
   [/^The sandbox contains it\.$/, '它在沙箱内运行。'],
   [/^There is no sandbox to contain it\.$/, '没有沙箱可以隔离它。'],
   [/^The rule (.+) says so\.$/s, '规则 $1 如此规定。'],
@@ -34,7 +34,7 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^The rule (.+) refuses it: (.+) leads to (.+)\.$/s, '规则 $1 拒绝它：$2 指向 $3。'],
   [/^The rule (.+) refuses something in it\.$/s, '规则 $1 拒绝其中的内容。'],
   [/^The rule (.+) may refuse something in it\.$/s, '规则 $1 可能拒绝其中的内容。'],
-  [/^The rule (.+) asks about it\.$/s, '规则 $1 要求询问。'],
+  [/^The rule (.+) requires approval\.$/s, '规则 $1 要求批准。'],
   [/^The rule (.+) allows it\.$/s, '规则 $1 允许它。'],
   [/^(.+) is not on the list of allowed hosts\.$/s, '$1 不在允许的主机清单中。'],
   [/^(.+) is not on the list of allowed commands\.$/s, '$1 不在允许的命令清单中。'],
@@ -46,19 +46,19 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^environment files hold secrets$/, '环境变量文件中有机密'],
   [/^it holds credentials$/, '其中有凭据'],
   [/^it looks like a private key$/, '它看起来是私钥'],
-  [/^git on the host runs what stands here$/, '主机上的 git 会执行其中的内容'],
+  [/^git on the host can run programs from it$/, '主机上的 git 会执行其中的内容'],
   [/^git would take its folder for a repository$/, 'git 会把它所在的文件夹当作仓库'],
   [/^it belongs to git$/, '它属于 git'],
-  [/^editors and tools on the host run what stands here$/, '主机上的编辑器和工具会执行其中的内容'],
+  [/^editors and tools on the host can run programs from it$/, '主机上的编辑器和工具会执行其中的内容'],
   [/^it is Toolwright's own$/, '它属于 Toolwright 自身'],
   [/^Refused for safety: (?<rest>.+)$/s, '为安全起见已拒绝：$rest'],
   [/^it would delete (.+) and everything in it\.$/s, '它会删除 $1 及其中的一切。'],
   [
-    /^This cannot be allowed for good: (?<rest>.+)\. Allow it once instead\.$/s,
+    /^This cannot be allowed permanently: (?<rest>.+)\. Allow it once instead\.$/s,
     '不能永久允许：$rest。请改为允许一次。',
   ],
   [/^(.+) can run anything, so a rule for it would allow anything$/s, '$1 能运行任何东西，为它设规则等于允许一切'],
-  // How a call ended.
+  // Outcomes of a call.
   [/^Error: (?<rest>.+)$/s, '错误：$rest'],
   [/^A person refused to run (.+)\. Do not try it again unchanged\.$/s, '用户拒绝运行 $1。请不要原样重试。'],
   [
@@ -66,7 +66,7 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
     '拒绝访问：$1 在工作区之外。请使用相对于工作区根目录的路径。',
   ],
   [
-    /^File not found: (.+)\. Look around with list_directory or glob, or create it with write_file\.$/s,
+    /^File not found: (.+)\. Find files with list_directory or glob, or create it with write_file\.$/s,
     '没有文件 $1。可用 list_directory 或 glob 查看，或用 write_file 创建它。',
   ],
   [/^Missing required parameter: (.+)$/s, '缺少必需的参数：$1'],
@@ -74,7 +74,7 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
     /^bubblewrap is not installed, so commands cannot be isolated and do not run\.\s*(?<rest>.*)$/s,
     '没有安装 bubblewrap，命令无法隔离，因此不会运行。$rest',
   ],
-  // What the server cannot do.
+  // Failures of the server.
   [/^The server does not answer\. Is it still running\?$/, '服务器没有响应。它还在运行吗？'],
   [/^(.+)\. Check the key and that it may use this model\.$/s, '$1。请检查密钥是否正确，以及它是否可以使用此模型。'],
   [/^(.+)\. Check the model's name and modelBaseUrl\.$/s, '$1。请检查模型名称和地址（modelBaseUrl）。'],
@@ -86,7 +86,7 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
     /^Your role is (\S+); this needs (\S+)\. Ask an administrator for another token\.$/,
     '你的角色是 $1，此操作需要 $2。请向管理员申请另一个令牌。',
   ],
-  // What the terminal shows.
+  // Messages of the terminal.
   [
     /^No model is configured\. Set (\S+) or (\S+), or modelBaseUrl and model for one of your own\.$/,
     '没有配置模型。请设置 $1 或 $2，或用 modelBaseUrl 和 model 指定自己的模型。',
@@ -96,7 +96,7 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
     '$1 需要密钥：请设置 $2，或把密钥保存在 credentials.json 中。',
   ],
   [
-    /^Port (\d+) of (\S+) is taken\. Stop whoever listens there, or choose another with --port; --port 0 takes any that is free\.$/,
+    /^Port (\d+) of (\S+) is in use\. Stop the program that uses it, or choose another with --port; --port 0 takes any free one\.$/,
     '$2 的端口 $1 已被占用。请停止占用它的程序，或用 --port 另选一个；--port 0 会选用任意空闲端口。',
   ],
   [/^The provider (\S+) needs (\S+), such as (\S+)\.$/, 'provider $1 需要 $2，例如 $3。'],
@@ -116,7 +116,7 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
     /^Without one, `toolwright chat` is in manual mode and `toolwright demo` plays a script\.$/,
     '没有模型时，`toolwright chat` 为手动模式，`toolwright demo` 播放脚本。',
   ],
-  [/^Install Node 20\.19 or newer\.$/, '请安装 Node 20.19 或更新版本。'],
+  [/^Install Node 22\.19 or newer\.$/, '请安装 Node 22.19 或更新版本。'],
   [/^Run `npm ci` again in the installation\.$/, '请在安装目录重新运行 `npm ci`。'],
   [/^Run `toolwright verify` for all of it\.$/, '运行 `toolwright verify` 查看全部问题。'],
   [/^search works$/, '搜索正常'],
@@ -130,14 +130,14 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   ],
   [/^Install it: (.+)$/s, '请安装：$1'],
   [/^commands run unprotected$/, '命令在没有保护的情况下运行'],
-  [/^Remove «sandbox: none» \((.+)\) to run commands isolated\.$/, '去掉 “sandbox: none”（$1）即可隔离运行命令。'],
+  [/^Remove "sandbox: none" \((.+)\) to run commands isolated\.$/, '去掉 “sandbox: none”（$1）即可隔离运行命令。'],
   [
     /^There is no saved rule (.+)\. Those of the configuration are removed there\.$/,
     '没有保存的规则 $1。配置文件里的规则请在那里删除。',
   ],
   [
-    /^The journal knows no changes of call (\S+) in this workspace\.$/,
-    '此工作区没有调用 $1 的修改记录。用 toolwright history 查看调用。',
+    /^Nothing to undo for call (\S+) in this workspace\.$/,
+    '此工作区中没有调用 $1 可撤销的修改。用 toolwright history 查看调用。',
   ],
   [
     /^(.+) cannot be written \((\w+)\)\. Make its folder writable, or set (\w+) to another one\.$/,
@@ -146,7 +146,7 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^(\d+) events in (.+)$/, '$2 中有 $1 个事件'],
 ];
 
-/** A sentence is short; what is longer is some tool's output. */
+/** Messages are short; a longer text is the output of a tool. */
 const LONGEST = 4000;
 
 export function inChinese(text: string): string {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 export const PROVIDERS = ['anthropic', 'openai', 'openai-chat'] as const;
 const provider = z.enum(PROVIDERS);
 
-/** Keys come from the environment of the server or from what its user keeps, and are never answered. */
+/** Keys come from the server's environment or the user's key file, and are never sent. */
 export const models = z
   .object({
     current: z

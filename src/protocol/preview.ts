@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { verdictPart } from './access.ts';
 
 /**
- * What a person is shown of a call before it runs, from a small closed set. Characters that cannot be seen are written
- * out (`\u200b`, a space at an end as `·`), so that what is shown is exactly what runs.
+ * Blocks that show a person a call before it runs. Invisible characters are escaped (`\u200b`, a trailing space as
+ * `·`),
+ * so that the preview is exactly what runs.
  */
 export const previewBlock = z
   .discriminatedUnion('kind', [

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ERROR_CODES } from '../kernel/error.ts';
 
-/** What the HTTP door itself refuses, beside the codes of calls. */
+/** Refusals of the HTTP server itself, besides the codes of calls. */
 export const DOOR_CODES = [
   'UNAUTHENTICATED',
   'FORBIDDEN',
@@ -13,7 +13,7 @@ export const DOOR_CODES = [
   'TOO_MANY_REQUESTS',
 ] as const;
 
-/** RFC 9457 problem details, as `application/problem+json`. `code` is what programs branch on. */
+/** RFC 9457 problem details, as `application/problem+json`. Programs branch on `code`. */
 export const problem = z
   .object({
     type: z.string().describe('urn:toolwright:problem:CODE'),

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Role } from './health.ts';
 
-/** One operation of the API: what it takes, what it answers, and which role may ask for it. */
+/** One operation of the API: its input, its answers, and the role it needs. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Parameters as `:name`. */
@@ -10,9 +10,9 @@ export interface Route {
   readonly needs: Role;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
-  /** Status and body of a success; `null` for a body that is no JSON. */
+  /** Status and body of a success; `null` for a body that is not JSON. */
   readonly answers: Readonly<Record<number, z.ZodType | null>>;
-  /** Codes a client of this operation should be ready for, beside UNAUTHENTICATED, FORBIDDEN and INVALID_INPUT. */
+  /** Codes a client of this operation should expect, besides UNAUTHENTICATED, FORBIDDEN and INVALID_INPUT. */
   readonly problems?: readonly string[];
 }
 

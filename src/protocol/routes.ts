@@ -114,7 +114,7 @@ export const ROUTES = {
   undoCall: route({
     method: 'POST',
     path: '/v1/calls/:id/undo',
-    summary: 'Take back what a call changed in files',
+    summary: 'Undo the file changes of a call',
     needs: 'approver',
     answers: { 200: undone },
     problems: ['NOT_FOUND', 'CONFLICT'],
@@ -122,7 +122,7 @@ export const ROUTES = {
   explainCall: route({
     method: 'POST',
     path: '/v1/explain',
-    summary: 'What would happen to a call, and why; nothing runs',
+    summary: 'Explain the verdict on a call; nothing runs',
     needs: 'viewer',
     body: explainCall,
     answers: { 200: explanation },
@@ -182,7 +182,7 @@ export const ROUTES = {
   getApproval: route({
     method: 'GET',
     path: '/v1/approvals/:id',
-    summary: 'One question with its preview and the rule that «always» would save',
+    summary: 'One question with its preview and the rule that "always" would save',
     needs: 'viewer',
     answers: { 200: approvalDetail },
     problems: ['NOT_FOUND'],

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** How a result is shown, from a small closed set. Text in it is data: it is shown as text. */
+/** Blocks that show a result. Text in them is data and shown as text. */
 export const viewBlock = z
   .discriminatedUnion('kind', [
     z.object({ kind: z.literal('text'), text: z.string() }),

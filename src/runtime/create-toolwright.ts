@@ -1,14 +1,14 @@
 import { ExecutionContext, type ExecutionContextInit } from '../kernel/call/execution-context.ts';
 import type { ToolResult } from '../kernel/tool/tool-result.ts';
-import { builtInToolsets } from './registry/built-in-toolsets.ts';
 import { type CallOptions, type ExecutorOptions, ToolExecutor } from './executor.ts';
+import { builtInToolsets } from './registry/built-in-toolsets.ts';
 import { type AnyTool, ToolRegistry } from './registry/registry.ts';
 
 export interface ToolwrightOptions extends ExecutorOptions, Partial<ExecutionContextInit> {
   tools?: readonly AnyTool[];
 }
 
-/** A registry of its own, an executor over it, and one context for all calls: what most programs need. */
+/** A registry, an executor over it, and one context for all calls: enough for most programs. */
 export interface Toolwright {
   readonly registry: ToolRegistry;
   readonly executor: ToolExecutor;

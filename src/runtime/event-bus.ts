@@ -1,24 +1,32 @@
-import { messageOf } from '../kernel/error.ts';
 import type { Event } from '../kernel/call/event.ts';
+import { messageOf } from '../kernel/error.ts';
 import type { Logger } from '../kernel/ports.ts';
 import { isPromise } from '../kernel/result.ts';
 
-/** What it returns is ignored; a promise that rejects is logged. */
+/** The returned value is ignored; a promise that rejects is logged. */
 export type Listener = (event: Event) => unknown;
 
-/** Hands events to whoever listens in this process. A listener that throws is logged and hurts nobody else. */
+interface Subscription {
+  readonly listener: Listener;
+  /** Undefined for all. */
+  readonly types: readonly Event['type'][] | undefined;
+}
+
+/**
+ * Delivers events to the listeners of this process. A listener that throws is logged and does not affect the others.
+ */
 export class EventBus {
-  readonly #listeners = new Set<Listener>();
+  readonly #listeners = new Set<Subscription>();
   readonly #log: Logger;
 
   constructor(log: Logger) {
     this.#log = log;
   }
 
-  /** Returns how to stop listening. */
-  on(listener: Listener): () => void {
-    // A wrapper of its own, so that the same function may listen twice and leave once.
-    const entry: Listener = (event) => listener(event);
+  /** Listens to events of these types, or to all. Returns a function that stops it. */
+  on(listener: Listener, types?: readonly Event['type'][]): () => void {
+    // An entry of its own, so that the same function may listen twice and leave once.
+    const entry = { listener, types };
     this.#listeners.add(entry);
     return () => this.#listeners.delete(entry);
   }
@@ -28,7 +36,8 @@ export class EventBus {
   }
 
   emit(event: Event): void {
-    for (const listener of this.#listeners) {
+    for (const { listener, types } of this.#listeners) {
+      if (types !== undefined && !types.includes(event.type)) continue;
       try {
         const answer = listener(event);
         if (isPromise(answer)) answer.catch((error) => this.#failed(event, error));

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { ToolCategory } from '../kernel/tool/category.ts';
 import type { Event } from '../kernel/call/event.ts';
 import { fail, ok } from '../kernel/result.ts';
+import { ToolCategory } from '../kernel/tool/category.ts';
 import { defineTool } from '../kernel/tool/tool.ts';
 import { ToolResult } from '../kernel/tool/tool-result.ts';
 import { bashTool, EchoTool, readTool, SampleTool, writeTool } from '../testing/sample-tools.ts';

@@ -1,53 +1,56 @@
 import type { CallRecord } from '../kernel/call/call.ts';
-import type { ToolCategory } from '../kernel/tool/category.ts';
-import { ToolError } from '../kernel/error.ts';
+import type { Event } from '../kernel/call/event.ts';
 import { ExecutionContext, type ExecutionContextInit } from '../kernel/call/execution-context.ts';
+import { ToolError } from '../kernel/error.ts';
 import type { CallQuery, Page } from '../kernel/ports.ts';
 import type { MaybePromise, Result } from '../kernel/result.ts';
+import type { ToolCategory } from '../kernel/tool/category.ts';
 import type { Tool, ToolContext } from '../kernel/tool/tool.ts';
 import type { ToolResult } from '../kernel/tool/tool-result.ts';
 import type { Draft } from '../kernel/tool/view.ts';
 import { SCHEMA_FORMATS, type SchemaFormat, type SchemaOf } from '../schema/formats.ts';
-import { turnsFor } from './order/batch-order.ts';
-import { CallContext } from './pipeline/call-context.ts';
-import { newCallId } from './call-id.ts';
-import type { CallRequest, CallScope } from './call-scope.ts';
 import { createRuntime, type RuntimeOptions } from './create-runtime.ts';
-import { draftCall } from './draft-call.ts';
 import type { Listener } from './event-bus.ts';
-import { executeCall } from './pipeline/execute.ts';
 import type { ToolExecution } from './history.ts';
+import { createTurns } from './order/batch-order.ts';
 import type { LiveCalls } from './order/live-calls.ts';
+import { CallContext } from './pipeline/call-context.ts';
+import type { CallRequest, CallScope } from './pipeline/call-scope.ts';
+import { newCallId } from './pipeline/call-scope.ts';
+import { executeCall } from './pipeline/execute.ts';
+import { draftCall, type Review, reviewCall } from './pipeline/review.ts';
 import { ToolRegistry } from './registry/registry.ts';
 import { DRY_RUN } from './resume/repeated-call.ts';
-import { type Review, reviewCall } from './review.ts';
 import type { Runtime } from './runtime.ts';
 
 export interface ExecutorOptions extends RuntimeOptions {
   /** Offer and accept only this toolset's tools, under its names. */
   toolset?: string;
-  /** Knows every call while it is under way, so that it can be stopped by its id. */
+  /** Holds every call while it is under way, so that it can be stopped by its id. */
   live?: LiveCalls;
 }
 
 export interface CallOptions {
   signal?: AbortSignal;
-  /** Repeating a key in a session repeats the answer, not the call. With another request it is a CONFLICT. */
+  /**
+   * Repeating a key in a session returns the earlier result without another call. With another request it is a
+   * CONFLICT.
+   */
   key?: string;
-  /** Ends the wait for the call that was made before under the same key; a call that runs for this request goes on. */
+  /** Ends the wait for an earlier call with the same key; a call that runs for this request continues. */
   patience?: AbortSignal;
-  /** The call's own id, from `newCallId`, where somebody must know it before the call is over. */
+  /** The id of the call, from `newCallId`, for a caller that needs it before the call has ended. */
   id?: string;
-  /** Told as soon as the store has the call: its id, or that of the one made before under the same key. */
+  /** Called as soon as the store has the call, with its id or that of the earlier call with the same key. */
   onRecorded?: (callId: string) => void;
 }
 
-/** A context of your own, its plain fields, or the one a tool was given: then this call belongs to that one. */
+/** A context, its plain fields, or the context of a running tool, which makes this call a child of that tool's call. */
 export type AnyContext = ExecutionContext | ExecutionContextInit | ToolContext;
 
 /**
- * Runs tools by name through the whole pipeline. A call never rejects: every way it can go is in its result. Only a
- * context that makes no sense throws.
+ * Runs tools by name through the whole pipeline. A call never rejects: its result holds every outcome. Only an invalid
+ * context throws.
  */
 export class ToolExecutor {
   readonly registry: ToolRegistry;
@@ -67,13 +70,13 @@ export class ToolExecutor {
     return this.#run({ tool: String(name), args, ...contextFrom(context), ...options });
   }
 
-  /** Calls asked for together: those that conflict run in this order, the others at once; results come in this order. */
+  /** Runs calls requested together: conflicting ones in this order, the others in parallel. Results keep this order. */
   executeMany(
     calls: readonly { tool: string; args?: unknown; key?: string; isIncomplete?: boolean }[],
     context: AnyContext,
     options: { signal?: AbortSignal } = {},
   ): Promise<ToolResult[]> {
-    const turns = turnsFor(calls.length);
+    const turns = createTurns(calls.length);
     return Promise.all(
       calls.map(async ({ tool, args = {}, key, isIncomplete = false }, index) => {
         const turn = turns[index];
@@ -95,9 +98,9 @@ export class ToolExecutor {
   }
 
   /**
-   * Runs the calls that ended processes left behind and that may run; `contextOf` says where, as a record holds no
-   * path of a machine, or leaves the call to others. Others may do the same: each call is taken by one, and is a
-   * CONFLICT for the others, who do not wait for it.
+   * Runs queued calls of ended processes. `contextOf` returns the context, because a record holds no path of a machine,
+   * or undefined to leave the call to another process. Several processes may do this: each call is taken by one and is
+   * a CONFLICT for the others, which do not wait for it.
    */
   async resume(
     contextOf: (call: CallRecord) => MaybePromise<AnyContext | undefined>,
@@ -110,7 +113,14 @@ export class ToolExecutor {
         const { tool, args } = call;
         const context = await contextOf(call);
         if (context === undefined) continue;
-        const request = { tool, args, resume: call, orLeave: true, ...contextFrom(asItWas(call, context)), ...options };
+        const request = {
+          tool,
+          args,
+          resume: call,
+          orLeave: true,
+          ...contextFrom(withDryRun(call, context)),
+          ...options,
+        };
         results.push(this.#run(request));
       }
       after = page.next;
@@ -118,14 +128,14 @@ export class ToolExecutor {
     return Promise.all(results);
   }
 
-  /** Every door's calls pass here, so this is where they become known to whoever may stop them. */
+  /** Registers each call as live, because the calls of every door pass here. */
   #run(request: CallRequest): Promise<ToolResult> {
     const live = this.#live;
     if (live === undefined) return executeCall(this.#rt, request);
     const id = request.resume?.id ?? request.id ?? newCallId();
     request.id = id;
     request.stop = live.begin(id);
-    // One that is taken over under its key is known by its own id as well.
+    // A call that is taken over under its key is registered under its own id, too.
     request.takeUp = (taken: CallRequest) => this.#run(taken);
     return executeCall(this.#rt, request).then((result) => {
       live.end(id);
@@ -133,22 +143,27 @@ export class ToolExecutor {
     });
   }
 
-  /** The text file a call would leave, for a person who may edit it before saying yes; undefined where there is none. */
+  /**
+   * Returns the text file that a call would write, for a person who may edit it before approval; undefined without one.
+   */
   draft(name: string, context: AnyContext, args: unknown = {}): Promise<Draft | undefined> {
     return draftCall(this.#rt, { tool: String(name), args, ...contextFrom(context) });
   }
 
-  /** What would happen to a call: validated, judged and shown, but neither recorded nor run. Hooks are asked too. */
+  /** Validates, judges and presents a call without recording or running it. Hooks run, too. */
   review(name: string, context: AnyContext, args: unknown = {}): Promise<Result<Review>> {
     return reviewCall(this.#rt, { tool: String(name), args, ...contextFrom(context) });
   }
 
-  /** Tells every event after it was recorded, and progress as it comes. Returns how to stop. */
-  on(listener: Listener): () => void {
-    return this.#rt.bus.on(listener);
+  /**
+   * Delivers events after they were recorded, and progress as it comes: all, or those of the named types. Returns a
+   * function that stops it.
+   */
+  on(listener: Listener, types?: readonly Event['type'][]): () => void {
+    return this.#rt.bus.on(listener, types);
   }
 
-  /** The tools a model may be told of: enabled, and of the toolset if there is one. */
+  /** The tools offered to a model: the enabled ones, or those of the toolset if there is one. */
   offered(): Tool[] {
     return this.registry.offered(this.#toolset);
   }
@@ -178,8 +193,8 @@ export class ToolExecutor {
   }
 }
 
-/** A dry run that an ended process left behind is still one. */
-function asItWas({ digest }: CallRecord, context: AnyContext): AnyContext {
+/** Keeps a dry run of an ended process a dry run. */
+function withDryRun({ digest }: CallRecord, context: AnyContext): AnyContext {
   const isDry = digest?.startsWith(DRY_RUN) === true;
   return isDry ? new ExecutionContext({ ...(context as ExecutionContext), dryRun: true }) : context;
 }

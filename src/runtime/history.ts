@@ -1,6 +1,6 @@
 import type { FinalState } from '../kernel/call/call.ts';
 import type { ToolResult } from '../kernel/tool/tool-result.ts';
-import { Ring } from './ring.ts';
+import { Ring } from './memory/ring.ts';
 
 /** One finished execution, as a program looks back at it. */
 export class ToolExecution {
@@ -33,9 +33,9 @@ export class ToolExecution {
   }
 }
 
-const MOST_CHARACTERS = 32 * 1024 * 1024;
+const MAX_CHARACTERS = 32 * 1024 * 1024;
 
-/** The latest executions, bounded by count and by the size of what they hold; the store has them all. */
+/** The latest executions, bounded by count and by size; the store has them all. */
 export class History {
   readonly #entries: Ring<{ execution: ToolExecution; size: number }>;
   #size = 0;
@@ -47,7 +47,7 @@ export class History {
   /** `size` in characters, roughly. */
   add(execution: ToolExecution, size: number): void {
     this.#size += size - (this.#entries.add({ execution, size })?.size ?? 0);
-    if (this.#size > MOST_CHARACTERS) this.#forgetHalf();
+    if (this.#size > MAX_CHARACTERS) this.#forgetHalf();
   }
 
   /** Oldest first. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Access } from '../kernel/tool/access.ts';
 import { ok } from '../kernel/result.ts';
+import type { Access } from '../kernel/tool/access.ts';
 import { defineTool } from '../kernel/tool/tool.ts';
 import { createToolwright, type ToolwrightOptions } from './create-toolwright.ts';
 
@@ -175,7 +175,7 @@ describe('cancelling', () => {
     cancel.abort();
     const result = await pending;
     expect(result.error).toMatchObject({ code: 'CANCELLED', details: { phase: 'interrupted' } });
-    expect(result.text).toContain('interrupted after it started');
+    expect(result.text).toContain('cancelled after it started');
     expect(told).toMatchObject({ message: 'wait was cancelled' });
     expect(executor.getExecutions()[0]?.state).toBe('interrupted');
   });

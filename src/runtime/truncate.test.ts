@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ok } from '../kernel/result.ts';
+import { cutText, truncate } from '../kernel/text/truncate.ts';
 import { defineTool } from '../kernel/tool/tool.ts';
-import { cut, truncate } from '../kernel/text/truncate.ts';
 import { readOutput } from '../tools/output/read-output.ts';
 import { createToolwright } from './create-toolwright.ts';
 
@@ -13,7 +13,7 @@ describe('cut', () => {
   test('keeps 40 % of head and 60 % of tail on line borders', () => {
     const lines = Array.from({ length: 1000 }, (_, index) => `line ${index}\n`);
     const text = lines.join('');
-    const { head, tail, omittedCharacters, omittedLines } = cut(text, 1000);
+    const { head, tail, omittedCharacters, omittedLines } = cutText(text, 1000);
     expect(head.length).toBeLessThanOrEqual(400);
     expect(head.length).toBeGreaterThan(380);
     expect(tail.length).toBeLessThanOrEqual(600);
@@ -25,7 +25,7 @@ describe('cut', () => {
   });
 
   test('cuts inside a line that is itself too long', () => {
-    const { head, tail } = cut('x'.repeat(10_000), 1000);
+    const { head, tail } = cutText('x'.repeat(10_000), 1000);
     expect(head).toHaveLength(400);
     expect(tail).toHaveLength(600);
   });
@@ -34,7 +34,7 @@ describe('cut', () => {
     const text = fc.string({ unit: fc.constantFrom('a', '\n', '😀', '中'), minLength: 300, maxLength: 2000 });
     fc.assert(
       fc.property(text, fc.integer({ min: 20, max: 290 }), (whole, limit) => {
-        const { head, tail, omittedCharacters } = cut(whole, limit);
+        const { head, tail, omittedCharacters } = cutText(whole, limit);
         expect(head.length + tail.length).toBeLessThanOrEqual(limit);
         expect(whole.startsWith(head) && whole.endsWith(tail)).toBe(true);
         expect(head.length + tail.length + omittedCharacters).toBe(whole.length);

@@ -2,14 +2,14 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { createFilePolicy } from '../kernel/file-policy.ts';
+import { createFilePolicy } from '../kernel/world/file-policy.ts';
 import type { Sandbox } from '../kernel/world/sandbox.ts';
 import { sandboxCloseCheck, sandboxContract } from '../testing/sandbox-contract.ts';
 import { createBubblewrap } from './bubblewrap/bubblewrap.ts';
 import { createNone } from './none.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'sandbox-contract-')));
-const host = { path: process.env['PATH'] ?? '', home: process.env['HOME'] ?? '/root', stateFolder: root };
+const host = { path: process.env['PATH'] ?? '', home: process.env['HOME'] ?? '/root', stateDir: root };
 const secret = 'do-not-show';
 process.env['TOOLWRIGHT_CONTRACT_SECRET'] = secret;
 const filePolicy = createFilePolicy();

@@ -15,7 +15,7 @@ const workspace = join(root, 'ws');
 mkdirSync(workspace);
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-const options = { path, home: root, stateFolder: root };
+const options = { path, home: root, stateDir: root };
 
 test('two sandboxes of one process do not end each other’s commands', async () => {
   const [one, other] = [createNone(options), createNone(options)];
@@ -31,11 +31,11 @@ test('two sandboxes of one process do not end each other’s commands', async ()
   await Promise.all([one.close(), other.close()]);
 });
 
-/** What seatbelt is made of, without its profile. */
+/** The parts of seatbelt, without its profile. */
 function createByPs(): Sandbox {
   const settled = { network: [], changes: null, quarantined: [], notes: [] };
   return createHostSandbox({
-    ...{ kind: 'seatbelt', path, stateFolder: root, privateFolders: [], processes: 'ps' },
+    ...{ kind: 'seatbelt', path, stateDir: root, privateFolders: [], processes: 'ps' },
     status: async () => ok({ kind: 'seatbelt', isolated: true, details: {} }),
     plan: async (_request, _checked, folder) =>
       ok({ wrapper: [], ulimits: ':', env: { PATH: path }, folder, settle: async () => settled }),

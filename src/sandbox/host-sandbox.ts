@@ -2,38 +2,39 @@ import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createUnlinkedFile, isExecutable, uniqueName } from '../host/files.ts';
+import { OWN_PROCESS_ID } from '../host/process-identity.ts';
 import { messageOf } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import { LIVE_INPUT, type RunRequest, type RunResult, type Sandbox } from '../kernel/world/sandbox.ts';
-import { endMessage } from './run/end-message.ts';
-import { freshName, isExecutable, namelessFile } from './files.ts';
-import { createLiveInput, type LiveInput, readEndOf } from './run/input-pipe.ts';
-import { markedTree } from './run/processes-by-environment.ts';
+import { endOrphans, OWNER_ENV } from './orphans.ts';
 import { createOwnedFolder, type OwnedFolder } from './owned-folder.ts';
-import { endOrphans, OWNER, OWNER_ID } from './owner.ts';
-import { createPipePool, type PipePool } from './run/pipes.ts';
-import { psByVariable, psTree } from './run/ps-tree.ts';
 import { createQueue } from './queue.ts';
 import { type CheckedRequest, checkRequest, resolveProgram } from './request.ts';
 import { checkSize } from './request-size.ts';
-import { type Started, start } from './run/start.ts';
+import { endMessage } from './run/end-message.ts';
+import { createLiveInput, type LiveInput, readEndOf } from './run/input-pipe.ts';
+import { createPipePool, type PipePool } from './run/pipes.ts';
+import { markedTree } from './run/processes-by-environment.ts';
+import { psByVariable, psTree } from './run/ps-tree.ts';
+import { type StartedProcess, startProcess } from './run/start.ts';
 import { CLOSED, type MeasuredTree, supervise } from './run/supervise.ts';
 
-/** A sandbox whose processes are ordinary ones of this machine: what they may do is up to whoever plans a run. */
+/** A sandbox whose processes are ordinary processes of this machine; `plan` decides what they may do. */
 export interface HostSandboxOptions extends Pick<Sandbox, 'kind' | 'status'> {
   readonly path: string;
-  readonly stateFolder: string;
+  readonly stateDir: string;
   readonly maxRunning?: number;
-  /** Folders that no workspace may hold. */
+  /** Folders that no workspace may contain. */
   readonly privateFolders: readonly string[];
-  /** Where processes are looked for. Left out: what this system has. */
+  /** How processes are found. Left out: the way of this system. */
   readonly processes?: 'proc' | 'ps';
   /** `folder` is the sandbox's own. */
   plan(request: RunRequest, checked: CheckedRequest, folder: string): Promise<Result<HostPlan>>;
 }
 
 export interface HostPlan {
-  /** A program and arguments that the command is given to; none when it is run as it is. */
+  /** A program with arguments that runs the command; empty when it runs as it is. */
   readonly wrapper: readonly string[];
   /** For the shell that starts it. */
   readonly ulimits: string;
@@ -55,9 +56,9 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
 
   function prepare(): { folder: OwnedFolder; pipes: PipePool } {
     if (prepared !== null) return prepared;
-    // These processes are ordinary ones: nothing but the next of us ends them when we are killed.
+    // When this process is killed, only the next Toolwright process ends its runs: they are ordinary processes.
     endOrphans(isByPs(options) ? psByVariable : undefined);
-    const folder = createOwnedFolder(options.stateFolder, options.kind);
+    const folder = createOwnedFolder(options.stateDir, options.kind);
     prepared = { folder, pipes: createPipePool(folder.path) };
     return prepared;
   }
@@ -84,8 +85,8 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
   }
 
   async function runChecked(request: RunRequest, checked: CheckedRequest): Promise<Result<RunResult>> {
-    // Whatever else sandboxes of this process run, and of others: who has the mark is ended with the run.
-    const mark = `${OWNER_ID}-${randomBytes(8).toString('hex')}`;
+    // Every process with this mark is ended with the run; other runs have other marks.
+    const mark = `${OWN_PROCESS_ID}-${randomBytes(8).toString('hex')}`;
     const set = await setUp(request, checked, mark);
     if (!set.ok) return set;
     const { plan, folder, started, input, script, program } = set.value;
@@ -128,7 +129,7 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
     });
   }
 
-  async function setUp(request: RunRequest, checked: CheckedRequest, mark: string): Promise<Result<Launched>> {
+  async function setUp(request: RunRequest, checked: CheckedRequest, mark: string): Promise<Result<LaunchedRun>> {
     let planned: HostPlan | undefined;
     try {
       const { folder: own, pipes } = prepare();
@@ -139,7 +140,7 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
       return ok({ ...launch(request, checked.cwd, { plan: planned, mark, pipes }), plan: planned, folder });
     } catch (error) {
       await planned?.settle();
-      const repair = 'See that the state folder has room, and that not too many files and processes are open.';
+      const repair = 'Check that the state folder has room, and that not too many files and processes are open.';
       return fail('SANDBOX_UNAVAILABLE', `The run could not be set up: ${messageOf(error)}. ${repair}`);
     }
   }
@@ -148,8 +149,8 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
     request: RunRequest,
     cwd: string,
     { plan, mark, pipes }: { plan: HostPlan; mark: string; pipes: PipePool },
-  ): Omit<Launched, 'plan' | 'folder'> {
-    const script = join(plan.folder, freshName('script'));
+  ): Omit<LaunchedRun, 'plan' | 'folder'> {
+    const script = join(plan.folder, uniqueName('script'));
     if ('script' in request.command) writeFileSync(script, request.command.script, { mode: 0o600 });
     const argv = 'script' in request.command ? ['/bin/bash', script] : request.command;
     const program = resolveProgram(argv[0] ?? '', options.path.split(':'), isExecutable);
@@ -161,11 +162,11 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
         program: '/bin/sh',
         args: ['-c', `${plan.ulimits}; exec "$@"`, 'sh', ...plan.wrapper, program, ...argv.slice(1)],
         cwd,
-        env: { ...plan.env, ...OWNER, [MARK]: mark },
+        env: { ...plan.env, ...OWNER_ENV, [MARK]: mark },
         stdin: input === null ? stdinOf(request, plan.folder) : readEndOf(input),
         passed: [],
       };
-      return { started: start(given, pipes), input, script, program };
+      return { started: startProcess(given, pipes), input, script, program };
     } catch (error) {
       input?.end();
       rmSync(script, { force: true });
@@ -189,10 +190,10 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
   };
 }
 
-interface Launched {
+interface LaunchedRun {
   readonly plan: HostPlan;
   readonly folder: string;
-  readonly started: Started;
+  readonly started: StartedProcess;
   readonly input: LiveInput | null;
   readonly script: string;
   readonly program: string;
@@ -203,5 +204,5 @@ function isByPs({ processes }: HostSandboxOptions): boolean {
 }
 
 function stdinOf({ stdin }: RunRequest, folder: string): number | 'ignore' {
-  return stdin === undefined || stdin === LIVE_INPUT ? 'ignore' : namelessFile(folder, stdin);
+  return stdin === undefined || stdin === LIVE_INPUT ? 'ignore' : createUnlinkedFile(folder, stdin);
 }

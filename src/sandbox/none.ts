@@ -4,8 +4,8 @@ import { createHostSandbox } from './host-sandbox.ts';
 
 /**
  * No isolation at all: the command runs as the user, with the user's files and network. Only for people who chose it
- * in words; every result says so. What is kept: the environment, time, output and process limits, and that the
- * processes of the run are ended, except one that leaves its session and clears its environment on purpose.
+ * explicitly; every result says so. Still in force: the environment, the limits on time, output and processes, and the end
+ * of all processes of the run, except one that leaves its session and clears its environment on purpose.
  */
 
 const NOT_ISOLATED =
@@ -14,7 +14,7 @@ const NOT_ISOLATED =
 export interface NoneOptions {
   readonly path: string;
   readonly home: string;
-  readonly stateFolder: string;
+  readonly stateDir: string;
   readonly maxRunning?: number;
 }
 

@@ -2,8 +2,8 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, utimes
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { OWN_PROCESS_ID } from '../host/process-identity.ts';
 import { createOwnedFolder } from './owned-folder.ts';
-import { OWNER_ID } from './owner.ts';
 
 let root = '';
 beforeEach(() => {
@@ -14,7 +14,7 @@ afterEach(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-const [pid, start, namespace, place = ''] = OWNER_ID.split('-');
+const [pid, start, namespace, place = ''] = OWN_PROCESS_ID.split('-');
 const DAY_S = 24 * 60 * 60;
 
 /** As its owner made it, touched so many days ago. */
@@ -50,7 +50,7 @@ test('what another machine has put into a workspace stays as well', () => {
 });
 
 test('one of a process that runs stays however old it is, one of a process that is gone goes at once', () => {
-  const [ours, gone] = [folderOf(OWNER_ID, 90), folderOf(`${pid}-${Number(start) + 1}-${namespace}-${place}`)];
+  const [ours, gone] = [folderOf(OWN_PROCESS_ID, 90), folderOf(`${pid}-${Number(start) + 1}-${namespace}-${place}`)];
   createOwnedFolder(root, 'seatbelt').remove();
   expect([existsSync(ours), existsSync(gone)]).toEqual([true, false]);
 });
@@ -63,4 +63,12 @@ test('its owner touches it, so that others see that it is used', () => {
   expect(Date.now() - statSync(own.path).mtimeMs).toBeLessThan(DAY_S * 1000);
   own.remove();
   expect(vi.getTimerCount()).toBe(0);
+});
+
+test('a part that its owner may not open goes with the rest', () => {
+  const owned = createOwnedFolder(root, 'sandbox');
+  mkdirSync(join(owned.path, 'tmp/masked'), { recursive: true });
+  chmodSync(join(owned.path, 'tmp/masked'), 0o000);
+  owned.remove();
+  expect(existsSync(owned.path)).toBe(false);
 });

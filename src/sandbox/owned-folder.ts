@@ -1,31 +1,32 @@
-import { mkdtempSync, readdirSync, realpathSync, rmSync, utimesSync } from 'node:fs';
+import { mkdtempSync, readdirSync, realpathSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
+import { statOf } from '../host/files.ts';
+import { OWN_PROCESS_ID, OWNED_NAME, stateOfProcess } from '../host/process-identity.ts';
+import { removeTree } from '../host/remove-tree.ts';
 import type { SandboxKind } from '../kernel/world/sandbox.ts';
-import { statOf } from './inside.ts';
-import { OWNED_NAME, OWNER_ID, stateOfOwner } from './owner.ts';
 import { removeRecorded } from './protected-paths/placeholders.ts';
 
-/** A folder of this process in the state folder, which whoever comes next removes if this process cannot. */
+/** A folder of this process in the state folder. The next process removes it if this one cannot. */
 export interface OwnedFolder {
   readonly path: string;
   remove(): void;
 }
 
-/** Another machine with the same home, or another container, cannot be asked whether its process runs. */
+/** After this time a folder counts as left over where it is unknown whether its process still runs, as on another machine with the same home or in another container. */
 const UNTOUCHED_MS = 7 * 24 * 60 * 60 * 1000;
 const TOUCH_MS = 60 * 60 * 1000;
 const PREFIX = /^toolwright-[a-z]+-/;
 
-/** Removes what others left first. */
+/** Creates the folder, after removing those that other processes left. */
 export function createOwnedFolder(parent: string, kind: 'sandbox' | SandboxKind): OwnedFolder {
   removeLeftovers(parent);
-  const path = realpathSync(mkdtempSync(join(parent, `toolwright-${kind}-${OWNER_ID}-`)));
+  const path = realpathSync(mkdtempSync(join(parent, `toolwright-${kind}-${OWN_PROCESS_ID}-`)));
   const touching = setInterval(() => touch(path), TOUCH_MS);
   touching.unref();
   function remove(): void {
     clearInterval(touching);
     process.off('exit', remove);
-    rmSync(path, { recursive: true, force: true });
+    removeTree(path);
   }
   process.on('exit', remove);
   return { path, remove };
@@ -38,15 +39,15 @@ function removeLeftovers(parent: string): void {
     if (owner === undefined || !isLeft(owner, join(parent, name))) continue;
     try {
       removeRecorded(join(parent, name));
-      rmSync(join(parent, name), { recursive: true, force: true });
+      removeTree(join(parent, name));
     } catch {
-      // Another user's: not ours to remove.
+      // It belongs to another user.
     }
   }
 }
 
 function isLeft(owner: string, path: string): boolean {
-  const state = stateOfOwner(owner);
+  const state = stateOfProcess(owner);
   if (state !== 'unknown') return state === 'gone';
   const touchedMs = statOf(path)?.mtimeMs;
   return touchedMs !== undefined && Date.now() - touchedMs > UNTOUCHED_MS;
@@ -57,6 +58,6 @@ function touch(path: string): void {
   try {
     utimesSync(path, now, now);
   } catch {
-    // Somebody has removed it: the next run says so.
+    // It was removed: the next run reports that.
   }
 }

@@ -1,6 +1,6 @@
-/** Lets at most so many through at a time; the rest wait in the order they came. */
+/** Limits how many runs go on at a time; the rest wait in the order they came. */
 export interface Queue {
-  /** Resolves to a function that gives the place back. Null when the signal aborted before there was one. */
+  /** Resolves to a function that frees the place again. Null when the signal aborted before there was one. */
   enter(signal: AbortSignal | undefined): Promise<(() => void) | null>;
 }
 

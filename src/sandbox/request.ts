@@ -1,14 +1,14 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { realPath } from '../host/files.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import { DEFAULT_LIMITS, type Limits, type RunRequest } from '../kernel/world/sandbox.ts';
-import { realPath } from './files.ts';
 import { isSystem, isWithin } from './toolchains.ts';
 
 /** A request whose folders exist, are resolved, and may be used. */
 export interface CheckedRequest {
   readonly workspace: string;
-  /** The path that was given, when links lead from there to the workspace. */
+  /** The path in the request, when symlinks lead from there to the workspace. */
   readonly alias: string | null;
   readonly cwd: string;
   readonly limits: Limits;
@@ -16,10 +16,10 @@ export interface CheckedRequest {
 
 const NEVER_A_WORKSPACE = ['/', '/var', '/home', '/tmp', '/root'];
 const NEVER_WITHIN = ['/etc', '/proc', '/sys', '/dev', '/run', '/boot', '/var/lib'];
-/** What lies in these is hidden or protected where they lie in a workspace; as a workspace it would be neither. */
+/** Folders whose content is hidden or protected inside a workspace; as a workspace it would be neither. */
 const PRIVATE_NAMES = ['.git', '.ssh', '.gnupg', '.aws', '.kube', '.toolwright'];
 
-/** Private folders must not become visible: the home, and the sandbox's own. */
+/** Checks a request. Private folders must not become visible: the home folder, and the sandbox's own. */
 export function checkRequest(request: RunRequest, privateFolders: readonly string[]): Result<CheckedRequest> {
   const workspace = realFolder(request.workspace);
   if (workspace === null) {
@@ -45,7 +45,10 @@ export function checkRequest(request: RunRequest, privateFolders: readonly strin
     (folder) => isWithin(folder, workspace) || isWithin(realPath(folder) ?? folder, workspace),
   );
   if (exposed !== undefined) {
-    return fail('INVALID_PATH', `${workspace} holds ${exposed}, which a run must not see: choose a folder inside it.`);
+    return fail(
+      'INVALID_PATH',
+      `${workspace} contains ${exposed}, which a run must not see: choose a folder inside it.`,
+    );
   }
   const cwd = realFolder(resolve(workspace, request.cwd ?? '.'));
   if (cwd === null || !isWithin(cwd, workspace)) {
@@ -60,7 +63,7 @@ export function checkRequest(request: RunRequest, privateFolders: readonly strin
   }
   const texts = [...words, ...Object.entries(request.env ?? {}).flat(), request.tag];
   if (texts.some((text) => text.includes('\0'))) {
-    return fail('INVALID_INPUT', 'Commands and environments cannot hold the NUL character: remove it.');
+    return fail('INVALID_INPUT', 'Commands and environments cannot contain the NUL character: remove it.');
   }
   const badName = Object.keys(request.env ?? {}).find((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
   if (badName !== undefined) {
@@ -78,7 +81,7 @@ function aliasOf(given: string, workspace: string): string | null {
   return isTaken ? null : path;
 }
 
-/** The home of root is nobody else's. */
+/** The home folder of root counts only for root. */
 function belongsToSystem(workspace: string, privateFolders: readonly string[]): boolean {
   const isAtHome =
     privateFolders.length === 0 || privateFolders.some((folder) => isWithin(realPath(folder) ?? folder, '/root'));
@@ -96,7 +99,7 @@ function checkLimits(given: Partial<Limits>): Result<Limits> {
   return ok({ ...DEFAULT_LIMITS, ...Object.fromEntries(chosen) });
 }
 
-/** A program by its full path as the run will find it; as it was given when it is not on the path. */
+/** Returns the full path of a program as the run will find it; the name itself when it is not on the path. */
 export function resolveProgram(program: string, path: readonly string[], isThere: (file: string) => boolean): string {
   if (program.includes('/')) return program;
   return path.map((folder) => join(folder, program)).find(isThere) ?? program;

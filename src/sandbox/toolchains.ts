@@ -1,13 +1,12 @@
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { isExecutable, namesIn } from './files.ts';
-import { statOf } from './inside.ts';
-import { credentialsIn, secretAt } from '../secrets/toolchain-secrets.ts';
+import { isExecutable, namesIn, statOf } from '../host/files.ts';
+import { fileToHide, findCredentialFiles } from '../secrets/toolchain-secrets.ts';
 
 /** The system as a run sees it, read-only. Everything else of the host is not there. */
 export const SYSTEM_FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'] as const;
 
-/** What of a home a version manager needs. */
+/** Folders of version managers in a home folder. */
 const MANAGERS = [
   '.pyenv',
   '.nvm',
@@ -38,20 +37,20 @@ const MANAGERS = [
   'go/bin',
 ] as const;
 
-/** Some are of no use without another. */
+/** Folders that work only together with others. */
 const COMPANIONS: Readonly<Record<string, readonly string[]>> = {
   '.cargo/bin': ['.rustup'],
   '.local/bin': ['.local/share/pipx', '.local/share/uv'],
 };
 
-/** Of those that keep credentials or settings beside their programs, only these. */
+/** The parts that are needed of managers which keep credentials or settings beside their programs. */
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
   '.rye': ['shims', 'self', 'py', 'tools', 'uv', 'pip-tools'],
   '.pixi': ['bin', 'envs'],
   '.local/share/uv': ['python', 'tools'],
 };
 
-/** Of the folder that a `bin` lies in. Not all of it: what else an application keeps there may be secret. */
+/** The parts that are shown of the folder around a `bin`. Not all of it: an application may keep secrets there. */
 const PARTS = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libexec', 'share', 'include', 'jre', 'pyvenv.cfg'] as const;
 const KINDS = [
   { marker: 'lib/modules', parts: ['conf', 'jmods', 'release'] },
@@ -62,18 +61,18 @@ const KINDS = [
 export interface Toolchains {
   /** Folders and files of the host to mount read-only so that the programs on the path work. */
   readonly folders: readonly string[];
-  /** Files in those folders that a mask lies on, as of now: package managers write and remove them at any time. */
+  /** Files in those folders to mask, as of now: package managers write and remove them at any time. */
   hidden(): string[];
-  /** The search path inside: what of the host's leads somewhere there. */
+  /** The search path inside: the entries of the host's path that exist there. */
   readonly path: readonly string[];
-  /** Entries of the host's path that are not there, for whoever wonders. */
+  /** Entries of the host's path that are left out, for the status. */
   readonly leftOut: readonly string[];
 }
 
-/** Each takes a mount. */
-const MOST_PROGRAMS = 50;
+/** Each program takes a mount. */
+const MAX_PROGRAMS = 50;
 
-/** Interpreters often live in the home, which is hidden: finds the folders that the search path leads to. */
+/** Finds the folders that the search path leads to. Interpreters often live in the home folder, which is hidden. */
 export function findToolchains(given: {
   path: string;
   home: string;
@@ -84,7 +83,7 @@ export function findToolchains(given: {
   const secrets = new Set<string>();
   const path = new Set<string>();
   const leftOut = new Set<string>();
-  // Our own Node must be there wherever it lies; other programs of a project are not the system's.
+  // The Node that runs Toolwright must be there wherever it lies; programs of a project are left out.
   const onPath = given.path.split(':').filter((entry) => entry.startsWith('/') && !entry.includes('/node_modules/'));
   for (const entry of [...onPath, dirname(process.execPath)]) {
     if (!isReadable(entry)) continue;
@@ -92,24 +91,24 @@ export function findToolchains(given: {
     else addTools(entry);
   }
   for (const entry of ['/usr/local/bin', '/usr/bin', '/bin']) path.add(entry);
-  const credentials = [...folders].flatMap(credentialsIn);
+  const credentials = [...folders].flatMap(findCredentialFiles);
   return { folders: [...folders], hidden, path: [...path], leftOut: [...leftOut] };
 
   function hidden(): string[] {
-    const files = [...[...secrets].filter((path) => statOf(path)?.isFile()), ...credentials.map(secretAt)];
-    // Nothing can lie on a place that is not there.
+    const files = [...[...secrets].filter((path) => statOf(path)?.isFile()), ...credentials.map(fileToHide)];
+    // A path that is not shown cannot be a mount point.
     const isThere = (file: string): boolean => [...folders].some((folder) => isWithin(file, folder));
     return [...new Set(files.filter((file) => file !== null))].filter(isThere);
   }
 
   function addTools(entry: string): void {
     const roots = rootsOf(entry, given.home) ?? programsIn(entry, given.isSecret);
-    if (roots.length > MOST_PROGRAMS) {
+    if (roots.length > MAX_PROGRAMS) {
       leftOut.add(entry);
       return;
     }
     for (const root of roots) folders.add(root);
-    // A link on the way is not there inside.
+    // A symlink on the way does not exist inside.
     const real = realpathSync(entry);
     for (const each of [entry, real]) path.add(each);
     for (const folder of [entry, real].filter((each) => roots.includes(each))) {
@@ -130,7 +129,7 @@ export function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`);
 }
 
-/** What goes with the programs of a folder. Null when nothing tells that it is a folder of programs. */
+/** The folders that belong to the programs of a folder. Null when it is not known to be a folder of programs. */
 function rootsOf(entry: string, home: string): string[] | null {
   const manager = MANAGERS.find((name) => `${entry}/`.includes(`/${name}/`));
   if (manager !== undefined) {
@@ -153,7 +152,7 @@ function rootsOf(entry: string, home: string): string[] | null {
     .filter((path) => existsSync(path));
 }
 
-/** Of a folder that may hold anything besides, such as a home: its programs and libraries, one by one. */
+/** The programs and libraries in a folder that may contain other files, such as a home folder, one by one. */
 function programsIn(folder: string, isSecret: (name: string) => boolean): string[] {
   return namesIn(folder)
     .filter((name) => !isSecret(name))

@@ -1,6 +1,6 @@
 import type { Tool as AiSdkTool } from 'ai';
 import type { Tool } from '../kernel/tool/tool.ts';
-import { type Context, type Invoke, invoking, type ToolHost } from './invoke.ts';
+import { type Context, createInvoke, type Invoke, type ToolHost } from './invoke.ts';
 import { optionalPeer } from './optional-peer.ts';
 
 /** A tool for the Vercel AI SDK. The model reads the bounded text; a failed call is the SDK's tool error. */
@@ -17,13 +17,13 @@ export async function toAiSdkTool(tool: Tool, invoke: Invoke): Promise<AiSdkTool
   }) as AiSdkTool<unknown, string>;
 }
 
-/** Everything an executor offers, for `generateText({ tools })` and its kin. */
+/** All tools of an executor, for `generateText({ tools })` and similar functions. */
 export async function aiSdkTools(
   host: ToolHost,
   context: Context,
 ): Promise<Record<string, AiSdkTool<unknown, string>>> {
   const named = host.offered().map(async (tool) => {
-    const converted = await toAiSdkTool(tool, invoking(host, tool.name, context));
+    const converted = await toAiSdkTool(tool, createInvoke(host, tool.name, context));
     return [tool.name, converted] as const;
   });
   return Object.fromEntries(await Promise.all(named));

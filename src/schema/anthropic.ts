@@ -7,14 +7,14 @@ import type {
 import { toAnthropicTool } from './formats.ts';
 import { type Context, type ToolHost, unnamed } from './invoke.ts';
 
-/** Everything an executor offers, for `tools` of a message. */
+/** All tools of an executor, for `tools` of a message. */
 export function anthropicTools(host: ToolHost): AnthropicTool[] {
   return host.offered().map(toAnthropicTool);
 }
 
 /**
- * Runs what the model asked for and gives the one user message that answers it: every tool use gets its result, in
- * their order, failures too. Undefined when the model asked for nothing.
+ * Runs the tool uses of a message and returns the one user message that answers them, in order, failures included.
+ * Returns undefined when the model asked for none.
  */
 export async function answerToolUses(
   host: ToolHost,

@@ -1,13 +1,13 @@
 import { createRequire } from 'node:module';
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
-import { type Finding, inputSchema, isPlainObject, sentences } from '../kernel/tool/check-arguments.ts';
-import type { InputSchema, JsonSchema } from '../kernel/tool/input-schema.ts';
 import { plainCopy } from '../kernel/plain-copy.ts';
+import { type ArgumentFinding, inputSchema, isPlainObject, sentences } from '../kernel/tool/check-arguments.ts';
+import type { InputSchema, JsonSchema } from '../kernel/tool/input-schema.ts';
 import { inTime, READ_MS } from './run-in-time.ts';
 
 /**
- * A JSON Schema that somebody else wrote (an MCP server, a plain tool object) as an input schema, with the same
- * sentences as our own. Throws when it is not a schema for an object.
+ * Makes an input schema of a JSON Schema written elsewhere (an MCP server, a plain tool object), with the same messages
+ * as our own. Throws when it is not a schema for an object.
  */
 export function foreignInput(json: JsonSchema): InputSchema<Record<string, unknown>> {
   if (json.type !== 'object') throw new TypeError('its input schema must have type object.');
@@ -18,7 +18,7 @@ export function foreignInput(json: JsonSchema): InputSchema<Record<string, unkno
   return inputSchema(schema, validate);
 
   function validate(args: Record<string, unknown>) {
-    // Ajv fills defaults into what it is given, and that belongs to the caller.
+    // Ajv fills defaults into its input, which belongs to the caller.
     const value = plainCopy(args) as Record<string, unknown>;
     const accepted = inTime(() => accepts(value));
     if (accepted === true) return { value };
@@ -36,7 +36,7 @@ function compiled(schema: JsonSchema): ValidateFunction {
   return accepts;
 }
 
-const TOO_LONG: Finding = {
+const TOO_LONG: ArgumentFinding = {
   path: [],
   missing: false,
   say: (name) => sentences.invalid(name, "checking them against the tool's schema takes too long; try shorter texts."),
@@ -44,7 +44,7 @@ const TOO_LONG: Finding = {
 
 const require = createRequire(import.meta.url);
 
-/** Loaded when the first foreign schema comes: most programs and commands have none. */
+/** Loaded with the first foreign schema: most programs and commands have none. */
 function newAjv() {
   const { Ajv2020 } = require('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js');
   const addFormats = require('ajv-formats') as typeof import('ajv-formats');
@@ -58,7 +58,7 @@ function mentions(value: unknown, key: string): boolean {
   return Object.hasOwn(value, key) || Object.values(value).some((inner) => mentions(inner, key));
 }
 
-function toFinding(error: ErrorObject, args: unknown): Finding {
+function toFinding(error: ErrorObject, args: unknown): ArgumentFinding {
   const path = pointerPath(error.instancePath, args);
   if (error.keyword === 'required') {
     return { path: [...path, error.params.missingProperty as string], missing: true, say: sentences.missing };

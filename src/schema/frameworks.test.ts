@@ -137,7 +137,7 @@ describe('the Vercel AI SDK', () => {
     inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
     outputTokens: { total: 1, text: 1, reasoning: 0 },
   };
-  /** A model that asks for `add` with this input, then says what it was told. */
+  /** A model that calls `add` with this input, then repeats the result. */
   function asking(input: string) {
     return new MockLanguageModelV3({
       doGenerate: async ({ prompt }) => {

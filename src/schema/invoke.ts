@@ -2,10 +2,12 @@ import type { ExecutionContext, ExecutionContextInit } from '../kernel/call/exec
 import type { Tool } from '../kernel/tool/tool.ts';
 import type { ToolResult } from '../kernel/tool/tool-result.ts';
 
-/** What runs a tool that was given to a framework: our executor, so that policy, approval and record apply there too. */
+/**
+ * Runs a tool that was given to a framework, through our executor, so that policy, approval and record apply there too.
+ */
 export type Invoke = (args: unknown, signal?: AbortSignal) => Promise<ToolResult>;
 
-/** What a framework's adapter needs of an executor. */
+/** The part of an executor that a framework's adapter needs. */
 export interface ToolHost {
   offered(): readonly Tool[];
   execute(name: string, context: Context, args: unknown, options: { signal?: AbortSignal }): Promise<ToolResult>;
@@ -18,19 +20,22 @@ export interface ToolHost {
 
 export type Context = ExecutionContext | ExecutionContextInit;
 
-export function invoking(host: ToolHost, name: string, context: Context): Invoke {
+export function createInvoke(host: ToolHost, name: string, context: Context): Invoke {
   return (args, signal) => host.execute(name, context, args, signal === undefined ? {} : { signal });
 }
 
 /**
- * A call without the model's name for it, which only labels the answer. Some endpoints count those names anew in every
- * turn, or leave them empty: taken for keys, they would answer a call with the result of another.
+ * Drops the model's id of a call, which only labels the answer. Some endpoints reuse ids in every turn or leave them
+ * empty: taken for keys, they would answer a call with the result of another.
  */
 export function unnamed({ tool, args }: { tool: string; args: unknown }): { tool: string; args: unknown } {
   return { tool, args };
 }
 
-/** As a model wrote them. What is no JSON is handed on as it is, so that the call fails in words the model can read. */
+/**
+ * Parses arguments as a model wrote them. Invalid JSON is passed on unchanged, so that the call fails with a message
+ * the model can read.
+ */
 export function readArguments(json: string): unknown {
   if (json.trim() === '') return {};
   try {

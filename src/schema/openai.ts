@@ -7,14 +7,14 @@ import type { FunctionTool, ResponseInputItem, ResponseOutputItem } from 'openai
 import { toOpenAIChatTool, toOpenAIResponsesTool } from './formats.ts';
 import { type Context, readArguments, type ToolHost, unnamed } from './invoke.ts';
 
-/** Everything an executor offers, for `tools` of a chat completion. */
+/** All tools of an executor, for `tools` of a chat completion. */
 export function openAITools(host: ToolHost): ChatCompletionTool[] {
   return host.offered().map(toOpenAIChatTool);
 }
 
 /**
- * Runs what the model asked for and gives the messages to send back: one for each call, in their order, failures too.
- * Calls that conflict run in their order, the others at once.
+ * Runs the tool calls of a message and returns one message for each, in order, failures included. Conflicting calls run
+ * in their order, the others at once.
  */
 export async function answerToolCalls(
   host: ToolHost,
@@ -31,12 +31,12 @@ export async function answerToolCalls(
   return results.map(({ text }, index) => ({ role: 'tool', tool_call_id: asked[index]?.id ?? '', content: text }));
 }
 
-/** Everything an executor offers, for `tools` of a response. */
+/** All tools of an executor, for `tools` of a response. */
 export function openAIResponsesTools(host: ToolHost): FunctionTool[] {
   return host.offered().map(toOpenAIResponsesTool);
 }
 
-/** The same for the Responses API: gives the items to send with the next request. */
+/** Same for the Responses API: returns the items to send with the next request. */
 export async function answerFunctionCalls(
   host: ToolHost,
   context: Context,

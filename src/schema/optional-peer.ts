@@ -1,6 +1,6 @@
 import { ToolError } from '../kernel/error.ts';
 
-/** Loads a library that only some users have; without it, says which one to install. */
+/** Loads an optional library; without it, throws an error that names the package to install. */
 export async function optionalPeer<T>(name: string, load: () => Promise<T>): Promise<T> {
   try {
     return await load();

@@ -1,6 +1,6 @@
 import { type Context, createContext, Script } from 'node:vm';
 
-/** A check. Reading a schema happens once, loads the library, and must not fail on a machine that is busy. */
+/** Limit of one check. Compiling a schema happens once, loads the library, and must not fail on a busy machine. */
 const CHECK_MS = 500;
 export const READ_MS = 5000;
 
@@ -8,9 +8,10 @@ let context: Context | undefined;
 const script = new Script('work()');
 
 /**
- * What `work` returns, or undefined when it took too long. For work whose length somebody else chose: a pattern such as
- * `(a+)+` takes years, and nothing else in the process would run meanwhile. Only a script's time limit stops a regular
- * expression; it holds for all that the script calls, so `work` itself is ordinary code. It costs about 0.1 ms.
+ * Returns the result of `work`, or undefined when it took too long. For work of a length chosen elsewhere: a pattern
+ * such
+ * as `(a+)+` takes years and blocks the process. Only a script's time limit stops a regular expression; it applies to
+ * everything the script calls, so `work` itself is ordinary code. It costs about 0.1 ms.
  */
 export function inTime<T>(work: () => T, longestMs = CHECK_MS): T | undefined {
   let value: T | undefined;

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { createFilePolicy } from '../kernel/file-policy.ts';
 import { fail } from '../kernel/result.ts';
+import { createFilePolicy } from '../kernel/world/file-policy.ts';
 import type { Sandbox } from '../kernel/world/sandbox.ts';
 import { trySandbox } from '../testing/try-sandbox.ts';
-import { TrackedSecrets } from './committed-secrets.ts';
+import { CommittedSecrets } from './committed-secrets.ts';
 
 const path = process.env['PATH'] ?? '/usr/bin:/bin';
 
@@ -24,7 +24,7 @@ test('a look that failed is no answer, and the next one looks again', async () =
       return state === 'well' ? at.sandbox.run(request) : fail('SANDBOX_UNAVAILABLE', 'too many open files');
     },
   };
-  const tracked = new TrackedSecrets(sandbox, createFilePolicy());
+  const tracked = new CommittedSecrets(sandbox, createFilePolicy());
   expect(await tracked.find(at.workspace, '.', {})).toBe('files that could not be looked up');
   state = 'throwing';
   await expect(tracked.find(at.workspace, '.', {})).rejects.toThrow('too many open files');

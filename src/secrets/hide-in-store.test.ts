@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { fail, ok } from '../kernel/result.ts';
 import { defineTool } from '../kernel/tool/tool.ts';
-import { finished, requestedCall } from '../testing/sample-calls.ts';
 import { createToolwright } from '../runtime/create-toolwright.ts';
-import { createHider, secretValues, wasHidden } from '../runtime/hide-secrets.ts';
 import { MemoryStore } from '../runtime/memory/memory-store.ts';
-import { MemoryVault } from '../runtime/memory-vault.ts';
-import { sealStore } from './hide-in-store.ts';
+import { finished, requestedCall } from '../testing/sample-calls.ts';
+import { hideInStore } from './hide-in-store.ts';
+import { createHider, secretValues, wasHidden } from './hide-secrets.ts';
+import { MemoryVault } from './vault.ts';
 
 const TOKEN = `sk-test-${'A1'.repeat(12)}`;
 
@@ -186,7 +186,7 @@ test('a store that says late that it took a call leaves nothing in the vault of 
   });
   const call = requestedCall({ args: { text: TOKEN } });
   const taken = store.submit({ ...call, args: { text: '[redacted]' } });
-  const sealed = sealStore(late, createHider(), vault);
+  const sealed = hideInStore(late, createHider(), vault);
   const submitted = sealed.submit(call);
   await sealed.move(...finished(call, { state: 'failed' }));
   await submitted;

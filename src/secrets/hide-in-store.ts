@@ -1,78 +1,77 @@
-import { createHash } from 'node:crypto';
-import type { ApprovalRecord } from '../kernel/approval.ts';
+import { hash } from 'node:crypto';
+import type { ApprovalRecord } from '../kernel/call/approval.ts';
 import { type CallRecord, isFinal } from '../kernel/call/call.ts';
 import type { CallMove, EventData, NewEvent, StoredEvent } from '../kernel/call/event.ts';
 import type { Ledger } from '../kernel/call/ledger.ts';
 import type { CallQuery, Page, Store, Vault } from '../kernel/ports.ts';
-import { isPromise, type MaybePromise } from '../kernel/result.ts';
-import { type SecretHider, wasHidden } from '../runtime/hide-secrets.ts';
-import { withThoughts } from './opaque-thinking.ts';
+import { andThen, isPromise } from '../kernel/result.ts';
+import { type SecretHider, wasHidden } from './hide-secrets.ts';
+import { keepOpaqueThinking } from './opaque-thinking.ts';
 
 /**
- * What the vault keeps of a call while it is needed: what runs, what a person is asked, by the question's id, and what
- * people put in its place, by its digest: which of several answers counts is for the store to say.
+ * The parts of a call that the vault keeps while the call needs them: its arguments, the questions to people by approval id,
+ * and edited arguments by their digest, since only the store knows which of several answers counts.
  */
-interface Sealed {
+interface UnhiddenParts {
   readonly args?: unknown;
   readonly asked?: Readonly<Record<string, Pick<EventData['approval.requested'], 'args' | 'reason' | 'shown'>>>;
   readonly edited?: Readonly<Record<string, unknown>>;
 }
 
-type Submitted = Awaited<ReturnType<Store['submit']>>;
+type SubmitResult = Awaited<ReturnType<Store['submit']>>;
 
 const sealed = new WeakSet<object>();
 
 /**
- * The same store, with secrets hidden in everything it records: arguments, questions, outcomes. What a call still needs
- * of them (to be shown to a person, to be taken over) is in the vault until the call has ended, and is put back into what
- * is read here. Digests are made before, so they are of the true arguments.
+ * Returns the same store, with secrets hidden in everything it records: arguments, questions, outcomes. The vault keeps the
+ * parts that a call still needs (to show them to a person, to take the call over) until the call has ended; they are put
+ * back into records read through this store. Digests are made before, so they are of the true arguments.
  */
-export function sealStore<S extends Store>(
+export function hideInStore<S extends Store>(
   store: S,
   { hide, hideArgs, hideKnown, holds }: SecretHider,
   vault: Vault,
 ): S {
   if (sealed.has(store)) return store;
   const ledger = store as unknown as Partial<Ledger>;
-  /** Of this process. */
+  /** Calls of this process of which the vault keeps something. */
   const kept = new Set<string>();
-  /** Calls with something to keep, of which the store has not said yet whether it took them: their end may be told first. */
+  /** Calls with a secret that the store has not accepted yet: their end may be reported first. */
   const submitting = new Set<string>();
 
   const changes: Partial<Ledger> = {
     submit(call, sure) {
       const args = hideArgs(call.args);
-      // The name of no tool is whatever somebody wrote.
+      // An unknown tool name is arbitrary text.
       const tool = hide(call.tool);
       const key = call.key !== null && holds(call.key) ? hiddenKey(call.key) : call.key;
       if (args === call.args && tool === call.tool && key === call.key)
-        return then(store.submit(call, sure), withTrueArgs);
+        return andThen(store.submit(call, sure), withTrueArgs);
       if (args !== call.args) submitting.add(call.id);
-      return then(
-        store.submit({ ...call, tool, args, key }, sure),
-        (submitted) => {
-          if (submitting.delete(call.id) && submitted.event !== null) keepIfItCan(call.id, call.args);
-          return withTrueArgs(submitted);
-        },
-        () => submitting.delete(call.id),
-      );
+      const submission = store.submit({ ...call, tool, args, key }, sure);
+      if (isPromise(submission)) submission.catch(() => submitting.delete(call.id));
+      return andThen(submission, (submitted) => {
+        if (submitting.delete(call.id) && submitted.event !== null) keepIfItCan(call.id, call.args);
+        return withTrueArgs(submitted);
+      });
     },
     move(callId, move, event) {
       const hidden = hiddenMove(move);
       const moved = store.move(callId, hidden, hiddenEvent(event));
       const isHidden = hidden.set?.args !== move.set?.args;
       if (!isHidden && !(isFinal(move.to) && (kept.has(callId) || submitting.has(callId)))) return moved;
-      return then(moved, (stored) => {
-        // Refused: the call is somebody else's now, and so is what is kept of it.
+      return andThen(moved, (stored) => {
+        // Refused: the call belongs to another process now, and so does its entry in the vault.
         if (stored === null) return null;
         if (isFinal(move.to)) forget(callId);
         else keepIfItCan(callId, move.set?.args);
         return stored;
       });
     },
-    append: (session, events) => then(store.append(session, events.map(hiddenEvent)), (kept) => asSaid(events, kept)),
-    call: (callId) => then(store.call(callId), (call) => call && revealedCall(call)),
-    calls: (query) => then(store.calls(query), (page) => revealedPage(query, page)),
+    append: (session, events) =>
+      andThen(store.append(session, events.map(hiddenEvent)), (kept) => unhiddenEvents(events, kept)),
+    call: (callId) => andThen(store.call(callId), (call) => call && revealedCall(call)),
+    calls: (query) => andThen(store.calls(query), (page) => revealedPage(query, page)),
   };
   const { decide, note, record } = ledger;
   if (decide !== undefined) {
@@ -82,11 +81,11 @@ export function sealStore<S extends Store>(
   if (record !== undefined) changes.record = (event) => record.call(store, hide(event));
   for (const name of ['approval', 'approvalOf'] as const) {
     const read = ledger[name];
-    if (read !== undefined) changes[name] = (id) => then(read.call(store, id), (found) => found && revealed(found));
+    if (read !== undefined) changes[name] = (id) => andThen(read.call(store, id), (found) => found && revealed(found));
   }
   const { approvals, recover } = ledger;
   if (approvals !== undefined)
-    changes.approvals = (query) => then(approvals.call(store, query), (all) => all.map(revealed));
+    changes.approvals = (query) => andThen(approvals.call(store, query), (all) => all.map(revealed));
   if (recover !== undefined) {
     changes.recover = async () => {
       await forgetEnded();
@@ -94,29 +93,29 @@ export function sealStore<S extends Store>(
     };
   }
 
-  const guarded = Object.assign(passing(store), changes) as unknown as S;
+  const guarded = Object.assign(delegate(store), changes) as unknown as S;
   sealed.add(guarded);
   return guarded;
 
-  /** A call that was there before may be taken over by whoever repeats its key. */
-  function withTrueArgs(submitted: Submitted): Submitted {
+  /** A call that was there before may be taken over by a caller that repeats its key. */
+  function withTrueArgs(submitted: SubmitResult): SubmitResult {
     return submitted.event === null ? { ...submitted, call: revealedCall(submitted.call) } : submitted;
   }
 
-  function keep(callId: string, more: Sealed): void {
+  function keep(callId: string, more: UnhiddenParts): void {
     kept.add(callId);
-    const known = vault.get(callId) as Sealed | undefined;
+    const known = vault.get(callId) as UnhiddenParts | undefined;
     const asked = { ...known?.asked, ...more.asked };
     const edited = { ...known?.edited, ...more.edited };
     vault.keep(callId, { ...known, ...more, asked, edited });
   }
 
-  /** Nobody is shown these. A call whose arguments cannot be kept runs as well; only nobody can take it over. */
+  /** A call whose arguments cannot be kept runs all the same; only no other process can take it over. */
   function keepIfItCan(callId: string, args: unknown): void {
     try {
       keep(callId, { args });
     } catch {
-      // The store was told already.
+      // The store has accepted the call already.
     }
   }
 
@@ -136,9 +135,9 @@ export function sealStore<S extends Store>(
       : { ...move, set: { ...set, ...pick({ args, outcome }) } };
   }
 
-  /** What a person is shown is kept before they are asked, and what they wrote before it counts. */
-  function hiddenEvent<E extends NewEvent>(given: E): E {
-    const event = hiddenCalls(given);
+  /** Keeps the question in the vault before a person is asked, and edited arguments before they count. */
+  function hiddenEvent<E extends NewEvent>(unhidden: E): E {
+    const event = hiddenCalls(unhidden);
     const data = event.data as { args?: unknown };
     const args = hideArgs(data.args);
     if (args === data.args && !holdsBeside(data)) return event;
@@ -149,10 +148,10 @@ export function sealStore<S extends Store>(
     if (event.type === 'approval.decided' && event.data.args !== undefined)
       keep(event.callId, { edited: { [event.data.digest ?? '']: event.data.args } });
     const shown = { ...event, data: { ...hide(data), ...pick({ args }) } };
-    return withThoughts(shown, event, hideKnown);
+    return keepOpaqueThinking(shown, event, hideKnown);
   }
 
-  /** A turn names the arguments of its calls once more. */
+  /** A turn repeats the arguments of its calls. */
   function hiddenCalls<E extends NewEvent>(event: E): E {
     if (event.type !== 'message.added' || event.data.turn === undefined) return event;
     const { turn } = event.data;
@@ -169,17 +168,17 @@ export function sealStore<S extends Store>(
 
   function revealedCall(call: CallRecord): CallRecord {
     if (isFinal(call.state) || !wasHidden(call.args)) return call;
-    const known = vault.get(call.id) as Sealed | undefined;
+    const known = vault.get(call.id) as UnhiddenParts | undefined;
     return known?.args === undefined ? { ...call, isIncomplete: true } : { ...call, args: known.args };
   }
 
-  /** Only those that somebody may take over: a list of what runs needs no secrets. */
+  /** Reveals only calls that may be taken over: a list of running calls needs no secrets. */
   function revealedPage({ states }: CallQuery, page: Page<CallRecord>): Page<CallRecord> {
     return states?.length === 1 && states[0] === 'queued' ? { ...page, items: page.items.map(revealedCall) } : page;
   }
 
   function revealed(approval: ApprovalRecord): ApprovalRecord {
-    const known = wasHidden(approval) ? (vault.get(approval.callId) as Sealed | undefined) : undefined;
+    const known = wasHidden(approval) ? (vault.get(approval.callId) as UnhiddenParts | undefined) : undefined;
     if (known === undefined) return approval;
     const asked = known.asked?.[approval.id];
     const edited = approval.edited === null ? undefined : known.edited?.[approval.edited.digest];
@@ -190,7 +189,7 @@ export function sealStore<S extends Store>(
     };
   }
 
-  /** Calls that others ended, as their time was over or their process gone. */
+  /** Forgets calls that other processes ended, because their time was over or their process was gone. */
   async function forgetEnded(): Promise<void> {
     for (const callId of vault.list()) {
       const call = await store.call(callId);
@@ -199,18 +198,18 @@ export function sealStore<S extends Store>(
   }
 }
 
-/** Only to be found again by: who repeats the key is known by its hash. */
+/** A key is only looked up, and its hash is enough for that. */
 function hiddenKey(key: string): string {
-  return `hidden:${createHash('sha256').update(key).digest('hex')}`;
+  return `hidden:${hash('sha256', key, 'hex')}`;
 }
 
-/** Whoever adds to a conversation goes on with what was said; the record of it hides what records hide. */
-function asSaid(events: readonly NewEvent[], stored: readonly StoredEvent[]): readonly StoredEvent[] {
+/** The caller gets back the conversation as it was said; only the record hides secrets. */
+function unhiddenEvents(events: readonly NewEvent[], stored: readonly StoredEvent[]): readonly StoredEvent[] {
   return stored.map((one, at) => (one.callId === null ? ({ ...one, data: events[at]?.data } as StoredEvent) : one));
 }
 
-/** Everything a store offers, as plain fields: looked up at every step of every call, where a proxy would take longer. */
-function passing(store: object): Record<string, unknown> {
+/** Copies every member of a store to plain fields: they are read at every step of every call, where a proxy would be slower. */
+function delegate(store: object): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   for (let level = store; level !== Object.prototype && level !== null; level = Object.getPrototypeOf(level)) {
     for (const name of Object.getOwnPropertyNames(level)) {
@@ -222,12 +221,6 @@ function passing(store: object): Record<string, unknown> {
     }
   }
   return fields;
-}
-
-function then<A, B>(value: MaybePromise<A>, next: (value: A) => B, onFailure?: () => void): MaybePromise<B> {
-  if (!isPromise(value)) return next(value);
-  if (onFailure !== undefined) value.catch(onFailure);
-  return value.then(next);
 }
 
 function pick<T extends object>(fields: T): Partial<T> {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Event } from '../kernel/call/event.ts';
+import type { Event, LiveEvent, StoredEvent } from '../kernel/call/event.ts';
 import { ok } from '../kernel/result.ts';
 import { defineTool } from '../kernel/tool/tool.ts';
 import { createToolwright } from '../runtime/create-toolwright.ts';
-import { createHider } from '../runtime/hide-secrets.ts';
-import { SecretStream } from '../runtime/secret-stream.ts';
+import { hideInModelStream, StreamHider } from './hide-in-stream.ts';
+import { createHider } from './hide-secrets.ts';
 
 const VALUE = 'correct horse battery';
 const TOKEN = `sk-test-${'A1'.repeat(12)}`;
@@ -13,8 +13,8 @@ const KEY = `-----BEGIN RSA PRIVATE KEY-----\n${'AbC9'.repeat(100)}\n-----END RS
 const JWT = `eyJ${'ab1'.repeat(9)}.${'cd2'.repeat(9)}.${'ef3'.repeat(9)}`;
 
 function told(pieces: readonly string[], known: readonly string[] = [VALUE]): string[] {
-  const stream = new SecretStream(createHider(known));
-  return [...pieces.map((piece) => stream.add(piece)), stream.rest()];
+  const stream = new StreamHider(createHider(known));
+  return [...pieces.map((piece) => stream.add(piece)), stream.flush()];
 }
 
 describe.each([VALUE, TOKEN, KEY, JWT, `ghp_${'a1B2'.repeat(9)}`])('%s', (secret) => {
@@ -62,4 +62,32 @@ test('a call that tells a known value in two pieces tells it to nobody, and the 
   const output = events.flatMap((event) => (event.type === 'call.progressed' ? [event.data.output] : []));
   expect(output).toEqual(['It is ', '[redacted], ', 'cor']);
   expect(events.at(-1)?.type).toBe('call.finished');
+});
+
+type Kind = LiveEvent<'message.streamed'>['data']['kind'];
+
+test('what is held back of one kind of words is told before anything else is', () => {
+  const told: string[] = [];
+  const hear = hideInModelStream(createHider(['correct horse battery']), ({ data }) =>
+    told.push(`${data.kind}: ${data.text}`),
+  );
+  const say = (kind: Kind, text: string) =>
+    hear({ type: 'message.streamed', session: 's1', callId: null, at: 1, data: { kind, text } });
+  say('thinking', 'cor');
+  say('text', 'It is correct ');
+  say('text', 'horse battery, cor');
+  say('call', 'npm_');
+  say('call', 'npm_');
+  say('text', 'corr');
+  const message = { type: 'message.added', data: { messageId: 'm', role: 'assistant', text: 'corr' } };
+  hear({ ...message, callId: null, at: 2, session: 's1', seq: 1, pos: 1 } as StoredEvent);
+  expect(told).toEqual([
+    'thinking: cor',
+    'text: It is ',
+    'text: [redacted], ',
+    'text: cor',
+    'call: npm_',
+    'call: npm_',
+    'text: corr',
+  ]);
 });

@@ -1,15 +1,15 @@
 import type { NewEvent } from '../kernel/call/event.ts';
 import type { MessagePart, ThinkingPart } from '../kernel/call/message.ts';
-import type { SecretHider } from '../runtime/hide-secrets.ts';
+import type { SecretHider } from './hide-secrets.ts';
 
-/** Fields of thinking that hold no text, but what only its provider can read. */
+/** Fields of thinking that only its provider can read. */
 const OPAQUE = new Set(['encrypted_content', 'signature', 'data']);
 
 /**
- * `shown` is what the record will have of what was `said`. Thinking that a provider signed or encrypted is taken back
- * only as it came: what looks like a secret in it is chance, and where its words had to be hidden, it says so.
+ * Puts signed and encrypted fields of thinking back into `shown`, the record of what was `said`: a provider accepts them
+ * only unchanged, and the shape of a secret in them is chance. Thinking whose words had to be hidden is marked incomplete.
  */
-export function withThoughts<E extends NewEvent>(shown: E, said: E, hideKnown: SecretHider['hideKnown']): E {
+export function keepOpaqueThinking<E extends NewEvent>(shown: E, said: E, hideKnown: SecretHider['hideKnown']): E {
   if (shown.type !== 'message.added' || said.type !== 'message.added') return shown;
   const { turn } = shown.data;
   if (turn === undefined) return shown;

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { readingsOf, spellingsOf } from './secret-encodings.ts';
+import { decodedForms, encodedForms } from './secret-encodings.ts';
 
 const VALUE = 's3cr3t+Value/42?';
-const carries = (text: string) => spellingsOf(VALUE).some((each) => readingsOf(text).some((one) => one.includes(each)));
+const carries = (text: string) =>
+  encodedForms(VALUE).some((each) => decodedForms(text).some((one) => one.includes(each)));
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const escaped = (text: string) =>
   [...text].map((each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');

@@ -1,34 +1,34 @@
-const MOST_LAYERS = 3;
+const MAX_LAYERS = 3;
 
 /**
- * A text in the ways its receiver may read it, in lower case: as it is, without the line breaks and tabs that URLs drop,
- * and with percent signs and JSON's escapes undone, also one inside the other.
+ * Returns a text in the ways its receiver may read it, in lower case: as it is, without the line breaks and tabs that URLs
+ * drop, and with percent encoding and JSON escapes undone, also one inside the other.
  */
-export function readingsOf(text: string): readonly string[] {
+export function decodedForms(text: string): readonly string[] {
   const readings = new Set([text]);
   let at = text.replace(/[\t\r\n]/g, '');
-  for (let layer = 0; layer <= MOST_LAYERS; layer++) {
+  for (let layer = 0; layer <= MAX_LAYERS; layer++) {
     readings.add(at).add(at.replaceAll('+', ' '));
     at = withoutEscapes(withoutPercents(at));
   }
   return [...readings].map((each) => each.toLowerCase());
 }
 
-/** A value as it is, in base64 wherever it begins in what was encoded, and in hex; in lower case. */
-export function spellingsOf(value: string): readonly string[] {
+/** Returns a value as it is, in base64 at each of the three alignments, and in hex; in lower case. */
+export function encodedForms(value: string): readonly string[] {
   const bytes = Buffer.from(value, 'utf8');
   const base64 = [0, 1, 2].flatMap((before) => inBase64(bytes, before));
   return [value, ...base64, bytes.toString('hex')].map((each) => each.toLowerCase());
 }
 
-/** Only the characters that depend on the value alone, and on nothing before or after it. */
+/** Keeps only the characters that depend on the value alone, and on nothing before or after it. */
 function inBase64(bytes: Buffer, before: number): string[] {
   const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
   const sure = encoded.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6));
   return [sure, sure.replaceAll('+', '-').replaceAll('/', '_')];
 }
 
-/** What is no sign and two digits stays; a lone % must not keep the others from being read. */
+/** Leaves a lone % as it is: it must not keep the others from being decoded. */
 function withoutPercents(text: string): string {
   return text.replace(/(?:%[0-9a-f]{2})+/gi, (run) => Buffer.from(run.replaceAll('%', ''), 'hex').toString('utf8'));
 }

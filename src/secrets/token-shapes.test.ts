@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { redactText } from '../runtime/redact.ts';
-import { JWT, TOKENS } from '../runtime/token-shapes.ts';
+import { hideInLogText } from './hide-in-logs.ts';
+import { JWT, TOKENS } from './token-shapes.ts';
 
 const hidden = (text: string) => text.replace(new RegExp(TOKENS.join('|'), 'g'), '[hidden]');
 
@@ -12,7 +12,7 @@ test.each([
   `eyJ${'a-b_c'.repeat(12)}${'d'.repeat(4000)}.eyJzdWIiOiIxMjM0In0.`,
 ])('%s is hidden', (token) => {
   expect(hidden(`a ${token} b`)).toBe('a [hidden] b');
-  expect(redactText(`a ${token} b`)).toBe('a [redacted] b');
+  expect(hideInLogText(`a ${token} b`)).toBe('a [redacted] b');
 });
 
 test.each(['pk_user_accounts_and_more', 'eyJshort.eyJshort.x', 'eyJhbGciOiJIUzI1NiJ9.short.x'])(
@@ -29,7 +29,7 @@ test.each([
 ])('%s take no longer than their length asks for', (_what, text) => {
   const started = performance.now();
   expect(hidden(text)).toBe(text);
-  redactText(text);
+  hideInLogText(text);
   expect(performance.now() - started).toBeLessThan(3_000);
 });
 

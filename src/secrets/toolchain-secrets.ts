@@ -1,32 +1,31 @@
 import { type Dirent, readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { realPath } from '../sandbox/files.ts';
-import { statOf } from '../sandbox/inside.ts';
+import { realPath, statOf } from '../host/files.ts';
 
-/** Where package managers keep what they log in with, below the folder of an interpreter. */
+/** Files in which package managers keep their credentials, below the folder of an interpreter. */
 const SECRET_NAME = /^(\.netrc|\.pypirc|\.git-credentials|credentials(\.(toml|json|ya?ml|ini))?)$/;
-/** Needed to find packages at all, and with a secret in it only sometimes. */
+/** Settings that are needed to find packages, and hold a secret only sometimes. */
 const SETTINGS_NAME = /^(\.?condarc|\.?npmrc|\.yarnrc\.yml|pip\.conf|\.?gemrc)$/;
 const SECRET_TEXT = /\/t\/|:\/\/[^\s/]*@|token|passw|auth|api_key|private key/i;
 
-/** As deep as volta keeps the npmrc of a version of Node. Not where packages are, which hold no secrets of yours. */
-const DEEPEST = 5;
+/** As deep as volta keeps the npmrc of a Node version. Folders with packages are left out: they hold no secrets of the user. */
+const MAX_DEPTH = 5;
 const WITH_PACKAGES =
   /^(node_modules|s?bin|lib(32|64|exec)?|share|include|man|doc|pkgs|store|src|pkg|conda-meta|\.git|jmods|cache)$/;
-/** A folder of a version manager has some hundred folders above those with packages. */
-const MOST_FOLDERS = 5_000;
+/** A version manager has some hundred folders above those with packages. */
+const MAX_FOLDERS = 5_000;
 
-/** Files and links below a folder of programs that may hold credentials, by their names. */
-export function credentialsIn(root: string): string[] {
+/** Finds files and symlinks below a folder of programs that may hold credentials, by their names. */
+export function findCredentialFiles(root: string): string[] {
   const found: string[] = [];
   const queue = [{ folder: root, depth: 0 }];
-  for (let looked = 0; looked < MOST_FOLDERS; looked++) {
+  for (let looked = 0; looked < MAX_FOLDERS; looked++) {
     const next = queue.shift();
     if (next === undefined) break;
     for (const entry of entriesOf(next.folder)) {
       const path = `${next.folder}/${entry.name}`;
       if (entry.isDirectory()) {
-        if (next.depth < DEEPEST && !WITH_PACKAGES.test(entry.name))
+        if (next.depth < MAX_DEPTH && !WITH_PACKAGES.test(entry.name))
           queue.push({ folder: path, depth: next.depth + 1 });
       } else if (SECRET_NAME.test(entry.name) || SETTINGS_NAME.test(entry.name)) found.push(path);
     }
@@ -34,8 +33,8 @@ export function credentialsIn(root: string): string[] {
   return found;
 }
 
-/** The file to hide for one of those as it is now; of a link, what it leads to, wherever that is. Null when there is none. */
-export function secretAt(path: string): string | null {
+/** The file to hide for one of those paths as it is now: for a symlink its target, wherever that is. Null when there is none. */
+export function fileToHide(path: string): string | null {
   const target = statOf(path)?.isSymbolicLink() ? realPath(path) : path;
   if (target === null || !statOf(target)?.isFile()) return null;
   return SETTINGS_NAME.test(basename(path)) && !holdsSecret(path) ? null : target;
@@ -46,7 +45,7 @@ function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
-    // A file, or nothing that we may list: then a run, which is no more than we are, may not either.
+    // A file, or a folder that this process may not list: then a run, which has no more rights, may not either.
     return [];
   }
 }

@@ -1,23 +1,43 @@
-import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makePrivateFolder } from '../host/private-folder.ts';
 import type { Vault } from '../kernel/ports.ts';
 
+/** Keeps values in memory: for a store that ends with its process, and where nothing has to outlive the process. */
+export class MemoryVault implements Vault {
+  readonly #kept = new Map<string, unknown>();
+
+  keep(callId: string, value: object): void {
+    this.#kept.set(callId, value);
+  }
+  get(callId: string): unknown {
+    return this.#kept.get(callId);
+  }
+  forget(callId: string): void {
+    this.#kept.delete(callId);
+  }
+  list(): readonly string[] {
+    return [...this.#kept.keys()];
+  }
+}
+
 /**
- * Files that only this user can read, one for each call whose arguments hold a secret, until the call has ended. They
- * outlive the process, so that a question does. Only this machine has them: elsewhere such a call is not taken over.
+ * Keeps values in files that only this user can read, one for each call whose arguments hold a secret, until the call has
+ * ended. They outlive the process, so that an open approval does. Only this machine has them: no other machine takes such
+ * a call over.
  */
 export class FileVault implements Vault {
   readonly #folder: string;
 
   constructor(folder: string) {
     this.#folder = folder;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makePrivateFolder(folder);
   }
 
   keep(callId: string, value: object): void {
     const path = this.#pathOf(callId);
-    // Of this process: another one may be about to keep something of the same call.
+    // The name is of this process: another one may be writing a value of the same call.
     const beside = `${path}.${process.pid}`;
     writeFileSync(beside, JSON.stringify({ callId, value }), { mode: 0o600 });
     renameSync(beside, path);
@@ -28,7 +48,7 @@ export class FileVault implements Vault {
   }
 
   forget(callId: string): void {
-    // Also what a process left that ended while it wrote.
+    // Includes the temporary file of a process that ended while it wrote.
     const ours = readdirSync(this.#folder).filter((name) => name.startsWith(nameOf(callId)));
     for (const name of ours) rmSync(join(this.#folder, name), { force: true });
   }
@@ -44,14 +64,14 @@ export class FileVault implements Vault {
 }
 
 function nameOf(callId: string): string {
-  return createHash('sha256').update(callId).digest('hex').slice(0, 32);
+  return hash('sha256', callId, 'hex').slice(0, 32);
 }
 
 function read(path: string): { callId: string; value: unknown } | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch {
-    // Not there, or somebody else is just writing or forgetting it.
+    // Not there, or another process is just writing or removing it.
     return undefined;
   }
 }

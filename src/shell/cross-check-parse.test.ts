@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { createFilePolicy } from '../kernel/file-policy.ts';
+import { createFilePolicy } from '../kernel/world/file-policy.ts';
 import { judgeCommand } from '../policy/commands/judge-command.ts';
-import { readAgain, sameReading } from './cross-check-parse.ts';
+import { isSameReading, parseAgain } from './cross-check-parse.ts';
 import { parseScript } from './parse-script.ts';
 
 const where = { root: '/home/ana/project', home: '/home/ana', files: createFilePolicy() };
@@ -21,14 +21,14 @@ test.each<[string, string[][], string[]?]>([
   ["echo $'a\\'b' `pwd` # ; rm x", [['pwd'], ['echo', "$'a\\'b'", '`pwd`']]],
   ['files=(a "b c") ; ls', [['ls']]],
 ])('reads %j', (source, commands, targets = []) => {
-  expect(sameReading(readAgain(source) ?? { commands: [], targets: [] }, { commands, targets })).toBe(true);
+  expect(isSameReading(parseAgain(source) ?? { commands: [], targets: [] }, { commands, targets })).toBe(true);
   expect(parseScript(source).problems).toEqual([]);
 });
 
 test.each(['f() { ls; }', 'coproc ls', `\${ ls; }`, 'echo `echo \\`ls\\``', 'echo a)', "echo 'open", 'cat <<E\nopen'])(
   'gives %j up',
   (source) => {
-    expect(readAgain(source)).toBeUndefined();
+    expect(parseAgain(source)).toBeUndefined();
   },
 );
 
@@ -44,9 +44,7 @@ describe('where the two readings differ', () => {
   });
 
   test('they do not in any ordinary command', () => {
-    const commands = readFileSync(new URL('../../bench/developer-commands.txt', import.meta.url), 'utf8').split(
-      '\n',
-    );
+    const commands = readFileSync(new URL('../../bench/developer-commands.txt', import.meta.url), 'utf8').split('\n');
     expect(commands.filter((command) => parseScript(command).problems.includes(DIFFERENTLY))).toEqual([]);
   });
 });

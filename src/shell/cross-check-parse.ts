@@ -6,20 +6,20 @@
 export interface SecondReading {
   /** The words of each simple command, as written and in no particular order; one without words is not among them. */
   readonly commands: readonly (readonly string[])[];
-  /** What redirections open, as written. */
+  /** The files that redirections open, as written. */
   readonly targets: readonly string[];
 }
 
 /** How deep substitutions and groups may nest. */
-export const DEEPEST = 40;
+export const MAX_NESTING = 40;
 
-export function readAgain(source: string): SecondReading | undefined {
-  const found: Found = { commands: [], targets: [] };
+export function parseAgain(source: string): SecondReading | undefined {
+  const found: PieceReading = { commands: [], targets: [] };
   return readPiece(source, 'script', 0, found) ? found : undefined;
 }
 
 /** Whether two readings hold the same commands and open the same files. */
-export function sameReading(one: SecondReading, other: SecondReading): boolean {
+export function isSameReading(one: SecondReading, other: SecondReading): boolean {
   return same(one.commands.map(joined), other.commands.map(joined)) && same(one.targets, other.targets);
 }
 
@@ -33,7 +33,7 @@ function same(some: readonly string[], others: readonly string[]): boolean {
   return some.toSorted().every((text, at) => text === sorted[at]);
 }
 
-interface Found {
+interface PieceReading {
   commands: string[][];
   targets: string[];
 }
@@ -59,9 +59,9 @@ const PLAIN_ESCAPES =
   /^(?:[^\\]|\\[abeEfnrtv\\'"?]|\\(?!000|0{1,2}(?![0-7]))(?:[01][0-7]{2}|[0-7]{1,2}(?![0-7]))|\\x(?:0[1-9a-fA-F]|[1-7][\da-fA-F]|[1-9a-fA-F](?![\da-fA-F])))*$/;
 
 /** False where it was not understood. A `text` is the body of a heredoc: only substitutions count in it. */
-function readPiece(source: string, kind: 'script' | 'text', depth: number, found: Found): boolean {
+function readPiece(source: string, kind: 'script' | 'text', depth: number, found: PieceReading): boolean {
   let at = 0;
-  let lost = depth > DEEPEST;
+  let lost = depth > MAX_NESTING;
   let heredocs: Heredoc[] = [];
   if (kind === 'text') quoted('', depth);
   else list('', depth);
@@ -116,7 +116,7 @@ function readPiece(source: string, kind: 'script' | 'text', depth: number, found
 
   /** Commands up to `until`, which is left standing: `)` for a group, `;;` for a case. */
   function list(until: '' | ')' | ';;', level: number) {
-    if (level > DEEPEST) return giveUp();
+    if (level > MAX_NESTING) return giveUp();
     while (at < source.length) {
       blanks();
       const character = source[at];
@@ -172,7 +172,7 @@ function readPiece(source: string, kind: 'script' | 'text', depth: number, found
     if (words.length > 0) found.commands.push(words);
   }
 
-  /** What follows stands where a command stands. `time` has an option of its own. */
+  /** The next word stands where a command stands. `time` has an option of its own. */
   function reserved(word: string): void {
     if (word !== 'time') return;
     blanks();
@@ -315,7 +315,7 @@ function readPiece(source: string, kind: 'script' | 'text', depth: number, found
 
   /** True when there was one at this place. */
   function expansion(level: number): boolean {
-    if (level > DEEPEST) giveUp();
+    if (level > MAX_NESTING) giveUp();
     else if (sees('$((')) arithmetic(3);
     else if (sees('$(')) {
       at++;

@@ -1,8 +1,8 @@
 import { type FlagTable, parseFlags } from './flags.ts';
-import { type Inner, joined, LATER, LATER_WORDS, loosely, unseen } from '../policy/commands/inner.ts';
 import { commandStarts } from './launchers.ts';
 import { commandStart } from './prefixes.ts';
 import { plainWord, type ShellWord } from './words.ts';
+import { guessScript, joined, LATER, LATER_WORDS, unseen, type WrappedCommand } from './wrapped-command.ts';
 
 const EXEC_ACTIONS = ['-exec', '-execdir', '-ok', '-okdir', '-x', '-X', '--exec', '--exec-batch'];
 
@@ -11,9 +11,9 @@ const MOST_INSIDE = 8;
 /** Where there are more words than these, none: each is read with all the words behind it. */
 const MOST_WORDS = 500;
 
-/** What `find` and `fd` run for what they find. */
-export function perFile(args: readonly ShellWord[]): readonly Inner[] {
-  const inner: Inner[] = [];
+/** The commands that `find` and `fd` run for each file. */
+export function commandsPerFile(args: readonly ShellWord[]): readonly WrappedCommand[] {
+  const inner: WrappedCommand[] = [];
   const most = args.length > MOST_WORDS ? 0 : MOST_INSIDE;
   let end = -1;
   let inside = 0;
@@ -21,13 +21,13 @@ export function perFile(args: readonly ShellWord[]): readonly Inner[] {
     if (!EXEC_ACTIONS.includes(value ?? '')) continue;
     inside = at < end ? inside + 1 : 0;
     if (inside > most) {
-      if (inside === most + 1) inner.push(unseen('find has more actions in one command than anybody looks at'));
+      if (inside === most + 1) inner.push(unseen('find has more actions in one command than can be checked'));
       continue;
     }
     if (at >= end) end = endOf(args, at + 1);
     const words = args.slice(at + 1, end).map((word) => (hasLater(word, ['{}']) ? LATER : word));
     if (words.length === 0) inner.push(unseen('find runs an empty command'));
-    else inner.push(inside === 0 ? { kind: 'words', words } : { kind: 'words', words, loose: true });
+    else inner.push(inside === 0 ? { kind: 'words', words } : { kind: 'words', words, guess: 'here' });
   }
   return inner;
 }
@@ -46,17 +46,17 @@ const XARGS: FlagTable = {
   glued: '-i -l -e --replace --max-lines --eof',
 };
 
-/** What `xargs` reads becomes arguments, so the command gets words that nobody has seen. */
-export function perLine(args: readonly ShellWord[]): readonly Inner[] {
+/** The command that `xargs` runs. Its input becomes arguments, so that the command gets unknown words. */
+export function commandsPerLine(args: readonly ShellWord[]): readonly WrappedCommand[] {
   const start = commandStart(args, XARGS);
-  if (start === undefined) return [unseen('the options of xargs are not all known'), ...guesses(args)];
+  if (start === undefined) return [unseen('the options of xargs are not all known'), ...guessCommands(args)];
   const replaced = replacedTexts(args.slice(0, start));
   const words = args.slice(start).map((word) => (hasLater(word, replaced) ? LATER : word));
   if (words[0]?.value === null) return [unseen('xargs runs what it reads')];
   return [{ kind: 'words', words: [...(words.length === 0 ? [plainWord('echo')] : words), LATER_WORDS] }];
 }
 
-/** What `-I` has replaced by each line, wherever it stands in a word. The last one counts; all of them are looked for. */
+/** The texts that `-I` replaces by each line, anywhere in a word. The last `-I` counts; all of them are looked for. */
 function replacedTexts(options: readonly ShellWord[]): readonly string[] {
   const flags = parseFlags(options, XARGS);
   const given = 'unknown' in flags ? [] : flags.options.filter(({ name }) => /^(?:-I|-i|--replace)$/.test(name));
@@ -74,10 +74,10 @@ const PARALLEL: FlagTable = {
 };
 const MOST_INPUTS = 20;
 
-/** What `parallel` gives to a shell for each of its inputs: behind `:::`, or lines that nobody has seen. */
-export function perInput(args: readonly ShellWord[]): readonly Inner[] {
+/** The scripts that `parallel` gives to a shell for each of its inputs: those behind `:::`, or unknown lines. */
+export function commandsPerInput(args: readonly ShellWord[]): readonly WrappedCommand[] {
   const start = commandStart(args, PARALLEL);
-  if (start === undefined) return [unseen('the options of parallel are not all known'), ...guesses(args)];
+  if (start === undefined) return [unseen('the options of parallel are not all known'), ...guessCommands(args)];
   const words = args.slice(start);
   const end = words.findIndex(({ value }) => /^::::?\+?$/.test(value ?? ''));
   const command = joined(end === -1 ? words : words.slice(0, end));
@@ -93,9 +93,9 @@ function withInput(command: string, input: string): string {
 }
 
 /** Where the options are not all known: every way it may be meant, by a shell that reads it too. */
-export function guesses(args: readonly ShellWord[]): readonly Inner[] {
+export function guessCommands(args: readonly ShellWord[]): readonly WrappedCommand[] {
   return commandStarts(args).flatMap((at) => {
     const words = args.slice(at);
-    return [{ kind: 'words', words, loose: true }, loosely(joined(words))];
+    return [{ kind: 'words', words, guess: 'here' }, guessScript(joined(words))];
   });
 }

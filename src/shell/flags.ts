@@ -1,6 +1,6 @@
 import type { ShellWord } from './words.ts';
 
-/** Which options a command has, as far as we know them. `-x` and `--long`, separated by blanks. */
+/** The known options of a command: `-x` and `--long`, separated by blanks. */
 export interface FlagTable {
   /** Options that stand alone. */
   readonly alone?: string;
@@ -10,15 +10,15 @@ export interface FlagTable {
   readonly glued?: string;
   /** `-20` as `head` and `git log` take it. */
   readonly digits?: boolean;
-  /** Its options only change what it prints, so it does not matter that a computed word may be one. */
+  /** Its options only change its output, so a computed word may be one. */
   readonly harmless?: boolean;
-  /** No option of it writes, runs or fetches anything, so it does not matter that a pattern may match a file named like one. */
+  /** No option writes, runs or fetches anything, so a pattern may match a file with the name of an option. */
   readonly tame?: boolean;
-  /** Behind an operand nothing is an option, and its second operand may be written to. */
+  /** Options end at the first operand, and the second operand may be written to. */
   readonly optionsFirst?: boolean;
   /** Options are words with one dash, as `find` has them. */
   readonly longWithOneDash?: boolean;
-  /** Letters do not share a dash with one that takes the next word: behind `-gS`, git reads an option. */
+  /** A letter that takes the next word stands alone behind its dash: behind `-gS`, git reads an option. */
   readonly singly?: boolean;
 }
 
@@ -28,20 +28,20 @@ export interface ParsedFlags {
   readonly operands: readonly ShellWord[];
 }
 
-interface Known {
+interface KnownFlags {
   readonly alone: ReadonlySet<string>;
   readonly takes: ReadonlySet<string>;
   readonly glued: ReadonlySet<string>;
 }
 
-const compiled = new WeakMap<FlagTable, Known>();
+const compiled = new WeakMap<FlagTable, KnownFlags>();
 
 /**
  * Splits arguments into options and operands, or says which option is not known. Nothing is guessed: an abbreviated
  * long option is unknown, and so is a letter in a cluster that the table does not have.
  */
 export function parseFlags(args: readonly ShellWord[], table: FlagTable): ParsedFlags | { unknown: string } {
-  const known = knownOf(table);
+  const known = compileTable(table);
   const options: { name: string; value: ShellWord | undefined }[] = [];
   const operands: ShellWord[] = [];
   const lure = table.harmless || table.tame ? undefined : maybeOption(args, table);
@@ -72,15 +72,15 @@ export function parseFlags(args: readonly ShellWord[], table: FlagTable): Parsed
   return { options, operands };
 
   /**
-   * What a pattern matches behind the first file is an operand, which is no harm where operands are only read. And what
-   * looks like an option is one to some versions of a program.
+   * Whether a value may be something else. Further files that a pattern matches are operands, which is harmless where
+   * operands are only read; and a word that looks like an option is one to some versions of a program.
    */
   function mayBeElse(name: string, word: ShellWord | undefined): boolean {
     if (word?.pattern) return !table.tame;
     return /^--?[a-zA-Z]/.test(word?.value ?? '') && !table.longWithOneDash && !PATTERNS.has(name);
   }
 
-  /** Undefined when it was understood. */
+  /** Returns the unknown option, or undefined. */
   function long(word: ShellWord, text: string): string | undefined {
     const equals = text.indexOf('=');
     const name = equals === -1 ? text : text.slice(0, equals);
@@ -117,29 +117,29 @@ export function parseFlags(args: readonly ShellWord[], table: FlagTable): Parsed
   }
 }
 
-/** Their value is a text that may well begin with a dash. */
+/** Options whose value is a text that may begin with a dash. */
 const PATTERNS = new Set(['-e', '-S', '-G', '--regexp', '--expression', '--grep', '--sort']);
 
-/** Unquoted, what is computed may become several words, and the second an option; so may `"$@"` and `"${all[@]}"`. */
+/** False for a computed word without quotes: it may become several words, and the second an option. So may `"$@"` and `"${all[@]}"`. */
 export function isOneWord(word: ShellWord | undefined): boolean {
   if (word === undefined || word.value !== null || word.later === 'one') return true;
   if (word.home && !word.pattern && !/[$`{]/.test(word.text.replace(/^"?\$(HOME|\{HOME\})/, ''))) return true;
   return /^"[^"]*"$/.test(word.text) && !/\$@|\$\{[^}]*@/.test(word.text);
 }
 
-/** Values that a shell may replace by several files: the first is the value, and the others are opened. */
+/** Values that a shell may replace by several files: the first is the value, and the command opens the others. */
 export function openedValues({ options }: ParsedFlags): ShellWord[] {
   return options.flatMap(({ value }) => (value?.pattern && !value.seen.startsWith('-') ? [value] : []));
 }
 
 /** `*` also matches a file named `--output=x`; a pattern that begins with a letter or `./` does not. */
 function maybeOption(args: readonly ShellWord[], { longWithOneDash }: FlagTable): ShellWord | undefined {
-  // To `find`, what begins an expression does so behind `--` as well.
+  // `find` accepts expressions behind `--` as well.
   const end = longWithOneDash ? -1 : args.findIndex(({ value }) => value === '--');
   return (end === -1 ? args : args.slice(0, end)).find(({ pattern, text }) => pattern && !/^["'\\]?[\w./]/.test(text));
 }
 
-function knownOf(table: FlagTable): Known {
+function compileTable(table: FlagTable): KnownFlags {
   const cached = compiled.get(table);
   if (cached !== undefined) return cached;
   const set = (text = '') => new Set(text.split(/\s+/).filter(Boolean));

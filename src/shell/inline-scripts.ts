@@ -1,8 +1,8 @@
-import { type Inner, loosely, unseen } from '../policy/commands/inner.ts';
 import { isElsewhere, readsCode, stringsIn } from './launchers.ts';
 import { parseScript, type ShellScript, type SimpleCommand } from './parse-script.ts';
-import type { ShellWord } from './words.ts';
 import { SHELLS } from './shells.ts';
+import type { ShellWord } from './words.ts';
+import { guessScript, unseen, type WrappedCommand } from './wrapped-command.ts';
 import { commandNames } from './wrappers.ts';
 
 /** Programs besides shells that run commands which they are given to read. */
@@ -10,12 +10,12 @@ const READERS = new Set(['.', 'source', 'eval', 'at', 'batch', 'crontab', 'make'
 
 /** Characters of substitutions that are parsed once more: one in another counts in each. */
 const MOST_READ_AGAIN = 150_000;
-const TOO_MANY = unseen('it has more substitutions in each other than anybody looks at');
+const TOO_MANY = unseen('it has more substitutions in each other than can be checked');
 
 /**
  * Text that a shell is given to read: by a heredoc, a here-string, an `echo` in front of it, or one in `<(…)` and `$(…)`.
  */
-export function scriptsGiven({ commands, pipelines }: ShellScript): readonly Inner[] {
+export function findInlineScripts({ commands, pipelines }: ShellScript): readonly WrappedCommand[] {
   let left = MOST_READ_AGAIN;
   const own = commands.flatMap((command) => {
     if (readerOf(command) === undefined) return [];
@@ -33,12 +33,12 @@ export function scriptsGiven({ commands, pipelines }: ShellScript): readonly Inn
   return [...own, ...piped];
 }
 
-/** What a command makes of the texts that it is given to read. */
-function readBy(command: SimpleCommand, texts: readonly string[]): readonly Inner[] {
+/** The commands that a command makes of the texts in its input. */
+function readBy(command: SimpleCommand, texts: readonly string[]): readonly WrappedCommand[] {
   const reader = texts.length === 0 ? undefined : readerOf(command);
   if (reader === undefined) return [];
   if (reader === 'code') return texts.flatMap(stringsIn);
-  return texts.map((source) => (reader === 'elsewhere' ? loosely(source, reader) : { kind: 'script', source }));
+  return texts.map((source) => (reader === 'elsewhere' ? guessScript(source, reader) : { kind: 'script', source }));
 }
 
 /** Whether it reads code or commands, and those where they are no concern of ours. Undefined where it does neither. */

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { ExecutionContext } from '../kernel/call/execution-context.ts';
-import { createFilePolicy } from '../kernel/file-policy.ts';
-import { createPolicy } from '../policy/create-policy.ts';
-import type { Mode } from '../policy/modes.ts';
-import { openEnded } from '../policy/always/unbounded-programs.ts';
-import { parseRules, type RuleSet } from '../policy/rules/parse-rules.ts';
+import { createFilePolicy } from '../kernel/world/file-policy.ts';
+import { unboundedReason } from '../policy/always/unbounded-programs.ts';
 import { scriptFiles } from '../policy/commands/script-files.ts';
+import type { Mode } from '../policy/create-policy.ts';
+import { createPolicy } from '../policy/create-policy.ts';
+import { parseRules, type RuleSet } from '../policy/rules/parse-rules.ts';
 
 const context = new ExecutionContext({ workingDir: '/home/ana/project' });
 
@@ -219,7 +219,7 @@ test('launchers in launchers end soon, and are asked about where nobody can foll
   expect(verdict(`npm ${'-a '.repeat(10_000)}x`, 'auto')).toBe('allow');
   expect(verdict(`curl x | ${chain}`, 'auto')).toBe('ask');
   expect(scriptFiles(chain).unclear).toEqual(expect.any(String));
-  expect(openEnded(chain.split(' '))).toEqual(expect.any(String));
+  expect(unboundedReason(chain.split(' '))).toEqual(expect.any(String));
   expect(performance.now() - started).toBeLessThan(20_000);
 });
 
@@ -246,7 +246,7 @@ test.each([
   ['git push *', 'setarch -R git push'],
   ['git push *', '/usr/lib/git-core/git-push'],
   ['curl -X POST *', 'curl -sXPOST u'],
-])('a rule that refuses bash(%s) is not got around by «%s»', (rule, command) => {
+])('a rule that refuses bash(%s) is not got around by "%s"', (rule, command) => {
   expect(verdict(command, 'auto', { deny: [`bash(${rule})`] })).toBe('deny');
 });
 

@@ -1,5 +1,5 @@
-import { type Inner, joined, loosely } from '../policy/commands/inner.ts';
 import { plainWord, type ShellWord } from './words.ts';
+import { guessScript, joined, type WrappedCommand } from './wrapped-command.ts';
 
 /**
  * Programs that run another one among much else, with more options than anybody lists. So where the inner command begins is
@@ -75,12 +75,12 @@ const LAUNCHERS: Readonly<Record<string, Launcher>> = {
 const MOST_WAYS = 8;
 
 /** Every command line and every script that a launcher may be meant to run. */
-export function launched(name: string, args: readonly ShellWord[]): readonly Inner[] {
+export function launchedCommands(name: string, args: readonly ShellWord[]): readonly WrappedCommand[] {
   const launcher = launcherOf(name);
   if (launcher === undefined) return [];
   const { after, operands = 0, joins, each, code, scripts = '' } = launcher;
   if (code) return [...moduleRun(name, args), ...stringsIn(joined(args))];
-  const loose = launcher.elsewhere ? 'elsewhere' : true;
+  const guess = launcher.elsewhere ? 'elsewhere' : 'here';
   const start = after === undefined ? 0 : args.findIndex(({ value }) => listed(after).includes(value ?? '')) + 1;
   const itself = args.findIndex(({ value }) => value !== null && value === launcher.itself);
   const behind = after !== undefined && start === 0 ? [] : args.slice(start);
@@ -89,12 +89,12 @@ export function launched(name: string, args: readonly ShellWord[]): readonly Inn
     return behind.slice(behind[from]?.seen === '--' ? from + 1 : from);
   });
   if (itself !== -1) ways.push(args.slice(itself));
-  // What its options say runs here, wherever the rest does: the ProxyCommand of ssh.
-  const given = [...optionValues(args, listed(scripts)), ...args.flatMap(aliasOf)].map((one) => loosely(one));
-  if (each) return [...given, ...behind.map((word) => loosely(joined([word])))];
-  if (joins) return [...given, ...ways.map((words) => loosely(joined(words), loose))];
+  // Commands in its options run here, wherever the rest does: the ProxyCommand of ssh.
+  const given = [...optionValues(args, listed(scripts)), ...args.flatMap(aliasOf)].map((one) => guessScript(one));
+  if (each) return [...given, ...behind.map((word) => guessScript(joined([word])))];
+  if (joins) return [...given, ...ways.map((words) => guessScript(joined(words), guess))];
   return [
-    ...ways.filter((words) => words.length > 0).map((words) => ({ kind: 'words', words, loose }) as const),
+    ...ways.filter((words) => words.length > 0).map((words) => ({ kind: 'words', words, guess }) as const),
     ...given,
   ];
 }
@@ -152,15 +152,15 @@ function optionValues(args: readonly ShellWord[], options: readonly string[]): s
  * `system("a b")` and `run(["a", "b"])`: each string of several words, and those in a row from each that may be a program. Escapes are stepped over
  * outside strings too: with that a quote that nothing closes is tried once, and not again from every escaped one behind it.
  */
-export function stringsIn(whole: string): readonly Inner[] {
+export function stringsIn(whole: string): readonly WrappedCommand[] {
   const code = whole.slice(0, LONGEST_CODE);
   const strings = [...code.matchAll(/\\.|(["'`])((?:\\.|(?!\1)[^\\])*)\1/gs)].flatMap(([, , inside]) => inside ?? []);
   if (strings.length === 0) return [];
   const texts = strings.filter((one) => /\S\s+\S/.test(one)).slice(0, MOST_WAYS);
-  const loose = STARTING.test(code) ? true : 'mentioned';
+  const guess = STARTING.test(code) ? 'here' : 'mentioned';
   const starts = strings.flatMap((one, at) => (at === 0 || isProgram(one) ? [at] : []));
-  const rows = starts.slice(0, loose === true ? MOST_WAYS : 1).map((at) => strings.slice(at).join(' '));
-  return [...texts, ...rows].map((text) => loosely(text, loose));
+  const rows = starts.slice(0, guess === 'here' ? MOST_WAYS : 1).map((at) => strings.slice(at).join(' '));
+  return [...texts, ...rows].map((text) => guessScript(text, guess));
 }
 
 function isProgram(text: string): boolean {
@@ -168,18 +168,18 @@ function isProgram(text: string): boolean {
 }
 
 /** `python3 -m pip install x`: the module by itself is the program. */
-function moduleRun(name: string, args: readonly ShellWord[]): readonly Inner[] {
+function moduleRun(name: string, args: readonly ShellWord[]): readonly WrappedCommand[] {
   if (!name.startsWith('python')) return [];
   const at = args.findIndex(({ value }) => /^-[a-zA-Z]*m/.test(value ?? ''));
   const glued = args[at]?.value?.replace(/^-[a-zA-Z]*?m/, '') ?? '';
   const words = [...(glued === '' ? [] : [plainWord(glued)]), ...args.slice(at + 1)];
-  return at === -1 || words.length === 0 ? [] : [{ kind: 'words', words, loose: true }];
+  return at === -1 || words.length === 0 ? [] : [{ kind: 'words', words, guess: 'here' }];
 }
 
 /** Of all words together. */
 const LONGEST_CODE = 10_000;
 
-/** What code has in it that starts programs, in any of the languages. */
+/** Names in code that start programs, in any of the languages. */
 const STARTING =
   /system|exec|spawn|popen|process|\bos\b|\brun\b|\bcall\b|command|shell|fork|eval|import_|importlib|getline|`|\bqx\b|%x|\bopen\b|\|\s*["'&]|["']\s*\|/i;
 
@@ -194,7 +194,7 @@ function aliasOf({ value }: ShellWord): string[] {
 const RUN_BY_GIT =
   /^(core\.(pager|editor|sshcommand|askpass|fsmonitor)|pager\..*|sequence\.editor|diff\.external|.*\.(helper|cmd|textconv|program|clean|smudge))$/i;
 
-/** What stands in front of the script in the languages of editors and debuggers, and in settings. */
+/** The text in front of the script in the languages of editors and debuggers, and in settings. */
 function bare(script: string): string {
   return script.replace(/^\s*:?(?:!|shell\s|spawn\s|exec\s|system\s|(?:ProxyCommand|LocalCommand|exec)=)\s*/i, '');
 }

@@ -1,6 +1,7 @@
 import { type Command, forEachChild, type ParsedScript, parse, type Redirect, type SyntaxNode } from 'unbash';
+import { codePointName, HIDDEN } from '../kernel/text/invisible.ts';
 import { isObeyedVariable } from '../kernel/world/environment.ts';
-import { DEEPEST, readAgain, sameReading } from './cross-check-parse.ts';
+import { isSameReading, MAX_NESTING, parseAgain } from './cross-check-parse.ts';
 import { operandsAmong, plainWord, type ShellWord, shellWord } from './words.ts';
 
 /** A file that a redirection opens. */
@@ -23,46 +24,46 @@ export interface SimpleCommand {
   readonly words: readonly ShellWord[];
   readonly assignments: readonly Assignment[];
   readonly redirections: readonly Redirection[];
-  /** What a heredoc or a here-string gives it to read, as written; undefined without one. */
+  /** The text of its heredoc or here-string, as written; undefined without one. */
   readonly input: string | undefined;
-  /** It may run again behind what follows: it stands in a loop or a function, or sets a trap. */
+  /** It may run again after later commands: it stands in a loop or a function, or sets a trap. */
   readonly repeats: boolean;
 }
 
 export interface ShellScript {
   readonly commands: readonly SimpleCommand[];
-  /** What is joined by pipes, in order: for each stage its commands, also those in groups and loops. */
+  /** Pipelines in order: for each stage its commands, including those in groups and loops. */
   readonly pipelines: readonly (readonly (readonly SimpleCommand[])[])[];
   /** Why the script as a whole cannot be judged by its commands; empty for ordinary ones. */
   readonly problems: readonly string[];
   /** A function that calls itself in the background. */
   readonly forkBomb: boolean;
   /** Words that variables get their text from: `X=/`, `for d in /`, `read X <<< /`. */
-  readonly values: readonly Value[];
+  readonly values: readonly VariableValue[];
 }
 
-export interface Value {
+export interface VariableValue {
   readonly name: string;
   readonly word: ShellWord;
 }
 
-/** Longer ones are never judged: nobody reads them in an approval either. */
-const MOST_CHARACTERS = 100_000;
-/** From each brace that may begin a list, and each heredoc, the grammar looks for its end; and it reads again what nests: times characters. */
-const MOST_STEPS = 50_000_000;
+/** Longer scripts are never judged: no person would read them in an approval either. */
+const MAX_CHARACTERS = 100_000;
+/** Braces, heredocs or nesting levels times characters: from each of them the grammar reads on to its end. */
+const MAX_STEPS = 50_000_000;
 
-/** Every simple command of a script, in pipelines, lists, loops, functions, substitutions and heredocs alike. */
+/** Returns every simple command of a script, in pipelines, lists, loops, functions, substitutions and heredocs alike. */
 export function parseScript(source: string): ShellScript {
-  if (source.length > MOST_CHARACTERS) return unread('it is longer than 100,000 characters');
+  if (source.length > MAX_CHARACTERS) return unparsed('it is longer than 100,000 characters');
   const braces = source.match(/\{(?![\s}])|<</g)?.length ?? 0;
-  if (braces * source.length > MOST_STEPS) return unread('it has more braces or texts within it than anybody looks at');
-  if (deepestIn(source) * source.length > MOST_STEPS) return unread('it nests too deep');
-  const hiddenCharacter = HIDDEN_CHARACTERS.exec(source);
+  if (braces * source.length > MAX_STEPS) return unparsed('it has more braces or heredocs than can be checked');
+  if (nestingDepth(source) * source.length > MAX_STEPS) return unparsed('it nests too deep');
+  const hiddenCharacter = HIDDEN.first.exec(source);
   const problems =
-    hiddenCharacter === null ? [] : [`it holds the invisible character ${codePoint(hiddenCharacter[0])}`];
+    hiddenCharacter === null ? [] : [`it holds the invisible character ${codePointName(hiddenCharacter[0])}`];
   const commands: SimpleCommand[] = [];
   const pipelines: SimpleCommand[][][] = [];
-  const values: Value[] = [];
+  const values: VariableValue[] = [];
   let forkBomb = false;
   let arithmetic = 0;
   let loops = 0;
@@ -71,14 +72,15 @@ export function parseScript(source: string): ShellScript {
   } catch {
     problems.push('it cannot be parsed');
   }
-  // The old way to compute, which the grammar takes for text.
+  // The old syntax of arithmetic, which the grammar reads as text.
   if (source.includes('$[')) problems.push(COMPUTES);
   // Two parentheses in a row are arithmetic to one shell and nested commands to another.
   if ((source.match(/\(\(/g)?.length ?? 0) > arithmetic) problems.push('it has double parentheses');
-  if (problems.length === 0 && !isReadTwice(source, commands)) problems.push('two parsers read it differently');
+  if (problems.length === 0 && !agreesWithSecondParser(source, commands))
+    problems.push('two parsers read it differently');
   return { commands, pipelines, problems: [...new Set(problems)], forkBomb, values };
 
-  /** `stages`: the stages of pipelines that it stands in. Where they nest deeper than that, the second reading gives up. */
+  /** `stages`: the stages of pipelines around the node. Where they nest deeper than that, the second parser gives up. */
   function visit(node: SyntaxNode, text: string, stages: readonly SimpleCommand[][]): void {
     const own = node.type === 'Script' ? (node.source ?? text) : text;
     const problem = problemOf(node);
@@ -87,8 +89,8 @@ export function parseScript(source: string): ShellScript {
     if (node.type === 'Command') {
       const command = simpleCommand(node, own, loops > 0);
       commands.push(command);
-      values.push(...valuesGiven(command));
-      for (const stage of stages.slice(-DEEPEST)) stage.push(command);
+      values.push(...valuesFromBuiltin(command));
+      for (const stage of stages.slice(-MAX_NESTING)) stage.push(command);
     }
     if (node.type === 'Function' && callsItself(node)) forkBomb = true;
     if (node.type === 'Assignment') {
@@ -120,16 +122,16 @@ export function parseScript(source: string): ShellScript {
     for (const part of node.commands) {
       const stage: SimpleCommand[] = [];
       inOrder.push(stage);
-      visit(part, own, [...stages.slice(-DEEPEST), stage]);
+      visit(part, own, [...stages.slice(-MAX_NESTING), stage]);
     }
   }
 }
 
-/** A function may be called again, too. */
+/** A function counts too, since it may be called again. */
 const LOOPS: ReadonlySet<SyntaxNode['type']> = new Set(['For', 'While', 'Select', 'ArithmeticFor', 'Function']);
 
-/** How many parentheses are open at once, in quotes too. */
-function deepestIn(source: string): number {
+/** The highest number of parentheses that are open at once, including those in quotes. */
+function nestingDepth(source: string): number {
   let open = 0;
   let deepest = 0;
   for (const [parenthesis] of source.matchAll(/[()]/g)) {
@@ -139,12 +141,12 @@ function deepestIn(source: string): number {
   return deepest;
 }
 
-function unread(why: string): ShellScript {
+function unparsed(why: string): ShellScript {
   return { commands: [], pipelines: [], problems: [why], forkBomb: false, values: [] };
 }
 
 /** Builtins that give variables a text without an assignment. `@` stands for the script's own arguments. */
-function valuesGiven({ words: [first, ...args], input }: SimpleCommand): Value[] {
+function valuesFromBuiltin({ words: [first, ...args], input }: SimpleCommand): VariableValue[] {
   const operands = operandsAmong(args);
   if (first?.value === 'set') return operands.map((word) => ({ name: '@', word }));
   if (first?.value === 'printf' && args[0]?.value === '-v')
@@ -153,15 +155,15 @@ function valuesGiven({ words: [first, ...args], input }: SimpleCommand): Value[]
   return operands.map(({ value }) => ({ name: value ?? '', word: plainWord(input.trim()) }));
 }
 
-function isReadTwice(source: string, commands: readonly SimpleCommand[]): boolean {
-  const again = readAgain(source);
+function agreesWithSecondParser(source: string, commands: readonly SimpleCommand[]): boolean {
+  const again = parseAgain(source);
   if (again === undefined) return false;
   const texts = commands.filter(({ words }) => words.length > 0).map(({ words }) => words.map(({ text }) => text));
   const targets = commands.flatMap(({ redirections }) => redirections.map(({ target }) => target.text));
-  return sameReading(again, { commands: texts, targets });
+  return isSameReading(again, { commands: texts, targets });
 }
 
-/** What changes the meaning of other words, or runs text as code. */
+/** Why a node cannot be judged: it changes the meaning of other words, or runs text as code. */
 function problemOf(node: SyntaxNode): string | undefined {
   switch (node.type) {
     case 'Script':
@@ -200,8 +202,8 @@ function problemOf(node: SyntaxNode): string | undefined {
 }
 
 /**
- * Wherever a shell computes, the text of a variable is computed too, and `a[$(…)]` in it runs a command. So only numbers
- * and operators are arithmetic to us. A shell may also take `$((ls a))` for a command in parentheses.
+ * Accepts only numbers and operators. In arithmetic a shell also evaluates the text of a variable, and `a[$(…)]` in it runs
+ * a command. A shell may also read `$((ls a))` as a command in parentheses.
  */
 function isArithmetic(text: string): boolean {
   return /^[\d\s+\-*/%()<>=!&|^?:,]*$/.test(text) && !/\d\s+\d|[<>]\s*[/&]/.test(text);
@@ -243,7 +245,7 @@ function simpleCommand(node: Command, source: string, inLoop: boolean): SimpleCo
   const words = node.name === undefined ? [] : [node.name];
   const assignments = node.prefix.flatMap((part) => (part.type === 'Assignment' ? [part] : []));
   for (const argument of node.args) {
-    // `export A=1` has assignments among its arguments; to us they are words.
+    // `export A=1` has assignments among its arguments; here they are words.
     words.push(argument.type === 'Assignment' ? wordOf(argument.text, argument.pos, argument.end, argument) : argument);
   }
   return {
@@ -268,7 +270,7 @@ function inputOf({ redirects }: Command): string | undefined {
   return undefined;
 }
 
-/** Also with quotes in the middle of the word; and `eval` may set one in any spelling. */
+/** Finds `trap` also with quotes inside the word, and `eval`, which may set one in any spelling. */
 function mayTrap(text: string): boolean {
   return /\b(?:trap|eval)\b/.test(text.replace(/['"\\\n]/g, ''));
 }
@@ -290,11 +292,3 @@ function toRedirection(redirect: Command['redirects'][number], source: string): 
 }
 
 const READING: readonly Redirect['operator'][] = ['<', '<&'];
-
-/** Control characters but tab and newline, and everything of no width: what a person does not see in an approval. */
-const HIDDEN_CHARACTERS =
-  /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/u;
-
-function codePoint(character: string): string {
-  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
-}

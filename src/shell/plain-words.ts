@@ -1,7 +1,7 @@
-import { programName } from './program-name.ts';
 import { parseScript } from './parse-script.ts';
+import { programName } from './program-name.ts';
 
-/** The words of one simple command, or undefined where it is more than that. */
+/** The words of one simple command; undefined for a script that is more than that. */
 export function plainWords(text: string): string[] | undefined {
   const { commands, problems } = parseScript(text);
   const [only, ...more] = commands;

@@ -1,5 +1,5 @@
-import { isListed } from './spellings.ts';
 import { type FlagTable, isOneWord, parseFlags } from './flags.ts';
+import { isListed } from './spellings.ts';
 import type { ShellWord } from './words.ts';
 
 /** A command whose last arguments are a command line. */
@@ -12,7 +12,7 @@ export interface Prefix extends FlagTable {
   folder?: readonly string[];
   /** A shell reads the command line, joined: always, or with one of these options. */
   joins?: true | readonly string[];
-  /** Options with which no shell does. */
+  /** Options with which no shell reads it. */
   direct?: readonly string[];
 }
 
@@ -93,12 +93,12 @@ export function commandStart(args: readonly ShellWord[], prefix: Prefix): number
   return at;
 }
 
-/** Any word with `=` is one to `env`, whatever a shell takes for a name. */
+/** To `env` any word with `=` is an assignment, whatever a shell accepts as a name. */
 export function isAssignment(word: ShellWord | undefined): boolean {
   return /^\w+=/.test(word?.seen ?? '') || /^[^-=][^=]*=/.test(word?.value ?? '');
 }
 
-/** Of a word that becomes several, the second is the command. */
+/** False for a word that may become several: the second of them would be the command. */
 function isSkippable(word: ShellWord | undefined): boolean {
   return isOneWord(word) && word?.pattern !== true;
 }

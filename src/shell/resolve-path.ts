@@ -1,37 +1,37 @@
 import { posix } from 'node:path';
-import type { FilePolicy, FileVerdict } from '../kernel/file-policy.ts';
-import { globMatcher, isTooLong } from '../policy/commands/glob.ts';
+import type { FilePolicy, FileVerdict } from '../kernel/world/file-policy.ts';
+import { isTooLong, wordGlobMatcher } from './word-glob.ts';
 import { plainWord, type ShellWord } from './words.ts';
 
-/** Where a command runs and what it may see there. Paths are absolute. */
+/** Where a command runs and which files it may see. Paths are absolute. */
 export interface Surroundings {
   readonly root: string;
   readonly home: string;
   readonly files: FilePolicy;
   /** Where the command starts. Left out: the root. */
   readonly cwd?: string;
-  /** Whether hidden files are closed to what runs, also to what comes across them. Left out: yes. */
+  /** Whether hidden files are masked, also for programs that find them by walking. Left out: yes. */
   readonly masked?: boolean;
 }
 
-export type Place =
+export type WordTarget =
   /** Known only at run time. */
   | { kind: 'computed' }
   /** A file or folder of the workspace, by its path in it. */
   | { kind: 'inside'; path: string }
-  /** Harmless wherever it stands: /dev/null, and in a sandbox the command's own /tmp. */
+  /** Always harmless: /dev/null, and in a sandbox the command's own /tmp. */
   | { kind: 'neutral' }
   | { kind: 'outside'; path: string };
 
 const NEUTRAL = /^\/dev\/(null|zero|full|random|urandom|stdin|stdout|stderr|tty|fd\/\d+)$/;
 const OWN_IN_SANDBOX = /^\/tmp(\/|$)/;
 
-/** Where a word leads, from each of the folders the command may be in by then. */
-export function placesOf(
+/** The paths that a word leads to, from each folder that the command may run in. */
+export function targetsOf(
   word: ShellWord,
   cwds: readonly string[],
   { root, home, masked = true }: Surroundings,
-): Place[] {
+): WordTarget[] {
   if (word.home) return [{ kind: 'outside', path: posix.join(home, word.text.replace(/^[^/]*/, '')) }];
   const { value } = word;
   if (value === null) return [{ kind: 'computed' }];
@@ -46,12 +46,12 @@ export function placesOf(
 const SYSTEM =
   /^\/(bin|boot|dev|etc|home|lib|lib32|lib64|media|mnt|opt|proc|root|run|sbin|srv|sys|usr|var|Applications|Library|System|Users|Volumes)(\/|$)/;
 
-/** A place whose loss nobody wants: the system, a home, the workspace's own parents. Patterns count as what is in front. */
+/** Whether a word names a path that must not be lost: the system, a home folder, a parent of the workspace. A pattern counts as the path in front of it. */
 export function isPrecious(word: ShellWord, cwds: readonly string[], where: Surroundings): boolean {
   if (word.home || /^~/.test(word.text)) return true;
   if (word.value === null) return isPreciousWhenComputed(word.text, where);
   const { root, home } = where;
-  // As a whole too: `x*/../../..` goes up again behind the pattern.
+  // The whole word counts too: `x*/../../..` goes up again behind the pattern.
   const tried = word.pattern ? [beforePattern(word.value), word.value] : [word.value];
   return cwds.some((cwd) => tried.some((value) => isOneAt(posix.resolve(cwd, value || '.'))));
 
@@ -67,34 +67,34 @@ function beforePattern(value: string): string {
   return at === -1 ? value : value.slice(0, value.lastIndexOf('/', at) + 1);
 }
 
-/** Where home and the folder are known, and what a variable is replaced by when it is empty. */
+/** Judges a computed word by the parts that are known: `$HOME`, `$PWD`, default values, and the path when a variable is empty. */
 function isPreciousWhenComputed(text: string, where: Surroundings): boolean {
   const bare = text.replace(/["'\\]/g, '');
   if (/^\$\{?HOME\b/.test(bare) || /\$\{!?\w+:?[-=+][/~]/.test(bare) || /[{,][/~]/.test(bare)) return true;
   if (/^(\$\{?(OLD)?PWD\b[^/]*|\$\(pwd\)|`pwd`|~[+-])(\/\.)*\/\.\./.test(bare)) return true;
-  // `/$X` and `/{bin,usr}`: what is in front of the computed part is what is lost when that part is empty.
+  // In `/$X` and `/{bin,usr}` the path in front of the computed part is lost when that part is empty.
   const front = /^\/(?:[^$`{]*\/)?(?=[^/]*[$`{])/.exec(bare)?.[0];
   return front !== undefined && isPrecious(plainWord(front), ['/'], where);
 }
 
-/** Why a word may name a sensitive file, or undefined. A pattern counts when it is aimed at one: `.e*`, not `*`. */
-export function sensitive(word: ShellWord, cwds: readonly string[], where: Surroundings): string | undefined {
-  for (const place of placesOf(word, cwds, where)) {
+/** Why a word may name a sensitive file, or undefined. A pattern counts only when it aims at one: `.e*`, not `*`. */
+export function sensitiveReason(word: ShellWord, cwds: readonly string[], where: Surroundings): string | undefined {
+  for (const place of targetsOf(word, cwds, where)) {
     if (place.kind !== 'inside') continue;
-    const found = word.pattern ? aimedAt(place.path, where.files) : where.files.judge(place.path);
+    const found = word.pattern ? hiddenFileAimedAt(place.path, where.files) : where.files.judge(place.path);
     if (found?.access === 'hidden') return found.rule?.reason ?? 'it is sensitive';
   }
   return undefined;
 }
 
-/** The verdict about a hidden file that the pattern would match, told by a likely name for each rule. */
-function aimedAt(path: string, files: FilePolicy): FileVerdict | undefined {
+/** The verdict about a hidden file that a pattern would match; each rule is tested with a likely name. */
+function hiddenFileAimedAt(path: string, files: FilePolicy): FileVerdict | undefined {
   const pattern = posix.basename(path);
   if (isTooLong(pattern)) return { access: 'hidden', rule: null };
   const stem = pattern.replace(/(?<=.)\.[^.]*$/, '').replace(/[*?]|\[[^\]]*\]/g, '');
   const literal = pattern.replace(/[*?]|\[[^\]]*\]/g, '');
-  const matches = globMatcher(pattern);
-  const folder = globMatcher(posix.basename(posix.dirname(path)));
+  const matches = wordGlobMatcher(pattern);
+  const folder = wordGlobMatcher(posix.basename(posix.dirname(path)));
   for (const rule of files.rules) {
     if (rule.access !== 'hidden') continue;
     const name = posix.basename(rule.pattern).replaceAll('*', 'x');

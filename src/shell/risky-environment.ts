@@ -1,26 +1,26 @@
 import { isHarmlessVariable, isObeyedVariable } from '../kernel/world/environment.ts';
 import type { Assignment } from './parse-script.ts';
 
-/** Variables that decide what the words of a command line mean, so that nothing that was judged holds behind them. */
+/** Variables that change what the words of a command line mean, so that later judgements do not hold. */
 export const DECIDING_NAMES =
   'PATH|IFS|ENV|TEXTDOMAIN\\w*|HOME|CDPATH|OLDPWD|DIRSTACK|SHELL|SHELLOPTS|BASHOPTS|BASH_\\w+|GLOBIGNORE|PS\\d|PROMPT_COMMAND|LD_\\w+|DYLD_\\w+';
 
 const DECIDING = new RegExp(`^(?:${DECIDING_NAMES})$`);
 
-export interface Risk {
+export interface AssignmentRisk {
   readonly rule: 'not understood' | 'environment';
   readonly reason: string;
 }
 
-/** Why an assignment matters, or undefined. `prefix`: it stands in front of a command, as in `A=1 make`. */
-export function riskyAssignment({ name, text, computed }: Assignment, prefix: boolean): Risk | undefined {
-  if (DECIDING.test(name)) return { rule: 'not understood', reason: `${text} decides what the words behind it mean.` };
+/** The risk of an assignment, or undefined. `prefix`: it stands in front of a command, as in `A=1 make`. */
+export function riskyAssignment({ name, text, computed }: Assignment, prefix: boolean): AssignmentRisk | undefined {
+  if (DECIDING.test(name)) return { rule: 'not understood', reason: `${text} changes what later words mean.` };
   const reason = whyRisky(name, text, computed, prefix);
   return reason === undefined ? undefined : { rule: 'environment', reason };
 }
 
-/** What programs have run that a variable names: `GIT_EDITOR="git push"`. */
-export function scriptIn({ name, text }: Assignment): string | undefined {
+/** The command in a variable that programs run: `GIT_EDITOR="git push"`. */
+export function scriptInAssignment({ name, text }: Assignment): string | undefined {
   if (!/(EDITOR|PAGER|VISUAL|BROWSER|ASKPASS|_COMMAND|_SSH|EXTERNAL_DIFF)$/.test(name)) return undefined;
   return unquoted(text.slice(text.indexOf('=') + 1));
 }

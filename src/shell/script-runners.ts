@@ -29,7 +29,7 @@ interface Row {
 const CODE = ['js', 'cjs', 'mjs', 'ts', 'cts', 'mts'];
 const PYTHON = 'pyproject.toml setup.cfg setup.py';
 const BABEL = 'babel.config.{code,json} .babelrc .babelrc.code';
-/** What the files are called that test runners and builders of JavaScript look for, one program a row. */
+/** Names of the files that test runners and builders of JavaScript look for, one program a row. */
 const CONFIGURED: Readonly<Record<string, string>> = {
   'vitest vite': 'vitest.config.code vite.config.code vitest.workspace.{code,json}',
   jest: `jest.config.{code,json} ${BABEL} package.json`,

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createFilePolicy } from '../kernel/file-policy.ts';
+import { createFilePolicy } from '../kernel/world/file-policy.ts';
 import { judgeCommand } from '../policy/commands/judge-command.ts';
 import { parseScript } from './parse-script.ts';
 

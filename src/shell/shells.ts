@@ -1,36 +1,36 @@
 import { type FlagTable, parseFlags } from './flags.ts';
-import { type Inner, joined, loosely, unseen } from '../policy/commands/inner.ts';
 import type { ShellWord } from './words.ts';
+import { guessScript, joined, unseen, type WrappedCommand } from './wrapped-command.ts';
 
 export const SHELLS: ReadonlySet<string> = new Set(
   'sh bash dash zsh ksh ksh93 mksh ash fish rbash csh tcsh elvish nu xonsh pwsh powershell'.split(' '),
 );
 
-/** Shells whose text means what it means to bash, but for a few things. */
+/** Shells that read almost every text as bash does. */
 const LIKE_BASH: ReadonlySet<string> = new Set(['bash', 'sh', 'dash', 'ash', 'rbash']);
 
 const FLAGS: FlagTable = {
   alone: '-e -u -x -l -i -n -v -s --login --norc --noprofile --posix',
   takes: '-o',
 };
-/** What else can be switched on changes what words mean. */
+/** Any other option changes what words mean. */
 const HARMLESS_OPTIONS = /^(?:errexit|nounset|xtrace|verbose|pipefail)$/;
 
-/** What a shell is told to run. Where its options are not all known, what looks like a script is looked at all the same. */
-export function shellScript(name: string, args: readonly ShellWord[]): readonly Inner[] {
+/** The script that a shell is told to run. Where its options are not all known, a text that looks like a script still counts as a guess. */
+export function shellScript(name: string, args: readonly ShellWord[]): readonly WrappedCommand[] {
   const at = args.findIndex(({ value }) => /^-[a-np-z]*c[a-np-z]*$/i.test(value ?? ''));
   if (at === -1) return [unseen(`${name} runs a script that is not shown here`)];
   const before = parseFlags(args.slice(0, at), FLAGS);
   const script = args[at + 1];
   // More options may follow, and the script behind them.
   if (/^[-+]/.test(script?.value ?? ''))
-    return [unseen(`${name} runs computed text`), ...args.slice(at + 1).map((word) => loosely(joined([word])))];
+    return [unseen(`${name} runs computed text`), ...args.slice(at + 1).map((word) => guessScript(joined([word])))];
   if (script === undefined || script.value === null || script.pattern)
-    return [unseen(`${name} runs computed text`), ...(script === undefined ? [] : [loosely(joined([script]))])];
+    return [unseen(`${name} runs computed text`), ...(script === undefined ? [] : [guessScript(joined([script]))])];
   const why = isKnownCluster(args[at]) ? whyUnseen(name, before) : `${name} runs computed text`;
   return why === undefined
     ? [{ kind: 'script', source: script.value, shell: name }]
-    : [unseen(why), loosely(script.value)];
+    : [unseen(why), guessScript(script.value)];
 }
 
 function whyUnseen(name: string, before: ReturnType<typeof parseFlags>): string | undefined {
@@ -44,10 +44,10 @@ function whyUnseen(name: string, before: ReturnType<typeof parseFlags>): string 
 }
 
 /**
- * Whether a text means something else to a shell that has only the words of POSIX: `[[ a || b ]]` runs b there, `&>` ends a
- * command, `((` opens two subshells, and a word such as `function` is a program.
+ * Whether a text means something else to a plain POSIX shell: there `[[ a || b ]]` runs b, `&>` ends a command, `((` opens
+ * two subshells, and a word such as `function` is a program.
  */
-export function isReadOtherwise(script: string): boolean {
+export function differsInPosix(script: string): boolean {
   const text = script.replaceAll('\\\n', '');
   return /\$['"[]|\[\[|(?<!\$)\(\(|&>|\|&|\+=|[<>]\(|<<<|=\(|\b(?:function|select|coproc|time)\b|\d\d[<>]/.test(text);
 }
@@ -56,13 +56,13 @@ function isKnownCluster(word: ShellWord | undefined): boolean {
   return /^-[euxlinvs]*c[euxlinvs]*$/.test(word?.value ?? '');
 }
 
-export function evaluated(args: readonly ShellWord[]): readonly Inner[] {
+export function evalScript(args: readonly ShellWord[]): readonly WrappedCommand[] {
   if (args.some(({ value, pattern }) => value === null || pattern))
-    return [unseen('eval runs computed text'), loosely(joined(args))];
+    return [unseen('eval runs computed text'), guessScript(joined(args))];
   return [{ kind: 'script', source: joined(args) }];
 }
 
-export function trapped(args: readonly ShellWord[]): readonly Inner[] {
+export function trapScript(args: readonly ShellWord[]): readonly WrappedCommand[] {
   const action = args.find(({ value }) => value !== '--');
   if (action === undefined || action.value === '-' || action.value === '' || action.value === '-l') return [];
   return action.value === null || action.pattern

@@ -1,6 +1,6 @@
-/** How the same use of a program can be written in other words. Options and words are separated by blanks. */
+/** Other spellings of the same use of a program. Options and words are separated by blanks. */
 export interface Spellings {
-  /** Options that take the next word. Of those that are not here it is not known. */
+  /** Options that take the next word. Of other options it is not known. */
   readonly takes?: string;
   /** Options that mean the same. */
   readonly same?: readonly string[];
@@ -8,7 +8,7 @@ export interface Spellings {
   readonly groups?: string;
   /** Other names of a subcommand. */
   readonly aliases?: Readonly<Record<string, string>>;
-  /** It takes the beginning of a subcommand's name for the whole. */
+  /** It accepts the beginning of a subcommand's name. */
   readonly abbreviates?: true;
   /** Its long options have one dash, so letters behind a dash are no cluster. */
   readonly oneDash?: true;
@@ -101,7 +101,7 @@ export function isListed(word: string, list = ''): boolean {
   return list.split(' ').includes(word);
 }
 
-/** What git takes for itself before it looks for an alias. */
+/** Git's own subcommands; git looks for an alias only for others. */
 export const SUBCOMMANDS_OF_GIT = `
   add add--interactive am annotate apply archimport archive backfill bisect bisect--helper blame branch bugreport
   bundle cat-file check-attr check-ignore check-mailmap check-ref-format checkout checkout--worker checkout-index

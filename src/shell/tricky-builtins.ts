@@ -3,22 +3,22 @@ import type { ShellWord } from './words.ts';
 
 /** `PATH`, `PATH=.`, `r=PATH`. */
 const DECIDING = `(?:^|=)(?:${DECIDING_NAMES})(?:$|[=[+])`;
-/** `a[$(ls)]`: whoever looks the name up runs what is in it. */
+/** `a[$(ls)]`: looking the name up runs the command in it. */
 const INDEXED = String.raw`^[^[]*\[[^$\`]*[$\`]`;
-/** A name that is computed, or part of it: `$x`, `P$x=.`. */
+/** A name that is computed in whole or in part: `$x`, `P$x=.`. */
 const COMPUTED = '^[^=]*[$`]';
 const NAMING = `${DECIDING}|${INDEXED}|${COMPUTED}`;
 const evaluating = new RegExp(INDEXED, 's');
 const naming = new RegExp(NAMING, 's');
 const declaring = new RegExp(`^-[a-zA-Z]*n|${NAMING}`, 's');
 const callingBack = new RegExp(`^-[a-zA-Z]*C|${NAMING}`, 's');
-/** Names are computed too, and what their text says; only of numbers one knows what comes out. */
+/** Anything but numbers and operators: names are evaluated too, and so is their text. */
 const computing = /[^\d\s+\-*/%()<>=!&|^?:,]/;
-/** `{PATH,X}=.` sets several. */
+/** `{PATH,X}=.` sets several variables. */
 const BRACES = /(?:^|[^$])\{/;
 const reading = /^(\/dev|\/proc|-$|<\()/;
 
-/** Arguments with which a builtin runs a text that is no command line, or changes what later words mean. */
+/** Arguments with which a builtin runs text as code, or changes what later words mean. */
 const TRICKS: Readonly<Record<string, RegExp>> = {
   alias: /=|^["']?[$`]/,
   shopt: /expand_aliases|^["']?[$`]/,
@@ -53,7 +53,7 @@ export function isTrickyBuiltin(name: string, args: readonly ShellWord[]): boole
 }
 
 function isTricky({ value, text, seen }: ShellWord, trick: RegExp): boolean {
-  // In a word that the shell computes itself, an index is its own matter and was judged there.
+  // In a word that the shell expands itself, an index was judged when the script was parsed.
   if (value === null && trick === evaluating) return false;
   return trick.test(seen) || (value === null && BRACES.test(text));
 }

@@ -1,5 +1,5 @@
+import type { VariableValue } from './parse-script.ts';
 import { isPrecious, type Surroundings } from './resolve-path.ts';
-import type { Value } from './parse-script.ts';
 import { plainWord, type ShellWord } from './words.ts';
 
 /** Texts of one variable that are looked at as commands. A command that is computed is asked about anyway. */
@@ -12,7 +12,7 @@ const MOST_TEXTS = 20;
 export class Variables {
   readonly #where: Surroundings;
   #folders: readonly string[];
-  #values: Value[] = [];
+  #values: VariableValue[] = [];
   /** Variables whose text goes into these others. */
   #usedIn = new Map<string, string[]>();
   #precious = new Set<string>();
@@ -23,7 +23,7 @@ export class Variables {
     this.#folders = folders;
   }
 
-  learn(values: readonly Value[]): void {
+  learn(values: readonly VariableValue[]): void {
     for (const value of values) {
       this.#values.push(value);
       this.#keep(value);
@@ -48,7 +48,7 @@ export class Variables {
     return word.value === null && namesIn(word).some((name) => this.#precious.has(name));
   }
 
-  /** What a word that is nothing but a variable may hold: `$X`, `"${X}"`, `"${X[@]}"`, `"$1"`. */
+  /** The texts that a word may hold which is only a variable: `$X`, `"${X}"`, `"${X[@]}"`, `"$1"`. */
   textsOf(word: ShellWord | undefined): readonly string[] {
     const variable = /^"?\$\{?(\w+|[@*])(?:\[[@*\d]+\])?\}?"?$/.exec(word?.text ?? '')?.[1] ?? '';
     return [...(this.#texts.get(/^[\d@*]/.test(variable) ? '@' : variable) ?? [])];
@@ -68,14 +68,14 @@ export class Variables {
     return known.size === before ? undefined : told;
   }
 
-  #keep({ name, word }: Value): void {
+  #keep({ name, word }: VariableValue): void {
     const texts = this.#texts.get(name) ?? new Set();
     this.#texts.set(name, texts);
     for (const text of word.value === null ? this.textsOf(word) : [word.value])
       if (texts.size < MOST_TEXTS) texts.add(text);
   }
 
-  #look({ name, word }: Value, folders: readonly string[]): void {
+  #look({ name, word }: VariableValue, folders: readonly string[]): void {
     if (!this.#precious.has(name) && isPrecious(word, folders, this.#where)) this.#mark(name);
   }
 

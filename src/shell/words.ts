@@ -6,7 +6,7 @@ export interface ShellWord {
   readonly text: string;
   /** Quotes removed; null when any of it is computed at run time. Patterns stay as written. */
   readonly value: string | null;
-  /** The whole of it as a program gets it, by which it knows its options; as written where nobody can tell. */
+  /** The whole word as the program receives it, to recognise options; as written where that is not known. */
   readonly seen: string;
   /** The shell may replace it by the files it matches. */
   readonly pattern: boolean;
@@ -14,7 +14,7 @@ export interface ShellWord {
   readonly home: boolean;
   /** Holds a command substitution or another piece of shell. */
   readonly runs: boolean;
-  /** Put in when it runs, by `find` or `xargs`: as one word, or as any number of them. */
+  /** Inserted at run time by `find` or `xargs`: as one word, or as any number of words. */
   readonly later?: 'one' | 'many';
 }
 
@@ -29,7 +29,7 @@ export function shellWord(word: Word): ShellWord {
   return { text, value, seen: value ?? text, pattern, home, runs };
 }
 
-/** An argument that looks like an assignment gets the home put in as one does: `make dir=~`. */
+/** An argument that looks like an assignment has its `~` expanded too: `make dir=~`. */
 const HOME_BEHIND = /^[A-Za-z_]\w*\+?=(?:.*:)?~/s;
 
 const COMPUTED = [
@@ -50,14 +50,14 @@ function plainValue(word: Word, parts: readonly WordPart[]): string {
   return parts.some(({ type }) => type === 'ExtendedGlob') ? word.text : word.value;
 }
 
-/** What a program takes for no options: words without a dash, a dash alone, and all behind `--`. */
+/** The words that are no options to a program: those without a dash, a dash alone, and all behind `--`. */
 export function operandsAmong(args: readonly ShellWord[]): readonly ShellWord[] {
   const end = args.findIndex(({ seen }) => seen === '--');
   const isOperand = ({ seen }: ShellWord) => seen === '-' || !seen.startsWith('-');
   return end === -1 ? args.filter(isOperand) : [...args.slice(0, end).filter(isOperand), ...args.slice(end + 1)];
 }
 
-/** For words that were made here and not by a shell: arguments of `xargs`, strings of `env -S`. */
+/** A word that comes from here and not from a shell: an argument of `xargs`, a string of `env -S`. */
 export function plainWord(value: string): ShellWord {
   return { text: value, value, seen: value, pattern: false, home: false, runs: false };
 }

@@ -1,38 +1,39 @@
 import { isHarmlessVariable } from '../kernel/world/environment.ts';
+import { commandsPerFile, commandsPerInput, commandsPerLine, guessCommands } from './find-xargs.ts';
 import { parseFlags } from './flags.ts';
-import { type Inner, joined, loosely, unseen } from '../policy/commands/inner.ts';
-import { launched } from './launchers.ts';
-import { guesses, perFile, perInput, perLine } from './find-xargs.ts';
+import { launchedCommands } from './launchers.ts';
 import { commandStart, isAssignment, PREFIXES, type Prefix } from './prefixes.ts';
-import { plainWord, type ShellWord } from './words.ts';
-import { evaluated, SHELLS, shellScript, trapped } from './shells.ts';
+import { evalScript, SHELLS, shellScript, trapScript } from './shells.ts';
 import { isTrickyBuiltin } from './tricky-builtins.ts';
+import { plainWord, type ShellWord } from './words.ts';
+import { guessScript, joined, unseen, type WrappedCommand } from './wrapped-command.ts';
 
-/** The commands that this command runs, besides itself. Empty for one that runs nothing else. */
-export function innerCommands(name: string, args: readonly ShellWord[]): readonly Inner[] {
+/** The commands that this command runs, besides itself. Empty for a command that runs no other. */
+export function innerCommands(name: string, args: readonly ShellWord[]): readonly WrappedCommand[] {
   if (SHELLS.has(name)) return shellScript(name, args);
   const special = Object.hasOwn(SPECIAL, name) ? SPECIAL[name] : undefined;
   if (special !== undefined) return special(args);
   if (name === 'env') return withEnvironment(args);
-  if (isTrickyBuiltin(name, args)) return [unseen('it runs text by the way, or changes what words mean to the shell')];
+  if (isTrickyBuiltin(name, args)) return [unseen('it runs text as code, or changes what words mean to the shell')];
   const prefix = Object.hasOwn(PREFIXES, name) ? PREFIXES[name] : undefined;
   if (prefix !== undefined) return behind(name, args, prefix);
   const part = /(?:^|\/)git-([a-z-]+)$/.exec(name)?.[1];
-  if (part !== undefined) return [{ kind: 'words', words: [plainWord('git'), plainWord(part), ...args], loose: true }];
-  return launched(name, args);
+  if (part !== undefined)
+    return [{ kind: 'words', words: [plainWord('git'), plainWord(part), ...args], guess: 'here' }];
+  return launchedCommands(name, args);
 }
 
-const SPECIAL: Readonly<Record<string, (args: readonly ShellWord[]) => readonly Inner[]>> = {
-  eval: evaluated,
-  trap: trapped,
-  find: perFile,
-  fd: perFile,
-  fdfind: perFile,
-  xargs: perLine,
-  parallel: perInput,
+const SPECIAL: Readonly<Record<string, (args: readonly ShellWord[]) => readonly WrappedCommand[]>> = {
+  eval: evalScript,
+  trap: trapScript,
+  find: commandsPerFile,
+  fd: commandsPerFile,
+  fdfind: commandsPerFile,
+  xargs: commandsPerLine,
+  parallel: commandsPerInput,
 };
 
-function withEnvironment(args: readonly ShellWord[]): readonly Inner[] {
+function withEnvironment(args: readonly ShellWord[]): readonly WrappedCommand[] {
   const env = PREFIXES['env'] as Prefix;
   const split = splitAt(args);
   const inner = split === -1 ? behind('env', args, env) : splitString(args.slice(split));
@@ -41,24 +42,24 @@ function withEnvironment(args: readonly ShellWord[]): readonly Inner[] {
   return [unseen('without variables that it takes away, programs of the project may run'), ...inner];
 }
 
-/** Any of its words may be what it starts in the end: what stands in front of it is not looked at here. */
-function mayNeedVariables(inner: Inner): boolean {
+/** Whether a shell or git is among the words: any word may be the program that it starts in the end. */
+function mayNeedVariables(inner: WrappedCommand): boolean {
   const words = inner.kind === 'words' ? inner.words : [];
   return words
     .map(({ value }) => value?.replace(/^.*\//s, '') ?? '')
     .some((name) => SHELLS.has(name) || name === 'git');
 }
 
-/** A shell without PATH also looks in the folder it runs in, and git is told by variables what it must not start. */
+/** Whether variables are removed on which safety depends: a shell without PATH also looks in its own folder, and variables tell git what it must not start. */
 function takesAway(own: readonly ShellWord[]): boolean {
   const all = own.some(({ seen }) => /^(?:-[0v]*i.*|-|--ignore-environment)$/s.test(seen));
   const some = own.some(({ seen }) => /^(?:-[0v]*u|--unset)/.test(seen));
   return all || (some && own.some(({ value }) => value === null || /PATH|GIT_/.test(value)));
 }
 
-function behind(name: string, args: readonly ShellWord[], prefix: Prefix): readonly Inner[] {
+function behind(name: string, args: readonly ShellWord[], prefix: Prefix): readonly WrappedCommand[] {
   const start = commandStart(args, prefix);
-  if (start === undefined) return [unseen(`the options of ${name} are not all known`), ...guesses(args)];
+  if (start === undefined) return [unseen(`the options of ${name} are not all known`), ...guessCommands(args)];
   const words = args.slice(start);
   const own = args.slice(0, start);
   const set = own.filter(isAssignment);
@@ -89,20 +90,20 @@ function folderOf(own: readonly ShellWord[], prefix: Prefix): ShellWord | undefi
   return flags.options.findLast(({ name }) => prefix.folder?.includes(name))?.value;
 }
 
-/** Any other variable may change what runs. */
+/** False for a variable that may change what runs. */
 function isHarmlessAssignment(word: ShellWord | undefined): boolean {
   const [, name = '', value] = /^([^=]*)=(.*)$/s.exec(word?.value ?? '') ?? [];
   return isHarmlessVariable(name, value);
 }
 
-/** Where `-S` stands among the options of `env`; behind one that takes a value, or a command, it is something else. */
+/** The position of `-S` among the options of `env`; behind an option with a value, or a command, it has another meaning. */
 function splitAt(args: readonly ShellWord[]): number {
   const at = args.findIndex(({ seen }) => !/^(?:-[i0v]*|--ignore-environment|--null|--debug)$/.test(seen));
   return /^-[i0v]*S|^--split-string(?:=|$)/.test(args[at]?.seen ?? '') ? at : -1;
 }
 
-/** `args` begin with the option. What stands behind its text are words as they are. */
-function splitString([option, ...args]: readonly ShellWord[]): readonly Inner[] {
+/** `args` begin with the option. The words behind its text are passed on unchanged. */
+function splitString([option, ...args]: readonly ShellWord[]): readonly WrappedCommand[] {
   const glued = /^(?:-[i0v]*S|--split-string=)(.+)$/s.exec(option?.value ?? '')?.[1];
   const text = glued ?? args[0]?.value ?? null;
   const behind = glued === undefined ? args.slice(1) : args;
@@ -115,18 +116,18 @@ function splitString([option, ...args]: readonly ShellWord[]): readonly Inner[] 
   )
     return [
       unseen('env -S splits text in its own way'),
-      loosely(joined([...(text === null ? [] : [plainWord(text)]), ...behind])),
+      guessScript(joined([...(text === null ? [] : [plainWord(text)]), ...behind])),
     ];
   const words = [...text.split(/\s+/).filter(Boolean).map(plainWord), ...behind];
   const first = words.findIndex((word) => word.value === null || !/^\w+=/.test(word.value));
   if (first === -1) return [unseen('env -S has no command')];
-  const inner: Inner = { kind: 'words', words: words.slice(first) };
+  const inner: WrappedCommand = { kind: 'words', words: words.slice(first) };
   const isPlain = words.slice(0, first).every(isHarmlessAssignment) && !words[first]?.value?.startsWith('-');
   if (isPlain) return [inner];
-  return [unseen('env -S sets what may change what runs'), { ...inner, loose: true }, ...guesses(words)];
+  return [unseen('env -S sets what may change what runs'), { ...inner, guess: 'here' }, ...guessCommands(words)];
 }
 
-/** The command's own name and those of the commands it wraps, outermost first. Several ask about each command. */
+/** The command's own name and those of the commands it wraps, outermost first. Cached, since several checks ask for it. */
 export function commandNames({ words }: { readonly words: readonly ShellWord[] }): readonly string[] {
   const known = namesKnown.get(words);
   if (known !== undefined) return known;
@@ -140,7 +141,7 @@ const namesKnown = new WeakMap<readonly ShellWord[], readonly string[]>();
 function namesBehind(words: readonly ShellWord[]): string[] {
   const names: string[] = [];
   const queue = [words];
-  for (let next = queue.shift(); next !== undefined && names.length < MOST_NAMES; next = queue.shift()) {
+  for (let next = queue.shift(); next !== undefined && names.length < MAX_NAMES; next = queue.shift()) {
     const [first, ...args] = next;
     const name = first?.value?.replace(/^.*\//s, '');
     if (name === undefined) continue;
@@ -150,5 +151,5 @@ function namesBehind(words: readonly ShellWord[]): string[] {
   return names;
 }
 
-/** More of them around one command are asked about anyway. */
-const MOST_NAMES = 20;
+/** A command with more wrappers needs approval anyway. */
+const MAX_NAMES = 20;

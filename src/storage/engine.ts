@@ -1,59 +1,76 @@
 import type { NodeStamp } from '../kernel/call/call.ts';
-import type { BlobStore } from '../kernel/ports.ts';
-import type { MaybePromise } from '../kernel/result.ts';
 import { StoreError } from '../kernel/call/store-error.ts';
-import type { Unit } from './log/batch.ts';
-import type { Written } from './log/event-rows.ts';
+import type { BlobStore } from '../kernel/ports.ts';
+import { fail, type MaybePromise, type Result } from '../kernel/result.ts';
+import type { StoreWrite } from './log/batch.ts';
+import type { WrittenEvent } from './log/event-rows.ts';
 import type { Query, Row, Work } from './sql/statement.ts';
 import type { Statements } from './sql/statements.ts';
 
-/** A database that runs work: what differs between SQLite and PostgreSQL, and nothing else. */
+/** A database that runs queries: everything that differs between SQLite and PostgreSQL, and nothing else. */
 export interface Engine {
   readonly sql: Statements;
   readonly blobs: SweepableBlobs;
   readonly node: NodeStamp;
-  /** Resolves when the unit is as durable as the database makes it. Units of one turn of the loop share a commit. */
-  write<T>(unit: Unit<T>): Promise<T>;
-  /** Sees every write that was acknowledged. `work` is made anew when it must be tried again. */
+  /** Resolves when the write is as durable as the database makes it. Writes of one turn of the loop share a commit. */
+  write<T>(write: StoreWrite<T>): Promise<T>;
+  /** Sees every acknowledged write. `work` is called again for each retry. */
   read<T>(work: () => Work<T>): MaybePromise<T>;
-  /** The clock that deadlines are measured by. */
+  /** The clock for deadlines. */
   now(): MaybePromise<number>;
-  /** The clock that people read: when events happened. */
+  /** The wall clock, for the times of events that people read. */
   wall(): number;
-  /** Which of these nodes have ended. Asked before a unit; one that turns out to live is found by `giveUp` in it. */
+  /**
+   * Returns the nodes that have ended. It runs before the write; `evict` inside the write finds one that is alive after
+   * all.
+   */
   ended(nodes: readonly NodeStamp[]): MaybePromise<readonly NodeStamp[]>;
-  /** Inside a unit, before a node's calls are taken from it. False when it turns out to live. Absent where the dead stay dead. */
-  giveUp?(node: NodeStamp): Work<boolean>;
-  /** Tells when this node itself was given up, or may have been. Absent where a node that lives never is. */
-  onGivenUp?(listener: () => void): () => void;
-  /** Told of what this process wrote, right after its commit and before anybody's write is answered. It must not throw. */
-  onWritten: (events: readonly Written[]) => void;
-  /** Calls `changed` whenever another process may have written. Returns how to stop. */
+  /**
+   * Runs inside a write, before the calls of the node are taken. Returns false when the node is alive. Absent where an
+   * ended node cannot return.
+   */
+  evict?(node: NodeStamp): Work<boolean>;
+  /** Reports that this node was evicted, or may have been. Absent where a living node is never evicted. */
+  onEvicted?(listener: () => void): () => void;
+  /** Called with the events this process wrote, after their commit and before any write resolves. It must not throw. */
+  onWritten: (events: readonly WrittenEvent[]) => void;
+  /** Calls `changed` whenever another process may have written. Returns a function that stops it. */
   watch(changed: () => void): () => void;
-  /** Bytes that the log takes, without blobs. */
+  /** Bytes of the log, without blobs. */
   size(): MaybePromise<number>;
-  /** Gives space back to the system after much was deleted. */
+  /** Returns space to the system after a prune. */
   shrink(): MaybePromise<void>;
-  /** Looks for damage below the log itself, such as a broken page. Empty when there is none. */
+  /** Lists damage below the log, such as a broken page. */
   integrity(): MaybePromise<readonly string[]>;
   close(): MaybePromise<void>;
 }
 
-/** A blob store that can be asked to forget what nothing refers to. */
+/** A blob store that can delete the blobs that nothing refers to. */
 export interface SweepableBlobs extends BlobStore {
-  /** Removes blobs that are not in `used` and were put before `before`. Returns how many. */
+  /** Deletes blobs that are not in `used` and were put before `before`. Returns the number deleted. */
   sweep(used: ReadonlySet<string>, before: number): Promise<number>;
-  /** Removes those of these that were put before `before`. Returns how many. */
+  /** Deletes the blobs among `handles` that were put before `before`. Returns the number deleted. */
   remove(handles: Iterable<string>, before: number): Promise<number>;
-  /** How many bytes each blob has. */
+  /** The size of each blob in bytes. */
   sizes(): Promise<ReadonlyMap<string, number>>;
+}
+
+export function unknownBlob(handle: string): Result<never> {
+  const message = `Artifact ${handle} not found: it was never stored, or was deleted since. Run the call again.`;
+  return fail('FILE_NOT_FOUND', message);
+}
+
+export function damagedBlob(handle: string): Result<never> {
+  const message = `Artifact ${handle} is damaged: its bytes no longer match its hash. Run the call again.`;
+  return fail('FILE_NOT_FOUND', message, { damaged: true });
 }
 
 export function closedStore(): StoreError {
   return new StoreError('failed', 'The store cannot be used: it was closed. Open it again.');
 }
 
-export function driveNow<T>(work: Work<T>, run: (query: Query) => readonly Row[]): T {
+/** Runs the queries of `work` one after another on a database that answers synchronously. */
+export function runWork<T>(work: Work<T>, run: (query: Query) => readonly Row[]): T {
   let step = work.next();
   while (!step.done) {
     let rows: readonly Row[];
@@ -68,7 +85,8 @@ export function driveNow<T>(work: Work<T>, run: (query: Query) => readonly Row[]
   return step.value;
 }
 
-export async function driveLater<T>(work: Work<T>, run: (query: Query) => Promise<readonly Row[]>): Promise<T> {
+/** `runWork` for a database that answers with promises. */
+export async function runWorkAsync<T>(work: Work<T>, run: (query: Query) => Promise<readonly Row[]>): Promise<T> {
   let step = work.next();
   while (!step.done) {
     let rows: readonly Row[];

@@ -2,10 +2,10 @@ import type { Clock } from '../kernel/ports.ts';
 import type { Result } from '../kernel/result.ts';
 import type { OpenStore } from './open-store.ts';
 
-/** Where the store is: a state directory of this machine, or a PostgreSQL database that several machines share. */
+/** The location of a store: a state directory on this machine, or a PostgreSQL database shared by several machines. */
 export type StorePlace = { directory: string; clock?: Clock } | { databaseUrl: string; schema?: string };
 
-/** Opens the store and creates it if need be. Only the driver that is needed is loaded. */
+/** Opens the store, creating it if need be. Loads only the driver that is needed. */
 export async function openStore(place: StorePlace): Promise<Result<OpenStore>> {
   if ('databaseUrl' in place) {
     const { databaseUrl, ...options } = place;

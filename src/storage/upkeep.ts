@@ -1,19 +1,19 @@
 import type { Ledger, PruneLimits } from '../kernel/call/ledger.ts';
 
 export interface UpkeepOptions {
-  /** How long a call of an ended process, or a question whose time is over, may go unnoticed. Default 5 s. */
+  /** The longest time that a call of an ended process or an expired approval goes unnoticed. Default 5 s. */
   everyMs?: number;
-  /** What to forget, asked anew each time; undefined forgets nothing. Looked at once an hour. */
+  /** Limits for pruning, read anew each hour; undefined prunes nothing. */
   retention?: () => PruneLimits | undefined;
-  /** The store was away; it is tried again next time. */
+  /** Called when the store failed; the next round tries again. */
   onError?: (error: unknown) => void;
 }
 
 const PRUNE_EVERY_MS = 60 * 60 * 1000;
 
 /**
- * What a process that stays does beside its work: looks after calls whose process ended, ends questions whose time is
- * over, forgets what is old. Several may do it on one store. Returns how to stop; it keeps no process alive.
+ * Maintains the store of a long-running process: recovers calls of ended processes, expires approvals, prunes old
+ * events. Several processes may do so on one store. Returns a function that stops it; the timer keeps no process alive.
  */
 export function keepUp(store: Ledger, { everyMs = 5000, retention, onError }: UpkeepOptions = {}): () => void {
   let busy = false;

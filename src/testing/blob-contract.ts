@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { BlobStore } from '../kernel/ports.ts';
-import { type Check, checksOf } from './contract.ts';
+import { type ContractCheck, checksOf } from './contract.ts';
 
-type Open = () => Promise<{ subject: BlobStore; close(): void | Promise<void> }>;
+type OpenBlobs = () => Promise<{ subject: BlobStore; close(): void | Promise<void> }>;
 
-/** What everybody relies on in a blob store. */
-export function blobContract(open: Open): Check[] {
+/** Contract of every blob store. */
+export function blobContract(open: OpenBlobs): ContractCheck[] {
   return checksOf<BlobStore>(open, {
     async 'what was put comes back byte for byte'(blobs) {
       for (const bytes of [Buffer.alloc(0), Buffer.from([0, 255, 10, 13]), Buffer.alloc(300_000, 7)]) {
@@ -19,7 +19,7 @@ export function blobContract(open: Open): Check[] {
 
     async 'the handle is the hash of the bytes, so the same bytes are kept once'(blobs) {
       const bytes = Buffer.from('hello');
-      const expected = createHash('sha256').update(bytes).digest('hex');
+      const expected = hash('sha256', bytes, 'hex');
       const handles = await Promise.all([blobs.put(bytes), blobs.put(bytes), blobs.put(Buffer.from('hello'))]);
       assert.deepEqual(handles, [expected, expected, expected]);
     },

@@ -2,14 +2,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** A home and a workspace of its own for a command line, and the environment that leads there. */
-export interface CliPlace extends Disposable {
+/** A home and a workspace for a command line, and the environment that points to them. */
+export interface CliFixture extends Disposable {
   readonly top: string;
   readonly workspace: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-export function cliPlace(path: string | undefined, files: Readonly<Record<string, string>> = {}): CliPlace {
+export function createCliFixture(path: string | undefined, files: Readonly<Record<string, string>> = {}): CliFixture {
   const top = mkdtempSync(join(tmpdir(), 'toolwright-cli-'));
   const workspace = join(top, 'ws');
   mkdirSync(workspace);

@@ -2,22 +2,22 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Dialer } from '../kernel/world/dialer.ts';
-import { createFilePolicy } from '../kernel/file-policy.ts';
+import { createFilePolicy } from '../kernel/world/file-policy.ts';
+import type { Mode } from '../policy/create-policy.ts';
 import { createPolicy } from '../policy/create-policy.ts';
-import type { Mode } from '../policy/modes.ts';
 import { parseRules, type RuleSet } from '../policy/rules/parse-rules.ts';
 import { createBubblewrap } from '../sandbox/bubblewrap/bubblewrap.ts';
 import { type TempOptions, type TempWorkspace, tempWorkspace } from './temp-workspace.ts';
 
 export interface CommandOptions extends TempOptions {
-  /** Of the host: the search path. */
+  /** Search path of the host. */
   readonly path: string;
   readonly mode?: Mode;
   readonly rules?: RuleSet;
   readonly dialer?: Dialer;
 }
 
-/** A throwaway workspace in which commands run: real policy, real sandbox, and a person who says what they are told. */
+/** A temporary workspace in which commands run: real policy, real sandbox, and a scripted person. */
 export async function commandWorkspace({
   path,
   mode = 'ask',
@@ -26,12 +26,12 @@ export async function commandWorkspace({
   ...given
 }: CommandOptions): Promise<TempWorkspace> {
   const around = realpathSync(mkdtempSync(join(tmpdir(), 'toolwright-commands-')));
-  const [home, stateFolder] = [join(around, 'home'), join(around, 'state')];
-  for (const folder of [home, stateFolder]) mkdirSync(folder);
+  const [home, stateDir] = [join(around, 'home'), join(around, 'state')];
+  for (const folder of [home, stateDir]) mkdirSync(folder);
   const files = createFilePolicy();
   const parsed = parseRules(rules);
   if (!parsed.ok) throw new Error(parsed.error.message);
-  const sandbox = createBubblewrap({ filePolicy: files, path, home, stateFolder, ...(dialer && { dialer }) });
+  const sandbox = createBubblewrap({ filePolicy: files, path, home, stateDir, ...(dialer && { dialer }) });
   const workspace = await tempWorkspace({
     ...given,
     parent: around,

@@ -1,15 +1,15 @@
-/** One promise; give it to the test runner you use: `for (const { title, run } of checks) test(title, run)`. */
-export interface Check {
+/** One check of a contract, for any test runner: `for (const { title, run } of checks) test(title, run)`. */
+export interface ContractCheck {
   title: string;
-  /** Throws when the promise is broken. */
+  /** Throws when the contract is broken. */
   run(): void | Promise<void>;
 }
 
-/** Opens a fresh adapter for one check, and closes it afterwards, however the check went. */
+/** Opens a fresh adapter for one check, and closes it in any case. */
 export function checksOf<T>(
   open: () => Promise<{ subject: T; close(): void | Promise<void> }>,
   checks: Record<string, (subject: T) => void | Promise<void>>,
-): Check[] {
+): ContractCheck[] {
   return Object.entries(checks).map(([title, check]) => ({
     title,
     async run() {

@@ -1,5 +1,5 @@
 export { blobContract } from './blob-contract.ts';
-export type { Check } from './contract.ts';
+export type { ContractCheck } from './contract.ts';
 export { ledgerContract, type OpenShared, type SharedLedger } from './ledger-contract.ts';
 export { storeContract } from './store-contract.ts';
 export { type ToolContractOptions, toolContract } from './tool-contract.ts';

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { CallRecord } from '../kernel/call/call.ts';
 import { type LogEvent, type NewEvent, SYSTEM_SESSION } from '../kernel/call/event.ts';
 import type { Ledger } from '../kernel/call/ledger.ts';
-import { type Check, checksOf } from './contract.ts';
+import { type ContractCheck, checksOf } from './contract.ts';
 import { AT, asked, decided, finished, requestedCall, started } from './sample-calls.ts';
 
 /** A ledger, and a way to open the same data again as another process would. */
@@ -14,8 +14,8 @@ export interface SharedLedger {
 
 export type OpenShared = () => Promise<{ subject: SharedLedger; close(): void | Promise<void> }>;
 
-/** What the doors rely on in a store that outlives its process. */
-export function ledgerContract(open: OpenShared): Check[] {
+/** Contract of a store that outlives its process. */
+export function ledgerContract(open: OpenShared): ContractCheck[] {
   return checksOf<SharedLedger>(open, {
     async 'what was acknowledged is there for the next process'({ ledger, another }) {
       const call = requestedCall({ key: 'k1' });
@@ -304,15 +304,33 @@ export function ledgerContract(open: OpenShared): Check[] {
         Array.from({ length: 30 }, (_, index) => index + 1),
       );
       const later: number[] = [];
-      const stopLater = other.follow(({ pos }) => later.push(pos), 28);
+      const stopLater = other.follow(({ pos }) => later.push(pos), { after: 28 });
       await until(() => later.length >= 3);
       stopLater();
       assert.deepEqual(later, [29, 30, 31]);
     },
+
+    async 'a follower of some types hears no others, from now on or from a position'({ ledger, another }) {
+      const other = await another();
+      const types = ['call.cancel_requested'] as const;
+      const heard: string[] = [];
+      const stop = ledger.follow(({ type }) => heard.push(type), { types });
+      const call = requestedCall();
+      await other.submit(call);
+      const cancel = { type: 'call.cancel_requested', callId: call.id, at: AT, data: { by: 'ana' } } as const;
+      await other.append(call.session, [cancel]);
+      await until(() => heard.length >= 1);
+      const earlier: string[] = [];
+      const stopEarlier = other.follow(({ type }) => earlier.push(type), { types, after: 0 });
+      await until(() => earlier.length >= 1);
+      stop();
+      stopEarlier();
+      assert.deepEqual([heard, earlier], [types, types]);
+    },
   });
 }
 
-/** Waits for what must come; the bound only ends a hang. */
+/** Waits for a condition; the limit only ends a hang. */
 async function until(reached: () => boolean): Promise<void> {
   for (let tries = 0; tries < 500 && !reached(); tries++) await delay(10);
 }

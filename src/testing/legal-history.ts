@@ -1,17 +1,17 @@
 /**
- * What is wrong with the conversation in a request, by the rules the providers document. A mock that accepts anything
- * would hide it. The order, the pairing, the names and the characters are checked; whether the words are good is another
- * matter.
+ * Lists violations of the providers' documented rules in a conversation, which a lenient mock would hide: order,
+ * pairing,
+ * names and characters.
  */
 export function historyProblems(path: string, body: unknown): string[] {
-  const fields = body as Fields;
+  const fields = body as WireFields;
   const halves = halfCharacters(body);
   if (path.endsWith('/messages')) return [...anthropicProblems(fields), ...halves];
   if (path.endsWith('/chat/completions')) return [...chatProblems(fields), ...halves];
   return [...responsesProblems(fields), ...halves];
 }
 
-type Fields = Record<string, unknown>;
+type WireFields = Record<string, unknown>;
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
@@ -21,14 +21,14 @@ function halfCharacters(value: unknown): string[] {
   return Object.entries(value).flatMap(([key, inner]) => [...halfCharacters(key), ...halfCharacters(inner)]);
 }
 
-/** Arguments as a text: an object as JSON, of whole characters. */
+/** Checks that arguments are a JSON object of whole characters. */
 function argumentProblems(text: string): string[] {
   return halfCharacters(JSON.parse(text));
 }
 
-function anthropicProblems({ messages }: Fields): string[] {
+function anthropicProblems({ messages }: WireFields): string[] {
   const problems: string[] = [];
-  const turns = messages as { role: string; content: string | Fields[] }[];
+  const turns = messages as { role: string; content: string | WireFields[] }[];
   const ids = new Set<string>();
   let open: string[] = [];
   if (turns[0]?.role !== 'user') problems.push('the first message must be from the user');
@@ -66,11 +66,11 @@ function anthropicProblems({ messages }: Fields): string[] {
   return problems;
 }
 
-function chatProblems({ messages }: Fields): string[] {
+function chatProblems({ messages }: WireFields): string[] {
   const problems: string[] = [];
   const ids = new Set<string>();
   let open: string[] = [];
-  for (const [at, message] of (messages as Fields[]).entries()) {
+  for (const [at, message] of (messages as WireFields[]).entries()) {
     const say = (problem: string) => problems.push(`messages.${at}: ${problem}`);
     if (message.role === 'tool') {
       if (message.tool_call_id !== open.shift()) say(`a result of ${message.tool_call_id} is not due here`);
@@ -91,12 +91,12 @@ function chatProblems({ messages }: Fields): string[] {
   return problems;
 }
 
-function responsesProblems({ input }: Fields): string[] {
+function responsesProblems({ input }: WireFields): string[] {
   const problems: string[] = [];
   const open = new Set<string>();
   const ids = new Set<string>();
   let answering = false;
-  for (const [at, item] of (input as Fields[]).entries()) {
+  for (const [at, item] of (input as WireFields[]).entries()) {
     const say = (problem: string) => problems.push(`input.${at}: ${problem}`);
     const id = String(item.call_id);
     if (item.type === 'function_call') {

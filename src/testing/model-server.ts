@@ -8,7 +8,7 @@ export interface RawReply {
   readonly headers?: Readonly<Record<string, string>>;
   /** Written one by one, so that an event can be cut anywhere. */
   readonly chunks?: readonly (string | Uint8Array)[];
-  /** What happens after the last chunk. Left out: a proper end. */
+  /** How the answer ends after the last chunk. Default: properly. */
   readonly after?: 'cut' | 'hang';
 }
 
@@ -25,8 +25,8 @@ export interface ModelServer extends AsyncDisposable {
 }
 
 /**
- * A model endpoint on loopback that answers what it is told to, and itself answers 400 to a history that no provider
- * would take. Requests beyond the last reply get a 500.
+ * A model endpoint on loopback with prepared replies, which answers 400 to a history that no provider would accept.
+ * Requests beyond the last reply get a 500.
  */
 export async function modelServer(
   replies: readonly RawReply[] | ((request: RawRequest, index: number) => RawReply | Promise<RawReply>),

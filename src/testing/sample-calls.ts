@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { CallRecord, FinalState, Outcome } from '../kernel/call/call.ts';
 import type { CallMove, NewEvent } from '../kernel/call/event.ts';
 
-/** Wall-clock milliseconds that look like one. */
+/** A realistic wall-clock time in milliseconds. */
 export const AT = 1_700_000_000_000;
 
 export function requestedCall(given: Partial<CallRecord> = {}): CallRecord {

@@ -3,7 +3,7 @@ import { ToolParameter, type ToolParameterInit } from '../kernel/tool/tool-param
 import { ToolResult } from '../kernel/tool/tool-result.ts';
 import { BaseTool, type ParameterValues } from '../runtime/registry/base-tool.ts';
 
-/** A tool with the given parameters that answers with the arguments it was run with. */
+/** A tool with the given parameters that returns its arguments. */
 export class SampleTool extends BaseTool {
   override readonly category: ToolCategory;
   readonly name: string;
@@ -27,7 +27,7 @@ export class SampleTool extends BaseTool {
   }
 }
 
-/** Answers with its message. */
+/** Returns its message. */
 export class EchoTool extends SampleTool {
   constructor(name = 'Echo') {
     super(name, [{ name: 'message', type: 'string', description: 'Message to echo' }]);
@@ -42,7 +42,7 @@ const PATH: ToolParameterInit = { name: 'file_path', type: 'string', description
 const CONTENT: ToolParameterInit = { name: 'content', type: 'string', description: 'What to write' };
 const COMMAND: ToolParameterInit = { name: 'command', type: 'string', description: 'What to run' };
 
-/** The three tools that spec B's scenarios speak of. They touch nothing. */
+/** Three tools without effects for scenarios of the executor. */
 export const readTool = () => new SampleTool('Read', [PATH], { category: ToolCategory.FILE });
 export const writeTool = () => new SampleTool('Write', [PATH, CONTENT], { category: ToolCategory.FILE });
 export const bashTool = () => new SampleTool('Bash', [COMMAND], { category: ToolCategory.EXECUTION });

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
+import { readText } from '../host/files.ts';
 import {
   DEFAULT_LIMITS,
   LIVE_INPUT,
-  type Running,
+  type RunningCommand,
   type RunRequest,
   type RunResult,
   type Sandbox,
 } from '../kernel/world/sandbox.ts';
-import { readText } from '../sandbox/files.ts';
 
-/** What every adapter of the Sandbox port promises. Framework-free: each check throws when it does not hold. */
+/** One check of the Sandbox port's contract. Framework-free: it throws when the contract is broken. */
 export interface SandboxCheck {
   readonly title: string;
   run(): Promise<void>;
@@ -18,9 +18,9 @@ export interface SandboxCheck {
 
 export interface SandboxSubject {
   readonly sandbox: Sandbox;
-  /** A fresh empty folder for each call. */
+  /** Returns a fresh empty folder. */
   workspace(): string;
-  /** A value that a variable of our own environment has. */
+  /** Value of a variable in our own environment. */
   readonly secret: string;
 }
 
@@ -67,8 +67,8 @@ export function sandboxContract(subject: SandboxSubject): SandboxCheck[] {
       assert.equal(text((await run(['cat'])).output.stdout), '');
     }),
     check('takes input while it runs, shows its output meanwhile, and tells whether it waits', async () => {
-      let running: Running | undefined;
-      const onStart = (started: Running) => {
+      let running: RunningCommand | undefined;
+      const onStart = (started: RunningCommand) => {
         running = started;
       };
       const ended = script('read a; echo "got $a"; cat; echo end', { stdin: LIVE_INPUT, onStart });
@@ -131,8 +131,8 @@ export function sandboxContract(subject: SandboxSubject): SandboxCheck[] {
       assert.equal(gone.ok ? 'ran' : gone.error.code, 'INVALID_PATH');
     }),
     check('keeps stdout and stderr apart, and both in order in the log', async () => {
-      let running: Running | undefined;
-      const onStart = (started: Running) => {
+      let running: RunningCommand | undefined;
+      const onStart = (started: RunningCommand) => {
         running = started;
       };
       // Each line waits until the one before it has arrived: two pipes have no order but the one they are read in.
@@ -278,7 +278,7 @@ export function sandboxContract(subject: SandboxSubject): SandboxCheck[] {
   ];
 }
 
-/** Last of all, since it ends the sandbox: what runs ends, what comes later is refused. */
+/** Runs last, since it closes the sandbox: running commands end, and new ones are refused. */
 export function sandboxCloseCheck(subject: SandboxSubject): SandboxCheck {
   return {
     title: 'ends what runs when it is closed, and refuses what comes later',

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { CallRecord } from '../kernel/call/call.ts';
 import type { Store } from '../kernel/ports.ts';
-import { type Check, checksOf } from './contract.ts';
+import { type ContractCheck, checksOf } from './contract.ts';
 import { AT, finished, requestedCall, started } from './sample-calls.ts';
 
-type Open = () => Promise<{ subject: Store; close(): void | Promise<void> }>;
+type OpenStore = () => Promise<{ subject: Store; close(): void | Promise<void> }>;
 
-/** What the executor relies on in every store. Hold your own store against it: each check opens a fresh one. */
-export function storeContract(open: Open): Check[] {
+/** Contract of every store for the executor. Run it against your own store: each check opens a fresh one. */
+export function storeContract(open: OpenStore): ContractCheck[] {
   return checksOf<Store>(open, {
     async 'a submitted call can be looked up as it was given'(store) {
       const call = requestedCall({
@@ -233,7 +233,7 @@ export function storeContract(open: Open): Check[] {
 
     async 'names of any length and of any text are kept short, apart and findable'(store) {
       const odd = ['x'.repeat(10_000), `${'x'.repeat(10_000)}y`, 'a\0', 'a\ufffd', 'half \ud800', 'other half \udc00'];
-      // Together, so that a name that cannot be kept would take the others with it.
+      // Together, so that one name that cannot be stored would fail the others with it.
       const calls = odd.map((name) => requestedCall({ id: name, session: 's1', tool: name, agent: name, key: name }));
       const fine = requestedCall({ key: 'fine' });
       const submitted = await Promise.all([...calls, fine].map((call) => store.submit(call)));
@@ -246,7 +246,7 @@ export function storeContract(open: Open): Check[] {
         for (const text of [kept?.id, kept?.tool, kept?.agent, kept?.key]) {
           assert.ok(text !== undefined && text !== null && text.length <= 256 && !text.includes('\0'));
         }
-        // What a store gave out, it finds again.
+        // A store finds every id it returned.
         assert.equal((await store.call(kept?.id ?? ''))?.id, kept?.id);
       }
       const [first, second] = calls as [CallRecord, CallRecord];
@@ -283,7 +283,7 @@ async function idsOf(page: ReturnType<Store['calls']>): Promise<string[]> {
   return (await page).items.map(({ id }) => id);
 }
 
-/** Without what only a shared store adds. */
+/** Drops fields that only a shared store adds. */
 function essence(call: unknown): object {
   const { attempt, node, approvedBy, deniedBy, ...rest } = call as Partial<CallRecord>;
   return rest;

@@ -7,20 +7,20 @@ import { createTestCertificate } from './test-certificate.ts';
 type Names = Readonly<Record<string, readonly string[] | ((lookup: number) => readonly string[])>>;
 
 export interface StubInternet extends AsyncDisposable {
-  /** For `createWeb`: names as they are given, and every address leads to the local server. */
+  /** For `createWeb`: the given names, and every address leads to the local server. */
   readonly dialer: DialerOptions;
-  /** For `createWeb`: the server's certificate is trusted. */
+  /** For `createWeb`: certificate of the server. */
   readonly ca: string;
-  /** Where connections went, as `address:port`. No packet leaves the machine. */
+  /** Dialled connections as `address:port`. No packet leaves the machine. */
   readonly dialled: string[];
   readonly lookups: string[];
-  /** What was asked, as `GET http://host/path`, with the headers that came. */
+  /** Requests as `GET http://host/path`, with their headers. */
   readonly requests: { readonly line: string; readonly headers: IncomingMessage['headers']; readonly body: string }[];
 }
 
 const PUBLIC = '93.184.216.34';
 
-/** A whole internet on loopback: real sockets, real HTTP and TLS, and only the names and addresses are made up. */
+/** A stand-in for the internet on loopback: real sockets, real HTTP and TLS; only names and addresses are invented. */
 export async function createStubInternet(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
   names: Names = {},

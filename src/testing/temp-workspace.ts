@@ -1,21 +1,21 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { createFilePolicy } from '../kernel/file-policy.ts';
-import type { NetworkAccess, Sandbox } from '../kernel/world/sandbox.ts';
 import type { ToolResult } from '../kernel/tool/tool-result.ts';
+import { createFilePolicy } from '../kernel/world/file-policy.ts';
+import type { NetworkAccess, Sandbox } from '../kernel/world/sandbox.ts';
 import type { World } from '../kernel/world/workspace.ts';
-import { gitConfigs } from '../git/config-reads.ts';
-import { gitContents } from '../git/history-contents.ts';
 import { scriptFiles } from '../policy/commands/script-files.ts';
 import { createProcesses } from '../processes/create-processes.ts';
 import { createToolwright, type Toolwright, type ToolwrightOptions } from '../runtime/create-toolwright.ts';
 import { builtInTools } from '../tools/index.ts';
 import { openWorkspace, type Workspace } from '../workspace/open-workspace.ts';
 
-/** A throwaway workspace with a journal beside it, a folder outside it, and an executor whose person says yes. */
+/**
+ * A temporary workspace with a journal beside it, a folder outside it, and an executor whose approver always approves.
+ */
 export interface TempWorkspace extends AsyncDisposable {
-  /** Holds all three folders. */
+  /** Contains all three folders. */
   readonly top: string;
   readonly root: string;
   readonly outside: string;
@@ -24,7 +24,7 @@ export interface TempWorkspace extends AsyncDisposable {
   /** The workspace, with commands where there is a sandbox. */
   readonly world: World;
   readonly toolwright: Toolwright;
-  /** What a person was asked, in order. */
+  /** Approval reasons, in order. */
   readonly asked: string[];
   file(path: string): string;
   call(tool: string, args: Record<string, unknown>): Promise<ToolResult>;
@@ -32,7 +32,7 @@ export interface TempWorkspace extends AsyncDisposable {
 
 export interface TempOptions {
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
-  /** With one, search and commands run in it. */
+  /** Runs search and commands, where given. */
   readonly sandbox?: Sandbox;
   readonly network?: NetworkAccess;
   readonly journal?: boolean;
@@ -60,8 +60,6 @@ export async function tempWorkspace(given: TempOptions = {}): Promise<TempWorksp
     createProcesses({
       sandbox,
       scriptFiles,
-      gitContents,
-      gitConfigs,
       files: createFilePolicy(),
       ...(network && { network }),
     });

@@ -5,7 +5,7 @@ export interface TestCertificate {
   readonly cert: string;
 }
 
-/** A certificate for some hosts, made on the spot and signed by itself: no key lies in the repository. */
+/** Creates a self-signed certificate for some hosts on the spot, so that no key lies in the repository. */
 export function createTestCertificate(hosts: readonly string[]): TestCertificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const ecdsaWithSha256 = sequence(oid('2a8648ce3d040302'));

@@ -1,11 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createFilePolicy } from '../kernel/file-policy.ts';
 import { ok } from '../kernel/result.ts';
 import { defineTool } from '../kernel/tool/tool.ts';
+import { createFilePolicy } from '../kernel/world/file-policy.ts';
 import { createWeb, withWeb } from '../net/create-web.ts';
-import { gitConfigs } from '../git/config-reads.ts';
-import { gitContents } from '../git/history-contents.ts';
 import { scriptFiles } from '../policy/commands/script-files.ts';
 import { createProcesses } from '../processes/create-processes.ts';
 import { createToolwright } from '../runtime/create-toolwright.ts';
@@ -34,7 +32,7 @@ describe('the contract holds for a sample tool, whichever way it was written', (
   for (const { title, run } of toolContract(new EchoTool(), { args: { message: 'x'.repeat(1000) } })) test(title, run);
 });
 
-/** What each built-in needs to run here. A tool that is not listed is checked without a run, and the last test fails. */
+/** Setup of each built-in tool. A tool that is missing here is checked without a run, and the last test fails. */
 const blobs = new MemoryBlobs();
 const artifact = blobs.put(new TextEncoder().encode('a line\n'.repeat(1000)));
 const ws = await tempWorkspace({ files: { 'a.txt': 'one\ntwo\n', 'b.txt': 'b', 'd/c.txt': 'c', 'f/g.txt': 'g' } });
@@ -59,8 +57,6 @@ const sandbox = trySandbox({ path: '/usr/local/bin:/usr/bin:/bin' });
 const processes = createProcesses({
   sandbox: sandbox.sandbox,
   scriptFiles,
-  gitContents,
-  gitConfigs,
   files: createFilePolicy(),
 });
 afterAll(async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { ToolError } from '../kernel/error.ts';
 import { ExecutionContext } from '../kernel/call/execution-context.ts';
+import { ToolError } from '../kernel/error.ts';
 import type { Tool } from '../kernel/tool/tool.ts';
 import type { RuntimeOptions } from '../runtime/create-runtime.ts';
 import { ToolExecutor } from '../runtime/executor.ts';
@@ -9,27 +9,30 @@ import { type AnyTool, ToolRegistry } from '../runtime/registry/registry.ts';
 import { toAiSdkTool } from '../schema/ai-sdk.ts';
 import { SCHEMA_FORMATS } from '../schema/formats.ts';
 import { toLangChainTool } from '../schema/langchain.ts';
-import type { Check } from './contract.ts';
+import type { ContractCheck } from './contract.ts';
 
 export interface ToolContractOptions {
-  /** Arguments with which the tool can run here. Left out: the checks that need a run are not made. */
+  /** Arguments with which the tool can run here. Without them, checks that need a run are skipped. */
   args?: unknown;
   workingDir?: string;
-  /** What the tool needs of its runtime: a store, blobs, an approver. */
+  /** Requirements of the tool: a store, blobs, an approver. */
   runtime?: RuntimeOptions;
-  /** How long its own work may go on after it was told to stop. */
+  /** How long its work may continue after it was cancelled. */
   stopsWithinMs?: number;
 }
 
-/** What every tool promises, whoever wrote it. A new tool gets these tests for free. */
-export function toolContract(given: AnyTool, options: ToolContractOptions = {}): Check[] {
+/** Contract of every tool, for new tools as well. */
+export function toolContract(given: AnyTool, options: ToolContractOptions = {}): ContractCheck[] {
   const { args, workingDir = '.', runtime = {}, stopsWithinMs = 2000 } = options;
   const registry = new ToolRegistry();
   registry.register(given);
   const [tool] = registry.offered() as [Tool];
   const executor = new ToolExecutor(registry, runtime);
   const context = new ExecutionContext({ workingDir });
-  const named = (promise: string, run: Check['run']): Check => ({ title: `${tool.name} ${promise}`, run });
+  const named = (promise: string, run: ContractCheck['run']): ContractCheck => ({
+    title: `${tool.name} ${promise}`,
+    run,
+  });
 
   const always = [
     named('has a description a model can choose by', () => {
@@ -108,7 +111,7 @@ export function toolContract(given: AnyTool, options: ToolContractOptions = {}):
   ];
 }
 
-/** An executor of the tool that keeps what its `run` promised, so that it can be seen to end. */
+/** An executor that keeps the promises of the tool's `run`, so that their end can be observed. */
 function watching(tool: Tool, runtime: RuntimeOptions): { watched: ToolExecutor; runs: unknown[] } {
   const runs: unknown[] = [];
   const registry = new ToolRegistry();
@@ -123,7 +126,7 @@ function watching(tool: Tool, runtime: RuntimeOptions): { watched: ToolExecutor;
   return { watched: new ToolExecutor(registry, runtime), runs };
 }
 
-/** A project need not have every library that its tools could be given to. */
+/** Skips a conversion whose library is not installed. */
 function whereInstalled<T>(converted: Promise<T>): Promise<T | undefined> {
   return converted.catch((error) => {
     if (error instanceof ToolError && error.code === 'NOT_CONFIGURED') return undefined;

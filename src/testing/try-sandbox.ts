@@ -2,36 +2,37 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Dialer } from '../kernel/world/dialer.ts';
-import { createFilePolicy, type FileRule } from '../kernel/file-policy.ts';
+import { createFilePolicy } from '../kernel/world/file-policy.ts';
 import type { RunRequest, RunResult, Sandbox } from '../kernel/world/sandbox.ts';
+import type { FileRule } from '../kernel/world/sensitive-files.ts';
 import { createBubblewrap } from '../sandbox/bubblewrap/bubblewrap.ts';
 import type { BubblewrapOptions } from '../sandbox/bubblewrap/bubblewrap-setup.ts';
 
-/** A real bubblewrap sandbox with a home, a workspace and a way to say what ran, all in one temporary folder. */
+/** A real bubblewrap sandbox with a home, a workspace and captured output, all in one temporary folder. */
 export interface TrySandbox extends AsyncDisposable {
   readonly root: string;
   readonly home: string;
   readonly workspace: string;
   readonly sandbox: Sandbox;
-  /** Runs a script in the workspace, live unless told otherwise. Throws when the sandbox refuses. */
-  sh(script: string, more?: Partial<RunRequest>): Promise<Ran>;
+  /** Runs a script in the workspace, with live mounts by default. Throws when the sandbox refuses. */
+  sh(script: string, more?: Partial<RunRequest>): Promise<SandboxRun>;
   write(path: string, content?: string): string;
 }
 
-export type Ran = Omit<RunResult, 'output'> & { readonly stdout: string; readonly stderr: string };
+export type SandboxRun = Omit<RunResult, 'output'> & { readonly stdout: string; readonly stderr: string };
 
 export function trySandbox(
   more: Partial<BubblewrapOptions> & { path: string; rules?: readonly FileRule[]; dialer?: Dialer },
 ): TrySandbox {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'try-sandbox-')));
-  const [home, workspace, stateFolder] = ['home', 'ws', 'state'].map((name) => join(root, name)) as [
+  const [home, workspace, stateDir] = ['home', 'ws', 'state'].map((name) => join(root, name)) as [
     string,
     string,
     string,
   ];
-  for (const folder of [home, workspace, stateFolder]) mkdirSync(folder);
+  for (const folder of [home, workspace, stateDir]) mkdirSync(folder);
   const { rules, ...options } = more;
-  const sandbox = createBubblewrap({ home, stateFolder, filePolicy: createFilePolicy(rules), ...options });
+  const sandbox = createBubblewrap({ home, stateDir, filePolicy: createFilePolicy(rules), ...options });
 
   return {
     root,
@@ -56,7 +57,7 @@ export function trySandbox(
   };
 }
 
-/** One whose runs the system counts in control groups, where it can, and one that watches them itself. */
+/** One sandbox that uses control groups, where possible, and one that watches its processes itself. */
 export function withAndWithoutGroups(path: string): Readonly<Record<string, TrySandbox>> {
   return {
     'with control groups where they can be made': trySandbox({ path }),
@@ -64,7 +65,7 @@ export function withAndWithoutGroups(path: string): Readonly<Record<string, TryS
   };
 }
 
-export function ran(result: RunResult): Ran {
+export function ran(result: RunResult): SandboxRun {
   const { output, ...rest } = result;
   const text = ({ head, tail }: { head: Uint8Array; tail: Uint8Array }) => Buffer.concat([head, tail]).toString();
   output.log.dispose();

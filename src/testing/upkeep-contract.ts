@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { NewEvent, StoredEvent } from '../kernel/call/event.ts';
-import { type Check, checksOf } from './contract.ts';
+import { type ContractCheck, checksOf } from './contract.ts';
 import type { OpenShared, SharedLedger } from './ledger-contract.ts';
 import { AT, asked, finished, requestedCall, started } from './sample-calls.ts';
 
-/** What keeps a shared store in order: recovery after a process ended, pruning, export. */
-export function upkeepContract(open: OpenShared): Check[] {
+/** Contract for the upkeep of a shared store: recovery after a process ended, pruning, export. */
+export function upkeepContract(open: OpenShared): ContractCheck[] {
   return checksOf<SharedLedger>(open, {
     async 'the word of an earlier life of its process is not heard'({ ledger }) {
       const call = requestedCall();
@@ -62,7 +62,7 @@ export function upkeepContract(open: OpenShared): Check[] {
         ['queued', 'queued', 'interrupted', 'queued', 'awaiting_approval'],
       );
       assert.match(states[2]?.outcome?.error?.message ?? '', /outcome is not known/);
-      // Wall-clock times are for people; how long it ran, its process took with it.
+      // Wall-clock times are for people; the duration was lost with its process.
       const end = events[2] as StoredEvent & NewEvent<'call.finished'>;
       assert.deepEqual([end.data.durationMs, states[2]?.durationMs], [null, null]);
       assert.ok(Math.abs(end.at - Date.now()) < 60_000);

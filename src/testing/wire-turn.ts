@@ -1,13 +1,13 @@
 import type { RawReply } from './model-server.ts';
 
-/** What a model says in one turn, and as what it says it over the Anthropic Messages stream. */
-export interface SaidTurn {
+/** A model's turn for the Anthropic Messages stream. */
+export interface WireTurn {
   readonly text?: string;
   readonly calls?: readonly { readonly name: string; readonly args: unknown }[];
 }
 
-/** As the Messages API documents its stream. `turn` makes the ids of calls unique in a conversation. */
-export function anthropicReply({ text, calls = [] }: SaidTurn, turn = 0): RawReply {
+/** Formats a turn as the Messages API documents its stream. `turn` makes the ids of calls unique in a conversation. */
+export function anthropicReply({ text, calls = [] }: WireTurn, turn = 0): RawReply {
   const texts = text === undefined ? [] : [{ block: { type: 'text', text: '' }, delta: { type: 'text_delta', text } }];
   const uses = calls.map(({ name, args }, at) => ({
     block: { type: 'tool_use', id: `toolu_${turn}_${at}`, name, input: {} },

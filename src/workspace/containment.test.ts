@@ -163,9 +163,9 @@ test('a state directory inside the workspace is out of reach', async () => {
 
 test('a folder moved out of the workspace while it is held is not written to', async () => {
   await using ws = await tempWorkspace({ files: { 'd/a.txt': 'a' } });
-  const { Place } = await import('./workspace-root.ts');
-  const { createFilePolicy } = await import('../kernel/file-policy.ts');
-  const place = new Place(ws.root, createFilePolicy(), []);
+  const { WorkspaceRoot } = await import('./workspace-root.ts');
+  const { createFilePolicy } = await import('../kernel/world/file-policy.ts');
+  const place = new WorkspaceRoot(ws.root, createFilePolicy(), []);
   const spot = place.locate('d/b.txt', { last: 'follow' });
   expect(spot.ok && spot.value.folder.isInPlace()).toBe(true);
   renameSync(ws.file('d'), `${ws.outside}/d`);

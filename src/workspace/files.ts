@@ -1,27 +1,26 @@
-import type { Access } from '../kernel/tool/access.ts';
-import { fail, ok, type Result } from '../kernel/result.ts';
-import type { Applied, Caller, Change, Files, Inspection } from '../kernel/world/workspace.ts';
-import { applyChanges, rehearseChanges } from './change/apply-changes.ts';
-import { digestAt } from './current-state.ts';
-import { guarded } from '../host/errno.ts';
-import { Contents } from './file-content.ts';
-import { listFolder } from './read/list.ts';
-import type { OneByOne } from '../host/mutex.ts';
-import { parsePath, shown } from '../host/parse-path.ts';
-import type { Writer } from './prepared.ts';
-import { readBytes, readText, readWindow } from './read.ts';
-import { suggestPaths } from './read/suggest.ts';
+import { catchErrno } from '../host/errno.ts';
+import type { RunExclusive } from '../host/mutex.ts';
+import { parsePath, shortPath } from '../host/parse-path.ts';
 import { typeOf } from '../host/visit-tree.ts';
-import { versionOf } from './version.ts';
-import { type Spot, wouldBeOf } from '../host/walk-path.ts';
+import { missingPathOf, type ResolvedPath } from '../host/walk-path.ts';
+import { fail, ok, type Result } from '../kernel/result.ts';
+import type { Access } from '../kernel/tool/access.ts';
+import type { AppliedChange, Caller, Change, Files, Inspection } from '../kernel/world/workspace.ts';
+import { applyChanges, rehearseChanges } from './change/apply-changes.ts';
+import type { Writer } from './change/prepared-change.ts';
+import { digestAt } from './journal/current-state.ts';
+import { ContentCache, versionOf } from './read/file-content.ts';
+import { listFolder } from './read/list.ts';
+import { readBytes, readText, readWindow } from './read/read.ts';
+import { suggestPaths } from './read/suggest.ts';
 
 /** A workspace's files as one call sees them: bound to its session, and to what it was admitted to change. */
-export function filesFor(caller: Caller, shared: Omit<Writer, 'contents'>, oneByOne: OneByOne): Files {
-  const { place, secrets, seen, session } = shared;
-  const contents = new Contents();
+export function filesFor(caller: Caller, shared: Omit<Writer, 'contents'>, oneByOne: RunExclusive): Files {
+  const { root, secrets, seen, session } = shared;
+  const contents = new ContentCache();
   const writer: Writer = { ...shared, contents };
   const reader = {
-    place,
+    root,
     secrets,
     contents,
     get signal() {
@@ -29,11 +28,11 @@ export function filesFor(caller: Caller, shared: Omit<Writer, 'contents'>, oneBy
     },
   };
 
-  // A tool asks twice in the same turn of the loop: for what it touches, and whether a person must agree.
+  // A tool asks twice in the same turn of the event loop: for the paths it touches, and whether they need approval.
   let inspected: { path: string; found: Result<Inspection> } | undefined;
 
   // Where each path led when the call was last judged.
-  const judged = new Map<string, Judged>();
+  const judged = new Map<string, JudgedPath>();
 
   function inspect(path: string): Result<Inspection> {
     if (inspected?.path === path) return inspected.found;
@@ -46,10 +45,10 @@ export function filesFor(caller: Caller, shared: Omit<Writer, 'contents'>, oneBy
   }
 
   function look(path: string): Result<Inspection> {
-    const located = place.locate(path, { last: 'follow' });
+    const located = root.locate(path, { last: 'follow' });
     if (!located.ok) return missing(path, located);
     const spot = located.value;
-    return guarded(path, () => {
+    return catchErrno(path, () => {
       try {
         return ok({
           path: spot.path === '' ? '.' : spot.path,
@@ -68,40 +67,40 @@ export function filesFor(caller: Caller, shared: Omit<Writer, 'contents'>, oneBy
     });
   }
 
-  /** What stands nowhere yet can still be judged by where it would stand. */
+  /** A path that does not exist yet is judged by where it would be. */
   function missing(path: string, failure: Result<never>): Result<Inspection> {
     if (failure.ok || failure.error.code !== 'FILE_NOT_FOUND') return failure;
-    const names = parsePath(path, place.names);
+    const names = parsePath(path, root.names);
     if (!names.ok) return names;
-    const { place: real, via } = wouldBeOf(failure) ?? { place: names.value.join('/'), via: [] };
+    const { path: real, via } = missingPathOf(failure) ?? { path: names.value.join('/'), via: [] };
     for (const each of [real, ...via]) {
-      const refused = place.refuses(each);
+      const refused = root.refuses(each);
       if (!refused.ok) return refused;
     }
     const protectedBecause = protection(path, { path: real, via });
     return ok({ path: real, type: null, size: 0, modified: null, protectedBecause, stale: false });
   }
 
-  /** A link that leads where nobody may look can be deleted and moved: then it counts where it stands itself. */
+  /** A symlink to a refused place can still be deleted and moved: then its own path is judged. */
   function protectionItself(path: string): void {
-    const located = place.locate(path, { last: 'keep' });
+    const located = root.locate(path, { last: 'keep' });
     if (located.ok) located.value.folder.close();
     if (located.ok) protection(path, located.value);
     else remember(path, { places: [], isProtected: false });
   }
 
-  function protection(given: string, spot: Pick<Spot, 'path' | 'via'>): string | null {
-    const why = place.protection(spot);
+  function protection(given: string, spot: Pick<ResolvedPath, 'path' | 'via'>): string | null {
+    const why = root.protection(spot);
     remember(given, { places: [spot.path, ...spot.via], isProtected: why !== null });
     return why;
   }
 
-  /** What a tool looks at while it runs is judged no more. */
-  function remember(given: string, judgement: Judged): void {
+  /** Paths that a tool looks at while it runs are not judged any more. */
+  function remember(given: string, judgement: JudgedPath): void {
     if (caller.admitted === null) judged.set(given, judgement);
   }
 
-  function isStale(spot: Spot): boolean {
+  function isStale(spot: ResolvedPath): boolean {
     const known = seen.version(session, spot.path);
     const digest = known === undefined ? null : digestAt(spot, (bytes) => contents.of(bytes).digest);
     return digest !== null && versionOf(digest) !== known;
@@ -114,7 +113,7 @@ export function filesFor(caller: Caller, shared: Omit<Writer, 'contents'>, oneBy
     for (const change of changes) {
       const outside = touched(change).find((path) => !covers(access, path));
       if (outside !== undefined) {
-        return fail('INTERNAL', `The tool changes ${shown(outside)}, which it did not declare in access.`);
+        return fail('INTERNAL', `The tool changes ${shortPath(outside)}, which it did not declare in access.`);
       }
       bound.push(change.kind === 'write' ? withExpectation(change, access) : change);
     }
@@ -138,33 +137,33 @@ export function filesFor(caller: Caller, shared: Omit<Writer, 'contents'>, oneBy
   }
 
   function plain(path: string): string {
-    const names = parsePath(path, place.names);
+    const names = parsePath(path, root.names);
     return names.ok ? names.value.join('/') : path;
   }
 
-  async function apply(changes: readonly Change[]): Promise<Result<readonly Applied[]>> {
+  async function apply(changes: readonly Change[]): Promise<Result<readonly AppliedChange[]>> {
     const bound = admitted(changes);
     if (!bound.ok) return bound;
     const done = await oneByOne(() => applyChanges({ ...writer, stillOpen }, caller.callId, bound.value));
-    if (done.ok) writer.byWhom.note(caller.callId, done.value, (path) => place.statUnjudged(path)?.mtimeMs ?? null);
+    if (done.ok) writer.authors.note(caller.callId, done.value, (path) => root.statUnjudged(path)?.mtimeMs ?? null);
     return done;
   }
 
   /**
-   * A link may lead elsewhere since the call was judged: to a place about which somebody would have been asked, or to
-   * another than they were asked about.
+   * Checks that no symlink leads elsewhere since the call was judged: to a place that needs approval, or to another one
+   * than was approved.
    */
-  function stillOpen(given: string, spot: Pick<Spot, 'path' | 'via'>): Result<void> {
+  function stillOpen(given: string, spot: Pick<ResolvedPath, 'path' | 'via'>): Result<void> {
     const before = judged.get(given);
     const isThere = before?.isProtected === true && before.places.includes(spot.path);
-    const why = before === undefined || isThere ? null : place.protection(spot);
+    const why = before === undefined || isThere ? null : root.protection(spot);
     if (why === null) return ok(undefined);
-    return fail('CONFLICT', `${shown(given)} leads elsewhere by now; nothing was changed. ${why} Try again.`);
+    return fail('CONFLICT', `${shortPath(given)} leads elsewhere by now; nothing was changed. ${why} Try again.`);
   }
 
   return {
     inspect,
-    list: (path, query) => listFolder(place, path, query),
+    list: (path, query) => listFolder(root, path, query),
     async readWindow(path, query) {
       const read = await readWindow(reader, path, query);
       if (!read.ok || 'binary' in read.value || read.value.version === null) return read;
@@ -180,12 +179,12 @@ export function filesFor(caller: Caller, shared: Omit<Writer, 'contents'>, oneBy
     },
     apply,
     rehearse: (changes) => oneByOne(() => rehearseChanges(writer, changes)),
-    suggest: (path) => suggestPaths(place, path),
+    suggest: (path) => suggestPaths(root, path),
     secretIn: (text) => writer.values.foundIn(text),
   };
 }
 
-interface Judged {
+interface JudgedPath {
   /** The real place and what led there. A link that is deleted itself is among the latter. */
   readonly places: readonly string[];
   readonly isProtected: boolean;

@@ -1,24 +1,28 @@
-import { createFilePolicy, type FilePolicy } from '../kernel/file-policy.ts';
-import type { Logger } from '../kernel/ports.ts';
-import { fail, ok, type Result } from '../kernel/result.ts';
-import type { Sandbox } from '../kernel/world/sandbox.ts';
-import { silentLogger } from '../kernel/silent-logger.ts';
-import type { World } from '../kernel/world/workspace.ts';
-import { ByWhom } from './watch/change-author.ts';
-import { filesFor } from './files.ts';
+import { realpathSync } from 'node:fs';
 import { type GitStatus, gitStatus } from '../git/status.ts';
-import { Journal } from './journal/journal.ts';
-import { Mutex, type OneByOne } from '../host/mutex.ts';
-import { Place } from './workspace-root.ts';
-import { recover } from './recover.ts';
-import { searchFor } from './search.ts';
-import { SecretInodes } from './secret-inodes.ts';
+import { CrossProcessLock } from '../host/cross-process-lock.ts';
+import { Mutex, type RunExclusive } from '../host/mutex.ts';
+import { shortPath } from '../host/parse-path.ts';
+import type { Logger } from '../kernel/ports.ts';
+import { silentLogger } from '../kernel/ports.ts';
+import { fail, ok, type Result } from '../kernel/result.ts';
+import { createFilePolicy, type FilePolicy } from '../kernel/world/file-policy.ts';
+import type { Sandbox } from '../kernel/world/sandbox.ts';
+import type { Caller, Files, Search, World } from '../kernel/world/workspace.ts';
+import { SecretHardLinks } from '../secrets/secret-hard-links.ts';
 import { SecretValues } from '../secrets/secret-values.ts';
-import { Seen } from './seen.ts';
-import { Turns } from '../host/cross-process-lock.ts';
+import { filesFor } from './files.ts';
+import { Journal } from './journal/journal.ts';
+import { recover } from './journal/recover.ts';
 import { canUndo, type Undone, undoCall } from './journal/undo.ts';
+import { SeenVersions } from './read/file-content.ts';
+import { globFiles } from './search/glob.ts';
+import { grepFiles } from './search/grep.ts';
+import { ripgrepFor } from './search/ripgrep.ts';
+import type { Searcher } from './search/search-scope.ts';
+import { ChangeAuthors } from './watch/change-author.ts';
 import { type FileNews, type Watch, watchTree } from './watch/watch.ts';
-import { elsewhere, isHere } from './working-dir.ts';
+import { WorkspaceRoot } from './workspace-root.ts';
 
 export interface WorkspaceOptions {
   /** An existing folder, or a link to one. */
@@ -30,7 +34,7 @@ export interface WorkspaceOptions {
   readonly sandbox?: Sandbox;
   /** Absolute folders out of reach for tools, if they lie inside: the state directory and the like. */
   readonly ownFolders?: readonly string[];
-  /** Hears what a crash left that could not be taken back whole. */
+  /** Told about changes that a crash left and that could not be undone whole. */
   readonly logger?: Logger;
   /** Where the user's own git configuration is, which may name folders of hooks. Left out: only repositories' own count. */
   readonly home?: string;
@@ -40,14 +44,14 @@ export interface WorkspaceOptions {
 export interface Workspace extends World {
   /** Whether a call's changes are known and were not taken back. */
   canUndo(callId: string): boolean;
-  /** Takes back what a call changed. CONFLICT when later changes overlap, NOT_CONFIGURED without a journal. */
+  /** Undoes the changes of a call. CONFLICT when later changes overlap, NOT_CONFIGURED without a journal. */
   undo(callId: string): Promise<Result<Undone>>;
   /**
-   * Tells what changes below the root, whoever changes it, some 50 ms later; nothing of what is in .git and
+   * Reports changes below the root by any writer, some 50 ms later, except those in .git and
    * node_modules. EXECUTION_ERROR when the system allows too few watches.
    */
   watch(tell: (news: FileNews) => void): Promise<Result<Watch>>;
-  /** How the files stand to git, without sensitive ones; null where nobody can tell. */
+  /** The status of files in git, without sensitive ones; null where it cannot be told. */
   gitStatus(): Promise<Result<GitStatus | null>>;
   close(): void;
 }
@@ -59,46 +63,47 @@ const mutexes = new Map<string, Mutex>();
 export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
   const { policy = createFilePolicy() } = options;
   const ownFolders = [...(options.ownFolders ?? []), ...(options.journal ? [options.journal.folder] : [])];
-  const place = new Place(options.root, policy, ownFolders, options.home ?? null);
+  const root = new WorkspaceRoot(options.root, policy, ownFolders, options.home ?? null);
   const journal = options.journal === undefined ? undefined : new Journal(options.journal);
-  const mutex = mutexes.get(place.names.real) ?? new Mutex();
-  mutexes.set(place.names.real, mutex);
-  const turns = options.journal === undefined ? undefined : new Turns(options.journal.folder, place.names.real);
-  const oneByOne: OneByOne = (work) => mutex.run(() => (turns === undefined ? work() : turns.run(work)));
+  const mutex = mutexes.get(root.names.real) ?? new Mutex();
+  mutexes.set(root.names.real, mutex);
+  const turns =
+    options.journal === undefined ? undefined : new CrossProcessLock(options.journal.folder, root.names.real);
+  const oneByOne: RunExclusive = (work) => mutex.run(() => (turns === undefined ? work() : turns.run(work)));
   if (journal !== undefined) {
-    await oneByOne(() => recover(place, journal, options.logger ?? silentLogger));
+    await oneByOne(() => recover(root, journal, options.logger ?? silentLogger));
     journal.prune();
   }
   const shared = {
-    place,
+    root,
     journal,
-    secrets: new SecretInodes(place),
-    values: new SecretValues(place),
-    seen: new Seen(),
-    byWhom: new ByWhom(),
+    secrets: new SecretHardLinks(root),
+    values: new SecretValues(root),
+    seen: new SeenVersions(),
+    authors: new ChangeAuthors(),
   };
   const watches = new Set<Watch>();
   return {
-    root: place.names.real,
+    root: root.names.real,
     open(caller) {
-      if (!isHere(caller.workingDir, place)) return elsewhere(caller.workingDir, place);
+      if (!isWorkspaceOf(caller.workingDir, root)) return refuseOtherWorkspace(caller.workingDir, root);
       return {
         files: filesFor(caller, { ...shared, session: caller.session }, oneByOne),
-        search: searchFor(caller, { place, secrets: shared.secrets, sandbox: options.sandbox }),
+        search: searchFor(caller, { root, secrets: shared.secrets, sandbox: options.sandbox }),
       };
     },
-    canUndo: (callId) => journal !== undefined && canUndo(place, journal, callId),
+    canUndo: (callId) => journal !== undefined && canUndo(root, journal, callId),
     async undo(callId) {
       if (journal === undefined) {
         return fail('NOT_CONFIGURED', 'Nothing can be undone without a journal: open the workspace with one.');
       }
-      return oneByOne(() => undoCall(place, journal, callId));
+      return oneByOne(() => undoCall(root, journal, callId));
     },
     async watch(tell) {
-      shared.byWhom.watched(1);
-      const begun = await watchTree(place, shared.byWhom, tell);
+      shared.authors.watched(1);
+      const begun = await watchTree(root, shared.authors, tell);
       if (!begun.ok) {
-        shared.byWhom.watched(-1);
+        shared.authors.watched(-1);
         return begun;
       }
       const inner = begun.value;
@@ -107,7 +112,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
           return inner.folders;
         },
         close() {
-          if (watches.delete(watch)) shared.byWhom.watched(-1);
+          if (watches.delete(watch)) shared.authors.watched(-1);
           inner.close();
         },
       };
@@ -115,16 +120,65 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       return ok(watch);
     },
     async gitStatus() {
-      const looked = await gitStatus(place.names.real, options.sandbox);
+      const looked = await gitStatus(root.names.real, options.sandbox);
       if (!looked.ok || looked.value === null) return looked;
       // Sensitive files are hidden in the sandbox, so git takes them for changed.
-      return ok({ ...looked.value, files: looked.value.files.filter(({ path }) => place.refuses(path).ok) });
+      return ok({ ...looked.value, files: looked.value.files.filter(({ path }) => root.refuses(path).ok) });
     },
     close() {
       for (const watch of watches) watch.close();
-      turns?.give();
-      place.close();
+      turns?.release();
+      root.close();
       journal?.close();
     },
+  };
+}
+
+/** Whether a call works in this workspace. Most say so with the very path it was opened by. */
+function isWorkspaceOf(workingDir: string, { names }: WorkspaceRoot): boolean {
+  if (workingDir === names.real || workingDir === names.given) return true;
+  try {
+    return realpathSync(workingDir) === names.real;
+  } catch {
+    return false;
+  }
+}
+
+/** Refuses everything: touching files of another folder than the call means would be worse than no answer. */
+function refuseOtherWorkspace(workingDir: string, { names }: WorkspaceRoot): { files: Files; search: Search } {
+  const refuse = (): Result<never> =>
+    fail(
+      'NOT_CONFIGURED',
+      `The call works in ${shortPath(workingDir)}, but the workspace is ${names.real}: set workingDir to it.`,
+    );
+  const later = async () => refuse();
+  return {
+    files: {
+      inspect: refuse,
+      list: later,
+      readWindow: later,
+      readText: later,
+      readBytes: later,
+      apply: later,
+      rehearse: later,
+      suggest: async () => [],
+      secretIn: async () => null,
+    },
+    search: { glob: later, grep: later },
+  };
+}
+
+export function searchFor(
+  caller: Caller,
+  { root, secrets, sandbox }: Omit<Searcher, 'rg' | 'signal'> & { readonly sandbox: Sandbox | undefined },
+): Search {
+  const searcher = async (): Promise<Searcher> => {
+    // A machine whose sandbox does not work can still search: on the host, with every hit checked again.
+    const usable = sandbox !== undefined && (await sandbox.status()).ok ? sandbox : undefined;
+    return { root, secrets, signal: caller.signal, rg: ripgrepFor(caller, root.names.real, usable) };
+  };
+  return {
+    glob: async (query) => globFiles(await searcher(), query),
+    grep: async (query) => grepFiles(await searcher(), query),
   };
 }

@@ -1,22 +1,23 @@
 import { realpathSync, type Stats } from 'node:fs';
 import { resolve } from 'node:path';
-import type { FilePolicy } from '../kernel/file-policy.ts';
+import { GitConfigFiles } from '../git/config-files.ts';
+import { ObeyedPaths } from '../git/obeyed-paths.ts';
+import { catchErrno } from '../host/errno.ts';
+import { Folder } from '../host/folder.ts';
+import { parsePath, type RootNames, shortPath } from '../host/parse-path.ts';
+import { type ResolvedPath, type WalkOptions, walkPath } from '../host/walk-path.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import { guarded } from '../host/errno.ts';
-import { Folder } from './folder.ts';
-import { GitPlaces, RUNS } from './git-places.ts';
-import { parsePath, type RootNames, shown } from '../host/parse-path.ts';
-import { type Spot, type WalkOptions, walk } from '../host/walk-path.ts';
+import type { FilePolicy } from '../kernel/world/file-policy.ts';
 
 const OWN_FOLDER = '.toolwright';
 
 /** A workspace root with its file policy: where every path that a tool gives is looked up and judged. */
-export class Place {
+export class WorkspaceRoot {
   readonly names: RootNames;
   readonly policy: FilePolicy;
   #root: Folder;
   readonly #ownFolders: readonly string[];
-  readonly #git: GitPlaces;
+  readonly #git: ObeyedPaths;
 
   /**
    * `ownFolders` are absolute: the state directory and the like, out of reach if they lie inside. `home` is where the
@@ -26,40 +27,40 @@ export class Place {
     const real = realpathSync(given);
     this.names = { real, given: resolve(given) };
     this.policy = policy;
-    this.#root = Folder.open(real);
-    this.#git = new GitPlaces(real, home);
+    this.#root = Folder.openShared(real);
+    this.#git = new ObeyedPaths(real, home, new GitConfigFiles());
     this.#ownFolders = ownFolders.flatMap((folder) => [folder, realOrSame(folder)]).map((folder) => `${folder}/`);
   }
 
-  get root(): Folder {
+  get folder(): Folder {
     return this.#root;
   }
 
   /** Looks a path up. The caller closes the folder of the answer. */
-  locate(path: string, options: WalkOptions): Result<Spot> {
+  locate(path: string, options: WalkOptions): Result<ResolvedPath> {
     const parsed = parsePath(path, this.names);
     if (!parsed.ok) return parsed;
     const make = options.make === undefined ? {} : { make: (folder: string) => this.#mayMake(folder, options) };
-    return guarded(path, () => this.#judged(this.#walk(parsed.value, { ...options, ...make })));
+    return catchErrno(path, () => this.#judged(this.#walk(parsed.value, { ...options, ...make })));
   }
 
-  /** Why a person must agree to a change of this path; null when nobody must. It need not exist. */
-  protection(spot: Pick<Spot, 'path' | 'via'>): string | null {
+  /** Why a change of this path needs approval; null when it does not. The path need not exist. */
+  protection(spot: Pick<ResolvedPath, 'path' | 'via'>): string | null {
     const at = (path: string): Stats | null => this.statUnjudged(path);
     for (const path of [spot.path, ...spot.via]) {
-      const why = this.#listed(path) ?? this.#ofGit(path, this.#git.named(path), at);
-      if (why !== null) return `${shown(path)} is protected: ${why}.`;
+      const why = this.#listed(path) ?? this.#git.reasonFor(path, this.#git.configuredFor(path), at);
+      if (why !== null) return `${shortPath(path)} is protected: ${why}.`;
     }
     return null;
   }
 
   /** The same for paths below a folder that is to be moved, as they will be. */
   protectionBelow(from: string, to: string): (path: string) => string | null {
-    const named = this.#git.named(to);
+    const configured = this.#git.configuredFor(to);
     return (path) => {
       const at = (asked: string) => (asked === path ? this.statUnjudged(`${from}${path.slice(to.length)}`) : null);
-      const why = this.#listed(path) ?? this.#ofGit(path, named, at);
-      return why === null ? null : `${shown(path)} is protected: ${why}.`;
+      const why = this.#listed(path) ?? this.#git.reasonFor(path, configured, at);
+      return why === null ? null : `${shortPath(path)} is protected: ${why}.`;
     };
   }
 
@@ -70,29 +71,24 @@ export class Place {
     return /(^|\/)\.git(\/|$)/i.test(path) ? 'it belongs to git' : null;
   }
 
-  #ofGit(path: string, named: readonly string[], at: (path: string) => Stats | null): string | null {
-    const lower = `${path}/`.toLowerCase();
-    return named.some((each) => lower.startsWith(`${each}/`.toLowerCase())) ? RUNS : this.#git.byShape(path, at);
-  }
-
-  /** Refused whatever anybody says: secrets, and what is Toolwright's own. */
+  /** Refuses sensitive files and Toolwright's own, which no approval allows. */
   refuses(path: string): Result<void> {
     if (this.isOwn(path)) {
-      return fail('PERMISSION_DENIED', `${shown(path)} is Toolwright's own and out of reach for tools.`, { path });
+      return fail('PERMISSION_DENIED', `${shortPath(path)} is Toolwright's own and out of reach for tools.`, { path });
     }
     const { access, rule } = this.policy.judge(path);
     if (access !== 'hidden') return ok(undefined);
     const why = rule?.reason ?? 'the rules say so';
-    return fail('PERMISSION_DENIED', `${shown(path)} is a sensitive file (${why}): tools cannot use it.`, {
-      path: shown(path),
+    return fail('PERMISSION_DENIED', `${shortPath(path)} is a sensitive file (${why}): tools cannot use it.`, {
+      path: shortPath(path),
       rule: rule?.pattern ?? null,
     });
   }
 
-  /** What stands at a path, also of a sensitive file: that it is there is no secret. Null for nothing. */
+  /** Stats a path without judging it: that a sensitive file exists is no secret. Null when nothing is there. */
   statUnjudged(path: string): Stats | null {
     const parsed = parsePath(path, this.names);
-    const spot = parsed.ok ? guarded(path, () => this.#walk(parsed.value, { last: 'keep' })) : parsed;
+    const spot = parsed.ok ? catchErrno(path, () => this.#walk(parsed.value, { last: 'keep' })) : parsed;
     if (!spot.ok) return null;
     spot.value.folder.close();
     return spot.value.path === path ? spot.value.stat : null;
@@ -103,16 +99,16 @@ export class Place {
   }
 
   /** A workspace that was removed and made again is opened again, once. */
-  #walk(names: readonly string[], options: WalkOptions): Result<Spot> {
-    const spot = walk(this.#root, this.names, names, options);
+  #walk(names: readonly string[], options: WalkOptions): Result<ResolvedPath> {
+    const spot = walkPath(this.#root, this.names, names, options);
     if (spot.ok || this.#root.isInPlace()) return spot;
-    const fresh = Folder.open(this.names.real);
+    const fresh = Folder.openShared(this.names.real);
     this.#root.dispose();
     this.#root = fresh;
-    return walk(this.#root, this.names, names, options);
+    return walkPath(this.#root, this.names, names, options);
   }
 
-  #judged(spot: Result<Spot>): Result<Spot> {
+  #judged(spot: Result<ResolvedPath>): Result<ResolvedPath> {
     if (!spot.ok) return spot;
     for (const path of [spot.value.path, ...spot.value.via]) {
       const refused = this.refuses(path);

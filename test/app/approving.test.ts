@@ -41,8 +41,8 @@ async function editAs(dialog: Locator, way: 'Form' | 'JSON'): Promise<void> {
   await dialog.getByRole('tab', { name: way }).click();
 }
 
-describe('what the form shows is what is sent', () => {
-  test('[E17] a field with broken JSON blocks the yes until it is mended', LONG, async () => {
+describe('the form sends exactly the values it shows', () => {
+  test('[E17] a field with broken JSON blocks the approval until it is corrected', LONG, async () => {
     const { dialog, allow } = await asked({ command: 'rmdir none', env: { FOO: 'aa' } });
     await editAs(dialog, 'Form');
     const env = dialog.getByLabel(/^env /);
@@ -50,7 +50,7 @@ describe('what the form shows is what is sent', () => {
     await scrollToEnd(dialog);
     await expect.poll(() => allow.isEnabled(), READY).toBe(true);
     await env.fill('{"FOO":"cc",');
-    await dialog.getByText('This is not valid JSON').waitFor();
+    await dialog.getByText('Invalid JSON').waitFor();
     expect(await allow.isEnabled()).toBe(false);
     await dialog.getByLabel(/^cwd /).fill('.');
     await dialog.locator('.approval-details').getByText('cwd').waitFor();
@@ -61,7 +61,7 @@ describe('what the form shows is what is sent', () => {
     await expect.poll(() => allow.isEnabled(), READY).toBe(true);
   });
 
-  test('[E17] a number that is none blocks the yes', LONG, async () => {
+  test('[E17] an invalid number blocks the approval', LONG, async () => {
     const { dialog, allow, page } = await asked({ command: 'rmdir none', timeout: 5 });
     await expect.poll(() => allow.isEnabled(), READY).toBe(true);
     await editAs(dialog, 'Form');
@@ -73,7 +73,7 @@ describe('what the form shows is what is sent', () => {
     expect(await allow.isEnabled()).toBe(false);
   });
 
-  test('a tool is not run with a field that is broken; one that may be text takes it as it is', LONG, async () => {
+  test('a tool does not run with a broken field; a field that may be text takes it as text', LONG, async () => {
     const page = await app.open();
     const form = await openForm(page, 'bash');
     await form.getByLabel(/^command /).fill('pwd');
@@ -89,12 +89,12 @@ describe('what the form shows is what is sent', () => {
     expect(items.filter(({ args }: { args: { command?: string } }) => args.command === 'pwd')).toEqual([]);
   });
 
-  test('[E17] arguments that are no object are broken, and another way of editing still works', LONG, async () => {
+  test('[E17] arguments must be a JSON object, and another tab of the editor still works', LONG, async () => {
     const { dialog, allow } = await asked({ command: 'rmdir none' });
     await editAs(dialog, 'JSON');
     for (const text of ['', '[1]', 'null', '"x"']) {
       await dialog.getByLabel('JSON').fill(text);
-      await dialog.getByText('The arguments are one JSON object').waitFor();
+      await dialog.getByText('The arguments must be a JSON object').waitFor();
       expect(await allow.isEnabled()).toBe(false);
     }
     await dialog.getByRole('tab', { name: 'Form' }).click();
@@ -104,8 +104,8 @@ describe('what the form shows is what is sent', () => {
   });
 });
 
-describe('what runs after an edit', () => {
-  test('[E17] must have been in sight to its end as well', LONG, async () => {
+describe('an edited call', () => {
+  test('[E17] must have been in view to its end as well', LONG, async () => {
     const command = Array.from({ length: 150 }, (_, index) => `# line ${index}`).join('\n');
     const { page, dialog, allow } = await asked({ command: `${command}\nrmdir none` });
     await editAs(dialog, 'Form');
@@ -114,11 +114,11 @@ describe('what runs after an edit', () => {
     await reviewed;
     await page.waitForTimeout(700);
     expect(await allow.isEnabled()).toBe(false);
-    await dialog.getByText('Scroll to the end of what will run first').waitFor();
+    await dialog.getByText('Scroll to the end before you allow this').waitFor();
     await scrollToEnd(dialog);
     await expect.poll(() => allow.isEnabled(), READY).toBe(true);
     await dialog.getByLabel(/^command /).fill(`${command}\nrmdir other`);
-    await dialog.getByText('Scroll to the end of what will run first').waitFor();
+    await dialog.getByText('Scroll to the end before you allow this').waitFor();
     expect(await allow.isEnabled()).toBe(false);
     await scrollToEnd(dialog);
     await allow.click();
@@ -134,14 +134,14 @@ describe('what runs after an edit', () => {
   });
 });
 
-describe('what was written in a question', () => {
+describe('text typed in a request', () => {
   test('is not lost by one press of Escape', LONG, async () => {
     const { page, dialog } = await asked({ command: 'rmdir none' });
     await editAs(dialog, 'Form');
     const command = dialog.getByLabel(/^command /);
     await command.fill('rmdir other');
     await page.keyboard.press('Escape');
-    await dialog.getByRole('alert').getByText('Discard what you have written here?').waitFor();
+    await dialog.getByRole('alert').getByText('Discard what you have typed?').waitFor();
     await dialog.getByRole('button', { name: 'Keep editing' }).click();
     expect(await command.inputValue()).toBe('rmdir other');
     expect(await asksBeforeLeaving(page)).toBe(true);
@@ -151,7 +151,7 @@ describe('what was written in a question', () => {
     expect(await app.server.pending()).toHaveLength(1);
   });
 
-  test('goes with a second press, and nothing asks where nothing was written', LONG, async () => {
+  test('goes with a second press, and an empty dialog closes without asking', LONG, async () => {
     const { page, dialog } = await asked({ command: 'rmdir none' });
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
@@ -165,12 +165,12 @@ describe('what was written in a question', () => {
   });
 });
 
-test('a double click on Deny denies one question', LONG, async () => {
+test('a double click on Deny denies one request', LONG, async () => {
   const { approval: first } = await app.server.ask({ command: 'rmdir one' }, 'bash');
   const { approval: second } = await app.server.ask({ command: 'rmdir two' }, 'bash');
   const page = await app.open();
   const dock = page.getByRole('region', { name: 'Approvals' });
-  await dock.getByText('2 waiting for your answer').waitFor();
+  await dock.getByText('2 waiting for your approval').waitFor();
   for (const { id } of [first, second]) {
     const deny = dock.locator(`[data-approval="${id}"]`).getByRole('button', { name: 'Deny' });
     await expect.poll(() => deny.isEnabled(), READY).toBe(true);
@@ -180,7 +180,7 @@ test('a double click on Deny denies one question', LONG, async () => {
   const answered = page.waitForResponse(/\/deny$/);
   await page.mouse.click((place?.x ?? 0) + 5, (place?.y ?? 0) + 5);
   await answered;
-  await dock.getByText('1 waiting for your answer').waitFor();
+  await dock.getByText('1 waiting for your approval').waitFor();
   for (const at of [place, last]) await page.mouse.click((at?.x ?? 0) + 5, (at?.y ?? 0) + 5);
   await page.waitForTimeout(300);
   expect(await app.server.pending()).toHaveLength(1);

@@ -7,7 +7,7 @@ import { TestServer } from '../server/test-server.ts';
 
 const root = join(import.meta.dirname, '../..');
 const shots = join(root, '.cache', 'screenshots');
-/** Generous: a busy machine is slow, and a page that hangs is noticed all the same. */
+/** Generous, since a busy machine is slow; a page that hangs is noticed all the same. */
 const PATIENCE_MS = 40_000;
 let browser: Promise<Browser> | undefined;
 
@@ -16,7 +16,7 @@ export async function closeBrowser(): Promise<void> {
   browser = undefined;
 }
 
-/** A real server with the built page, and a real browser on it. What the page logs as an error is kept. */
+/** A real server with the built page, and a real browser on it. Errors that the page logs are collected. */
 export class TestApp implements AsyncDisposable {
   readonly server: TestServer;
   readonly errors: string[] = [];
@@ -71,7 +71,7 @@ export class TestApp implements AsyncDisposable {
     await page.screenshot({ path: join(shots, `${name}.png`) });
   }
 
-  /** Those that are done with: an open page goes on to follow the server. */
+  /** Closes the pages, since an open page goes on following the server. */
   async closePages(): Promise<void> {
     for (const page of this.#pages.splice(0)) await page.context().close();
   }
@@ -105,11 +105,11 @@ export function callCard(page: Page, tool: string): Locator {
 export async function openQuestion(page: Page): Promise<Locator> {
   await page.getByRole('region', { name: 'Approvals' }).getByRole('button', { name: 'Open' }).first().click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByRole('heading', { name: 'What will run, exactly' }).waitFor();
+  await dialog.getByRole('heading', { name: /^(Command|Call)$/ }).waitFor();
   return dialog;
 }
 
-/** To the end of what would run now, as a person scrolls there. */
+/** Scrolls to the end of the call, as a person does. */
 export async function scrollToEnd(dialog: Locator): Promise<void> {
   await dialog.locator('.approval-details > :last-child').scrollIntoViewIfNeeded();
 }
@@ -123,7 +123,7 @@ function freePort(): Promise<number> {
   });
 }
 
-/** One that asks stays. */
+/** Whether closing the page asks first; a page that asks stays open. */
 export async function asksBeforeLeaving(page: Page): Promise<boolean> {
   let asked = false;
   const gone = new Promise<void>((resolve) => {

@@ -60,7 +60,7 @@ describe('the chat', () => {
     app.addDemo();
     const page = await openChat();
     await page.getByRole('button', { name: 'Watch the demo' }).click();
-    await page.getByText('Scripted run').waitFor();
+    await page.getByText('Demo: a scripted agent').waitFor();
     for (let answered = 0; answered < 2; answered++) {
       const dialog = await openQuestion(page);
       await dialog.getByRole('button', { name: 'Allow once' }).click();
@@ -73,7 +73,7 @@ describe('the chat', () => {
 });
 
 describe('approvals', () => {
-  test('[E17] a call waits, the dialog shows exactly what would run, and a yes makes it go on', LONG, async () => {
+  test('[E17] a call waits, the dialog shows it in full, and an approval runs it', LONG, async () => {
     const page = await openChat();
     await callTool(page, 'write_file', { path: 'a.txt', content: 'one\ntwo\n' });
     await callCard(page, 'write_file').getByText('Waiting for you').waitFor();
@@ -87,12 +87,12 @@ describe('approvals', () => {
     expect(file()).toBe('one\ntwo\n');
   });
 
-  test('[E17] nobody can say yes before the end of everything that would run was in sight', LONG, async () => {
+  test('[E17] a call cannot be allowed before its end was in view', LONG, async () => {
     const page = await openChat({ viewport: { width: 800, height: 600 } });
     const lines = Array.from({ length: 60 }, (_, index) => `line ${index}`);
     await callTool(page, 'write_file', { path: 'a.txt', content: `${lines.join('\n')}\n` });
     const dialog = await openQuestion(page);
-    await dialog.getByText('Scroll to the end of what will run first').waitFor();
+    await dialog.getByText('Scroll to the end before you allow this').waitFor();
     await page.waitForTimeout(700);
     const allow = dialog.getByRole('button', { name: 'Allow once' });
     expect(await allow.isEnabled()).toBe(false);
@@ -102,12 +102,12 @@ describe('approvals', () => {
     await page.waitForTimeout(200);
     expect(await allow.isEnabled()).toBe(false);
     // It would scroll down by itself.
-    expect(await dialog.getByRole('button', { name: 'Always …' }).isEnabled()).toBe(false);
+    expect(await dialog.getByRole('button', { name: 'Always allow …' }).isEnabled()).toBe(false);
     await page.mouse.wheel(0, 5000);
     await expect.poll(() => allow.isEnabled(), { timeout: 10_000 }).toBe(true);
   });
 
-  test('[E17] a small edit is in sight as a whole, and nothing lies over it', LONG, async () => {
+  test('[E17] a small edit is in view as a whole, and nothing covers it', LONG, async () => {
     const lines = Array.from({ length: 20 }, (_, index) => `line ${index} of the file with some words`);
     writeFileSync(join(app.server.workspace, 'a.txt'), `${lines.join('\n')}\n`);
     const page = await openChat();
@@ -121,26 +121,30 @@ describe('approvals', () => {
     expect((details?.y ?? 0) + (details?.height ?? 0)).toBeLessThan(answer?.y ?? 0);
   });
 
-  test('[E17] a long name of an argument leaves its value in sight, and shows what is unseen in it', LONG, async () => {
-    const page = await openChat();
-    await page.route('**/v1/approvals/*', async (route) => {
-      const response = await route.fetch();
-      const args = { [`note\u202e${'x'.repeat(400)}`]: 'the value' };
-      const preview = [{ kind: 'text', text: 'a long preview', truncated: true }];
-      await route.fulfill({ json: { ...(await response.json()), preview, args } });
-    });
-    await callTool(page, 'write_file', { path: 'a.txt', content: 'x' });
-    const dialog = await openQuestion(page);
-    const value = await dialog.getByText('the value', { exact: true }).boundingBox();
-    const frame = await dialog.boundingBox();
-    expect((value?.x ?? 0) + (value?.width ?? 0)).toBeLessThan((frame?.x ?? 0) + (frame?.width ?? 0));
-    expect(value?.width).toBeGreaterThan(100);
-    await dialog.locator('dt').getByText('U+202E').waitFor();
-    await dialog.getByText('It was cut here and goes on').waitFor();
-    await page.unrouteAll({ behavior: 'ignoreErrors' });
-  });
+  test(
+    '[E17] a long argument name leaves its value in view, and invisible characters in it are shown',
+    LONG,
+    async () => {
+      const page = await openChat();
+      await page.route('**/v1/approvals/*', async (route) => {
+        const response = await route.fetch();
+        const args = { [`note\u202e${'x'.repeat(400)}`]: 'the value' };
+        const preview = [{ kind: 'text', text: 'a long preview', truncated: true }];
+        await route.fulfill({ json: { ...(await response.json()), preview, args } });
+      });
+      await callTool(page, 'write_file', { path: 'a.txt', content: 'x' });
+      const dialog = await openQuestion(page);
+      const value = await dialog.getByText('the value', { exact: true }).boundingBox();
+      const frame = await dialog.boundingBox();
+      expect((value?.x ?? 0) + (value?.width ?? 0)).toBeLessThan((frame?.x ?? 0) + (frame?.width ?? 0));
+      expect(value?.width).toBeGreaterThan(100);
+      await dialog.locator('dt').getByText('U+202E').waitFor();
+      await dialog.getByText('Shortened here').waitFor();
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
+    },
+  );
 
-  test('[E17] edited arguments are what runs, and the card says which were changed', LONG, async () => {
+  test('[E17] edited arguments run, and the card says which were changed', LONG, async () => {
     const page = await openChat();
     await callTool(page, 'write_file', { path: 'a.txt', content: 'theirs\n' });
     const dialog = await openQuestion(page);
@@ -171,7 +175,7 @@ describe('approvals', () => {
   });
 
   test(
-    '[E17] what is no longer on the page does not run: an edit that was left, or was made in another tab of the dialog',
+    '[E17] arguments no longer on the page do not run: a discarded edit, or one made in another tab of the dialog',
     LONG,
     async () => {
       const page = await openChat();
@@ -206,7 +210,7 @@ describe('approvals', () => {
   );
 
   test(
-    '[E17] what was just typed is not passed over, and an own answer is not shown as somebody else’s',
+    '[E17] the last keystrokes of an edit count, and an own answer is not shown as another person’s',
     LONG,
     async () => {
       const page = await openChat();
@@ -229,13 +233,13 @@ describe('approvals', () => {
     },
   );
 
-  test('[E17] a no reaches the call, with the words of the person', LONG, async () => {
+  test('[E17] a denial reaches the call with the message of the person', LONG, async () => {
     const page = await openChat();
     await callTool(page, 'write_file', { path: 'a.txt', content: 'x' });
     const dialog = await openQuestion(page);
     const allow = dialog.getByRole('button', { name: 'Allow once' });
     await expect.poll(() => allow.isEnabled(), { timeout: 10_000 }).toBe(true);
-    await dialog.getByLabel('Words for the model (optional)').fill('use another file');
+    await dialog.getByLabel('Tell the agent why (sent with Deny)').fill('use another file');
     // Says yes only where there are no words for a no.
     await page.keyboard.press('Control+Enter');
     await dialog.getByRole('button', { name: 'Deny' }).click();
@@ -245,13 +249,13 @@ describe('approvals', () => {
     expect(body.items[0].outcome.error.message).toContain('use another file');
   });
 
-  test('a question answered in another tab is shown as answered', LONG, async () => {
+  test('a request answered in another tab is shown as answered', LONG, async () => {
     const here = await openChat();
     await callTool(here, 'write_file', { path: 'a.txt', content: 'x' });
     const dialog = await openQuestion(here);
     const there = await app.open();
     await (await openQuestion(there)).getByRole('button', { name: 'Deny' }).click();
-    await dialog.getByText(/Answered elsewhere by .*: refused/).waitFor();
+    await dialog.getByText(/Answered elsewhere by .*: denied/).waitFor();
     await here.keyboard.press('Escape');
     const { call } = await app.server.ask();
     await openQuestion(here);
@@ -260,7 +264,7 @@ describe('approvals', () => {
   });
 
   test(
-    '[E17] a question survives a restart of the server, its answer is obeyed, and an editor looks at the disk again',
+    '[E17] a request survives a restart of the server, its answer counts, and an editor checks the disk again',
     LONG,
     async () => {
       writeFileSync(join(app.server.workspace, 'b.txt'), 'before\n');
@@ -296,11 +300,11 @@ describe('approvals', () => {
   });
 });
 
-test('what is typed while an input method composes is not sent by its Enter', LONG, async () => {
+test('Enter inside an input method does not send the message', LONG, async () => {
   const page = await openChat({ locale: 'zh-CN' });
   const composer = page.locator('#composer');
   await composer.fill('你好');
   await composer.dispatchEvent('keydown', { key: 'Enter', isComposing: true });
   expect(await composer.inputValue()).toBe('你好');
-  await page.getByText('手动：', { exact: false }).first().waitFor();
+  await page.getByText('手动模式', { exact: false }).first().waitFor();
 });

@@ -50,8 +50,8 @@ test(
     await composer.fill('second');
     await composer.press('Enter');
     await composer.fill('unwanted');
-    await page.getByRole('button', { name: 'Send after' }).click();
-    await page.getByText('Sent when the agent is done: 2').waitFor();
+    await page.getByRole('button', { name: 'Queue' }).click();
+    await page.getByText('2 messages queued').waitFor();
     await app.shot(page, 'queued');
     await page.getByRole('button', { name: 'Remove: unwanted' }).click();
     const chat = page.url();
@@ -79,12 +79,12 @@ test(
     await page.context().setOffline(true);
     await composer.press('Enter');
     await page.getByText('The server does not answer').waitFor();
-    await page.getByText('Not sent yet: 1').waitFor();
+    await page.getByText('Not sent: 1').waitFor();
     await app.shot(page, 'not-sent');
     await page.context().setOffline(false);
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('log').getByText('to be kept').waitFor();
-    await page.getByText('Not sent yet: 1').waitFor({ state: 'detached' });
+    await page.getByText('Not sent: 1').waitFor({ state: 'detached' });
     app.errors.length = 0;
   },
 );
@@ -95,23 +95,23 @@ test('the model is chosen on the page, which shows no key', LONG, async () => {
   await page.getByRole('button', { name: /^Use a model/ }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText('Ready: claude-sonnet-5-5').waitFor();
-  await dialog.getByText("The key comes from the server's environment.").waitFor();
+  await dialog.getByText("The API key comes from the server's environment.").waitFor();
   await dialog.getByText(/needs a key: set OPENAI_API_KEY/).waitFor();
   await dialog.getByRole('radio', { name: /^OpenAI/ }).check();
-  await dialog.getByLabel('Key', { exact: true }).fill('entered-secret-key');
+  await dialog.getByLabel('API key', { exact: true }).fill('entered-secret-key');
   await app.shot(page, 'model');
-  await dialog.getByRole('button', { name: 'Use this' }).click();
+  await dialog.getByRole('button', { name: 'Apply' }).click();
   await page.getByRole('banner').getByText('gpt-5.4').click();
-  await dialog.getByText("The key is kept in the user's configuration").waitFor();
-  expect(await dialog.getByLabel('Another key').inputValue()).toBe('');
+  await dialog.getByText("An API key is stored in the user's configuration").waitFor();
+  expect(await dialog.getByLabel('New API key').inputValue()).toBe('');
   expect(await page.content()).not.toContain('entered-secret-key');
   await dialog.getByRole('radio', { name: /^Ollama/ }).check();
-  await dialog.getByLabel('Address').fill('http://127.0.0.1:9/v1');
+  await dialog.getByLabel('Endpoint URL').fill('http://127.0.0.1:9/v1');
   await dialog.getByLabel('Model', { exact: true }).fill('my-model');
-  await dialog.getByRole('button', { name: 'Use this' }).click();
+  await dialog.getByRole('button', { name: 'Apply' }).click();
   await page.getByRole('banner').getByText('my-model').click();
   await dialog.getByRole('radio', { name: /^Call tools yourself/ }).check();
-  await dialog.getByRole('button', { name: 'Use this' }).click();
+  await dialog.getByRole('button', { name: 'Apply' }).click();
   await page
     .getByRole('banner')
     .getByRole('button', { name: /^Manual/ })
@@ -121,7 +121,7 @@ test('the model is chosen on the page, which shows no key', LONG, async () => {
 });
 
 test(
-  'the mode is switched in the top bar by an admin alone, auto only after a question, and every tab follows',
+  'the mode is switched in the top bar by an admin alone, auto only after a confirmation, and every tab follows',
   LONG,
   async () => {
     const page = await app.open();
@@ -148,7 +148,7 @@ test(
 );
 
 test(
-  '«always» shows its rules one a line; an edit that is too wide says why, a narrow one is saved',
+  '"Always allow" shows its rules one per line; an edit that is too wide is refused with a reason, a narrow one is saved',
   LONG,
   async () => {
     const page = await app.open();
@@ -161,7 +161,7 @@ test(
     await app.shot(page, 'always');
     await rules.fill('bash');
     await dialog.getByRole('button', { name: 'Allow and save' }).click();
-    await dialog.getByRole('alert').filter({ hasText: 'cannot be allowed for good' }).waitFor();
+    await dialog.getByRole('alert').filter({ hasText: 'cannot be allowed permanently' }).waitFor();
     expect((await app.server.get('/v1/rules')).body.items).toEqual([]);
     await rules.fill('bash(touch x.txt)');
     await dialog.getByRole('button', { name: 'Allow and save' }).click();
@@ -172,32 +172,28 @@ test(
   },
 );
 
-test(
-  'of several questions each is answered by itself: the dialog closes and the next has the focus',
-  LONG,
-  async () => {
-    const page = await app.open();
-    await page.getByRole('button', { name: 'New session' }).click();
-    for (const name of ['one', 'two']) await callTool(page, 'bash', { command: `rmdir ${name}` });
-    const dock = page.getByRole('region', { name: 'Approvals' });
-    await dock.getByText('2 waiting for your answer').waitFor();
-    const dialog = await openQuestion(page);
-    await dialog.getByRole('button', { name: 'Allow once' }).click();
-    await dialog.waitFor({ state: 'detached' });
-    await dock.getByText('1 waiting for your answer').waitFor();
-    await expect.poll(() => page.evaluate('document.activeElement.textContent'), { timeout: 10_000 }).toBe('Open');
-    await page.keyboard.press('Enter');
-    await dialog.getByText('rmdir two').first().waitFor();
-    await expect
-      .poll(() => dialog.getByRole('button', { name: 'Allow once' }).isEnabled(), { timeout: 10_000 })
-      .toBe(true);
-    await page.keyboard.press('Control+Enter');
-    await dock.waitFor({ state: 'detached' });
-    await expect.poll(() => page.evaluate('document.activeElement.id'), { timeout: 10_000 }).toBe('composer');
-  },
-);
+test('several requests are answered one by one: the dialog closes and the next has the focus', LONG, async () => {
+  const page = await app.open();
+  await page.getByRole('button', { name: 'New session' }).click();
+  for (const name of ['one', 'two']) await callTool(page, 'bash', { command: `rmdir ${name}` });
+  const dock = page.getByRole('region', { name: 'Approvals' });
+  await dock.getByText('2 waiting for your approval').waitFor();
+  const dialog = await openQuestion(page);
+  await dialog.getByRole('button', { name: 'Allow once' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await dock.getByText('1 waiting for your approval').waitFor();
+  await expect.poll(() => page.evaluate('document.activeElement.textContent'), { timeout: 10_000 }).toBe('Open');
+  await page.keyboard.press('Enter');
+  await dialog.getByText('rmdir two').first().waitFor();
+  await expect
+    .poll(() => dialog.getByRole('button', { name: 'Allow once' }).isEnabled(), { timeout: 10_000 })
+    .toBe(true);
+  await page.keyboard.press('Control+Enter');
+  await dock.waitFor({ state: 'detached' });
+  await expect.poll(() => page.evaluate('document.activeElement.id'), { timeout: 10_000 }).toBe('composer');
+});
 
-test('the tree says how files stand to git, and marks what a tool or a command changed', LONG, async () => {
+test('the tree shows git states, and marks files that a tool or a command changed', LONG, async () => {
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...args], { cwd: app.server.workspace });
   git('init', '-q');

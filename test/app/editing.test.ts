@@ -44,7 +44,7 @@ const styleIn = (host: string, part: string, property: string) =>
   `getComputedStyle([...document.querySelectorAll('${host}')].map((e) => e.shadowRoot?.querySelector('${part}')).find(Boolean)).${property}`;
 
 describe('a file that changes on disk', () => {
-  test('to what is no text is not taken for text, and comes back when it is', LONG, async () => {
+  test('to binary is not shown as text, and is again when it becomes text', LONG, async () => {
     const page = await opened('turning.txt', 'words\n');
     const binary = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 0, 1, 2, 255, 254, 0, 7]);
     writeFileSync(onDisk('turning.txt'), binary);
@@ -63,7 +63,7 @@ describe('a file that changes on disk', () => {
     expect(app.errors.splice(0).every((text) => text.includes('412'))).toBe(true);
   });
 
-  test('to other line ends keeps its lines, and is saved with those', LONG, async () => {
+  test('to other line endings keeps its lines, and is saved with those endings', LONG, async () => {
     const page = await opened('ends.txt', 'one\r\ntwo\r\n');
     writeFileSync(onDisk('ends.txt'), 'one\ntwo\nthree\n');
     await page.getByText('three', { exact: true }).waitFor();
@@ -78,20 +78,24 @@ describe('a file that changes on disk', () => {
     await expect.poll(() => readFileSync(onDisk('ends.txt'), 'utf8'), SOON).toBe('y\r\na\r\nb\r\n');
   });
 
-  test('and back again is no conflict any more, and one that is back is not gone', LONG, async () => {
-    const page = await opened('back.txt', 'first\n');
-    await type(page, 'mine ');
-    writeFileSync(onDisk('back.txt'), 'second\n');
-    await notice(page, 'was changed on disk').waitFor();
-    writeFileSync(onDisk('back.txt'), 'first\n');
-    await notice(page, 'was changed on disk').waitFor({ state: 'detached' });
-    rmSync(onDisk('back.txt'));
-    await notice(page, 'was deleted').waitFor();
-    writeFileSync(onDisk('back.txt'), 'first\n');
-    await notice(page, 'was deleted').waitFor({ state: 'detached' });
-    await page.getByText('mine first', { exact: true }).waitFor();
-    expect(app.errors.splice(0).every((text) => text.includes('404'))).toBe(true);
-  });
+  test(
+    'and back again is no conflict, and a file restored after deletion is not reported as deleted',
+    LONG,
+    async () => {
+      const page = await opened('back.txt', 'first\n');
+      await type(page, 'mine ');
+      writeFileSync(onDisk('back.txt'), 'second\n');
+      await notice(page, 'was changed on disk').waitFor();
+      writeFileSync(onDisk('back.txt'), 'first\n');
+      await notice(page, 'was changed on disk').waitFor({ state: 'detached' });
+      rmSync(onDisk('back.txt'));
+      await notice(page, 'was deleted').waitFor();
+      writeFileSync(onDisk('back.txt'), 'first\n');
+      await notice(page, 'was deleted').waitFor({ state: 'detached' });
+      await page.getByText('mine first', { exact: true }).waitFor();
+      expect(app.errors.splice(0).every((text) => text.includes('404'))).toBe(true);
+    },
+  );
 });
 
 test('a file that was left for another screen is there again', LONG, async () => {
@@ -105,10 +109,10 @@ test('a file that was left for another screen is there again', LONG, async () =>
   await page.getByRole('button', { name: 'Close left.txt' }).click();
   await screens.getByText('Chat').click();
   await screens.getByText('Files').click();
-  await page.getByText('Open a file from the tree.').waitFor();
+  await page.getByText('Select a file in the tree.').waitFor();
 });
 
-test('in the dark the comparison and the search are dark, and their words can be read', LONG, async () => {
+test('in the dark theme the comparison and the search are dark and readable', LONG, async () => {
   const page = await opened('dark.txt', 'first\n', { colorScheme: 'dark' });
   const ink = (await page.evaluate('getComputedStyle(document.body).color')) as string;
   const raised = (await page.evaluate(styleIn('div', '.cm-gutters', 'backgroundColor'))) as string;

@@ -50,7 +50,7 @@ describe('files', () => {
     await page.getByText('changed by hand', { exact: true }).waitFor();
   });
 
-  test('[D05] with unsaved text one chooses: keep mine, take theirs, compare', LONG, async () => {
+  test('[D05] with unsaved text a person chooses: keep mine, take theirs, compare', LONG, async () => {
     const page = await app.open('/files/a.txt');
     await type(page, 'mine ');
     writeFileSync(path('a.txt'), 'theirs\n');
@@ -144,7 +144,7 @@ describe('tools', () => {
   });
 });
 
-test('history has filters, who answered, and an address for each call, and follows by itself', LONG, async () => {
+test('history has filters, the person who decided, an address for each call, and updates by itself', LONG, async () => {
   await call('read_file', { path: 'a.txt' });
   const page = await app.open('/history');
   await page.getByRole('row').nth(1).waitFor();
@@ -167,7 +167,7 @@ test('everything works in Chinese, on a phone, and by keyboard alone', LONG, asy
   const data = { workspace: 'elsewhere-0', title: 'of another workspace', agent: null, by: null };
   await app.server.host.ledger.note('there', { type: 'session.created', callId: null, at: Date.now(), data });
   const page = await app.open('/', { locale: 'zh-CN', viewport: { width: 390, height: 800 } });
-  await page.getByText('你想做什么？').waitFor();
+  await page.getByText('从哪里开始？').waitFor();
   await app.shot(page, 'phone-zh');
   await page.getByTitle('模型', { exact: true }).click();
   await page.getByRole('dialog').waitFor();
@@ -207,16 +207,16 @@ test('everything works in Chinese, on a phone, and by keyboard alone', LONG, asy
   await (await app.open(`/history/${body.items[0].id}`, { locale: 'zh-CN' })).getByText(why).waitFor();
   await callTool(page, 'bash', { command: 'rm a.txt' });
   await page.getByRole('region', { name: '审批' }).getByRole('button', { name: '打开' }).click();
-  await page.getByRole('dialog').getByText('不能确定 rm 只读取而不改动。').first().waitFor();
+  await page.getByRole('dialog').getByText('rm 可能改动文件。').first().waitFor();
 });
 
 test('with a token that the server does not know the page says where the right one is', LONG, async () => {
   const page = await app.open('/', { token: 'not-one', locale: 'zh-CN' });
-  await page.getByRole('alert').getByText('服务器不认识此令牌。请打开服务器启动时打印的地址。').waitFor();
+  await page.getByRole('alert').getByText('服务器不接受此令牌。请打开服务器启动时打印的地址。').waitFor();
   expect(app.errors.splice(0).every((text) => text.includes('401'))).toBe(true);
 });
 
-test('a part of the page that cannot be fetched says so, and leaves the rest alone', LONG, async () => {
+test('a part of the page that cannot be loaded says so, and the rest stays', LONG, async () => {
   const page = await app.open('/');
   await page.getByText('Connected', { exact: true }).waitFor();
   await page.route('**/v1/sessions', (route) => route.abort());
@@ -225,9 +225,9 @@ test('a part of the page that cannot be fetched says so, and leaves the rest alo
   await page.route('**/assets/history-screen-*.js', (route) => route.abort());
   const history = page.getByRole('navigation').getByText('History');
   await history.click();
-  await page.getByRole('alert').getByText('could not be shown').waitFor();
+  await page.getByRole('alert').getByText('could not be loaded').waitFor();
   await page.getByRole('navigation').getByText('Chat').click();
-  await page.getByText('What do you want to do?').waitFor();
+  await page.getByText('How do you want to start?').waitFor();
   await page.unroute('**/assets/history-screen-*.js');
   await history.click();
   await page.getByRole('button', { name: 'Reload' }).click();

@@ -9,11 +9,11 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 const LATIN_WORD = /[a-z]{2,}/;
-/** What may stay in Latin letters: names, paths, commands and modes. */
+/** Removes the parts that may stay in Latin letters: names, paths, commands and modes. */
 const without = (text: string, names: readonly string[]) =>
   names.reduce((rest, name) => rest.replaceAll(name, ''), text);
 
-describe('why a person is asked is said in Chinese', () => {
+describe('the reason for an approval is in Chinese', () => {
   test.each<[string, Record<string, string>, string[]]>([
     ['write_file', { path: 'a.txt', content: 'two' }, ['a.txt']],
     ['delete_file', { path: 'a.txt' }, ['a.txt']],
@@ -35,7 +35,7 @@ describe('why a person is asked is said in Chinese', () => {
   });
 });
 
-describe('why a call was refused or failed is said in Chinese', () => {
+describe('the reason of a refusal or failure is in Chinese', () => {
   test.each<[string, Record<string, string>, string]>([
     ['read_file', { path: '../x' }, '拒绝访问：../x 在工作区之外。请使用相对于工作区根目录的路径。'],
     ['read_file', { path: '.env' }, '不能使用 .env：环境变量文件中有机密。用户可以在配置中放开。'],
@@ -49,7 +49,7 @@ describe('why a call was refused or failed is said in Chinese', () => {
   });
 });
 
-test('what has no words in Chinese stays as it was said, and names stay as they are', () => {
+test('a sentence without a translation stays in English, and names stay as they are', () => {
   expect(inChinese('Something new happened.')).toBe('Something new happened.');
   expect(inChinese('It would change It creates a new file..')).toBe('它会修改 It creates a new file.。');
 });

@@ -97,7 +97,7 @@ test('a list of sessions that was read before the end of a run does not make it 
   await page.unrouteAll({ behavior: 'ignoreErrors' });
 });
 
-test('the name of a tool is not sent as a message while the list of tools has not come', LONG, async () => {
+test('the name of a tool is not sent as a message while the list of tools is loading', LONG, async () => {
   const page = await openChat();
   const asked = gate();
   const late = gate();
@@ -118,7 +118,7 @@ test('the name of a tool is not sent as a message while the list of tools has no
   await page.unrouteAll({ behavior: 'ignoreErrors' });
 });
 
-test('what a model was writing when the server ended is not put before what it writes next', LONG, async () => {
+test('text streamed before the server ended is not put before the next answer', LONG, async () => {
   const [start = '', block = '', half = ''] = anthropicEvents(
     { type: 'message_start', message: { usage: { input_tokens: 1, output_tokens: 1 } } },
     { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
@@ -144,8 +144,8 @@ test('what a model was writing when the server ended is not put before what it w
   await expect.poll(() => log.getByText('Something else.').count(), { timeout: 20_000 }).toBe(1);
 });
 
-describe('a message whose answer was lost on the way', () => {
-  test('is not called unsent when the server has it', LONG, async () => {
+describe('a message whose response was lost', () => {
+  test('is not shown as unsent when the server has it', LONG, async () => {
     reply = answer('Heard.');
     const page = await openChat();
     await page.route('**/messages', async (route) => {
@@ -154,13 +154,13 @@ describe('a message whose answer was lost on the way', () => {
     });
     await say(page, 'only once');
     await page.getByRole('log').getByText('Heard.').waitFor();
-    await expect.poll(() => page.getByText('Not sent yet').count(), SOON).toBe(0);
+    await expect.poll(() => page.getByText('Not sent:').count(), SOON).toBe(0);
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     await say(page, 'and on');
     await expect.poll(() => messagesOf(page), SOON).toEqual(['only once', 'and on']);
   });
 
-  test('is not sent again when the line is back', LONG, async () => {
+  test('is not sent again after a reconnect', LONG, async () => {
     reply = answer('Heard too.');
     const page = await openChat();
     await say(page, 'hello');
@@ -177,14 +177,14 @@ describe('a message whose answer was lost on the way', () => {
     await expect.poll(() => isLost, SOON).toBe(true);
     await page.unroute('**/messages');
     await page.context().setOffline(false);
-    await expect.poll(() => page.getByText('Not sent yet').count(), SOON).toBe(0);
+    await expect.poll(() => page.getByText('Not sent:').count(), SOON).toBe(0);
     await say(page, 'and on');
     await expect.poll(() => messagesOf(page), SOON).toEqual(['hello', 'not twice', 'and on']);
   });
 });
 
-describe('what was typed', () => {
-  test('is not lost with the page: it asks before it goes', LONG, async () => {
+describe('typed text', () => {
+  test('is not lost with the page: leaving asks first', LONG, async () => {
     const page = await openChat();
     await page.locator('#composer').focus();
     await page.keyboard.type('half a thought');
@@ -210,12 +210,12 @@ describe('what was typed', () => {
     await say(again, 'first');
     await again.getByRole('button', { name: 'Stop', exact: true }).waitFor();
     await say(again, 'queued');
-    await again.getByText('Sent when the agent is done: 1').waitFor();
+    await again.getByText('1 message queued').waitFor();
     expect(await asksBeforeLeaving(again)).toBe(true);
     held.open();
   });
 
-  test('and begins with a slash is a message where no tool has such a name', LONG, async () => {
+  test('that begins with a slash and names no tool is a message', LONG, async () => {
     reply = answer('Hosts.');
     const page = await openChat();
     await say(page, '/etc/hosts: what is in it?');

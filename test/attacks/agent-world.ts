@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { openAgent } from '../../src/app/agent/open-agent.ts';
-import { type App, openApp } from '../../src/app/open-app.ts';
 import { openModel } from '../../src/app/agent/open-model.ts';
+import { type App, openApp } from '../../src/app/open-app.ts';
 import type { StoredEvent } from '../../src/kernel/call/event.ts';
 import { modelServer, type RawReply, type RawRequest } from '../../src/testing/model-server.ts';
-import { anthropicReply, type SaidTurn } from '../../src/testing/wire-turn.ts';
+import { anthropicReply, type WireTurn } from '../../src/testing/wire-turn.ts';
 import type { Fixture } from './fixture.ts';
 
 export interface AgentRun {
@@ -17,24 +17,24 @@ export interface AgentRun {
   readonly durationMs: number;
 }
 
-/** What the model on the wire says: turns, or raw bytes where a turn would be too well-behaved. */
-export type Saying = (index: number, request: RawRequest) => SaidTurn | { raw: RawReply };
+/** The script of the model on the wire: turns, or raw bytes where a turn would be too well-behaved. */
+export type ModelScript = (index: number, request: RawRequest) => WireTurn | { raw: RawReply };
 
 export interface RunPlan {
-  readonly saying: Saying;
+  readonly script: ModelScript;
   readonly env?: Readonly<Record<string, string>>;
-  /** Told to stop when this is said. */
+  /** The run is stopped at the first event that matches. */
   readonly stopAt?: (event: { type: string }) => boolean;
-  /** Somebody who never answers, instead of nobody. */
+  /** An approver who never answers, instead of none. */
   readonly asked?: () => void;
-  /** What a person looks at afterwards, in the app. */
+  /** Opens the app afterwards, as a person would. */
   look?(): Promise<void>;
 }
 
 /** The whole product on the case's workspace, in the default mode, with a model that is fully compromised. */
 export async function runAgent({ workspace, folder, values }: Fixture, plan: RunPlan): Promise<AgentRun> {
   await using server = await modelServer((request, index) => {
-    const said = plan.saying(index, request);
+    const said = plan.script(index, request);
     return 'raw' in said ? said.raw : anthropicReply(said, index);
   });
   const env = {

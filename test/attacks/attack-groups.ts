@@ -4,8 +4,8 @@ import { FILE_TOOLS } from './runners/file-tools-runner.ts';
 const COMMANDS = ['2-command', '2-dangerous'];
 const FILES = ['1-path', '2-secrets', '6-data'];
 
-/** Which cases each test file tries, so that they run side by side; together they are the catalogue. */
-export const meantFor = {
+/** The cases that each test file runs, so that the files run in parallel; together they are the whole catalogue. */
+export const attackGroups = {
   agent: ({ category }) => category === '7-agent',
   commands: ({ category, tool }) =>
     COMMANDS.includes(category) || (['bash', 'run_code'].includes(tool) && category !== '5-sandbox'),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** One case of the catalogue: what is tried, and what must not come of it. */
+/** One case of the catalogue: an attempt and the results that it must not have. */
 export interface Attack {
   readonly id: string;
   readonly category: string;
@@ -20,11 +20,11 @@ export interface Attack {
 
 export type OutcomeName = 'allow' | 'ask' | 'deny' | 'error' | 'reject' | 'sandboxed';
 
-/** What happened, as far as it can be seen from outside. */
+/** The result of an attack as seen from outside. */
 export interface Observation {
   /** Every name that fits: code that ran in the sandbox without a question is both allowed and sandboxed. */
   readonly outcomes: readonly OutcomeName[];
-  /** All that reached whoever asked: output, messages, errors. */
+  /** Everything that reached the caller: output, messages, errors. */
   readonly text: string;
   readonly durationMs: number;
   /** Whether an ordinary call after the attack was answered, where the runner has tried one. */

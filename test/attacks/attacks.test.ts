@@ -6,15 +6,15 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { createNone } from '../../src/sandbox/none.ts';
 import type { Attack } from './attack.ts';
+import { attackGroups } from './attack-groups.ts';
+import { catalogue } from './define-attack-tests.ts';
 import { createFixture } from './fixture.ts';
 import { observe, type Runner, runAttacks } from './harness.ts';
-import { catalogue } from './define-attack-tests.ts';
-import { meantFor } from './attack-groups.ts';
 import { createRunCodeRunner } from './runners/run-code-runner.ts';
 
 describe('the attack catalogue', () => {
   test('every case is tried by one test file', () => {
-    const parts = Object.values(meantFor);
+    const parts = Object.values(attackGroups);
     const others = catalogue.filter((attack) => parts.filter((isMeant) => isMeant(attack)).length !== 1);
     // A hundred rounds take minutes: test/faults/server-kill.test.ts tries the same with twenty.
     expect(others.map(({ id }) => id)).toEqual(['DATA-024']);
@@ -42,7 +42,7 @@ test('the command ends by itself, also after cases that leave a call waiting for
 describe('the harness', () => {
   test('notices when there is no sandbox', async () => {
     const without = createRunCodeRunner(({ folder, path }) =>
-      createNone({ path: path ?? '', home: '/nonexistent', stateFolder: folder }),
+      createNone({ path: path ?? '', home: '/nonexistent', stateDir: folder }),
     );
     const attacks = catalogue.filter(({ id }) => ['SBX-002', 'SBX-009', 'SBX-011', 'SBX-032'].includes(id));
     const { cases } = await runAttacks(attacks, { 'run:run_code': without });

@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import type { Observation } from './attack.ts';
 
-/** Null when it holds, otherwise what was seen instead. */
-export type Verdict = string | null;
+/** Null when the assert holds, otherwise the deviation in words. */
+export type AssertFinding = string | null;
 
-/** What has to be known before the attack to judge it afterwards. */
-export interface Before {
+/** State taken before the attack, to compare with afterwards. */
+export interface SystemSnapshot {
   readonly hashes: ReadonlyMap<string, string>;
   readonly rss: number;
   readonly uncaught: number;
 }
 
-/** Errors that nobody caught: outside a test runner each would have ended the process. */
+/** Uncaught errors: outside a test runner each would have ended the process. */
 let uncaught = 0;
 process.on('uncaughtExceptionMonitor', () => {
   uncaught++;
@@ -21,13 +21,13 @@ process.on('unhandledRejection', () => {
   uncaught++;
 });
 
-export function look(asserts: readonly string[]): Before {
+export function takeSnapshot(asserts: readonly string[]): SystemSnapshot {
   const paths = asserts.filter((each) => each.startsWith('same:')).map((each) => each.slice(5));
   return { hashes: new Map(paths.map((path) => [path, treeHash(path)])), rss: process.memoryUsage().rss, uncaught };
 }
 
-/** The asserts that a machine can check. Undefined for the others: `text:` and what belongs to later parts. */
-export function checkAssert(assertion: string, seen: Observation, before: Before): Verdict | undefined {
+/** Checks an assert that a machine can check. Undefined for the others, such as `text:`. */
+export function checkAssert(assertion: string, seen: Observation, before: SystemSnapshot): AssertFinding | undefined {
   const [kind = ''] = assertion.split(':');
   const rest = assertion.slice(kind.length + 1);
   switch (kind) {
@@ -90,7 +90,7 @@ function treeHash(path: string): string {
   return hash.digest('hex');
 }
 
-function equals(rest: string): Verdict {
+function equals(rest: string): AssertFinding {
   const at = rest.lastIndexOf(':');
   const [path, expected] = [rest.slice(0, at), rest.slice(at + 1)];
   return exists(path) && readFileSync(path).toString('base64') === expected ? null : `${path} has other bytes`;

@@ -1,14 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { createFilePolicy } from '../../src/kernel/file-policy.ts';
 import type { ApprovalRequest, Logger } from '../../src/kernel/ports.ts';
+import { createFilePolicy } from '../../src/kernel/world/file-policy.ts';
 import type { Sandbox } from '../../src/kernel/world/sandbox.ts';
-import { createPolicy, type ExplainingPolicy } from '../../src/policy/create-policy.ts';
-import { gitConfigs } from '../../src/git/config-reads.ts';
-import { gitContents } from '../../src/git/history-contents.ts';
-import type { Mode } from '../../src/policy/modes.ts';
-import { parseRules } from '../../src/policy/rules/parse-rules.ts';
 import { scriptFiles } from '../../src/policy/commands/script-files.ts';
+import type { Mode } from '../../src/policy/create-policy.ts';
+import { createPolicy, type ExplainingPolicy } from '../../src/policy/create-policy.ts';
+import { parseRules } from '../../src/policy/rules/parse-rules.ts';
 import { createProcesses } from '../../src/processes/create-processes.ts';
 import { createToolwright, type Toolwright } from '../../src/runtime/create-toolwright.ts';
 import { createBubblewrap } from '../../src/sandbox/bubblewrap/bubblewrap.ts';
@@ -18,13 +16,13 @@ import type { Fixture } from './fixture.ts';
 
 export interface CommandWorld extends AsyncDisposable {
   readonly toolwright: Toolwright;
-  /** What a person was asked. */
+  /** The approval requests that a person got. */
   readonly asked: ApprovalRequest[];
   /** Lines of the log, at every level. */
   readonly logged: string[];
 }
 
-/** The policy that a case is judged by: its set-up may allow a command, or everything. */
+/** Creates the policy of a case: its set-up may allow a command, or everything. */
 export function policyFor(fixture: Fixture, mode?: Mode): ExplainingPolicy {
   const { configuration, attack, values } = fixture;
   const listed = /allowlist contains "([^"]+)"/.exec(configuration)?.[1];
@@ -39,29 +37,27 @@ export function policyFor(fixture: Fixture, mode?: Mode): ExplainingPolicy {
   });
 }
 
-/** Policy, sandbox, workspace and tools as a user has them; the person says what the case needs to be told. */
-export async function openCommands(fixture: Fixture, { approve }: { approve: boolean }): Promise<CommandWorld> {
+/** Opens policy, sandbox, workspace and tools as a user has them; `approve` is the person's answer to every request. */
+export async function openCommandWorld(fixture: Fixture, { approve }: { approve: boolean }): Promise<CommandWorld> {
   const { folder, workspace, values, path } = fixture;
-  const stateFolder = join(folder, 'state');
-  mkdirSync(stateFolder, { recursive: true });
+  const stateDir = join(folder, 'state');
+  mkdirSync(stateDir, { recursive: true });
   const sandbox = createBubblewrap({
     filePolicy: createFilePolicy(),
     path: path ?? '/usr/bin:/bin',
     home: values['HOME'] ?? '/root',
-    stateFolder,
+    stateDir,
   });
-  // Tried out first, as a server does when it starts: a case that has to end in time is about the command's own.
+  // The sandbox is probed first, as a server does at start, so that a time limit covers the command alone.
   await sandbox.status();
   const files = await openWorkspace({
     root: workspace,
-    journal: { folder: join(stateFolder, 'journal') },
+    journal: { folder: join(stateDir, 'journal') },
     sandbox,
   });
   const processes = createProcesses({
-    sandbox: marked(sandbox, values['MARK'] ?? ''),
+    sandbox: markProcesses(sandbox, values['MARK'] ?? ''),
     scriptFiles,
-    gitContents,
-    gitConfigs,
     files: createFilePolicy(),
   });
   const asked: ApprovalRequest[] = [];
@@ -88,8 +84,8 @@ export async function openCommands(fixture: Fixture, { approve }: { approve: boo
   };
 }
 
-/** Every process of a run can be found by the case's mark. */
-function marked(sandbox: Sandbox, mark: string): Sandbox {
+/** Puts the case's mark into the environment of every process, so that leftovers can be found. */
+function markProcesses(sandbox: Sandbox, mark: string): Sandbox {
   return {
     kind: sandbox.kind,
     status: () => sandbox.status(),

@@ -5,10 +5,10 @@ import { runners } from './runners/runners.ts';
 
 export const catalogue = readCatalogue(new URL('catalogue.jsonl', import.meta.url).pathname);
 
-/** One test for each case that is meant. A case that is pending or unchecked fails as well. */
-export function heldOff(isMeant: (attack: Attack) => boolean): void {
-  const meant = catalogue.filter(isMeant).map((attack) => [attack.id, attack.class, attack] as const);
-  test.each(meant)(
+/** Defines one test for each selected case. A case that is pending or unchecked fails as well. */
+export function defineAttackTests(isSelected: (attack: Attack) => boolean): void {
+  const selected = catalogue.filter(isSelected).map((attack) => [attack.id, attack.class, attack] as const);
+  test.each(selected)(
     '%s (%s) is held off',
     async (id, _class, attack) => {
       const { cases } = await runAttacks([attack], runners);

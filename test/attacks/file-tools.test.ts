@@ -1,10 +1,10 @@
 import type { Attack } from './attack.ts';
-import { heldOff } from './define-attack-tests.ts';
-import { meantFor } from './attack-groups.ts';
+import { attackGroups } from './attack-groups.ts';
+import { defineAttackTests } from './define-attack-tests.ts';
 
 const isRoot = process.getuid?.() === 0;
 
-heldOff((attack) => meantFor.fileTools(attack) && canBeSetUp(attack));
+defineAttackTests((attack) => attackGroups.fileTools(attack) && canBeSetUp(attack));
 
 /** Only root may mount the small file system that some cases begin with; an ordinary user meets all the others. */
 function canBeSetUp({ setup }: Attack): boolean {

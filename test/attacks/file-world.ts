@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { createFilePolicy } from '../../src/kernel/file-policy.ts';
+import { createFilePolicy } from '../../src/kernel/world/file-policy.ts';
 import { createToolwright, type Toolwright } from '../../src/runtime/create-toolwright.ts';
 import { createBubblewrap } from '../../src/sandbox/bubblewrap/bubblewrap.ts';
 import { builtInTools } from '../../src/tools/index.ts';
@@ -15,26 +15,26 @@ export interface FileWorld {
   close(): Promise<void>;
 }
 
-/** The person says no, except where a case can only pass with a yes. */
-export async function openFor(fixture: Fixture, { approve }: { approve: boolean }): Promise<FileWorld> {
+/** Opens workspace and tools for a case. The person denies, unless `approve` is set because the case needs approval. */
+export async function openFileWorld(fixture: Fixture, { approve }: { approve: boolean }): Promise<FileWorld> {
   const { folder, workspace, attack } = fixture;
   const linked = /workspace given as symlink (\S+)/.exec(fixture.configuration)?.[1];
   if (linked !== undefined) symlinkSync(workspace, linked);
-  const stateFolder = join(folder, 'state');
-  mkdirSync(stateFolder, { recursive: true });
+  const stateDir = join(folder, 'state');
+  mkdirSync(stateDir, { recursive: true });
   const searches = attack.tool === 'grep' || attack.tool === 'glob';
   const sandbox = searches
     ? createBubblewrap({
         filePolicy: createFilePolicy(),
         path: process.env['PATH'] ?? '',
         home: join(folder, 'home'),
-        stateFolder,
+        stateDir,
         readOnlyFolders: [await ripgrepFolder()],
       })
     : undefined;
   const world = await openWorkspace({
     root: linked ?? workspace,
-    journal: { folder: join(stateFolder, 'journal') },
+    journal: { folder: join(stateDir, 'journal') },
     ...(sandbox && { sandbox }),
   });
   const asked: string[] = [];
@@ -56,8 +56,8 @@ export async function openFor(fixture: Fixture, { approve }: { approve: boolean 
   };
 }
 
-/** `{"$gen": "20 MB of \"new\""}` and the like, written out. */
-export function generated({ input }: Attack): Record<string, unknown> {
+/** Expands generators such as `{"$gen": "20 MB of \"new\""}` in the input. */
+export function generateInput({ input }: Attack): Record<string, unknown> {
   return Object.fromEntries(Object.entries(input).map(([key, value]) => [key, generate(value)]));
 }
 

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { removeTree } from '../../src/host/remove-tree.ts';
 import { type Attack, fillIn } from './attack.ts';
 
 /** The throwaway world of one case: folders, canaries, listeners that count who reached them. */
@@ -16,7 +17,7 @@ export interface Fixture extends AsyncDisposable {
   readonly attack: Attack;
   /** Connections that reached a listener of the host: there must be none from inside. */
   reached(): number;
-  /** What a `cfg:` line of the set-up says, all of them joined. */
+  /** The text of all `cfg:` lines of the set-up, joined. */
   readonly configuration: string;
   /** The search path that an `env:` line gives the runtime; null for one without the sandbox's program. */
   readonly path: string | null;
@@ -99,7 +100,7 @@ export async function createFixture(template: Attack): Promise<Fixture> {
       for (const name of Object.keys(environment)) delete process.env[name];
       await Promise.all(listeners.map((each) => new Promise((resolve) => each.close(resolve))));
       unmountBelow(folder);
-      rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+      removeTree(folder, { maxRetries: 10, retryDelay: 100 });
       rmSync(join(tmpdir(), 'toolwright-canary'), { force: true });
     },
   };
@@ -114,7 +115,7 @@ async function setState(text: string, listen: (where: { path: string }) => Promi
   await listen({ path: file });
 }
 
-/** What a set-up says beside the command is for people. */
+/** Removes the notes for people that a set-up has beside its command. */
 function plainShell(text: string, folder: string): string {
   return text
     .replace('<static dir>', join(folder, 'static/assets'))
@@ -137,7 +138,7 @@ function writeFiller([, size, word = 'x', path = '']: readonly string[]): void {
   writeFileSync(path, word.repeat(Math.ceil(bytes / word.length)).slice(0, bytes));
 }
 
-/** What a set-up mounted in the throwaway folder. */
+/** Unmounts everything that the set-up mounted in the throwaway folder. */
 function unmountBelow(folder: string): void {
   const mounts = readFileSync('/proc/mounts', 'utf8')
     .split('\n')

@@ -1,10 +1,10 @@
-import { checkAssert, look, type Verdict } from './check-asserts.ts';
 import type { Attack, Observation } from './attack.ts';
+import { type AssertFinding, checkAssert, takeSnapshot } from './check-asserts.ts';
 import { createFixture, type Fixture } from './fixture.ts';
 
-/** How a part of the product takes part: tools are named `mode:tool`, and `mode:*` is for all of a mode. */
+/** Runs the cases of one part of the product. Runners are registered as `mode:tool`, or `mode:*` for a whole mode. */
 export interface Runner {
-  /** `decide` only judges. `execute` may run what it is given, and never gets a case that must not run. */
+  /** `decide` only judges. `execute` may run the case, and never gets a case that must not run. */
   readonly kind: 'decide' | 'execute';
   /** Undefined when the case needs a part that does not exist yet. */
   run(fixture: Fixture): Promise<Observation | undefined>;
@@ -12,8 +12,11 @@ export interface Runner {
   readonly texts?: Readonly<Record<string, TextCheck>>;
 }
 
-/** Undefined where it cannot be told. */
-export type TextCheck = (fixture: Fixture, seen: Observation) => Promise<Verdict | undefined> | Verdict | undefined;
+/** Returns undefined when it cannot decide. */
+export type TextCheck = (
+  fixture: Fixture,
+  seen: Observation,
+) => Promise<AssertFinding | undefined> | AssertFinding | undefined;
 
 export interface CaseReport {
   readonly id: string;
@@ -55,7 +58,7 @@ async function runAttack(attack: Attack, runners: Runners): Promise<CaseReport> 
   if (runner === undefined) return pending(attack);
   const fixture = await createFixture(attack);
   try {
-    const before = look(fixture.attack.expect.assert);
+    const before = takeSnapshot(fixture.attack.expect.assert);
     const seen = await observe(runner, fixture);
     return seen === undefined ? pending(attack) : await judge(runner, fixture, seen, before);
   } catch (error) {
@@ -75,7 +78,7 @@ function runnerFor(attack: Attack, runners: Runners): Runner | undefined {
   return runners[`${attack.mode}:${attack.tool}`] ?? runners[`${attack.mode}:*`];
 }
 
-/** The one place where a case is handed to a runner: what must never run is refused here, whatever the table says. */
+/** The only place that hands a case to a runner. A case that must never run is refused here, whatever the table says. */
 export function observe(runner: Runner, fixture: Fixture): Promise<Observation | undefined> {
   if (fixture.attack.never_execute && runner.kind !== 'decide') {
     throw new Error(`${fixture.attack.id} must never be executed: give it to a runner that only decides.`);
@@ -87,7 +90,7 @@ async function judge(
   runner: Runner,
   fixture: Fixture,
   seen: Observation,
-  before: ReturnType<typeof look>,
+  before: ReturnType<typeof takeSnapshot>,
 ): Promise<CaseReport> {
   const { attack } = fixture;
   const allowed = seen.outcomes.find((each) => attack.expect.any_of.includes(each));
@@ -106,13 +109,13 @@ async function judge(
   return report(true, '');
 }
 
-/** Undefined when nobody wrote a check: then the case is reported as unchecked. Null passes. */
+/** Returns undefined when there is no check, which reports the case as unchecked. Null passes. */
 async function checkText(
   runner: Runner,
   fixture: Fixture,
   seen: Observation,
   assertion: string,
-): Promise<Verdict | undefined> {
+): Promise<AssertFinding | undefined> {
   if (isChecked(assertion)) return null;
   const { class: name } = fixture.attack;
   const check = runner.texts?.[name] ?? runner.texts?.[name.split('.')[0] ?? ''];

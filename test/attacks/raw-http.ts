@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import type { TestServer } from '../server/test-server.ts';
 
-/** An answer as it came over the wire. */
+/** A response as it arrived. */
 export interface WireAnswer {
   readonly status: number;
   readonly headers: Record<string, string | string[] | undefined>;
@@ -16,7 +16,7 @@ export interface WireRequest {
   readonly body?: string | AsyncIterable<Buffer> | null;
 }
 
-/** One request exactly as given: fetch would mend it. */
+/** Sends one request exactly as given; `fetch` would correct it. */
 export function send({ running }: TestServer, { method, path, headers, body }: WireRequest): Promise<WireAnswer> {
   return new Promise((resolve, reject) => {
     const setHost = headers.Host === undefined;

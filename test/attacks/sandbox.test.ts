@@ -1,4 +1,4 @@
-import { heldOff } from './define-attack-tests.ts';
-import { meantFor } from './attack-groups.ts';
+import { attackGroups } from './attack-groups.ts';
+import { defineAttackTests } from './define-attack-tests.ts';
 
-heldOff(meantFor.sandbox);
+defineAttackTests(attackGroups.sandbox);

@@ -4,7 +4,7 @@ import type { Fixture } from './fixture.ts';
 
 const ROUNDS = 2000;
 
-/** Exchanges a folder and a link to the outside without pause; neither name is ever missing. */
+/** Exchanges a folder and a symlink to the outside without pause; neither name is ever missing. */
 const SWAP = `
 import ctypes, os, sys
 folder, out = sys.argv[1], sys.argv[2]
@@ -15,8 +15,8 @@ while True:
     libc.renameat2(-100, folder.encode(), -100, (folder + '.link').encode(), 2)
 `;
 
-/** Calls 2,000 times while the folder of the case is swapped. */
-export async function swapWhile(fixture: Fixture, call: () => Promise<ToolResult>): Promise<ToolResult[]> {
+/** Makes 2,000 calls while the folder of the case is swapped with a symlink. */
+export async function callWhileSwapping(fixture: Fixture, call: () => Promise<ToolResult>): Promise<ToolResult[]> {
   const { attack, workspace, values } = fixture;
   const path = String(attack.input['path'] ?? attack.input['from'] ?? '');
   const folder = `${workspace}/${path.split('/')[0]}`;

@@ -1,8 +1,8 @@
 import { afterAll } from 'vitest';
 import { closeBrowser } from '../app/browser.ts';
-import { heldOff } from './define-attack-tests.ts';
-import { meantFor } from './attack-groups.ts';
+import { attackGroups } from './attack-groups.ts';
+import { defineAttackTests } from './define-attack-tests.ts';
 
 afterAll(closeBrowser);
 
-heldOff(meantFor.ui);
+defineAttackTests(attackGroups.ui);

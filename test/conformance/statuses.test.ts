@@ -35,6 +35,6 @@ test('a missing scenario, a stale plan, a skipped test and an unknown id are pro
   expect(problemsOf([], ...done)).toEqual(['A03 is shown by no test']);
   expect(problemsOf(['A02', 'A03'], ...done)).toEqual(['A02 has a test: take it out of planned.json']);
   expect(problemsOf([], ...done, ['[A03] x', 'skipped'])).toEqual(['A03 failed']);
-  expect(problemsOf(['A03'], ...done, ['[A99] x', 'passed'])).toEqual(['«[A99] x» names A99, which is no scenario']);
+  expect(problemsOf(['A03'], ...done, ['[A99] x', 'passed'])).toEqual(['"[A99] x" names A99, which is no scenario']);
   expect(problemsOf(['A03', 'Z01'], ...done)).toEqual(['planned.json names Z01, which is no scenario']);
 });

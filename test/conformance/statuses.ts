@@ -1,4 +1,4 @@
-/** What we read of a vitest JSON report. */
+/** The part of a vitest JSON report that we read. */
 export interface Report {
   testResults: { assertionResults: { fullName: string; status: string }[] }[];
 }
@@ -17,9 +17,9 @@ export function scenarioStatuses(scenarios: readonly Scenario[], planned: readon
   const problems: string[] = [];
   for (const test of tests) {
     const ids = [...new Set(test.fullName.match(/(?<=\[)[A-E]\d\d(?=\])/g) ?? [])];
-    if (ids.length > 3) problems.push(`«${test.fullName}» claims more than three scenarios`);
+    if (ids.length > 3) problems.push(`"${test.fullName}" claims more than three scenarios`);
     for (const id of ids) {
-      if (!shown.has(id)) problems.push(`«${test.fullName}» names ${id}, which is no scenario`);
+      if (!shown.has(id)) problems.push(`"${test.fullName}" names ${id}, which is no scenario`);
       shown.get(id)?.push(test);
     }
   }

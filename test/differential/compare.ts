@@ -1,23 +1,23 @@
 import { basename } from 'node:path';
-import { createFilePolicy } from '../../src/kernel/file-policy.ts';
+import { createFilePolicy } from '../../src/kernel/world/file-policy.ts';
 import { judgeCommand } from '../../src/policy/commands/judge-command.ts';
-import { programName } from '../../src/shell/program-name.ts';
 import { parseScript } from '../../src/shell/parse-script.ts';
+import { programName } from '../../src/shell/program-name.ts';
 import { generateCommands } from './generate-commands.ts';
 import type { Touched } from './parse-trace.ts';
 import { openTracedSandbox, type TracedSandbox } from './traced-sandbox.ts';
 
 export interface Differential {
   readonly generated: number;
-  /** How many of them would run unasked, and were run. */
+  /** How many of them needed no approval and were run. */
   readonly ran: number;
-  /** What they did that the policy had not said. */
+  /** Actions that the policy had not predicted. */
   readonly surprises: readonly string[];
 }
 
 const BATCH = 60;
 
-/** Generates commands, runs those that would run unasked, and compares what they did with what the policy said. */
+/** Generates commands, runs those that need no approval, and compares their actions with the policy's prediction. */
 export async function compareWithReality(given: { count: number; seed: number; path: string }): Promise<Differential> {
   await using sandbox = await openTracedSandbox(given.path);
   const commands = [...new Set(generateCommands(given.count, given.seed))];
@@ -31,7 +31,7 @@ export async function compareWithReality(given: { count: number; seed: number; p
   return { generated: given.count, ran: unasked.length, surprises };
 }
 
-/** The programs that the policy saw in a command that would run unasked; undefined for any other command. */
+/** Returns the programs that the policy saw in a command that needs no approval; undefined for other commands. */
 function namesIn(command: string, { root, home }: TracedSandbox): Set<string> | undefined {
   const { verdict, readOnly, parts } = judgeCommand(command, { root, home, files: createFilePolicy() });
   if (verdict !== 'allow' || !readOnly) return undefined;
@@ -40,7 +40,7 @@ function namesIn(command: string, { root, home }: TracedSandbox): Set<string> | 
   );
 }
 
-/** What the policy said of an unasked command: these programs, nothing written, nothing secret, nothing outside. */
+/** Compares with the policy's prediction: these programs, no writes, no secrets, nothing outside the workspace. */
 export function surprisesOf(command: string, touched: readonly Touched[], sandbox: TracedSandbox): string[] {
   const names = namesIn(command, sandbox) ?? new Set<string>();
   return touched

@@ -9,7 +9,7 @@ export interface Touched {
   readonly line: string;
 }
 
-/** What each of the commands between the markers touched. */
+/** Returns the files and programs that each command between the markers touched. */
 export function parseTrace(trace: string, marker: string, count: number): Touched[][] {
   const touched: Touched[][] = Array.from({ length: count }, () => []);
   let current = -1;

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { createFilePolicy } from '../../src/kernel/file-policy.ts';
+import { configsPrinted } from '../../src/git/config-reads.ts';
+import { historyFoldersPrinted } from '../../src/git/history-contents.ts';
+import { createFilePolicy } from '../../src/kernel/world/file-policy.ts';
 import { judgeCommand } from '../../src/policy/commands/judge-command.ts';
 import { operandsOf } from '../../src/policy/commands/operands.ts';
-import { gitConfigs } from '../../src/git/config-reads.ts';
-import { gitContents } from '../../src/git/history-contents.ts';
 import { scriptFiles } from '../../src/policy/commands/script-files.ts';
 import { generateCommands } from './generate-commands.ts';
 
@@ -87,6 +87,10 @@ function allSaidOf(command: string): string {
   const { verdict, readOnly, parts } = judgeCommand(command, where);
   const rules = parts.map((part) => [part.verdict, part.rule, part.program]);
   const { names, complete } = operandsOf(command);
-  const looks = [gitConfigs(command, undefined), gitContents(command, undefined), scriptFiles(command, undefined)];
+  const looks = [
+    configsPrinted(command, undefined),
+    historyFoldersPrinted(command, undefined),
+    scriptFiles(command, undefined),
+  ];
   return JSON.stringify([verdict, readOnly, rules, names, complete, looks]);
 }

@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createFilePolicy } from '../../src/kernel/file-policy.ts';
-import { NOBODY_THERE } from '../../src/processes/create-processes.ts';
+import { createFilePolicy } from '../../src/kernel/world/file-policy.ts';
+import { NON_INTERACTIVE } from '../../src/processes/create-processes.ts';
 import { createBubblewrap } from '../../src/sandbox/bubblewrap/bubblewrap.ts';
 import { ran } from '../../src/testing/try-sandbox.ts';
 import { parseTrace, type Touched } from './parse-trace.ts';
@@ -49,8 +49,8 @@ const MARKER = '/marker';
 
 export async function openTracedSandbox(path: string): Promise<TracedSandbox> {
   const top = realpathSync(mkdtempSync(join(place(), 'toolwright-differential-')));
-  const [root, home, stateFolder] = ['ws', 'home', 'state'].map((name) => join(top, name)) as [string, string, string];
-  for (const folder of [root, home, stateFolder]) mkdirSync(folder);
+  const [root, home, stateDir] = ['ws', 'home', 'state'].map((name) => join(top, name)) as [string, string, string];
+  for (const folder of [root, home, stateDir]) mkdirSync(folder);
   plant(root, top);
   const [program, output] = [join(top, 'bwrap'), join(top, 'trace')];
   const options = `-f -y -qq --seccomp-bpf -s 4096 -e trace=${CALLS.join(',')} -e signal=none`;
@@ -59,7 +59,7 @@ export async function openTracedSandbox(path: string): Promise<TracedSandbox> {
     filePolicy: createFilePolicy(),
     path,
     home,
-    stateFolder,
+    stateDir,
     programPlaces: [program],
   });
 
@@ -67,11 +67,11 @@ export async function openTracedSandbox(path: string): Promise<TracedSandbox> {
     root,
     home,
     async trace(commands) {
-      // What one leaves running is ended before the next begins, so that nothing is taken for another's.
+      // Processes that a command left running are ended before the next begins, so that their actions are not mixed up.
       const lines = commands.map(
         (_, at) => `: < ${MARKER}/${at}; timeout 5 bash -c "$C${at}" </dev/null >/dev/null 2>&1; kill -9 -1`,
       );
-      const env = { ...NOBODY_THERE, ...Object.fromEntries(commands.map((command, at) => [`C${at}`, command])) };
+      const env = { ...NON_INTERACTIVE, ...Object.fromEntries(commands.map((command, at) => [`C${at}`, command])) };
       const script = `exec 2>/dev/null\n${lines.join('\n')}\n: < ${MARKER}/end\necho finished`;
       const request = { command: { script }, workspace: root, mounts: 'read', tag: 'differential', env } as const;
       const result = await sandbox.run({ ...request, limits: { timeMs: 300_000 } });
@@ -105,7 +105,7 @@ function plant(root: string, top: string): void {
     ...{ '.env': 'KEY=CANARY\n', 'keys/id_rsa': '-----BEGIN RSA PRIVATE KEY-----\nCANARY\n' },
   };
   for (const [name, text] of Object.entries(files)) writeFileSync(join(root, name), text);
-  // What a pattern matches may look like an option.
+  // A file name that a pattern matches may look like an option.
   for (const name of ['--compress-program=evil.sh', '--pre=evil.sh', '-oout.txt', '-delete'])
     writeFileSync(join(root, name), '');
   writeFileSync(join(root, 'evil.sh'), '#!/bin/sh\ntouch out.txt\n', { mode: 0o755 });

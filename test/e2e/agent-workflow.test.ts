@@ -4,11 +4,11 @@ import { join, resolve } from 'node:path';
 import type { Tool as AnthropicTool } from '@anthropic-ai/sdk/resources/messages';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openAgent } from '../../src/app/agent/open-agent.ts';
-import { type App, openApp } from '../../src/app/open-app.ts';
 import { openModel } from '../../src/app/agent/open-model.ts';
+import { type App, openApp } from '../../src/app/open-app.ts';
 import { toAnthropicTool } from '../../src/schema/formats.ts';
 import { modelServer, type RawRequest } from '../../src/testing/model-server.ts';
-import { anthropicReply, type SaidTurn } from '../../src/testing/wire-turn.ts';
+import { anthropicReply, type WireTurn } from '../../src/testing/wire-turn.ts';
 
 const DEMO = resolve(import.meta.dirname, '../../examples/demo-workspace');
 
@@ -21,7 +21,7 @@ afterEach(() => rmSync(top, { recursive: true, force: true }));
 
 /** The whole app on a copy of the demo workspace, with a model on the real wire format. */
 async function workflow(
-  turns: readonly SaidTurn[],
+  turns: readonly WireTurn[],
   work: (app: App, requests: readonly RawRequest[]) => Promise<void>,
 ) {
   await using server = await modelServer((_, index) => anthropicReply(turns[index] ?? { text: 'Done.' }, index));

@@ -78,7 +78,7 @@ function attempts(): (readonly [tool: string, args: object])[] {
       'run_code',
       { language: 'javascript', code: 'console.log(process.env, require("fs").readFileSync(".env", "utf8"))' },
     ],
-    // What a model knows from elsewhere and hands back: it may run with it, and no record keeps it.
+    // A secret that the model knows from elsewhere and passes in: the call may use it, and no record keeps it.
     ['read_file', { path: `${IN_ENVIRONMENT.DEPLOY_TOKEN}.txt` }],
     [IN_ENVIRONMENT.DEPLOY_TOKEN, {}],
   ];

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { cliPlace } from '../../src/testing/cli-fixture.ts';
+import { createCliFixture } from '../../src/testing/cli-fixture.ts';
 import { modelServer } from '../../src/testing/model-server.ts';
 import { anthropicReply } from '../../src/testing/wire-turn.ts';
 
@@ -29,7 +29,7 @@ class Terminal implements Disposable {
       if (typeof words === 'string' ? screen.includes(words) : words.test(screen)) return screen;
       await delay(100);
     }
-    throw new Error(`«${words}» never came:\n${this.#tmux('capture-pane', '-p', '-J', '-S', '-500')}`);
+    throw new Error(`"${words}" never came:\n${this.#tmux('capture-pane', '-p', '-J', '-S', '-500')}`);
   }
 
   [Symbol.dispose](): void {
@@ -48,7 +48,7 @@ class Terminal implements Disposable {
 test('chat in a terminal: Ctrl-C takes back a line, a call is edited in place, Ctrl-C stops a command, two of them or Ctrl-D leave', {
   timeout: 120_000,
 }, async () => {
-  using place = cliPlace(process.env.PATH, { 'a.txt': 'old text' });
+  using place = createCliFixture(process.env.PATH, { 'a.txt': 'old text' });
   mkdirSync(join(place.top, 'home'));
   const turns = [
     { text: 'I change it.', calls: [{ name: 'write_file', args: { path: 'a.txt', content: 'by model' } }] },
@@ -73,7 +73,7 @@ test('chat in a terminal: Ctrl-C takes back a line, a call is edited in place, C
   terminal.type('a line to forget', 'C-c');
   await terminal.sees('Press Ctrl-C again');
   terminal.type('change a.txt', 'Enter');
-  await terminal.sees('May write_file run?');
+  await terminal.sees('Allow write_file?');
   terminal.type('e', 'Enter');
   await terminal.sees('arguments>');
   // The arguments stand in the line, to be changed; here they are written anew.

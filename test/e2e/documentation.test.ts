@@ -139,3 +139,22 @@ test('docs/dependencies.md names every package, and none that is gone; every ver
   expect(new Set(named)).toEqual(new Set(Object.keys(packages)));
   for (const version of Object.values(packages)) expect(version).toMatch(/^\d+\.\d+\.\d+(-[\w.]+)?$/);
 });
+
+test('every source file that a README of a room or the architecture names is there', () => {
+  const tree = ['src', 'web', 'test', 'bench', 'scripts'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
+  );
+  const pages = [
+    'docs/architecture.md',
+    ...tree.filter((name) => name.startsWith('src/') && name.endsWith('README.md')),
+  ];
+  const isThere = (page: string, name: string) =>
+    existsSync(join(root, dirname(page), name)) || tree.some((path) => path === name || path.endsWith(`/${name}`));
+  const missing = pages.flatMap((page) =>
+    [...read(page).matchAll(/`([\w./-]+\.tsx?)`/g)]
+      .filter(([, name = '']) => !isThere(page, name))
+      .map(([, name]) => `${page}: ${name}`),
+  );
+  expect(pages.length).toBeGreaterThan(20);
+  expect(missing).toEqual([]);
+});

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Health } from '../../src/protocol/health.ts';
 
-/** What a machine may lack or refuse on the first day: each is met with what to do next, by the built command line. */
+/** Everything a machine may lack or refuse on the first day: the built command line answers each with the next step. */
 const root = join(import.meta.dirname, '..', '..');
 const CHINESE = { LANG: 'zh_CN.UTF-8' };
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'newcomer-')));
@@ -32,7 +32,7 @@ function toolwright(
   return run([join(root, 'dist', 'cli.js'), ...argv], change, env, whileUp);
 }
 
-/** What to do with a server that has said where it is. */
+/** Work to do with a server that has printed its address. */
 type WhileUp = (said: string) => Promise<unknown>;
 
 /** Runs one script where `change` was done to the file system, as only this process sees it. */
@@ -116,7 +116,7 @@ describe('without bubblewrap', () => {
   });
 });
 
-test('a file is no folder to work in', async () => {
+test('a file is refused as a workspace', async () => {
   const { code, err } = await toolwright(['start', '--workspace', '读 我.txt']);
   expect(code).toBe(4);
   expect(err).toContain('is not a folder: give one that exists.');

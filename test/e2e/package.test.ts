@@ -15,7 +15,7 @@ beforeAll(async () => {
   });
   const [{ filename }] = JSON.parse(stdout);
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
-  const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--ignore-scripts'];
+  const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--engine-strict'];
   await run('npm', ['install', ...quiet, join(folder, filename)], { cwd: folder });
 }, 180_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 describe.each([
   ['scripts/attacks.ts', '--category, --file, --json'],
   ['scripts/conformance.ts', '--json, --results'],
+  ['scripts/house-rules.ts', '--init, --shrink'],
   ['bench/main.ts', '--json, --write'],
 ])('%s', (script, known) => {
   test('tells an unknown option in one line, with those it knows', () => {

@@ -2,9 +2,9 @@ import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { crashRound, payingModel } from './agent-crash.ts';
-import { compiled } from './compile-program.ts';
+import { compileProgram } from './compile-program.ts';
 
-const program = compiled('test/faults/agent-runner.ts');
+const program = compileProgram('test/faults/agent-program.ts');
 afterAll(() => rmSync(dirname(dirname(dirname(program))), { recursive: true }));
 
 // Every round is another process or two; `npm run bench -- agent` does a hundred.

@@ -1,6 +1,6 @@
 /**
- * A process that works on one agent session and can be told to die at the N-th place that a test may end it at; started
- * again, it takes the session up. Arguments: folder, model's address, N (0: never). Says how the run ended.
+ * A process that works on one agent session and dies at the N-th failpoint; started again, it resumes the session.
+ * Arguments: folder, model's address, N (0: never). Prints how the run ended.
  */
 import { appendFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { openSqliteStore } from '../../src/storage/sqlite/open.ts';
 const [folder = '', baseUrl = '', dieAt = '0'] = process.argv.slice(2);
 const SESSION = 's1';
 
-/** An effect outside the store, which nobody may see twice. */
+/** An effect outside the store that must happen at most once. */
 const pay = defineTool({
   name: 'pay',
   description: 'Pay once',

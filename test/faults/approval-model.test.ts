@@ -20,19 +20,19 @@ function numbers(seed: number): () => number {
   };
 }
 
-/** What the model knows of a question: every answer that was said to count, and what it was for. */
+/** The model's record of a request: every answer that was accepted, and the arguments it was for. */
 interface Known {
   readonly approved: { n: number } | null;
   readonly denied: boolean;
 }
 
-test('ten thousand random steps of two clients with restarts: nothing runs without a matching yes, and nothing twice', async () => {
+test('ten thousand random steps of two clients with restarts: nothing runs without a matching approval, and nothing twice', async () => {
   const seed = Date.now() % 2 ** 31;
   const random = numbers(seed);
   const home = mkdtempSync(join(tmpdir(), 'model-'));
   const workspace = join(home, 'project');
   mkdirSync(workspace);
-  /** What really ran: by call, the arguments of each run. */
+  /** The arguments of each actual run, by call. */
   const ran = new Map<string, number[]>();
   const act = defineTool({
     name: 'act',
@@ -73,7 +73,7 @@ test('ten thousand random steps of two clients with restarts: nothing runs witho
     await new Promise((resolve) => setImmediate(resolve));
     if (step % 20 === 0 || waiting.length === 0) waiting = await questions();
   }
-  // What was asked for last may come to its question only now.
+  // The last request may reach its approval only now.
   for (let tries = 0; tries < 600 && (await unfinished()) > 0; tries++) {
     for (const id of await questions()) await either().answers.deny(id, 'end');
     await delay(50);

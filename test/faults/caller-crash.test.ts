@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSqliteStore } from '../../src/storage/sqlite/open.ts';
-import { compiled } from './compile-program.ts';
+import { compileProgram } from './compile-program.ts';
 
-const program = compiled('test/faults/caller.ts');
+const program = compileProgram('test/faults/caller-program.ts');
 afterAll(() => rmSync(dirname(dirname(dirname(program))), { recursive: true }));
 
 let folder: string;

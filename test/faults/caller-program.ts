@@ -1,7 +1,6 @@
 /**
- * A process that makes calls of its own until it is killed, for the crash tests: one that only looks, and one that
- * leaves a trace outside. It says which calls were answered. Arguments: a folder, and the commit to die at, as
- * `failpoint:count`.
+ * A process that makes calls until it is killed, for the crash tests: one that only reads, and one that leaves a trace
+ * outside. It prints which calls were answered. Arguments: a folder, and the commit to die at, as `failpoint:count`.
  */
 import { appendFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';

@@ -5,10 +5,10 @@ import ts from 'typescript';
 const root = resolve(import.meta.dirname, '../..');
 
 /**
- * A program of ours as plain JavaScript, with all it imports, in a folder below node_modules where packages are found.
- * Tests that start many processes start this: compiling in each of them would take most of the time.
+ * Compiles a program and all its imports to plain JavaScript, in a folder below node_modules where packages resolve.
+ * Used by tests that start many processes, where compiling in each process would take most of the time.
  */
-export function compiled(entry: string): string {
+export function compileProgram(entry: string): string {
   const cache = join(root, 'node_modules', '.cache');
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, 'faults-'));

@@ -6,10 +6,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type PostgresServer, startPostgres } from '../postgres-server.ts';
-import { compiled } from './compile-program.ts';
-import { brokenPromises, type Place, startWriter } from './writers.ts';
+import { compileProgram } from './compile-program.ts';
+import { brokenPromises, type StoreLocation, startWriter } from './writers.ts';
 
-const writer = compiled('test/faults/writer.ts');
+const writer = compileProgram('test/faults/writer-program.ts');
 afterAll(() => rmSync(dirname(dirname(dirname(writer))), { recursive: true }));
 
 let folder: string;
@@ -62,7 +62,7 @@ describe('a writer that is killed while it writes to PostgreSQL', () => {
   afterAll(() => server.stop());
 
   /** A database of its own for each test: writers use the default schema. */
-  async function place(): Promise<Place> {
+  async function place(): Promise<StoreLocation> {
     const name = `crash_${randomUUID().slice(0, 8)}`;
     const client = new pg.Client(server.url);
     await client.connect();

@@ -11,7 +11,7 @@ export async function crashOnce(top: string, afterMs: number): Promise<string[]>
   rmSync(top, { recursive: true, force: true });
   mkdirSync(join(root, 'tree/deep'), { recursive: true });
   for (const [path, content] of Object.entries(START)) writeFileSync(join(root, path), content);
-  const child = fork(join(import.meta.dirname, 'write-forever.mjs'), [root, journal], { execArgv: [] });
+  const child = fork(join(import.meta.dirname, 'write-files-program.mjs'), [root, journal], { execArgv: [] });
   if (!(await ready(child))) return ['the writer never started'];
   await new Promise((resolve) => setTimeout(resolve, afterMs));
   child.kill('SIGKILL');

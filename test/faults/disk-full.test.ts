@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { compiled } from './compile-program.ts';
+import { compileProgram } from './compile-program.ts';
 
-const program = compiled('test/faults/disk-full-program.ts');
+const program = compileProgram('test/faults/disk-full-program.ts');
 afterAll(() => rmSync(dirname(dirname(dirname(program))), { recursive: true }));
 
-test('a full disk is said in words, loses nothing, and the store goes on when there is space again', () => {
+test('a full disk gives a clear message and loses nothing, and the store goes on when there is space again', () => {
   const folder = mkdtempSync(join(tmpdir(), 'full-'));
   // A small disk that only this program sees; it needs no rights outside its own namespace.
   const script = 'mount -t tmpfs -o size=6m tmpfs "$1" && exec "$2" "$3" "$1"';

@@ -1,6 +1,6 @@
 /**
- * A process with an executor on a shared state directory, or on a database if one is named, told by messages what to do. The tool `effect` leaves a trace
- * in `effects.log` before it does anything else, so that a second run of a call can be seen.
+ * A process with an executor on a shared state directory, or on a database if one is named, controlled by messages. The
+ * tool `effect` leaves a trace in `effects.log` before it does anything else, so that a second run of a call shows.
  */
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -5,10 +5,10 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startPostgres } from '../postgres-server.ts';
-import { compiled } from './compile-program.ts';
+import { compileProgram } from './compile-program.ts';
 import type { Command, Report } from './executor-program.ts';
 
-const program = compiled('test/faults/peer.ts');
+const program = compileProgram('test/faults/executor-program.ts');
 afterAll(() => rmSync(dirname(dirname(dirname(program))), { recursive: true }));
 
 let folder: string;
@@ -52,7 +52,7 @@ test('four processes share one directory: each hears the others, none touches wh
   expect(new Set([server.node, mcp.node, otherMcp.node, short.node]).size).toBe(4);
 });
 
-describe('what another process records is heard within 100 ms, without asking for it', () => {
+describe('events recorded by another process arrive within 100 ms, without polling', () => {
   test('in a directory', { timeout: 60_000 }, async () => {
     expect(await bestMedian(await peer(), await peer())).toBeLessThan(100);
   });
@@ -87,7 +87,7 @@ describe('what another process records is heard within 100 ms, without asking fo
   }
 });
 
-test('after a kill, once is never run again, the others are, and each by one process', async () => {
+test('after a kill, calls of class once never run again, others run once more, each in one process', async () => {
   const victim = await peer();
   for (const tool of ['once', 'pure', 'idempotent'] as const) {
     await victim.ask({ do: 'call', tool, name: tool, ms: 60_000, wait: false });

@@ -40,7 +40,7 @@ function write(name: string) {
   return { child, ended };
 }
 
-test('what commands ask in their own processes is answered in another one, each by its own words', async () => {
+test('approval requests of commands in their own processes are answered in another one, each with its own message', async () => {
   const answering = await host();
   const [one, two] = [write('a'), write('b')];
   const questions = await pending(answering, 2);
@@ -53,7 +53,7 @@ test('what commands ask in their own processes is answered in another one, each 
   await answering.close();
 }, 120_000);
 
-test('what a server asks is answered by a process that never ran a server, and its end is heard there', async () => {
+test('an approval request of a server is answered by a process that never ran one, and the result arrives there', async () => {
   const server = await startProcess(workspace, home);
   const answering = await host();
   try {

@@ -1,7 +1,7 @@
 /**
- * A process that writes calls until it is killed, for the crash tests. It says on its standard output what was
- * acknowledged, one line each, in writes that are done when they return. Arguments: a folder, the database if the
- * store is not in that folder, the session, and which failpoint to die at, as `name:count`.
+ * A process that writes calls until it is killed, for the crash tests. It prints each acknowledged call on a line of its
+ * own, with synchronous writes. Arguments: a folder, the database if the store is not in that folder, the session, and
+ * the failpoint to die at, as `name:count`.
  */
 import { appendFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';

@@ -7,12 +7,12 @@ import { openPostgresStore } from '../../src/storage/postgres/open.ts';
 import { openSqliteStore } from '../../src/storage/sqlite/open.ts';
 
 /** The folder has the trace of effects, and the store too unless it is in a database. */
-export interface Place {
+export interface StoreLocation {
   folder: string;
   databaseUrl?: string;
 }
 
-/** A process that runs writer.ts, and what it said was acknowledged. */
+/** A process that runs writer-program.ts, and the lines it printed as acknowledged. */
 export interface Writer {
   session: string;
   child: ChildProcess;
@@ -21,7 +21,7 @@ export interface Writer {
   ended: Promise<NodeJS.Signals | number | null>;
 }
 
-export function startWriter(program: string, place: Place, session: string, deadlyPoint = ''): Writer {
+export function startWriter(program: string, place: StoreLocation, session: string, deadlyPoint = ''): Writer {
   const { folder, databaseUrl = '' } = place;
   const child = spawn(process.execPath, [program, folder, databaseUrl, session, deadlyPoint], {
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -50,7 +50,7 @@ export function startWriter(program: string, place: Place, session: string, dead
  * offered again after it may have run.
  */
 export async function brokenPromises(
-  place: Place,
+  place: StoreLocation,
   said: ReadonlyMap<string, readonly string[]>,
 ): Promise<{ acknowledged: number; lost: number; broken: string[] }> {
   const opened = await open(place);
@@ -68,7 +68,7 @@ export async function brokenPromises(
       const state = id === undefined ? 'succeeded' : (await store.call(id))?.state;
       if (seqs.has(Number(seq)) && state === 'succeeded') continue;
       lost++;
-      broken.push(`${session} said «${line}», and it is gone`);
+      broken.push(`${session} said "${line}", and it is gone`);
     }
   }
   await recoverAll(store);
@@ -79,7 +79,7 @@ export async function brokenPromises(
 
 const LEASE_MS = 500;
 
-function open({ folder, databaseUrl }: Place) {
+function open({ folder, databaseUrl }: StoreLocation) {
   return databaseUrl === undefined
     ? openSqliteStore(folder)
     : openPostgresStore(databaseUrl, { leaseMs: LEASE_MS, patienceMs: 20_000 });

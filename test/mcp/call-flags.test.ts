@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.ts';
-import { cliPlace } from '../../src/testing/cli-fixture.ts';
+import { createCliFixture } from '../../src/testing/cli-fixture.ts';
 import { rawServer } from './open-servers.ts';
 
 const inputSchema = { type: 'object', properties: { host: { type: 'string' } } };
 const annotations = { readOnlyHint: true };
 
 test('a foreign tool that does not say what it takes is given every flag', async () => {
-  using place = cliPlace(process.env['PATH']);
+  using place = createCliFixture(process.env['PATH']);
   const result = `({ content: [{ type: 'text', text: JSON.stringify(params.arguments) }] })`;
   const far = rawServer(place.top, { tools: [{ name: 'look', inputSchema: { type: 'object' } }], result });
   const env = { ...place.env, TOOLWRIGHT_MCP_SERVERS: JSON.stringify({ far }), TOOLWRIGHT_ALLOW: 'far__look' };
@@ -22,7 +22,7 @@ test('a foreign tool that does not say what it takes is given every flag', async
 });
 
 test("a foreign tool's own parameter goes before a setting of that name; any other setting needs --set", async () => {
-  using place = cliPlace(process.env['PATH']);
+  using place = createCliFixture(process.env['PATH']);
   const called = join(place.top, 'called');
   const result = `(import('node:fs').then((fs) => fs.writeFileSync(${JSON.stringify(called)}, '')), { content: [{ type: 'text', text: params.arguments.host }] })`;
   const far = rawServer(place.top, { tools: [{ name: 'look', inputSchema, annotations }], result });

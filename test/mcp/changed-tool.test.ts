@@ -8,10 +8,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createAnswers } from '../../src/approval/answers.ts';
 import { createInbox } from '../../src/approval/inbox.ts';
-import { createFilePolicy } from '../../src/kernel/file-policy.ts';
 import type { Ledger } from '../../src/kernel/call/ledger.ts';
 import { fail, ok } from '../../src/kernel/result.ts';
 import { defineTool } from '../../src/kernel/tool/tool.ts';
+import { createFilePolicy } from '../../src/kernel/world/file-policy.ts';
 import { remoteTool } from '../../src/mcp/client/remote-tool.ts';
 import { fingerprintOf, openToolPins, type ToolPins } from '../../src/mcp/client/tool-pins.ts';
 import { createPolicy } from '../../src/policy/create-policy.ts';
@@ -81,7 +81,7 @@ function expectNothingOfTheSecond() {
   expect(pins.known('srv')?.get('report')).toBe(fingerprintOf(first));
 }
 
-test('a yes to a tool runs it when it is as it was', async () => {
+test('an approved call runs when its tool is unchanged', async () => {
   const { call, store, registry } = await start(first);
   const running = call('srv__report', { id: '7' });
   const id = await question(store);
@@ -91,7 +91,7 @@ test('a yes to a tool runs it when it is as it was', async () => {
   expect(sent).toEqual([['report', { id: '7' }]]);
 });
 
-test('a yes to a tool that its server changes while the question waits does not run it', async () => {
+test('an approved call does not run when the server changed its tool while the request waited', async () => {
   const { call, store, registry } = await start(first);
   const running = call('srv__report', { id: '7' });
   const id = await question(store);
@@ -101,7 +101,7 @@ test('a yes to a tool that its server changes while the question waits does not 
   expectNothingOfTheSecond();
 });
 
-test('a yes that was asked for before a restart does not run what the tool is after it, nor agree to that', async () => {
+test('an approval asked for before a restart neither runs nor approves the tool as changed after it', async () => {
   const before = await start(first);
   void before.call('srv__report', { id: '8' });
   const id = await question(before.store);
@@ -114,7 +114,7 @@ test('a yes that was asked for before a restart does not run what the tool is af
   expectNothingOfTheSecond();
 });
 
-test('a call that a rule allows does not run what the tool became while it waited for its turn', async () => {
+test('a call that a rule allows does not run when its tool changed while it waited for its turn', async () => {
   const { executor, context, registry } = await start(first, ['srv__report']);
   const reading = defineTool({
     name: 'reading',

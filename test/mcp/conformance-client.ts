@@ -1,4 +1,4 @@
-// What the conformance suite tries our client with: connects to the URL it is given and calls every tool there.
+// The client that the conformance suite starts: connects to the given URL and calls every tool there.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

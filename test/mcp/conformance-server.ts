@@ -40,7 +40,7 @@ const resources: Resources = {
 const user = (content: object) => ({ role: 'user' as const, content }) as never;
 const words = (text: string) => user({ type: 'text', text });
 
-/** What our door does not serve itself; the product has no prompts. */
+/** Features that our door does not serve itself; the product has no prompts. */
 function extend(server: Server): void {
   server.registerCapabilities({ prompts: {}, completions: {}, logging: {} });
   server.setRequestHandler('completion/complete', () => ({ completion: { values: ['paris', 'park'], total: 2 } }));

@@ -3,8 +3,8 @@ import type { ElicitResult, InputRequests } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { fail, ok, type Result } from '../../src/kernel/result.ts';
 import { type Attachment, defineTool, type Tool, type ToolContext } from '../../src/kernel/tool/tool.ts';
+import type { ClientAnswers } from '../../src/mcp/server/client-call.ts';
 import type { McpCaller } from '../../src/mcp/server/door.ts';
-import type { Answers } from '../../src/mcp/server/client-call.ts';
 
 /** The tools that the official conformance suite calls by name, written as our own tools are. */
 
@@ -33,7 +33,7 @@ function plain(
 }
 
 /** Asks the client and says what it answered. */
-function asking(name: string, requests: InputRequests, say: (answers: Answers) => string): Tool {
+function asking(name: string, requests: InputRequests, say: (answers: ClientAnswers) => string): Tool {
   return plain(name, async (ctx) => ok(say(await caller(ctx).ask(requests))));
 }
 
@@ -55,12 +55,12 @@ function sampling(words: string, maxTokens: number): InputRequests[string] {
   return { method: 'sampling/createMessage', params: { messages: [{ role: 'user', content }], maxTokens } };
 }
 
-const completed = ({ form: answer }: Answers) => {
+const completed = ({ form: answer }: ClientAnswers) => {
   const { action, content } = answer as ElicitResult;
   return `Elicitation completed: action=${action}, content=${JSON.stringify(content ?? {})}`;
 };
 
-const json = (answers: Answers) => JSON.stringify(answers);
+const json = (answers: ClientAnswers) => JSON.stringify(answers);
 
 const choices = (prefix: string, word: string) =>
   ['First', 'Second', 'Third'].map((title, index) => ({ const: `${prefix}${index + 1}`, title: `${title} ${word}` }));

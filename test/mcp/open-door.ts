@@ -20,7 +20,7 @@ export interface DoorUnderTest extends Toolwright {
   readonly approver: McpApprover;
 }
 
-/** Tools behind an MCP door, with whoever may be asked. */
+/** Opens tools behind an MCP door, with the approvers given. */
 export function openDoor(
   options: ToolwrightOptions & {
     way?: ApprovalWay;
@@ -35,7 +35,7 @@ export function openDoor(
   return { ...toolwright, approver, door: new Door({ executor, context, approver, version: '0.0.0', ...more }) };
 }
 
-/** The door at a free port of this machine. */
+/** Serves the door at a free port of this machine. */
 export async function overHttp(
   door: Door,
   who: (request: Request) => Principal | null = () => ({ id: 'me', mayApprove: true }),

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { openRemoteTools, type RemoteTools } from '../../src/app/mcp/remote-tools.ts';
-import { createFilePolicy } from '../../src/kernel/file-policy.ts';
 import type { ApprovalRequest, Logger } from '../../src/kernel/ports.ts';
+import { createFilePolicy } from '../../src/kernel/world/file-policy.ts';
 import type { ServerConfig } from '../../src/mcp/client/server-config.ts';
 import { createPolicy } from '../../src/policy/create-policy.ts';
 import { parseRules } from '../../src/policy/rules/parse-rules.ts';
@@ -12,7 +12,7 @@ import { createToolwright, type Toolwright } from '../../src/runtime/create-tool
 export interface RemoteOptions {
   readonly stateDir: string;
   readonly allow?: readonly string[];
-  /** What the person says to every question. */
+  /** The person's answer to every approval request. */
   readonly answer?: boolean;
   readonly log?: Logger;
   readonly patienceMs?: number;
@@ -20,7 +20,7 @@ export interface RemoteOptions {
 
 export type WithServers = Toolwright & { remote: RemoteTools; asked: ApprovalRequest[] };
 
-/** A toolwright with the tools of these servers; whoever opened it closes `remote`. */
+/** Opens a toolwright with the tools of these servers; the caller closes `remote`. */
 export async function openServers(
   servers: Record<string, ServerConfig>,
   { stateDir, allow = [], answer = false, log = pino({ level: 'silent' }), patienceMs = 20_000 }: RemoteOptions,

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type StartedServer, startServer } from '../../src/app/start-server.ts';
 import { addToken } from '../../src/app/admin/tokens.ts';
+import { type StartedServer, startServer } from '../../src/app/start-server.ts';
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'toolwright-http-mcp-')));
 const workspace = join(folder, 'ws');
@@ -100,7 +100,7 @@ describe.each(['auto', 'legacy'] as const)('MCP on the server, %s', (era) => {
     expect(told.join()).toContain('Waiting for approval');
   });
 
-  test('«always» in the form shows its rules and saves exactly these; edited arguments cannot have it', async () => {
+  test('"always" in the form shows its rules and saves exactly these; edited arguments cannot have it', async () => {
     const client = await connect(era, server.token);
     const run = (name: string) => client.callTool({ name: 'bash', arguments: { command: `touch ${name}` } });
     const rules = async () => (await server.host.ledger.rules()).map(({ rule, by }) => `${rule} ${by}`);
@@ -110,18 +110,18 @@ describe.each(['auto', 'legacy'] as const)('MCP on the server, %s', (era) => {
       asked.push(params.message);
       return { action: 'accept', content };
     });
-    expect(JSON.stringify((await run(`${era}-made`)).content)).toContain('not as it was edited');
+    expect(JSON.stringify((await run(`${era}-made`)).content)).toContain('not an edited one');
     expect(await rules()).not.toContain(`bash(touch ${era}-made) mcp:tester`);
     content = { decision: 'always' };
     expect((await run(`${era}-made`)).isError).toBeUndefined();
-    expect(asked[1]).toContain(`«always» would save, for this workspace:\n  | bash(touch ${era}-made)`);
+    expect(asked[1]).toContain(`"always" would save, for this workspace:\n  | bash(touch ${era}-made)`);
     expect(await rules()).toContain(`bash(touch ${era}-made) mcp:tester`);
     expect((await run(`${era}-made`)).isError).toBeUndefined();
     expect(asked).toHaveLength(2);
     // No rule is narrow enough here, so it is not offered, and not taken where it was not.
     const unsafe = { name: 'bash', arguments: { command: `echo x > ${era}-made; eval "$(cat ${era}-made)"` } };
     expect((await client.callTool(unsafe)).isError).toBe(true);
-    expect(asked[2]).not.toContain('«always»');
+    expect(asked[2]).not.toContain('"always"');
   });
 
   test('a client hears of a file that another one changed', async () => {
@@ -172,7 +172,7 @@ test('without a token, with a wrong one, or for another host there is no MCP', a
   expect(listening).toBe(before);
 });
 
-test("a session is nobody else's", async () => {
+test('a session belongs to the token that opened it', async () => {
   const owner = await connect('legacy', server.token);
   const { sessionId } = owner.transport as StreamableHTTPClientTransport;
   expect(sessionId?.length).toBeGreaterThanOrEqual(43);

@@ -88,7 +88,7 @@ describe.each(['legacy', 'auto'] as const)('a client over pipes, %s', (mode) => 
   });
 });
 
-test('what a command printed and changed is linked, and can be read', async () => {
+test('output and changed files of a command are linked, and can be read', async () => {
   const client = await connect('legacy');
   client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { decision: 'allow' } }));
   const linksOf = async (command: string, timeout = 30) => {
@@ -105,7 +105,7 @@ test('what a command printed and changed is linked, and can be read', async () =
   expect(await linksOf('seq 1 200000; sleep 60', 2)).toEqual([expect.stringMatching(/^output:/)]);
 });
 
-test('what the workspace proposes is not started', async () => {
+test('servers that the workspace proposes are not started', async () => {
   mkdirSync(join(workspace, '.toolwright'));
   const mcpServers = { theirs: { command: '/bin/sh', args: ['-c', `touch ${join(folder, 'STARTED')}`] } };
   writeFileSync(join(workspace, '.toolwright/config.json'), JSON.stringify({ mcpServers }));
@@ -144,7 +144,7 @@ test.each([
   expect([await ended, err]).toEqual([code, expect.stringContaining(said)]);
 });
 
-test("what it logs is on the error stream, as the user's file says", async () => {
+test("the log goes to the error stream, as the user's file says", async () => {
   mkdirSync(join(folder, '.config/toolwright'), { recursive: true });
   writeFileSync(join(folder, '.config/toolwright/config.json'), '{ "logLevel": "info" }');
   const { child, next } = start();

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 vi.setConfig({ testTimeout: 120_000 });
 
-const root = new URL('../..', import.meta.url).pathname;
+const root = new URL('../../', import.meta.url).pathname;
 const loader = join(root, 'node_modules/tsx/dist/loader.mjs');
 
 let folder: string;
@@ -82,5 +82,5 @@ test('a call of our own tool starts no server, and a list says which one is miss
   const list = toolwright('tools');
   const [tools, notes] = await Promise.all([text(list.stdout), text(list.stderr)]);
   expect(tools).toContain('read_file');
-  expect(notes).toContain('The MCP server deaf is not up, so its tools are not in this list.');
+  expect(notes).toContain('The MCP server deaf is down; its tools are not listed.');
 });

@@ -17,7 +17,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-describe('«always» over HTTP', () => {
+describe('"always" over HTTP', () => {
   test('shows what the rule would and would not cover, and takes an edited one that is no wider', async () => {
     const { call, approval } = await server.ask({ command: 'mkdir made && touch made/a' }, 'bash');
     const { body } = await server.get(`/v1/approvals/${approval.id}`);
@@ -28,7 +28,7 @@ describe('«always» over HTTP', () => {
     const wide = await server.post(`/v1/approvals/${approval.id}/approve`, { always: 'bash(mkdir *)' });
     expect(wide).toMatchObject({ status: 400, body: { detail: expect.stringContaining('would also allow') } });
     const other = await server.post(`/v1/approvals/${approval.id}/approve`, { always: 'bash(curl x)' });
-    expect(other.body.detail).toContain('answers nothing');
+    expect(other.body.detail).toContain('covers nothing');
     expect((await server.get(`/v1/approvals/${approval.id}`)).body.state).toBe('pending');
 
     const yes = await server.post(`/v1/approvals/${approval.id}/approve`, { always: 'bash(mkdir made)\n' });

@@ -27,7 +27,7 @@ describe('a question over HTTP', () => {
     expect(content()).toBe('one\n');
   });
 
-  test('[E16] a yes runs it once, with a record of who said it; a second answer is told so', async () => {
+  test('[E16] an approval runs the call once and is recorded with its author; a second answer is refused', async () => {
     const { call, approval } = await server.ask();
     const yes = await server.post(`/v1/approvals/${approval.id}/approve`);
     expect(yes).toMatchObject({ status: 200, body: { state: 'approved', decidedBy: 'owner' } });
@@ -37,7 +37,7 @@ describe('a question over HTTP', () => {
     expect((await server.post(`/v1/approvals/${approval.id}/deny`)).status).toBe(409);
   });
 
-  test('a yes is no yes any more when a rule or a switch refused the call meanwhile', async () => {
+  test('an approval does not count when a rule or a switch refused the call meanwhile', async () => {
     const ruled = await server.ask({ command: 'touch made.txt' }, 'bash');
     await server.post('/v1/rules', { rule: 'bash(touch *)', verdict: 'deny' });
     await server.post(`/v1/approvals/${ruled.approval.id}/approve`);
@@ -50,7 +50,7 @@ describe('a question over HTTP', () => {
     expect(content()).toBe('one\n');
   });
 
-  test('what changed while an approved call waited for another one is noticed', async () => {
+  test('a change made while an approved call waited for another one is noticed', async () => {
     writeFileSync(join(server.workspace, 'build.sh'), 'echo SAFE\n');
     const slow = await server.ask({ command: 'sleep 2; echo "echo EVIL" > build.sh' }, 'bash');
     await server.post(`/v1/approvals/${slow.approval.id}/approve`);
@@ -61,7 +61,7 @@ describe('a question over HTTP', () => {
     expect(ended).toMatchObject({ state: 'denied' });
   });
 
-  test('a no reaches the model in the words of the person, and nothing runs', async () => {
+  test("a denial reaches the model with the person's message, and nothing runs", async () => {
     const { call, approval } = await server.ask();
     await server.post(`/v1/approvals/${approval.id}/deny`, { message: 'keep that file' });
     const ended = await server.ended(call.id);
@@ -92,7 +92,7 @@ describe('a question over HTTP', () => {
     expect(content()).toBe('three\n');
   });
 
-  test('an edit is approved as it was reviewed, and not as something else stands there by then', async () => {
+  test('an edit is approved as reviewed: a later change of the file does not run', async () => {
     const { call, approval } = await server.ask();
     const at = `/v1/approvals/${approval.id}`;
     const modifiedArgs = { path: 'a.txt', content: 'three\n' };
@@ -113,7 +113,7 @@ describe('a question over HTTP', () => {
     expect(content()).toBe('three\n');
   });
 
-  test('what changed since it was shown is not run', async () => {
+  test('a call whose file changed since the preview does not run', async () => {
     const { call, approval } = await server.ask();
     writeFileSync(join(server.workspace, 'a.txt'), 'edited by hand\n');
     await server.post(`/v1/approvals/${approval.id}/approve`);
@@ -135,7 +135,7 @@ describe('a question over HTTP', () => {
     expect(content()).toBe('two\n');
   });
 
-  test('after a restart an edited yes runs what was edited, and a no stays a no', async () => {
+  test('after a restart approved edits run as edited, and a denial stays a denial', async () => {
     const first = await server.ask();
     const second = await server.ask({ path: 'a.txt', content: 'never\n' });
     await server.stop();
@@ -150,7 +150,7 @@ describe('a question over HTTP', () => {
     expect(content()).toBe('edited\n');
   });
 
-  test('after a restart what changed meanwhile is not run either', async () => {
+  test('after a restart a call whose file changed meanwhile does not run either', async () => {
     const { call, approval } = await server.ask();
     await server.stop();
     writeFileSync(join(server.workspace, 'a.txt'), 'another text\n');
@@ -168,7 +168,7 @@ describe('a question over HTTP', () => {
     expect(content()).toBe('one\n');
   });
 
-  test('also when the process that asked is gone', async () => {
+  test('a cancelled call cannot be approved either when the process that asked is gone', async () => {
     const { call, approval } = await server.ask();
     await server.stop();
     await server.start();
@@ -178,7 +178,7 @@ describe('a question over HTTP', () => {
   });
 });
 
-test('nobody answers: the question expires and the call with it', async () => {
+test('without an answer the request expires, and the call with it', async () => {
   await using short = await TestServer.start({ flags: { approvalTimeout: '0.3' } });
   const { call, approval } = await short.ask();
   const ended = await short.ended(call.id);
@@ -187,10 +187,10 @@ test('nobody answers: the question expires and the call with it', async () => {
   expect(await short.post(`/v1/approvals/${approval.id}/approve`)).toMatchObject({ status: 410 });
 });
 
-test('where nobody can be asked it is refused at once', async () => {
+test('without an approver the call is refused at once', async () => {
   await using alone = await TestServer.start({ headless: true });
   const args = { path: 'a.txt', content: 'two\n' };
   const { body } = await alone.post('/v1/calls', { tool: 'write_file', args });
   expect(body).toMatchObject({ state: 'denied', outcome: { error: { code: 'APPROVAL_DENIED' } } });
-  expect(body.outcome.text).toContain('nobody can be asked here');
+  expect(body.outcome.text).toContain('no person can approve here');
 });

@@ -166,7 +166,7 @@ describe('a session', () => {
   test('that a token works in without naming one is opened by that token alone', async () => {
     const [alice, eve] = [await server.tokenFor('alice', 'agent'), await server.tokenFor('eve', 'agent')];
     const theirs = await server.post('/v1/sessions', { id: 'api-alice', workspace: there }, eve);
-    expect(theirs).toMatchObject({ status: 403, body: { detail: expect.stringContaining('of another token') } });
+    expect(theirs).toMatchObject({ status: 403, body: { detail: expect.stringContaining('to another token') } });
     expect((await server.post('/v1/sessions', { id: 'api-nobody', workspace: there }, eve)).status).toBe(403);
     const read = { tool: 'read_file', args: { path: 'a.txt' } };
     expect((await server.post('/v1/calls', read, alice)).body).toMatchObject({ state: 'succeeded' });
@@ -262,7 +262,7 @@ describe('a token', () => {
     expect(told.filter((status) => status === 200)).toHaveLength(250);
   }, 120_000);
 
-  test('that repeats a request under its key has no place for it when nobody waits for the answer any more', async () => {
+  test('that repeats a request under its key has no place for it when the answer is no longer needed', async () => {
     const token = await server.tokenFor('eager', 'agent');
     const request = { tool: 'hold', key: 'again' };
     const first = await server.post('/v1/calls', { ...request, wait: false }, token);

@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test, vi } from 'vitest';
-import { cliPlace } from '../../src/testing/cli-fixture.ts';
+import { createCliFixture } from '../../src/testing/cli-fixture.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** One process, so that to end it ends the server. */
 const program = ['--import', 'tsx', join(root, 'src/cli/main.ts')];
 
 test('a server whose log nobody reads any more goes on', { timeout: 120_000 }, async () => {
-  using place = cliPlace(process.env['PATH']);
+  using place = createCliFixture(process.env['PATH']);
   const args = [...program, 'start', '--json', '--port', '0', '-w', place.workspace];
   const child = spawn(process.execPath, args, { cwd: root, env: place.env });
   const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -33,7 +33,7 @@ test('a server whose log nobody reads any more goes on', { timeout: 120_000 }, a
 test('a started server logs what fails on its error stream, and nothing of it on its output', {
   timeout: 120_000,
 }, async () => {
-  using place = cliPlace(process.env['PATH']);
+  using place = createCliFixture(process.env['PATH']);
   const args = [...program, 'start', '--json', '--port', '0', '-w', place.workspace];
   const child = spawn(process.execPath, args, { cwd: root, env: place.env });
   try {

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { noRunner } from '../../src/app/agent/missing-runner.ts';
+import { missingRunner } from '../../src/app/agent/missing-runner.ts';
 import { startServer } from '../../src/app/start-server.ts';
 import { serve } from '../../src/http/serve.ts';
 import { createTestCertificate } from '../../src/testing/test-certificate.ts';
@@ -28,7 +28,7 @@ test('a port that somebody chose and that is taken is refused with the next step
   const env = { PATH: process.env.PATH ?? '' };
   const started = await startServer({ workspaces: [workspace], home, env, flags: { port: String(port) } });
   expect(started).toMatchObject({ ok: false, error: { code: 'NOT_CONFIGURED' } });
-  if (!started.ok) expect(started.error.message).toMatch(/^Port \d+ of 127\.0\.0\.1 is taken\. .*--port 0/);
+  if (!started.ok) expect(started.error.message).toMatch(/^Port \d+ of 127\.0\.0\.1 is in use\. .*--port 0/);
 });
 
 test('the usual port gives way to the next free one', async () => {
@@ -73,7 +73,7 @@ test('a server that cannot listen leaves calls and runs of ended processes to th
   const env = { PATH: process.env.PATH ?? '' };
   let takenUp = false;
   const runner = () => ({
-    ...noRunner,
+    ...missingRunner,
     takeUp() {
       takenUp = true;
     },

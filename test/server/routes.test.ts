@@ -184,7 +184,7 @@ describe('tools', () => {
     expect((await server.get('/v1/history?tool=edit_file')).body.items).toHaveLength(10);
   });
 
-  test('who waits for a call is told what its record says', async () => {
+  test('a caller who waits for a call gets the recorded result', async () => {
     const agent = await server.tokenFor('bot', 'agent');
     const attempts = [
       { tool: 'list_directory', args: {}, key: 'one' },
@@ -216,7 +216,7 @@ test('a request that is repeated under its key while its call waits leads to tha
 test.each([
   ['GET', '/v1/tools?category=nope', undefined, 'expected one of'],
   ['GET', '/v1/history?sesion=s1', undefined, 'sesion'],
-  ['GET', '/v1/history?session=s1&session=s2', undefined, 'session more than once'],
+  ['GET', '/v1/history?session=s1&session=s2', undefined, 'session is repeated'],
   ['GET', '/v1/health?verbose=1', undefined, 'verbose'],
   ['POST', '/v1/calls?wait=false', { tool: 'glob', args: { pattern: '*' } }, 'wait'],
   ['GET', '/v1/history?after=zzz', undefined, 'as it came'],
@@ -384,7 +384,7 @@ test('a token that is limited to sessions reaches their workspace, no other, and
   expect((await two.send('POST', '/v1/token/rotate', {}, token)).status).toBe(403);
 });
 
-describe('what is counted or picked out of much', () => {
+describe('a long list', () => {
   test('is read a bounded part at a time', async () => {
     const { ledger } = server.host;
     const limits: (number | undefined)[] = [];

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { App } from '../../src/app/open-app.ts';
 import { saveRule } from '../../src/app/admin/manage-rules.ts';
+import type { App } from '../../src/app/open-app.ts';
 import { ok } from '../../src/kernel/result.ts';
 import { defineTool } from '../../src/kernel/tool/tool.ts';
 import { TestServer } from './test-server.ts';
@@ -22,7 +22,7 @@ async function log(): Promise<string> {
   return lines.join('\n');
 }
 
-test('a token in a command is shown to whoever decides, also after a restart, and stands in no record', async () => {
+test('a token in a command is shown to the approver, also after a restart, and is in no record', async () => {
   const { call, approval } = await server.ask({ command: `touch ${TOKEN}` }, 'bash');
   const sealed = join(server.host.stateDir, 'sealed');
   await server.stop();
@@ -54,7 +54,7 @@ test('a text that only looks hidden is taken over like any other', async () => {
 test('no rule is saved that holds a secret, whoever writes it', async () => {
   const { approval } = await server.ask({ command: `touch ${TOKEN}` }, 'bash');
   const { body } = await server.get(`/v1/approvals/${approval.id}`);
-  expect(body).toMatchObject({ always: null, whyNoRule: expect.stringContaining('would keep a secret') });
+  expect(body).toMatchObject({ always: null, whyNoRule: expect.stringContaining('would save a secret') });
   const rule = `bash(touch ${TOKEN})`;
   const [app] = server.host.apps.values();
   const answers = [
@@ -103,7 +103,7 @@ test('the whole of a long output hides what its record hides, and is kept as it 
   expect((await server.post('/v1/calls', read)).body.outcome.text).toContain(TOKEN);
 });
 
-test('a call whose secret is not here any more is not taken over', async () => {
+test('a call whose secret is no longer available is not taken over', async () => {
   const { call, approval } = await server.ask({ command: `touch ${TOKEN}` }, 'bash');
   const sealed = join(server.host.stateDir, 'sealed');
   await server.stop();
@@ -115,7 +115,7 @@ test('a call whose secret is not here any more is not taken over', async () => {
   expect(readdirSync(server.workspace)).toEqual(['a.txt']);
 });
 
-test('whoever may not answer a question reads it as the record has it, in every answer', async () => {
+test('a token that may not approve sees the request with its secrets hidden, in every response', async () => {
   const { call, approval } = await server.ask({ command: `touch ${TOKEN}` }, 'bash');
   const answers = `/v1/approvals/${approval.id}`;
   for (const role of ['viewer', 'agent'] as const) {

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Host, type HostOptions, openHost } from '../../src/app/open-host.ts';
 import { addToken, openTokens, type Tokens } from '../../src/app/admin/tokens.ts';
+import { type Host, type HostOptions, openHost } from '../../src/app/open-host.ts';
 import { type RunningServer, type ServeOptions, serve } from '../../src/http/serve.ts';
 import type { Role } from '../../src/protocol/health.ts';
 

@@ -62,7 +62,7 @@ function app(): Toolwright {
   });
 }
 
-test('every event is in the store before anybody hears of it, and each call has one end', async () => {
+test('every event is stored before listeners get it, and each call has one end', async () => {
   const { executor, call } = app();
   const early: Promise<unknown>[] = [];
   const ends: string[] = [];
@@ -124,7 +124,7 @@ test('a repeated key with another request is refused and named, also in the next
   expect((await kept.store.calls({})).items.length).toBe(1);
 });
 
-test('what was cut off for the model is kept whole with the calls', async () => {
+test('output truncated for the model is kept in full with the call', async () => {
   const text = 'line\n'.repeat(5000);
   const result = await app().call('echo', { text });
   expect(result.text.length).toBeLessThan(1200);
@@ -135,7 +135,7 @@ test('what was cut off for the model is kept whole with the calls', async () => 
   expect(artifact.ok && Buffer.from(artifact.value).toString()).toBe(text);
 });
 
-test('a store that is gone is said in words, and nothing runs', async () => {
+test('a missing store gives a clear message, and nothing runs', async () => {
   const { call } = app();
   await kept.store.close();
   const result = await call('echo', { text: 'a' });
@@ -199,7 +199,7 @@ test.each([
   expect(await store.history({})).toMatchObject({ items: [{ state: 'succeeded', approvedBy: 'bob' }] });
 });
 
-test('a no counts although somebody said yes in another door before it', async () => {
+test('a denial counts although another door approved the call before it', async () => {
   const { store, blobs } = kept;
   const { call } = createToolwright({
     tools: [guarded],
@@ -214,7 +214,7 @@ test('a no counts although somebody said yes in another door before it', async (
   expect((await call('guarded')).error?.code).toBe('APPROVAL_DENIED');
 });
 
-test('a deadline is in the store, so that the question ends although nobody in this process ends it', async () => {
+test('the deadline of a request is in the store, so that it expires although this process does not end it', async () => {
   const { store, blobs } = kept;
   const asked = new Promise<void>((resolve) => {
     const approver = () => (resolve(), new Promise<never>(() => {}));
@@ -248,7 +248,7 @@ test('a repeated request takes over from a process that ended, with nobody else 
   expect(runs).toBe(1);
 });
 
-test('a yes to edited arguments is never one to those that were edited, also when its process ended', async () => {
+test('an approval of edited arguments never approves the original ones, also when its process ended', async () => {
   const ran: string[] = [];
   let release = () => {};
   const held = new Promise<void>((resolve) => {
@@ -289,7 +289,7 @@ test('a yes to edited arguments is never one to those that were edited, also whe
   expect(approval).toMatchObject({ state: 'approved', edited: { args: { text: 'edited' }, changed: ['text'] } });
 });
 
-test('a no stays a no, also to a call that had started in an earlier process', async () => {
+test('a denial stays a denial, also for a call that had started in an earlier process', async () => {
   const tool = defineTool({
     name: 'again',
     description: 'May run again.',

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { NewEvent } from '../../src/kernel/call/event.ts';
 import type { Ledger } from '../../src/kernel/call/ledger.ts';
-import { createHider } from '../../src/runtime/hide-secrets.ts';
-import { MemoryVault } from '../../src/runtime/memory-vault.ts';
-import { sealStore } from '../../src/secrets/hide-in-store.ts';
+import { hideInStore } from '../../src/secrets/hide-in-store.ts';
+import { createHider } from '../../src/secrets/hide-secrets.ts';
+import { MemoryVault } from '../../src/secrets/vault.ts';
 import { openStore } from '../../src/storage/open.ts';
 import { AT, finished, requestedCall, started } from '../../src/testing/sample-calls.ts';
 
@@ -20,7 +20,7 @@ beforeEach(async () => {
   const opened = await openStore({ directory: folder });
   if (!opened.ok) throw new Error(opened.error.message);
   vault = new MemoryVault();
-  store = sealStore(opened.value.store, createHider(), vault);
+  store = hideInStore(opened.value.store, createHider(), vault);
 });
 afterEach(async () => {
   await store.close();
@@ -29,7 +29,7 @@ afterEach(async () => {
 
 const [first, second] = [{ text: secret('x') }, { text: secret('y') }];
 
-test('a request that the store refuses leaves what is kept of the one before', async () => {
+test('a request that the store refuses leaves the secrets of the earlier one', async () => {
   await store.submit(requestedCall({ id: 'same', key: 'k', args: first }));
   for (const id of ['same', 'other']) {
     const { event } = await store.submit(requestedCall({ id, key: 'k', args: second }));
@@ -39,7 +39,7 @@ test('a request that the store refuses leaves what is kept of the one before', a
   expect(vault.list()).toEqual(['same']);
 });
 
-test('an end that the store refuses forgets nothing, and one that it takes forgets all', async () => {
+test('a refused end of a call forgets no secrets, an accepted one forgets all', async () => {
   const call = requestedCall({ id: 'one', args: first });
   await store.submit(call);
   const [id, move, event] = finished(call);
@@ -70,7 +70,7 @@ test('an answer that comes too late does not replace the arguments of the one th
   expect(await store.approval('q')).toMatchObject({ args: first, edited: { args: second } });
 });
 
-test('what is recorded of no call hides secrets too', async () => {
+test('events that belong to no call hide secrets too', async () => {
   const rule = `bash(curl ${secret('x')})`;
   await store.record({ type: 'rule.saved', at: AT, data: { ruleId: 'r', rule, verdict: 'allow', by: 'ana' } });
   const data = { workspace: 'w', title: secret('y'), agent: null, by: null };

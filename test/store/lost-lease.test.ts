@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Access } from '../../src/kernel/tool/access.ts';
 import type { NewEvent, StoredEvent } from '../../src/kernel/call/event.ts';
-import type { Hold } from '../../src/kernel/ports.ts';
+import type { SessionHold } from '../../src/kernel/ports.ts';
 import { ok } from '../../src/kernel/result.ts';
+import type { Access } from '../../src/kernel/tool/access.ts';
 import { defineTool } from '../../src/kernel/tool/tool.ts';
 import { createToolwright } from '../../src/runtime/create-toolwright.ts';
 import { openPostgresStore } from '../../src/storage/postgres/open.ts';
@@ -22,7 +22,7 @@ async function opened(schema: string, leaseMs: number) {
   return result.value;
 }
 
-/** Runs until it is told to stop. */
+/** A tool that runs until it is stopped. */
 function endless(access: readonly Access[] = []) {
   let begun = () => {};
   const begins = new Promise<void>((resolve) => {
@@ -46,7 +46,7 @@ function endless(access: readonly Access[] = []) {
   return { tool, begins, stops };
 }
 
-test('a process that others gave up stops what it runs, and then works on', async () => {
+test('a process that lost its lease stops its calls, and then goes on working', async () => {
   const [late, other] = [await opened('told', 1000), await opened('told', 1000)];
   const { tool, begins, stops } = endless();
   const hello = defineTool({
@@ -80,7 +80,7 @@ test('a process that others gave up stops what it runs, and then works on', asyn
   await other.store.close();
 });
 
-test('a call that waited for its turn is left to whoever takes it over', async () => {
+test('a queued call of such a process is left to the process that takes it over', async () => {
   const [late, other] = [await opened('waiting', 1000), await opened('waiting', 1000)];
   const access = [{ kind: 'fs.write', path: 'a' }] as const;
   const { tool, begins, stops } = endless(access);
@@ -110,7 +110,7 @@ test('a call that waited for its turn is left to whoever takes it over', async (
   await other.store.close();
 });
 
-test('a process that was given up while a person thinks runs the call on their yes, and its end is recorded', async () => {
+test('a process that lost its lease while a request waited runs the call when it is approved, and its end is recorded', async () => {
   const [late, other] = [await opened('thinking', 60_000), await opened('thinking', 60_000)];
   let ran = 0;
   const tool = defineTool({
@@ -141,7 +141,7 @@ test('a process that was given up while a person thinks runs the call on their y
   await other.store.close();
 });
 
-test('a session of a process that was given up is taken over, and nothing more is appended by the first', async () => {
+test('a session of a process that lost its lease is taken over, and the first process appends nothing more', async () => {
   const [late, other] = [await opened('held', 1000), await opened('held', 1000)];
   const said = (text: string) =>
     [
@@ -151,7 +151,7 @@ test('a session of a process that was given up is taken over, and nothing more i
   await late.store.append('s1', said('before'));
   const client = new pg.Client(server.url);
   await client.connect();
-  let hold: Hold = { holder: '' };
+  let hold: SessionHold = { holder: '' };
   for (let tries = 0; tries < 100 && 'holder' in hold; tries++) {
     await client.query('UPDATE held.nodes SET lease_until = 0 WHERE id = $1', [late.store.node.id]);
     hold = await other.store.hold('s1');
@@ -166,7 +166,7 @@ test('a session of a process that was given up is taken over, and nothing more i
   await other.store.close();
 });
 
-test('a process that cannot reach the database for the time of its lease stops what it runs', {
+test('a process that cannot reach the database for the time of its lease stops its calls', {
   timeout: 60_000,
 }, async () => {
   const { store, blobs } = await opened('cut_off', 600);

@@ -5,10 +5,10 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Ledger } from '../../src/kernel/call/ledger.ts';
 import type { Result } from '../../src/kernel/result.ts';
-import { MIGRATIONS, type Migration } from '../../src/storage/sql/migrations.ts';
 import type { OpenStore } from '../../src/storage/open-store.ts';
 import { openPostgresStore } from '../../src/storage/postgres/open.ts';
-import { sqliteDriver } from '../../src/storage/sqlite/driver.ts';
+import { MIGRATIONS, type Migration } from '../../src/storage/sql/migrations.ts';
+import { openDatabase } from '../../src/storage/sqlite/driver.ts';
 import { openSqliteStore } from '../../src/storage/sqlite/open.ts';
 import { decided, finished, requestedCall, started } from '../../src/testing/sample-calls.ts';
 import { type PostgresServer, startPostgres } from '../postgres-server.ts';
@@ -16,7 +16,7 @@ import { type PostgresServer, startPostgres } from '../postgres-server.ts';
 /** A store as the first version left it: two sessions, an open question, a call that its process died in. */
 const read = (name: string) => readFileSync(join(import.meta.dirname, 'version-1', name), 'utf8');
 
-/** What a later version might do: a new column that old rows have nothing in, an index, a table. */
+/** A migration as a later version might have it: a column that old rows leave empty, an index, a table. */
 const later: Migration = ({ schema }) => [
   schema.alterTable('approvals').addColumn('of_a_later_version', 'text'),
   schema.createIndex('later_calls_by_agent').on('calls').columns(['agent', 'pos']),
@@ -45,8 +45,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const sqlite: Place = {
   async make() {
-    const { DatabaseSync } = await sqliteDriver();
-    const db = new DatabaseSync(join(folder, 'state.db'));
+    const db = openDatabase(join(folder, 'state.db'));
     db.exec(`PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; ${read('sqlite.sql')} ${read('data.sql')}`);
     db.exec(`PRAGMA application_id = ${0x54575254}; PRAGMA user_version = 1`);
     db.close();
@@ -106,7 +105,7 @@ describe.each([
     await again.close();
   });
 
-  test('is refused by the version that wrote it once a later one has had it', async () => {
+  test('is refused by the version that wrote it after a later version migrated it', async () => {
     await (await opened(place, LATER)).close();
     const refused = await place.open();
     expect(refused).toMatchObject({ ok: false, error: { details: { trouble: 'newer' } } });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What a page's markdown must and must not hold, written down before anything was converted. */
+/** The strings that a page's markdown must and must not contain, written down before any conversion. */
 export interface Expected {
   readonly url: string;
   readonly headings?: readonly string[];

@@ -1,16 +1,16 @@
 import type { Problem } from '../../src/protocol/problem.ts';
-import { type Answer, type Body, OPERATIONS, type Query, type Used } from './operations.ts';
+import { type ApiAnswer, type ApiBody, type ApiOperation, type ApiQuery, OPERATIONS } from './operations.ts';
 import { token } from './token.ts';
 
-export interface Given<O extends Used> {
-  /** Parts of the path. */
+export interface ApiRequest<O extends ApiOperation> {
+  /** Path parameters. */
   at?: Record<string, string>;
-  query?: Query<O>;
-  body?: Body<O>;
+  query?: ApiQuery<O>;
+  body?: ApiBody<O>;
   headers?: Record<string, string>;
 }
 
-/** What the server refused, in its own words: they name the next step. */
+/** A refusal with the server's own message, which names the next step. */
 export class ApiProblem extends Error {
   readonly code: Problem['code'] | 'UNREACHABLE';
 
@@ -20,10 +20,10 @@ export class ApiProblem extends Error {
   }
 }
 
-export async function api<O extends Used>(operation: O, given: Given<O> = {}): Promise<Answer<O>> {
+export async function api<O extends ApiOperation>(operation: O, given: ApiRequest<O> = {}): Promise<ApiAnswer<O>> {
   const [method, template] = OPERATIONS[operation].split(' ') as [string, string];
   const path = template.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(given.at?.[name] ?? ''));
-  const query = new URLSearchParams(textsOf(given.query as object | undefined)).toString();
+  const query = new URLSearchParams(toQueryValues(given.query as object | undefined)).toString();
   const response = await fetch(query === '' ? path : `${path}?${query}`, {
     method,
     headers: {
@@ -35,7 +35,7 @@ export async function api<O extends Used>(operation: O, given: Given<O> = {}): P
   }).catch(() => null);
   if (response === null) throw new ApiProblem('UNREACHABLE', 'The server does not answer. Is it still running?');
   if (!response.ok) throw await problemOf(response);
-  return (response.status === 204 ? undefined : await response.json()) as Answer<O>;
+  return (response.status === 204 ? undefined : await response.json()) as ApiAnswer<O>;
 }
 
 async function problemOf(response: Response): Promise<ApiProblem> {
@@ -43,7 +43,7 @@ async function problemOf(response: Response): Promise<ApiProblem> {
   return new ApiProblem(problem?.code ?? 'INTERNAL', problem?.detail ?? `The server answered ${response.status}.`);
 }
 
-function textsOf(query: object | undefined): Record<string, string> {
+function toQueryValues(query: object | undefined): Record<string, string> {
   const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== '');
   return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
 }

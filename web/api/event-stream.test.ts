@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, expect, test } from 'vitest';
-import { type Connection, followEvents } from './event-stream.ts';
+import { followEvents, type StreamState } from './event-stream.ts';
 
 const SILENT_MS = 300;
 const ends: (() => void)[] = [];
@@ -9,12 +9,12 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-/** A page whose server answers as the test says; gives what the page is told of its line. */
-function pageOn(answer: (asked: number, signal: AbortSignal) => Response): Connection[] {
+/** A page whose server answers as the test says. Returns the connection states that the page was given. */
+function pageOn(answer: (asked: number, signal: AbortSignal) => Response): StreamState[] {
   let asked = 0;
   const { fetch } = globalThis;
   globalThis.fetch = async (_, init) => answer(++asked, init?.signal as AbortSignal);
-  const states: Connection[] = [];
+  const states: StreamState[] = [];
   const stop = followEvents({ onEvent: () => {}, onState: (state) => states.push(state) }, SILENT_MS);
   ends.push(stop, () => {
     globalThis.fetch = fetch;
@@ -22,7 +22,7 @@ function pageOn(answer: (asked: number, signal: AbortSignal) => Response): Conne
   return states;
 }
 
-/** A stream that is open until the page lets go. */
+/** A stream that stays open until the page aborts it. */
 function stream(signal: AbortSignal, pingMs?: number): Response {
   const bytes = (text: string) => new TextEncoder().encode(text);
   const body = new ReadableStream<Uint8Array>({
@@ -43,18 +43,18 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 test.each([
   [401, 'refused'],
   [403, 'limited'],
-] as const)('after %i the line is %s, and nobody asks again', async (status, state) => {
+] as const)('after %i the connection is %s, and the page does not retry', async (status, state) => {
   const states = pageOn(() => new Response(null, { status }));
   await pause(400);
   expect(states).toEqual(['connecting', state]);
 });
 
-test('that the token has too many streams is said, and tried again', async () => {
+test('too many streams for one token are reported, and the page retries', async () => {
   const states = pageOn((asked, signal) => (asked === 1 ? new Response(null, { status: 429 }) : stream(signal, 20)));
   await expect.poll(() => states, { timeout: 5000 }).toEqual(['connecting', 'crowded', 'connecting', 'open']);
 });
 
-test('a line on which nothing comes is lost and opened anew; one with pings stays', async () => {
+test('a silent connection counts as lost and is opened again; one with pings stays', async () => {
   const states = pageOn((asked, signal) => (asked === 1 ? stream(signal) : stream(signal, 20)));
   const anew = ['connecting', 'open', 'lost', 'connecting', 'open'];
   await expect.poll(() => states, { timeout: 5000 }).toEqual(anew);

@@ -2,26 +2,27 @@ import type { StreamEvent } from '../../src/protocol/events.ts';
 import { token } from './token.ts';
 
 /**
- * Refused: the server does not know the token, or has heard too many it does not know to look. Limited: the token is for particular sessions, and the page follows all.
- * Asking again would help in neither case. Crowded: the token has too many streams, until some are closed.
+ * `refused`: the token is unknown to the server, or too many unknown tokens came from here. `limited`: the token covers
+ * certain sessions only, and the page follows all. Retrying helps in neither case. `crowded`: the token has too many
+ * open streams.
  */
-export type Connection = 'connecting' | 'open' | 'lost' | 'crowded' | 'refused' | 'limited';
+export type StreamState = 'connecting' | 'open' | 'lost' | 'crowded' | 'refused' | 'limited';
 
-interface Listeners {
+interface StreamListeners {
   onEvent(event: StreamEvent): void;
-  onState(state: Connection): void;
+  onState(state: StreamState): void;
 }
 
 const RETRY_MS = [250, 500, 1000, 2000, 4000];
-/** The server says something every 15 s; after so long without a word nobody is there, whatever the line looks like. */
+/** The server sends a ping every 15 s; after this long without one the connection counts as lost. */
 const SILENT_MS = 45_000;
-const ENDS: Record<number, Connection> = { 401: 'refused', 403: 'limited', 429: 'crowded' };
+const ENDS: Record<number, StreamState> = { 401: 'refused', 403: 'limited', 429: 'crowded' };
 
 /**
- * Events of all sessions, for as long as the page lives. What was missed while the line was down is sent again by the
- * server, from the last place that was seen. Read with fetch, since EventSource cannot send the token.
+ * Follows the events of all sessions for as long as the page lives. After a lost connection the server sends missed
+ * events again, from the last position received. Uses fetch, since EventSource cannot send the token.
  */
-export function followEvents({ onEvent, onState }: Listeners, silentMs = SILENT_MS): () => void {
+export function followEvents({ onEvent, onState }: StreamListeners, silentMs = SILENT_MS): () => void {
   const stopped = new AbortController();
   let last: number | undefined;
   let failures = 0;
@@ -29,7 +30,7 @@ export function followEvents({ onEvent, onState }: Listeners, silentMs = SILENT_
   void (async () => {
     while (!stopped.signal.aborted) {
       onState('connecting');
-      const end = await readOnce().catch((): Connection => 'lost');
+      const end = await readOnce().catch((): StreamState => 'lost');
       if (stopped.signal.aborted) return;
       onState(end);
       if (end === 'refused' || end === 'limited') return;
@@ -38,7 +39,7 @@ export function followEvents({ onEvent, onState }: Listeners, silentMs = SILENT_
   })();
   return () => stopped.abort();
 
-  async function readOnce(): Promise<Connection> {
+  async function readOnce(): Promise<StreamState> {
     const silence = new AbortController();
     let timer = setTimeout(() => silence.abort(), silentMs);
     const heard = () => {
@@ -48,7 +49,7 @@ export function followEvents({ onEvent, onState }: Listeners, silentMs = SILENT_
     return read(AbortSignal.any([stopped.signal, silence.signal]), heard).finally(() => clearTimeout(timer));
   }
 
-  async function read(signal: AbortSignal, heard: () => void): Promise<Connection> {
+  async function read(signal: AbortSignal, heard: () => void): Promise<StreamState> {
     const query = last === undefined ? '' : `?after=${last}`;
     const response = await fetch(`/v1/events${query}`, {
       headers: { authorization: `Bearer ${token()}`, accept: 'text/event-stream' },

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Operation, Routes } from '../../src/protocol/routes.ts';
 
-/** Where each operation is. Types only come from the protocol, so its schemas stay out of the page. */
+/** The method and path of each operation. Only types are imported from the protocol: its schemas stay out of the page. */
 export const OPERATIONS = {
   getHealth: 'GET /v1/health',
   switchMode: 'PUT /v1/mode',
@@ -35,10 +35,14 @@ export const OPERATIONS = {
   saveFile: 'PUT /v1/files/content',
 } as const satisfies { [O in Operation]?: `${Routes[O]['method']} ${Routes[O]['path']}` };
 
-export type Used = keyof typeof OPERATIONS;
+export type ApiOperation = keyof typeof OPERATIONS;
 
-type Schemas<T> = T[keyof T] extends infer S ? (S extends z.ZodType ? z.output<S> : never) : never;
+type SchemaOutput<T> = T[keyof T] extends infer S ? (S extends z.ZodType ? z.output<S> : never) : never;
 
-export type Answer<O extends Used> = Schemas<Routes[O]['answers']>;
-export type Body<O extends Used> = Routes[O] extends { body: infer B extends z.ZodType } ? z.input<B> : undefined;
-export type Query<O extends Used> = Routes[O] extends { query: infer Q extends z.ZodType } ? z.input<Q> : undefined;
+export type ApiAnswer<O extends ApiOperation> = SchemaOutput<Routes[O]['answers']>;
+export type ApiBody<O extends ApiOperation> = Routes[O] extends { body: infer B extends z.ZodType }
+  ? z.input<B>
+  : undefined;
+export type ApiQuery<O extends ApiOperation> = Routes[O] extends { query: infer Q extends z.ZodType }
+  ? z.input<Q>
+  : undefined;

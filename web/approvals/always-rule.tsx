@@ -1,9 +1,9 @@
 import { type ReactNode, useState } from 'react';
 import type { ApprovalDetail } from '../../src/protocol/approvals.ts';
-import { Visible } from '../show/visible.tsx';
+import { VisibleText } from '../show/visible-text.tsx';
 import { useServerWords, useWords } from '../words/words.ts';
 
-/** The rules that would be saved, before they are: one a line, to be read or changed; the server judges them again. */
+/** The rules to be saved, one per line, which a person can read and edit first. The server checks them again. */
 export function AlwaysRule({
   approval,
   disabled,
@@ -19,7 +19,11 @@ export function AlwaysRule({
   if (approval.always === null) return <p className="text-soft">{told(approval.whyNoRule ?? say('alwaysNone'))}</p>;
   const edited = rule.trim() !== approval.always.rule;
   return (
-    <section ref={intoSight} aria-label={say('alwaysTitle')} className="scroll-mb-4 rounded-lg border border-warn p-3">
+    <section
+      ref={scrollIntoView}
+      aria-label={say('alwaysTitle')}
+      className="scroll-mb-4 rounded-lg border border-warn p-3"
+    >
       <label className="text-sm">
         <span className="font-semibold">{say('alwaysTitle')}</span>
         <textarea
@@ -34,8 +38,8 @@ export function AlwaysRule({
         <p className="mt-1 text-sm text-soft">{say('alwaysEdited')}</p>
       ) : (
         <>
-          <List title={say('alwaysCovers')} items={approval.always.covers} />
-          <List title={say('alwaysRefuses')} items={approval.always.refuses.slice(0, 5)} />
+          <ExampleList title={say('alwaysCovers')} items={approval.always.covers} />
+          <ExampleList title={say('alwaysRefuses')} items={approval.always.refuses.slice(0, 5)} />
         </>
       )}
       <button
@@ -50,11 +54,11 @@ export function AlwaysRule({
   );
 }
 
-function intoSight(section: HTMLElement | null): void {
+function scrollIntoView(section: HTMLElement | null): void {
   section?.scrollIntoView({ block: 'nearest' });
 }
 
-function List({ title, items }: { title: string; items: readonly string[] }): ReactNode {
+function ExampleList({ title, items }: { title: string; items: readonly string[] }): ReactNode {
   if (items.length === 0) return null;
   return (
     <div className="mt-1 text-sm">
@@ -62,7 +66,7 @@ function List({ title, items }: { title: string; items: readonly string[] }): Re
       <ul className="list-disc pl-5">
         {items.map((item) => (
           <li key={item} className="code">
-            <Visible text={item} />
+            <VisibleText text={item} />
           </li>
         ))}
       </ul>

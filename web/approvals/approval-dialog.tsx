@@ -1,21 +1,20 @@
 import { type ReactNode, useEffect, useLayoutEffect, useState } from 'react';
 import type { ApprovalDetail, Approve } from '../../src/protocol/approvals.ts';
 import { api, messageOf } from '../api/api.ts';
-import { isComposing } from '../show/composing.ts';
 import { Dialog, DialogBody } from '../show/dialog.tsx';
+import { formatDuration } from '../show/format.ts';
+import { isComposing } from '../show/input-method.ts';
 import { Trouble } from '../show/trouble.tsx';
-import { approvals, forget } from '../state/server-state.ts';
+import { approvals, forgetApproval } from '../state/server-state.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 import { AlwaysRule } from './always-rule.tsx';
-import { Answered } from './answered.tsx';
-import { type Edit, EditArguments } from './edit-arguments.tsx';
-import { Expiry } from './expiry.tsx';
+import { ApprovalReason } from './approval-reason.tsx';
+import { CallPreview, isCommand } from './call-preview.tsx';
+import { type ArgumentsEdit, EditArguments } from './edit-arguments.tsx';
 import { useArmed } from './use-armed.ts';
-import { WhatRuns } from './call-preview.tsx';
-import { WhyItAsks } from './approval-reason.tsx';
 
-/** Everything about one question: what runs, why it asks, and the answers. What was shown is what is approved. */
+/** One approval request in full: the call, the reason, the answers. The digest approved is the digest shown. */
 export function ApprovalDialog({ id, onClose }: { id: string; onClose: () => void }): ReactNode {
   const say = useWords();
   const [detail, trouble] = useDetail(id);
@@ -27,7 +26,11 @@ export function ApprovalDialog({ id, onClose }: { id: string; onClose: () => voi
       wide
       bare
       unsaved={asks && written}
-      title={say('approvalTitle', { tool: detail?.tool ?? '…' })}
+      title={
+        detail !== null && isCommand(detail)
+          ? say('approvalTitleCommand')
+          : say('approvalTitle', { tool: detail?.tool ?? '…' })
+      }
       onClose={onClose}
     >
       {asks ? (
@@ -42,7 +45,7 @@ export function ApprovalDialog({ id, onClose }: { id: string; onClose: () => voi
       ) : (
         <DialogBody>
           <Trouble text={trouble} />
-          {detail !== null && <Answered approval={detail} />}
+          {detail !== null && <ClosedQuestion approval={detail} />}
         </DialogBody>
       )}
     </Dialog>
@@ -67,7 +70,7 @@ function Question({
   const [seen, setSeen] = useState<ReadonlySet<string>>(new Set());
   const [editing, setEditing] = useState(false);
   const [always, setAlways] = useState(false);
-  const [edited, setEdited] = useState<Edit | null>(null);
+  const [edited, setEdited] = useState<ArgumentsEdit | null>(null);
   const [broken, setBroken] = useState(false);
   const [words, setWords] = useState('');
   const [busy, setBusy] = useState(false);
@@ -79,7 +82,7 @@ function Question({
     setTrouble(null);
     try {
       await work();
-      forget(approval.id);
+      forgetApproval(approval.id);
       onAnswered();
     } catch (error) {
       setTrouble(messageOf(error));
@@ -92,7 +95,7 @@ function Question({
     const body = { digest: digest ?? '', ...(args !== undefined && { modifiedArgs: args }), ...more };
     return answer(() => api('approve', { at: { id: approval.id }, body }));
   };
-  /** What is no longer on the page is not what runs. */
+  /** Leaving the edit form drops its arguments: only arguments on the page may run. */
   const toggleEditing = () => {
     setEditing(!editing);
     setEdited(null);
@@ -102,7 +105,7 @@ function Question({
   const deny = () =>
     answer(() => api('deny', { at: { id: approval.id }, body: words.trim() === '' ? {} : { message: words } }));
   const isWritten = edited !== null || broken || words.trim() !== '';
-  // Before the next key: the dialog has to know when Escape comes.
+  // A layout effect runs before the next key, so the dialog knows of unsaved text when Escape comes.
   useLayoutEffect(() => onWritten(isWritten), [isWritten, onWritten]);
   const { digest } = edited ?? approval;
   const unseen = digest === null || !seen.has(digest);
@@ -110,7 +113,7 @@ function Question({
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const isYes = event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !isComposing(event);
-      // Words for the model go with a no: whoever has written some does not mean yes.
+      // The text is sent only with Deny, so a person who typed some does not mean to allow.
       if (isYes && ready && !always && words.trim() === '') void approve();
     };
     window.addEventListener('keydown', onKey);
@@ -126,11 +129,11 @@ function Question({
               <EditArguments approval={approval} onEdited={setEdited} onBroken={setBroken} onSeen={noteSeen} />
             </>
           ) : (
-            <WhatRuns planned={approval} onSeen={noteSeen}>
+            <CallPreview planned={approval} onSeen={noteSeen}>
               <Expiry at={approval.expiresAt} />
-            </WhatRuns>
+            </CallPreview>
           )}
-          <WhyItAsks approval={approval} />
+          <ApprovalReason approval={approval} />
           {always && (
             <AlwaysRule approval={approval} disabled={!ready} onSave={(rule) => void approve({ always: rule })} />
           )}
@@ -151,7 +154,7 @@ function Question({
         <button type="button" className="button" aria-pressed={editing} onClick={toggleEditing}>
           {say('edit')}
         </button>
-        {/* It scrolls to its rules, and a person must have scrolled past what runs before. */}
+        {/* Disabled until the call was read to its end: opening the rules scrolls past it. */}
         <button
           type="button"
           className="button"
@@ -169,7 +172,31 @@ function Question({
   );
 }
 
-/** Asked again whenever the list of open questions changes: somebody else may have answered. */
+/** Shown for a request that is no longer open: it was answered here or elsewhere, expired, or was superseded. */
+function ClosedQuestion({ approval }: { approval: ApprovalDetail }): ReactNode {
+  const say = useWords();
+  if (approval.state === 'expired') return <p role="status">{say('answerExpired')}</p>;
+  if (approval.state === 'superseded') return <p role="status">{say('answerNotNeeded')}</p>;
+  const answer = say(approval.state === 'approved' ? 'verdictAllow' : 'verdictDeny');
+  return <p role="status">{say('answeredElsewhere', { name: approval.decidedBy ?? '?', answer })}</p>;
+}
+
+function Expiry({ at }: { at: number | null }): ReactNode {
+  const say = useWords();
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  if (at === null) return null;
+  return (
+    <p className="text-soft text-sm" role="timer">
+      {at > now ? say('expiresIn', { time: formatDuration(at - now) }) : say('answerExpired')}
+    </p>
+  );
+}
+
+/** Loads the request again when the list of open requests changes, since another person may have answered it. */
 function useDetail(id: string): [ApprovalDetail | null, string | null] {
   const waiting = useStore(approvals).some((one) => one.id === id);
   const [detail, setDetail] = useState<ApprovalDetail | null>(null);

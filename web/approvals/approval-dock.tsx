@@ -1,16 +1,19 @@
 import { Hand } from 'lucide-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { Visible } from '../show/visible.tsx';
-import { approvals } from '../state/server-state.ts';
+import type { ApprovalView } from '../../src/protocol/approvals.ts';
+import { api, messageOf } from '../api/api.ts';
+import { Trouble } from '../show/trouble.tsx';
+import { VisibleText } from '../show/visible-text.tsx';
+import { approvals, forgetApproval } from '../state/server-state.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 import { ApprovalDialog } from './approval-dialog.tsx';
-import { QuickAnswer } from './quick-answer.tsx';
+import { useArmed } from './use-armed.ts';
 
 /**
- * What waits for a person, above the composer. It appears without taking the focus, and its buttons do nothing in the
- * first half second, nor a no in that after a question came or went: a click that was meant for something else decides
- * nothing.
+ * Open approval requests, above the composer. The dock appears without taking the focus. Its buttons do nothing in the
+ * first half second, and "Deny" does nothing in the half second after a request came or went: a click aimed at something
+ * else decides nothing.
  */
 export function ApprovalDock(): ReactNode {
   const say = useWords();
@@ -22,7 +25,7 @@ export function ApprovalDock(): ReactNode {
     closed.current = open;
     setOpen(null);
   };
-  // What had the focus goes with its question: the next one has it then, or else the composer.
+  // When a closed request had the focus, the next request takes it, or else the composer.
   useEffect(() => {
     if (closed.current === null || open !== null || document.activeElement !== document.body) return;
     const here = waiting.find(({ id }) => id === closed.current);
@@ -52,7 +55,7 @@ export function ApprovalDock(): ReactNode {
           >
             <code className="font-mono text-sm">{approval.tool}</code>
             <span className="min-w-32 flex-1 truncate text-sm">
-              <Visible text={approval.summary} />
+              <VisibleText text={approval.summary} />
             </span>
             <span className="ml-auto flex flex-wrap items-center gap-2">
               <QuickAnswer approval={approval} among={among} onOpen={() => setOpen(approval.id)} />
@@ -62,5 +65,39 @@ export function ApprovalDock(): ReactNode {
       </ul>
       {open !== null && <ApprovalDialog id={open} onClose={close} />}
     </section>
+  );
+}
+
+/** Denies at once. Allowing needs reading, so it leads to the dialog that shows the call in full. */
+function QuickAnswer({
+  approval,
+  among,
+  onOpen,
+}: {
+  approval: ApprovalView;
+  /** The ids in the list: when they change, this row may have moved to the place of another. */
+  among: string;
+  onOpen: () => void;
+}): ReactNode {
+  const say = useWords();
+  const armed = useArmed(approval.id);
+  const still = useArmed(among);
+  const [trouble, setTrouble] = useState<string | null>(null);
+  const deny = () =>
+    api('deny', { at: { id: approval.id }, body: {} }).then(
+      () => forgetApproval(approval.id),
+      (error) => setTrouble(messageOf(error)),
+    );
+  // `aria-disabled` instead of `disabled`, so that the button keeps the focus while it does nothing.
+  return (
+    <>
+      <button type="button" className="button danger" aria-disabled={!still} onClick={() => still && void deny()}>
+        {say('deny')}
+      </button>
+      <button type="button" className="button primary" disabled={!armed} onClick={onOpen}>
+        {say('open')}
+      </button>
+      <Trouble text={trouble} />
+    </>
   );
 }

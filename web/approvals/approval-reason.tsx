@@ -1,19 +1,19 @@
 import type { ReactNode } from 'react';
 import type { VerdictPart } from '../../src/protocol/access.ts';
 import type { ApprovalDetail } from '../../src/protocol/approvals.ts';
-import { Visible } from '../show/visible.tsx';
+import { VisibleText } from '../show/visible-text.tsx';
 import { useServerWords, useWords } from '../words/words.ts';
 
-export function WhyItAsks({ approval }: { approval: ApprovalDetail }): ReactNode {
+export function ApprovalReason({ approval }: { approval: ApprovalDetail }): ReactNode {
   const say = useWords();
   const told = useServerWords();
   return (
-    <section aria-label={say('whyAsks')}>
-      <h3 className="mb-1 font-semibold text-sm">{say('whyAsks')}</h3>
+    <section aria-label={say('headingReason')}>
+      <h3 className="mb-1 font-semibold text-sm">{say('headingReason')}</h3>
       <p className="[overflow-wrap:anywhere]">
-        <Visible text={told(approval.reason)} />
+        <VisibleText text={told(approval.reason)} />
       </p>
-      <Parts parts={approval.verdicts} />
+      <VerdictList parts={approval.verdicts} />
     </section>
   );
 }
@@ -21,8 +21,8 @@ export function WhyItAsks({ approval }: { approval: ApprovalDetail }): ReactNode
 const WORDS = { allow: 'verdictAllow', ask: 'verdictAsk', deny: 'verdictDeny' } as const;
 const COLOURS = { allow: 'text-good', ask: 'text-warn', deny: 'text-bad' } as const;
 
-/** Each thing that was judged, with its own verdict. */
-function Parts({ parts }: { parts: readonly VerdictPart[] }): ReactNode {
+/** Each judged part of the call with its own verdict. */
+function VerdictList({ parts }: { parts: readonly VerdictPart[] }): ReactNode {
   const say = useWords();
   const told = useServerWords();
   return (
@@ -31,10 +31,10 @@ function Parts({ parts }: { parts: readonly VerdictPart[] }): ReactNode {
         <li key={index} className="flex flex-wrap gap-x-2">
           <strong className={COLOURS[verdict]}>{say(WORDS[verdict])}</strong>
           <code className="code">
-            <Visible text={what} />
+            <VisibleText text={what} />
           </code>
           <span className="text-soft">
-            {say('rule')}: <Visible text={rule} />. <Visible text={told(reason)} />
+            {say('rule')}: <VisibleText text={rule} />. <VisibleText text={told(reason)} />
           </span>
         </li>
       ))}

@@ -2,23 +2,23 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import type { PreviewBlock } from '../../src/protocol/preview.ts';
 import { Arguments } from '../show/arguments.tsx';
 import { DiffText } from '../show/diff-text.tsx';
-import { Visible } from '../show/visible.tsx';
+import { VisibleText } from '../show/visible-text.tsx';
 import { useWords } from '../words/words.ts';
 
-/** What was asked for, or what an edit would make of it. */
-export interface Planned {
+/** A call as requested, or as edited arguments would change it. */
+export interface PreviewedCall {
   readonly args?: unknown;
   readonly preview: readonly PreviewBlock[];
   readonly digest: string;
 }
 
-/** Everything that would run. `onSeen` tells that its end has been in sight: until then nobody can say yes. */
-export function WhatRuns({
+/** The whole call to be approved. `onSeen` fires when its end was in view; before that it cannot be allowed. */
+export function CallPreview({
   planned,
   onSeen,
   children,
 }: {
-  planned: Planned;
+  planned: PreviewedCall;
   onSeen: (digest: string) => void;
   /** Beside the title. */
   children?: ReactNode;
@@ -26,10 +26,11 @@ export function WhatRuns({
   const say = useWords();
   const end = useRef<HTMLDivElement>(null);
   const { preview, digest } = planned;
+  const heading = say(isCommand(planned) ? 'headingCommand' : 'headingCall');
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each plan
   useEffect(() => {
     if (end.current === null) return;
-    // Within the window, so within all that scrolls around it. Nothing may cover a part of what scrolls.
+    // Observed against the window, hence inside every scroller around it. Nothing may cover a part of a scroller.
     const watch = new IntersectionObserver(
       (entries) => entries.some((entry) => entry.isIntersecting) && onSeen(digest),
     );
@@ -37,9 +38,9 @@ export function WhatRuns({
     return () => watch.disconnect();
   }, [digest]);
   return (
-    <section aria-label={say('whatRuns')}>
+    <section aria-label={heading}>
       <div className="mb-1 flex flex-wrap justify-between gap-x-3 text-sm">
-        <h3 className="font-semibold">{say('whatRuns')}</h3>
+        <h3 className="font-semibold">{heading}</h3>
         {children}
       </div>
       <div
@@ -47,18 +48,23 @@ export function WhatRuns({
         tabIndex={0}
         className="approval-details flex flex-col gap-3 rounded-lg border border-line bg-page p-3"
       >
-        {withoutRepeats(preview).map((block, index) => (
+        {dropRepeats(preview).map((block, index) => (
           <Preview key={index} block={block} />
         ))}
-        <Arguments args={argumentsBeside(planned)} />
+        <Arguments args={otherArguments(planned)} />
         <div ref={end} className="h-px" />
       </div>
     </section>
   );
 }
 
-/** A tool's own words may begin with the command that stands above them already. */
-function withoutRepeats(preview: readonly PreviewBlock[]): PreviewBlock[] {
+/** Whether the preview begins with a command line. */
+export function isCommand({ preview }: Pick<PreviewedCall, 'preview'>): boolean {
+  return preview[0]?.kind === 'command';
+}
+
+/** Removes the command from the start of a tool's text when the block above shows it already. */
+function dropRepeats(preview: readonly PreviewBlock[]): PreviewBlock[] {
   const starts = preview.flatMap((block) => (block.kind === 'command' ? [`${block.command}\n`] : []));
   return preview.map((block) => {
     const start = block.kind === 'text' && starts.find((each) => block.text.startsWith(each));
@@ -66,8 +72,8 @@ function withoutRepeats(preview: readonly PreviewBlock[]): PreviewBlock[] {
   });
 }
 
-/** An argument that stands in the preview as it is, letter for letter, need not be read twice. */
-function argumentsBeside({ args, preview }: Planned): Record<string, unknown> {
+/** Leaves out arguments that the preview shows letter for letter. */
+function otherArguments({ args, preview }: PreviewedCall): Record<string, unknown> {
   const shown = preview.flatMap((block) => (block.kind === 'command' ? [block.command] : []));
   const rest = Object.entries((args ?? {}) as Record<string, unknown>);
   return Object.fromEntries(rest.filter(([, value]) => !shown.includes(value as string)));
@@ -88,7 +94,7 @@ function Block({ block }: { block: PreviewBlock }): ReactNode {
     case 'command':
       return (
         <pre className="code rounded bg-raised p-2">
-          <Visible text={block.command} />
+          <VisibleText text={block.command} />
         </pre>
       );
     case 'diff':
@@ -96,13 +102,13 @@ function Block({ block }: { block: PreviewBlock }): ReactNode {
     case 'url':
       return (
         <p className="code">
-          <strong>{block.method}</strong> <Visible text={block.url} />
+          <strong>{block.method}</strong> <VisibleText text={block.url} />
         </p>
       );
     case 'text':
       return (
         <pre className="code">
-          <Visible text={block.text} />
+          <VisibleText text={block.text} />
         </pre>
       );
   }

@@ -7,12 +7,12 @@ import { useWords } from '../words/words.ts';
 
 const SETTLE_MS = 300;
 
-/** The dialog's key for yes; an editor would begin a new line with it. */
+/** Mod-Enter allows in the dialog; without this the editor would start a new line with it. */
 const ANSWERS = Prec.highest(keymap.of([{ key: 'Mod-Enter', run: () => true }]));
 
 /**
- * The change as it would be made: each hunk can be taken or left, and the new text edited. What stands in it when one
- * says yes is what is written.
+ * The proposed change as an editor: each hunk can be accepted or rejected, and the new text edited. The text in it at
+ * the moment of approval is the text that is written.
  */
 export function DraftEditor({
   draft,
@@ -20,7 +20,7 @@ export function DraftEditor({
   onText,
 }: {
   draft: { path: string; before: string; after: string };
-  /** At once: until `onText` has told the new text, there is nothing to say yes to. */
+  /** Called at once on each change: until `onText` follows, there is nothing to approve. */
   onChange: () => void;
   onText: (text: string) => void;
 }): ReactNode {

@@ -1,27 +1,27 @@
 import { lazy, type ReactNode, useEffect, useRef, useState } from 'react';
 import type { ApprovalDetail } from '../../src/protocol/approvals.ts';
 import { api, messageOf } from '../api/api.ts';
-import type { Answer } from '../api/operations.ts';
+import type { ApiAnswer } from '../api/operations.ts';
 import { JsonField } from '../show/json-field.tsx';
-import { LatePart } from '../show/lazy-part.tsx';
-import { type Schema, SchemaForm, type Values } from '../show/schema-form.tsx';
+import { LazyPart } from '../show/lazy-part.tsx';
+import { type FormSchema, type FormValues, SchemaForm } from '../show/schema-form.tsx';
 import { Trouble } from '../show/trouble.tsx';
 import { useWords } from '../words/words.ts';
-import { WhatRuns } from './call-preview.tsx';
+import { CallPreview } from './call-preview.tsx';
 
 const DraftEditor = lazy(() => import('./draft-editor.tsx').then(({ DraftEditor }) => ({ default: DraftEditor })));
 
-type Way = 'form' | 'json' | 'diff';
+type EditView = 'form' | 'json' | 'diff';
 
-/** Other arguments; `digest` is of the review that showed what they would do, null until it has come. */
-export interface Edit {
-  readonly args?: Values;
+/** Edited arguments. `digest` comes from the review that showed their effect; null until that has arrived. */
+export interface ArgumentsEdit {
+  readonly args?: FormValues;
   readonly digest: string | null;
 }
 
 const SETTLE_MS = 300;
 
-/** Other arguments than were asked for. They are validated and judged again before anything runs. */
+/** Lets a person edit the arguments of a call. The server validates and judges them again before anything runs. */
 export function EditArguments({
   approval,
   onEdited,
@@ -29,34 +29,34 @@ export function EditArguments({
   onSeen,
 }: {
   approval: ApprovalDetail;
-  onEdited: (edit: Edit | null) => void;
+  onEdited: (edit: ArgumentsEdit | null) => void;
   onBroken: (broken: boolean) => void;
   onSeen: (digest: string) => void;
 }): ReactNode {
   const say = useWords();
-  const [schema, setSchema] = useState<Schema | null>(null);
-  const [values, setValues] = useState(approval.args as Values);
+  const [schema, setSchema] = useState<FormSchema | null>(null);
+  const [values, setValues] = useState(approval.args as FormValues);
   const [trouble, setTrouble] = useState<string | null>(null);
   const { draft } = approval;
-  const [way, setWay] = useState<Way>(draft === null ? 'form' : 'diff');
+  const [way, setWay] = useState<EditView>(draft === null ? 'form' : 'diff');
   useEffect(() => {
     api('getTool', { at: { name: approval.tool } }).then(
-      ({ inputSchema }) => setSchema(inputSchema as Schema),
+      ({ inputSchema }) => setSchema(inputSchema as FormSchema),
       () => setWay('json'),
     );
   }, [approval.tool]);
-  const take = (next: Values) => {
+  const take = (next: FormValues) => {
     setValues(next);
     onEdited(isSame(next, approval.args) ? null : { args: next, digest: null });
   };
-  /** The server says which arguments give this text: it knows the tool, the page does not. */
+  /** Asks the server which arguments produce this text: the server knows the tool, the page does not. */
   const latest = useRef(0);
   const takeText = async (text: string) => {
     const round = ++latest.current;
     try {
       const { args } = await api('reviewEdit', { at: { id: approval.id }, body: { text } });
       if (round !== latest.current) return;
-      take(args as Values);
+      take(args as FormValues);
       onBroken(false);
       setTrouble(null);
     } catch (error) {
@@ -67,16 +67,16 @@ export function EditArguments({
     latest.current += 1;
     onBroken(true);
   };
-  /** What was half written goes with its field. The diff begins as the call was asked for, so what runs does as well. */
-  const goTo = (next: Way) => {
+  /** Drops half-typed text with its field. The diff starts from the requested arguments, so the edit does as well. */
+  const goTo = (next: EditView) => {
     if (next === way) return;
     latest.current += 1;
     onBroken(false);
     setTrouble(null);
-    if (next === 'diff') take(approval.args as Values);
+    if (next === 'diff') take(approval.args as FormValues);
     setWay(next);
   };
-  const ways: readonly Way[] = draft === null ? ['form', 'json'] : ['diff', 'form', 'json'];
+  const ways: readonly EditView[] = draft === null ? ['form', 'json'] : ['diff', 'form', 'json'];
   const names = { form: 'asForm', json: 'asJson', diff: 'asDiff' } as const;
   return (
     <section aria-label={say('edit')}>
@@ -104,14 +104,14 @@ export function EditArguments({
           rows={8}
           isObject
           onBroken={onBroken}
-          onChange={(v) => take(v as Values)}
+          onChange={(v) => take(v as FormValues)}
         />
       )}
       {way === 'diff' && draft !== null && (
-        <LatePart>
+        <LazyPart>
           <DraftEditor draft={draft} onChange={textChanges} onText={(text) => void takeText(text)} />
           <Trouble text={trouble} />
-        </LatePart>
+        </LazyPart>
       )}
       <Review
         approval={approval}
@@ -123,7 +123,7 @@ export function EditArguments({
   );
 }
 
-/** What would run now: of changed arguments the server says it, with the same checks as on approving them. */
+/** The call as it would run now. The server reviews edited arguments with the same checks as an approval. */
 function Review({
   approval,
   values,
@@ -131,15 +131,15 @@ function Review({
   onSeen,
 }: {
   approval: ApprovalDetail;
-  values: Values;
+  values: FormValues;
   onReviewed: (digest: string | null) => void;
   onSeen: (digest: string) => void;
 }): ReactNode {
   const say = useWords();
-  const [review, setReview] = useState<Answer<'reviewEdit'> | null>(null);
+  const [review, setReview] = useState<ApiAnswer<'reviewEdit'> | null>(null);
   const [trouble, setTrouble] = useState<string | null>(null);
   const [round, setRound] = useState(0);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: when the arguments change, or somebody wants to look again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the arguments change or a person asks again
   useEffect(() => {
     setReview(null);
     setTrouble(null);
@@ -169,7 +169,7 @@ function Review({
         {say('checkEdit')}
       </button>
       <Trouble text={trouble} />
-      {planned !== null && <WhatRuns planned={planned} onSeen={onSeen} />}
+      {planned !== null && <CallPreview planned={planned} onSeen={onSeen} />}
     </div>
   );
 }

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 
 const UNARMED_MS = 500;
 
-/** False for the first half second after `what` came into sight. */
+/** Returns false for the first half second after `what` changed, so that a click aimed elsewhere does nothing. */
 export function useArmed(what: string): boolean {
   const [armed, setArmed] = useState('');
   useEffect(() => {

@@ -2,17 +2,17 @@ import { ChevronDown, ChevronRight } from 'lucide-react';
 import { memo, type ReactNode, useState } from 'react';
 import { api, messageOf } from '../api/api.ts';
 import { Arguments } from '../show/arguments.tsx';
-import { duration } from '../show/format.ts';
+import { formatDuration } from '../show/format.ts';
 import { PhaseBadge } from '../show/phase-badge.tsx';
 import { Trouble } from '../show/trouble.tsx';
-import { Visible, withoutEscapes } from '../show/visible.tsx';
+import { stripEscapes, VisibleText } from '../show/visible-text.tsx';
 import { type CallItem, isOver } from '../state/feed.ts';
 import { useWords } from '../words/words.ts';
 import { CallResult } from './call-result.tsx';
 
-const MOST_OF_AN_ARGUMENT = 20_000;
+const MAX_ARGUMENT_CHARS = 20_000;
 
-/** One call: a line that says what it does and how it stands; its arguments and its result behind it. */
+/** One call: a line with its summary and phase, which unfolds to its arguments and result. */
 export const CallCard = memo(({ call }: { call: CallItem }): ReactNode => {
   const [chosen, setChosen] = useState<boolean | null>(null);
   const open = chosen ?? (call.phase === 'running' || call.phase === 'failed' || call.phase === 'waiting');
@@ -32,9 +32,11 @@ export const CallCard = memo(({ call }: { call: CallItem }): ReactNode => {
         <Arrow size={16} aria-hidden className="shrink-0 text-soft" />
         <code className="shrink-0 font-mono text-sm">{call.tool}</code>
         <span className="min-w-0 flex-1 truncate text-soft">
-          <Visible text={call.summary === call.tool ? '' : call.summary} />
+          <VisibleText text={call.summary === call.tool ? '' : call.summary} />
         </span>
-        {call.durationMs !== null && <span className="shrink-0 text-soft text-xs">{duration(call.durationMs)}</span>}
+        {call.durationMs !== null && (
+          <span className="shrink-0 text-soft text-xs">{formatDuration(call.durationMs)}</span>
+        )}
         <PhaseBadge phase={call.phase} />
       </button>
       {open && <Details call={call} />}
@@ -46,7 +48,7 @@ function Details({ call }: { call: CallItem }): ReactNode {
   const say = useWords();
   return (
     <div className="flex flex-col gap-2 border-line border-t px-3 py-2">
-      <Arguments args={call.args} most={MOST_OF_AN_ARGUMENT} />
+      <Arguments args={call.args} most={MAX_ARGUMENT_CHARS} />
       {call.changed.length > 0 && (
         <p className="text-sm text-warn">{say('edited', { fields: call.changed.join(', ') })}</p>
       )}
@@ -63,7 +65,7 @@ function Details({ call }: { call: CallItem }): ReactNode {
 }
 
 function LiveOutput({ text }: { text: string }): ReactNode {
-  const lines = withoutEscapes(text).split('\n').slice(-200).join('\n');
+  const lines = stripEscapes(text).split('\n').slice(-200).join('\n');
   return (
     <pre className="output-frame code max-h-60 overflow-y-auto p-2" data-live>
       {lines}

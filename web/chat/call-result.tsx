@@ -11,13 +11,13 @@ export function CallResult({ call }: { call: CallItem }): ReactNode {
   const error =
     call.phase === 'done' ? undefined : { code: call.errorCode, message: call.text.replace(/^Error: /, '') };
   return (
-    <OutputFrame tool={call.tool} error={error} blocks={blocks}>
+    <OutputFrame error={error} blocks={blocks}>
       {call.cut && <WholeOutput call={call} />}
     </OutputFrame>
   );
 }
 
-/** The tool's own view comes from the server; until then, when it failed, and where it is too long to be shown, its text. */
+/** Returns the tool's own view from the server; the plain text until it arrives, for failed calls and for long output. */
 function useView(call: CallItem): readonly ViewBlock[] {
   const [view, setView] = useState<readonly ViewBlock[] | null>(null);
   const wanted = call.phase === 'done' && !call.cut;

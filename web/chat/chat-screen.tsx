@@ -3,16 +3,15 @@ import { lazy, type ReactNode, useEffect, useMemo, useState } from 'react';
 import { api, messageOf } from '../api/api.ts';
 import { ApprovalDock } from '../approvals/approval-dock.tsx';
 import { go } from '../shell/route.ts';
-import { LatePart } from '../show/lazy-part.tsx';
+import { LazyPart } from '../show/lazy-part.tsx';
 import { Trouble } from '../show/trouble.tsx';
-import { whenIdle } from '../show/when-idle.ts';
 import { EMPTY_FEED } from '../state/feed.ts';
 import { currentSession, feeds, loadSessions, sessions } from '../state/server-state.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 import { Composer } from './composer.tsx';
 import { FirstRun } from './first-run.tsx';
-import { rowsOf } from './group-rows.ts';
+import { groupRows } from './group-rows.ts';
 
 export function ChatScreen(): ReactNode {
   const current = useStore(currentSession);
@@ -70,18 +69,24 @@ function SessionBar(): ReactNode {
   );
 }
 
-/** What shows messages and calls is large, and nothing of it is needed until there are some. */
+/** The list of messages and calls is a large chunk, loaded when there is something to show. */
 const loadFeedList = () => import('./feed-list.tsx').then(({ FeedList }) => ({ default: FeedList }));
 const FeedList = lazy(loadFeedList);
 
 function Feed({ session }: { session: string | null }): ReactNode {
   const feed = useStore(feeds).get(session ?? '') ?? EMPTY_FEED;
-  const rows = useMemo(() => rowsOf(feed), [feed]);
+  const rows = useMemo(() => groupRows(feed), [feed]);
   useEffect(() => whenIdle(() => void loadFeedList().catch(() => undefined)), []);
   if (rows.length === 0) return <FirstRun />;
   return (
-    <LatePart meanwhile={<div className="flex-1" />}>
+    <LazyPart meanwhile={<div className="flex-1" />}>
       <FeedList rows={rows} />
-    </LatePart>
+    </LazyPart>
   );
+}
+
+/** Runs work that is needed soon when the browser is idle. Returns a function that cancels it. */
+function whenIdle(work: () => void): () => void {
+  const id = requestIdleCallback(work, { timeout: 2000 });
+  return () => cancelIdleCallback(id);
 }

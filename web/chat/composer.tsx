@@ -2,20 +2,19 @@ import { SendHorizontal, Square } from 'lucide-react';
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { api, messageOf } from '../api/api.ts';
 import { go } from '../shell/route.ts';
-import { isComposing } from '../show/composing.ts';
+import { isComposing } from '../show/input-method.ts';
 import { Trouble } from '../show/trouble.tsx';
 import { health, loadSessions, openSession, sessions, tools } from '../state/server-state.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
-import { composerText } from './composer-text.ts';
+import { composerText, openTool } from './drafts.ts';
+import { findTools } from './find-tools.ts';
 import { outbox } from './send-messages.ts';
 import { SendQueue } from './send-queue.tsx';
-import { openTool } from './tool-draft.ts';
 import { ToolForm } from './tool-form.tsx';
 import { ToolPicker } from './tool-picker.tsx';
-import { toolsNamed } from './find-tools.ts';
 
-/** Where one writes: a task for the agent, or `/` and a tool to call oneself. */
+/** The input box: a task for the agent, or `/` and the name of a tool to call directly. */
 export function Composer({ session }: { session: string | null }): ReactNode {
   const say = useWords();
   const text = useStore(composerText);
@@ -26,8 +25,8 @@ export function Composer({ session }: { session: string | null }): ReactNode {
   const [picked, setPicked] = useState<string | undefined>();
   const box = useRef<HTMLTextAreaElement>(null);
   const known = useStore(tools);
-  const found = toolsNamed(text, known);
-  // Before the tools have come, what begins with `/` may name one: it is not sent to a model by mistake.
+  const found = findTools(text, known);
+  // Until the tools have loaded, a text that begins with `/` may name one, so it is not sent to the model.
   const mayNameTool = text.startsWith('/') && known.length === 0;
   const isMessage = text.trim() !== '' && found.length === 0 && !mayNameTool;
 
@@ -45,7 +44,7 @@ export function Composer({ session }: { session: string | null }): ReactNode {
   }
 
   const onKeyDown = (event: KeyboardEvent) => {
-    // Enter chooses a word while an input method is composing one.
+    // While an input method composes a word, Enter chooses it.
     if (event.key !== 'Enter' || event.shiftKey || isComposing(event.nativeEvent)) return;
     event.preventDefault();
     void send();
@@ -110,7 +109,7 @@ export function Composer({ session }: { session: string | null }): ReactNode {
   );
 }
 
-/** The session that is open, or a new one. */
+/** Returns the open session, or creates one. */
 async function sessionFor(session: string | null): Promise<string> {
   if (session !== null) return session;
   const { id } = await api('createSession', { body: {} });

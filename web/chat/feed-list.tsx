@@ -1,10 +1,12 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { useWords } from '../words/words.ts';
-import { Row } from './row.tsx';
+import { memo, type ReactNode, useEffect, useRef, useState } from 'react';
+import { Markdown } from '../show/markdown.tsx';
+import type { MessageItem } from '../state/feed.ts';
+import { useServerWords, useWords } from '../words/words.ts';
+import { CallCard } from './call-card.tsx';
 import type { ChatRow } from './group-rows.ts';
 
-/** Only what is in sight is in the page, however long the session; it stays at the end until one scrolls up. */
+/** A virtual list: only rows in view are in the DOM. It follows the end until a person scrolls up. */
 export function FeedList({ rows }: { rows: readonly ChatRow[] }): ReactNode {
   const say = useWords();
   const scroller = useRef<HTMLDivElement>(null);
@@ -50,3 +52,55 @@ export function FeedList({ rows }: { rows: readonly ChatRow[] }): ReactNode {
     </div>
   );
 }
+
+function Row({ row }: { row: ChatRow }): ReactNode {
+  const say = useWords();
+  if (row.kind === 'message') return <Message message={row.message} />;
+  const [only] = row.calls;
+  if (row.calls.length === 1 && only !== undefined) return <CallCard call={only} />;
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: no fields are in it
+    <div
+      role="group"
+      aria-label={say('parallel', { count: row.calls.length })}
+      className="border-accent border-l-2 pl-2"
+    >
+      <p className="mb-1 text-soft text-xs">{say('parallel', { count: row.calls.length })}</p>
+      <div className="flex flex-col gap-2">
+        {row.calls.map((call) => (
+          <CallCard key={call.id} call={call} />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+const RUN_WORDS = {
+  scripted: 'runScripted',
+  stopped: 'runStopped',
+  budget: 'runBudget',
+  loop: 'runLoop',
+  refused: 'runRefused',
+  failed: 'runFailed',
+} as const;
+
+const Message = memo(({ message }: { message: MessageItem }): ReactNode => {
+  const say = useWords();
+  const told = useServerWords();
+  const { role, text } = message;
+  if (role === 'user') {
+    return (
+      <div className="ml-auto w-fit max-w-[85%] whitespace-pre-wrap rounded-xl bg-raised px-3 py-2 [overflow-wrap:anywhere]">
+        <span className="sr-only">{say('you')}: </span>
+        {text}
+      </div>
+    );
+  }
+  return (
+    <div data-role={role} className={role === 'notice' ? 'text-soft text-sm italic' : 'py-1 [overflow-wrap:anywhere]'}>
+      <span className="sr-only">{say(role === 'notice' ? 'notice' : 'agent')}: </span>
+      {message.run !== undefined && <strong>{say(RUN_WORDS[message.run.kind])} </strong>}
+      <Markdown text={message.run === undefined ? text : told(text)} />
+    </div>
+  );
+});

@@ -7,9 +7,9 @@ import { Trouble } from '../show/trouble.tsx';
 import { health, loadSessions } from '../state/server-state.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
-import { composerText } from './composer-text.ts';
+import { composerText } from './drafts.ts';
 
-/** What somebody sees who has never seen it: three ways to begin, and what each needs. */
+/** The start page of an empty session: three ways to begin and their requirements. */
 export function FirstRun(): ReactNode {
   const say = useWords();
   const state = useStore(health);
@@ -30,7 +30,7 @@ export function FirstRun(): ReactNode {
     <div className="min-h-0 flex-1 overflow-y-auto p-4">
       <h1 className="mx-auto mt-4 mb-3 max-w-3xl font-semibold text-xl">{say('firstRunTitle')}</h1>
       <div className="mx-auto grid max-w-3xl gap-3 md:grid-cols-3">
-        <Way
+        <StartCard
           Icon={Hand}
           title={say('firstManual')}
           text={say('firstManualText')}
@@ -39,8 +39,8 @@ export function FirstRun(): ReactNode {
             composer()?.focus();
           }}
         />
-        <Way Icon={Play} title={say('firstDemo')} text={say('firstDemoText')} onClick={() => void demo()} />
-        <Way
+        <StartCard Icon={Play} title={say('firstDemo')} text={say('firstDemoText')} onClick={() => void demo()} />
+        <StartCard
           Icon={Bot}
           title={say('firstModel')}
           text={model === null ? say('firstModelText') : say('firstModelReady', { model })}
@@ -62,7 +62,7 @@ export function FirstRun(): ReactNode {
   );
 }
 
-function Way({
+function StartCard({
   Icon,
   title,
   text,

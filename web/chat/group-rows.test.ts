@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CallItem, MessageItem, Phase } from '../state/feed.ts';
-import { rowsOf } from './group-rows.ts';
+import { groupRows } from './group-rows.ts';
 
 function call(id: string, requestedAt: number, phase: Phase, durationMs = 10): CallItem {
   const rest = { args: {}, summary: '', live: '', text: '', errorCode: null, approvalId: null, decidedBy: null };
@@ -20,8 +20,8 @@ function call(id: string, requestedAt: number, phase: Phase, durationMs = 10): C
 }
 const message = (id: string): MessageItem => ({ kind: 'message', id, seq: 0, role: 'assistant', text: id, at: 0 });
 
-test('calls that ran at the same time stand together, those that followed one another do not', () => {
-  const rows = rowsOf({
+test('calls that ran at the same time are grouped, calls that followed one another are not', () => {
+  const rows = groupRows({
     streaming: 'so far',
     items: [
       message('m1'),

@@ -4,8 +4,8 @@ export type ChatRow =
   | { readonly key: string; readonly kind: 'message'; readonly message: MessageItem }
   | { readonly key: string; readonly kind: 'calls'; readonly calls: readonly CallItem[] };
 
-/** Calls that were asked for together stand together: each began before the first of them had ended. */
-export function rowsOf({ items, streaming }: Pick<Feed, 'items' | 'streaming'>): ChatRow[] {
+/** Groups calls that ran in parallel: each was requested before the first of its group had ended. */
+export function groupRows({ items, streaming }: Pick<Feed, 'items' | 'streaming'>): ChatRow[] {
   const rows: ChatRow[] = [];
   let group: CallItem[] = [];
   const close = () => {

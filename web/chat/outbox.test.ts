@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createOutbox } from './outbox.ts';
 
-/** A server that takes what it is told to take. */
+/** A server that accepts or refuses messages as the test says. */
 function started() {
   const taken: string[] = [];
   const busy = new Set<string>();
@@ -16,8 +16,8 @@ function started() {
       taken.push(`${session}: ${text}`);
       return isAnswerLost ? 'The server does not answer.' : null;
     },
-    standOf: () => taken.length,
-    async wasTaken(session, text, since) {
+    lastSeqOf: () => taken.length,
+    async wasReceived(session, text, since) {
       if (isLineDown) throw new Error('The server does not answer.');
       return taken.slice(since).includes(`${session}: ${text}`);
     },
@@ -30,7 +30,7 @@ function started() {
   const refuseWith = (words: string | null) => {
     problem = words;
   };
-  /** What is sent arrives; that it did, does not. */
+  /** Messages arrive, but the responses to them get lost. */
   const loseAnswers = (lineDown: boolean) => {
     isAnswerLost = true;
     isLineDown = lineDown;
@@ -43,7 +43,7 @@ function started() {
 }
 const settled = () => new Promise((resolve) => setTimeout(resolve, 1));
 
-test('a message that the server did not take stays in its session, first in its place, until it is tried again', async () => {
+test('a refused message stays first in the queue of its session until it is tried again', async () => {
   const { outbox, taken, done, kept, refuseWith } = started();
   refuseWith('The server does not answer.');
   outbox.add('a', 'one');
@@ -70,7 +70,7 @@ test('a message that the server did not take stays in its session, first in its 
   expect(kept('b')).toMatchObject([{ text: 'other', state: 'refused' }]);
 });
 
-test('messages go out one after the other, each when the agent is done, and one that is taken away does not', async () => {
+test('messages go out one after the other, each when the agent is done, and a removed one does not', async () => {
   const { outbox, taken, done, kept } = started();
   for (const text of ['one', 'two', 'three']) outbox.add('a', text);
   await settled();
@@ -84,7 +84,7 @@ test('messages go out one after the other, each when the agent is done, and one 
   expect(taken).toEqual(['a: one', 'a: three']);
 });
 
-test('removing the one that was refused lets the next go', async () => {
+test('removing a refused message sends the next', async () => {
   const { outbox, taken, kept, refuseWith } = started();
   refuseWith('no');
   outbox.add('a', 'one');
@@ -97,7 +97,7 @@ test('removing the one that was refused lets the next go', async () => {
   expect(taken).toEqual(['a: two']);
 });
 
-test('a message that the server took is sent, also when its answer was lost', async () => {
+test('a message that the server received counts as sent, also when the response was lost', async () => {
   const { outbox, taken, kept, loseAnswers } = started();
   loseAnswers(false);
   outbox.add('a', 'one');
@@ -105,7 +105,7 @@ test('a message that the server took is sent, also when its answer was lost', as
   expect([taken, kept('a')]).toEqual([['a: one'], []]);
 });
 
-test('a message of which nobody knows whether the server took it is sent again only if it did not', async () => {
+test('after a lost response a message is sent again only if the record does not show it', async () => {
   const { outbox, taken, done, kept, loseAnswers, mendLine } = started();
   loseAnswers(true);
   outbox.add('a', 'one');
@@ -126,13 +126,13 @@ test('a message of which nobody knows whether the server took it is sent again o
   expect(taken).toEqual(['a: one', 'a: one']);
 });
 
-test('a message that counts as not sent goes when the record shows it', async () => {
+test('a message that counts as refused leaves the queue when the record shows it', async () => {
   const { outbox, kept, loseAnswers } = started();
   loseAnswers(true);
   outbox.add('a', 'one');
   await settled();
-  outbox.dropTaken((_, text) => text === 'another');
+  outbox.dropReceived((_, text) => text === 'another');
   expect(kept('a')).toHaveLength(1);
-  outbox.dropTaken((session, text, since) => session === 'a' && text === 'one' && since === 0);
+  outbox.dropReceived((session, text, since) => session === 'a' && text === 'one' && since === 0);
   expect(kept('a')).toEqual([]);
 });

@@ -1,47 +1,48 @@
 import { messageOf } from '../api/api.ts';
 import { createStore, type Store } from '../state/store.ts';
 
-export interface Outgoing {
+export interface OutgoingMessage {
   readonly text: string;
   readonly state: 'waiting' | 'sending' | 'refused';
-  /** Why the server did not take it. */
+  /** Why the server refused the message. */
   readonly problem: string | null;
-  /** Where the record of its session stood when it was first sent; null until then. */
+  /** The last sequence number of the session when the message was first sent; null until then. */
   readonly since: number | null;
 }
 
-/** Messages on their way, by session. They outlive the screen they were written on. */
+/** Unsent messages, by session. They outlive the screen they were typed on. */
 export interface Outbox {
-  readonly messages: Store<ReadonlyMap<string, readonly Outgoing[]>>;
-  /** Sent at once where the agent is free, else when it is done. */
+  readonly messages: Store<ReadonlyMap<string, readonly OutgoingMessage[]>>;
+  /** Sends at once when the agent is idle, else when it is done. */
   add(session: string, text: string): void;
-  remove(session: string, message: Outgoing): void;
-  tryAgain(session: string, message: Outgoing): void;
-  /** An agent may be done: what waits for it goes out. */
+  remove(session: string, message: OutgoingMessage): void;
+  tryAgain(session: string, message: OutgoingMessage): void;
+  /** Sends queued messages of sessions whose agent is done. */
   sendWaiting(): void;
-  /** One that counts as not sent and was taken all the same needs no sending. */
-  dropTaken(isTaken: (session: string, text: string, since: number) => boolean): void;
+  /** Removes messages that count as refused although the server received them. */
+  dropReceived(isTaken: (session: string, text: string, since: number) => boolean): void;
 }
 
-interface Way {
+interface MessageTransport {
   isBusy(session: string): boolean;
-  /** Null when the server took it, else why not. */
+  /** Resolves to null when the server accepted the message, else to the reason. */
   send(session: string, text: string): Promise<string | null>;
-  /** Where the record of a session stands, as far as it is known. */
-  standOf(session: string): number;
-  /** Whether it was said in the session after that. Rejects when that cannot be known now. */
-  wasTaken(session: string, text: string, since: number): Promise<boolean>;
+  /** The last known sequence number of a session. */
+  lastSeqOf(session: string): number;
+  /** Whether the session recorded the message after `since`. Rejects when that cannot be known now. */
+  wasReceived(session: string, text: string, since: number): Promise<boolean>;
 }
 
 /**
- * One after the other in each session. A message leaves its place only when the server took it, or a person removes it.
- * An answer may be lost on its way, so what seems to have failed is looked for in the record.
+ * Sends the messages of each session in order. A message leaves the queue only when the server accepted it or a person
+ * removes it. A response may get lost, so a message that seems to have failed is looked up in the record.
  */
-export function createOutbox({ isBusy, send, standOf, wasTaken }: Way): Outbox {
-  const messages = createStore<ReadonlyMap<string, readonly Outgoing[]>>(new Map());
+export function createOutbox({ isBusy, send, lastSeqOf: standOf, wasReceived: wasTaken }: MessageTransport): Outbox {
+  const messages = createStore<ReadonlyMap<string, readonly OutgoingMessage[]>>(new Map());
   const of = (session: string) => messages.get().get(session) ?? [];
-  const put = (session: string, list: readonly Outgoing[]) => messages.set((now) => new Map(now).set(session, list));
-  const replace = (session: string, message: Outgoing, ...by: readonly Outgoing[]) =>
+  const put = (session: string, list: readonly OutgoingMessage[]) =>
+    messages.set((now) => new Map(now).set(session, list));
+  const replace = (session: string, message: OutgoingMessage, ...by: readonly OutgoingMessage[]) =>
     put(
       session,
       of(session).flatMap((one) => (one === message ? by : [one])),
@@ -51,7 +52,7 @@ export function createOutbox({ isBusy, send, standOf, wasTaken }: Way): Outbox {
     const [next] = of(session);
     if (next?.state !== 'waiting' || isBusy(session)) return;
     const since = next.since ?? standOf(session);
-    const going: Outgoing = { ...next, state: 'sending', since };
+    const going: OutgoingMessage = { ...next, state: 'sending', since };
     replace(session, next, going);
     const isTaken = () => wasTaken(session, going.text, since);
     const problem = await (next.since === null ? sendOnce() : sendAgain()).catch(messageOf);
@@ -85,7 +86,7 @@ export function createOutbox({ isBusy, send, standOf, wasTaken }: Way): Outbox {
     sendWaiting() {
       for (const session of messages.get().keys()) void sendNext(session);
     },
-    dropTaken(isTaken) {
+    dropReceived(isTaken) {
       for (const [session, [first]] of messages.get()) {
         if (first?.state !== 'refused' || first.since === null || !isTaken(session, first.text, first.since)) continue;
         replace(session, first);

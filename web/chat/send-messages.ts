@@ -3,16 +3,16 @@ import { askBeforeLeaving } from '../show/ask-before-leaving.ts';
 import { feeds, loadSessions, sessions } from '../state/server-state.ts';
 import { createOutbox } from './outbox.ts';
 
-/** What is written for agents. */
+/** The outbox of the page, wired to the server. */
 export const outbox = createOutbox({
   isBusy: (session) => sessions.get().find(({ id }) => id === session)?.running ?? false,
   send: (session, text) => send(session, text, TRIES),
-  standOf(session) {
+  lastSeqOf(session) {
     const listed = sessions.get().find(({ id }) => id === session);
     return Math.max(feeds.get().get(session)?.seq ?? 0, listed?.lastSeq ?? 0);
   },
-  async wasTaken(session, text, since) {
-    if (isSaid(session, text, since)) return true;
+  async wasReceived(session, text, since) {
+    if (isRecorded(session, text, since)) return true;
     const { items } = await api('listSessionEvents', { at: { id: session }, query: { after: since, limit: 1000 } });
     return items.some(({ type, data }) => type === 'message.added' && data.role === 'user' && data.text === text);
   },
@@ -20,11 +20,11 @@ export const outbox = createOutbox({
 
 askBeforeLeaving(() => [...outbox.messages.get().values()].some((left) => left.length > 0));
 sessions.subscribe(outbox.sendWaiting);
-feeds.subscribe(() => outbox.dropTaken(isSaid));
-// What was said may be known before the sending of it is given up.
-outbox.messages.subscribe(() => outbox.dropTaken(isSaid));
+feeds.subscribe(() => outbox.dropReceived(isRecorded));
+// The record may show a message before the attempt to send it is given up.
+outbox.messages.subscribe(() => outbox.dropReceived(isRecorded));
 
-function isSaid(session: string, text: string, since: number): boolean {
+function isRecorded(session: string, text: string, since: number): boolean {
   const said = feeds.get().get(session)?.items ?? [];
   return said.some((item) => item.kind === 'message' && item.seq > since && item.role === 'user' && item.text === text);
 }
@@ -32,7 +32,7 @@ function isSaid(session: string, text: string, since: number): boolean {
 const TRIES = 20;
 const RETRY_MS = 250;
 
-/** The end of a run is told a moment before the next may begin, so a message that waited for it is tried again. */
+/** Retries on a conflict: the end of a run is announced a moment before the next run may begin. */
 async function send(session: string, text: string, tries: number): Promise<string | null> {
   try {
     await api('sendMessage', { at: { id: session }, body: { text } });

@@ -5,14 +5,15 @@ import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 import { outbox } from './send-messages.ts';
 
-/** What waits until the agent is done, and what the server did not take; each can be taken back. */
+/** Queued messages and messages the server refused; each can be removed. */
 export function SendQueue({ session }: { session: string }): ReactNode {
   const say = useWords();
   const messages = useStore(outbox.messages).get(session) ?? [];
   const kept = messages.filter(({ state }) => state !== 'sending');
   if (kept.length === 0) return null;
   const [refused] = kept.filter(({ state }) => state === 'refused');
-  const title = say(refused === undefined ? 'queued' : 'notSent', { count: kept.length });
+  const queued = kept.length === 1 ? 'queuedOne' : 'queued';
+  const title = say(refused === undefined ? queued : 'notSent', { count: kept.length });
   return (
     <section aria-label={title} className="mb-2 text-sm">
       <p className="text-soft">{title}</p>

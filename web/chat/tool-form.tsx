@@ -2,14 +2,14 @@ import { Play, X } from 'lucide-react';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import type { ToolView } from '../../src/protocol/tools.ts';
 import { api, messageOf } from '../api/api.ts';
-import { isComposing } from '../show/composing.ts';
-import { type Schema, SchemaForm } from '../show/schema-form.tsx';
+import { isComposing } from '../show/input-method.ts';
+import { type FormSchema, SchemaForm } from '../show/schema-form.tsx';
 import { Trouble } from '../show/trouble.tsx';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
-import { drafts, dropDraft, writeDraft } from './tool-draft.ts';
+import { dropToolDraft, toolDrafts, writeToolDraft } from './drafts.ts';
 
-/** A tool called by a person: the same pipeline, policy and approvals as for an agent. */
+/** The form for a tool call by a person, which takes the same pipeline, policy and approvals as an agent's call. */
 export function ToolForm({
   tool,
   session,
@@ -20,15 +20,15 @@ export function ToolForm({
   onClose: () => void;
 }): ReactNode {
   const say = useWords();
-  const [schema, setSchema] = useState<Schema | null>(null);
-  const draft = useStore(drafts).get(tool.name);
+  const [schema, setSchema] = useState<FormSchema | null>(null);
+  const draft = useStore(toolDrafts).get(tool.name);
   const [busy, setBusy] = useState(false);
   const [broken, setBroken] = useState(false);
   const [trouble, setTrouble] = useState<string | null>(null);
   useEffect(() => {
-    if (!drafts.get().has(tool.name)) writeDraft(tool.name, {});
+    if (!toolDrafts.get().has(tool.name)) writeToolDraft(tool.name, {});
     api('getTool', { at: { name: tool.name } }).then(
-      ({ inputSchema }) => setSchema(inputSchema as Schema),
+      ({ inputSchema }) => setSchema(inputSchema as FormSchema),
       (error) => setTrouble(messageOf(error)),
     );
   }, [tool.name]);
@@ -37,7 +37,7 @@ export function ToolForm({
     if (schema !== null) form.current?.querySelector<HTMLElement>('textarea, input, select')?.focus();
   }, [schema]);
   const close = () => {
-    dropDraft(tool.name);
+    dropToolDraft(tool.name);
     onClose();
   };
   const run = async (event?: FormEvent) => {
@@ -62,7 +62,7 @@ export function ToolForm({
       ref={form}
       onKeyDown={({ key, ctrlKey, metaKey, nativeEvent }) => {
         if (isComposing(nativeEvent)) return;
-        // What was filled in stays for the next time.
+        // Escape keeps the draft for the next time; the close button drops it.
         if (key === 'Escape') onClose();
         if (key === 'Enter' && (ctrlKey || metaKey)) void run();
       }}
@@ -79,7 +79,7 @@ export function ToolForm({
         <SchemaForm
           schema={schema}
           values={draft.values}
-          onChange={(values) => writeDraft(tool.name, values)}
+          onChange={(values) => writeToolDraft(tool.name, values)}
           onBroken={setBroken}
         />
       )}

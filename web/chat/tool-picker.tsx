@@ -1,11 +1,11 @@
 import { type ReactNode, type RefObject, useEffect, useState } from 'react';
 import type { ToolView } from '../../src/protocol/tools.ts';
-import { isComposing } from '../show/composing.ts';
+import { isComposing } from '../show/input-method.ts';
 import { useWords } from '../words/words.ts';
 
 /**
- * Tools to choose from. Arrow keys move and Enter chooses, while the focus is where one types;
- * `onMove` tells which entry they are at, by its id.
+ * The list of matching tools. Arrow keys move and Enter chooses while the focus stays in the composer; `onMove` gets the
+ * id of the current entry.
  */
 export function ToolPicker({
   found,

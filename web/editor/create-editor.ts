@@ -27,14 +27,14 @@ export interface EditorOptions {
   readonly more?: readonly Extension[];
 }
 
-/** An editor as this page uses it. The language comes later, when its grammar is loaded. */
+/** Creates an editor with the page's settings. Syntax colours follow when the grammar has loaded. */
 export function createEditor(
   parent: HTMLElement,
   { text, path, label, readOnly, more = [] }: EditorOptions,
 ): EditorView {
   const language = new Compartment();
   const view = new EditorView({
-    parent: ownRoot(parent),
+    parent: openShadowRoot(parent),
     state: EditorState.create({
       doc: text,
       extensions: [
@@ -51,8 +51,8 @@ export function createEditor(
         ...(/\.(md|txt|rst)$/i.test(path) ? [EditorView.lineWrapping] : []),
         keymap.of([...defaultKeymap, ...searchKeymap, ...historyKeymap, indentWithTab]),
         EditorState.readOnly.of(readOnly ?? false),
-        lineEnds.of(EditorState.lineSeparator.of(endsOf(text))),
-        LOOK,
+        lineSeparator.of(EditorState.lineSeparator.of(lineSeparatorOf(text))),
+        EDITOR_THEME,
         language.of([]),
         ...more,
       ],
@@ -64,23 +64,23 @@ export function createEditor(
   return view;
 }
 
-/** Another text in the place of all there is, with its own line ends. */
+/** Replaces the whole text and takes over its line separator. */
 export function replaceText(view: EditorView, text: string): void {
-  const ends = endsOf(text);
+  const ends = lineSeparatorOf(text);
   view.dispatch({
     changes: { from: 0, to: view.state.doc.length, insert: Text.of(text.split(ends)) },
-    effects: lineEnds.reconfigure(EditorState.lineSeparator.of(ends)),
+    effects: lineSeparator.reconfigure(EditorState.lineSeparator.of(ends)),
   });
 }
 
-const lineEnds = new Compartment();
+const lineSeparator = new Compartment();
 
-function endsOf(text: string): string {
+function lineSeparatorOf(text: string): string {
   return text.includes('\r\n') && !/(^|[^\r])\n/.test(text) ? '\r\n' : '\n';
 }
 
-/** In a root of its own, where styles are objects: the page's policy allows no style elements. */
-export function ownRoot(element: HTMLElement): ShadowRoot {
+/** Opens a shadow root, where styles are objects: the page's content security policy allows no style elements. */
+export function openShadowRoot(element: HTMLElement): ShadowRoot {
   return element.shadowRoot ?? element.attachShadow({ mode: 'open' });
 }
 
@@ -98,7 +98,7 @@ async function grammarOf(path: string): Promise<LanguageSupport | null> {
   return null;
 }
 
-/** The usual colours, as far towards the ink of the theme as it takes to read them on its paper. */
+/** The default colours, mixed with the theme's text colour until they are readable on its background. */
 const COLOURS = HighlightStyle.define(
   defaultHighlightStyle.specs.map(({ color, ...rest }) => ({
     ...rest,
@@ -106,7 +106,7 @@ const COLOURS = HighlightStyle.define(
   })),
 );
 
-export const LOOK = EditorView.theme({
+export const EDITOR_THEME = EditorView.theme({
   '&': { fontSize: '13px', backgroundColor: 'var(--panel)', color: 'var(--ink)', height: '100%' },
   '.cm-scroller': { fontFamily: 'var(--font-mono)' },
   '.cm-gutters': { backgroundColor: 'var(--raised)', color: 'var(--soft)', border: 'none' },

@@ -1,20 +1,22 @@
 import { MergeView } from '@codemirror/merge';
+import { EditorState, type EditorStateConfig } from '@codemirror/state';
+import { EditorView, lineNumbers } from '@codemirror/view';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { FileContent } from '../../src/protocol/files.ts';
 import { Dialog } from '../show/dialog.tsx';
-import { clock } from '../show/format.ts';
-import type { Changer } from '../state/change-authors.ts';
+import { formatTime } from '../show/format.ts';
+import type { ChangeAuthor } from '../state/change-authors.ts';
 import { useStore } from '../state/store.ts';
-import { type Say, language as shownLanguage, useWords } from '../words/words.ts';
-import { comparison } from './comparison.ts';
-import { ownRoot } from './create-editor.ts';
+import { language as shownLanguage, type Translate, useWords } from '../words/words.ts';
+import { EDITOR_THEME, openShadowRoot } from './create-editor.ts';
+import { editorPhrases } from './editor-phrases.ts';
 
-export type DiskChange = { readonly path: string; readonly who: Changer; readonly at: number } & (
+export type DiskChange = { readonly path: string; readonly who: ChangeAuthor; readonly at: number } & (
   | { readonly kind: 'followed' | 'deleted' }
   | { readonly kind: 'conflict' | 'binary'; readonly theirs: FileContent }
 );
 
-/** Says that the file changed on disk, and by whom. With unsaved text it offers: keep mine, take theirs, compare. */
+/** Reports that the file changed on disk, and by whom. With unsaved text it offers "Keep mine", "Take theirs", "Compare". */
 export function DiskNotice({
   change,
   mine,
@@ -24,7 +26,7 @@ export function DiskNotice({
 }: {
   change: DiskChange;
   mine: () => string;
-  /** Over theirs; null: over nothing, since the file is gone. */
+  /** Gets the content to overwrite, or null when the file was deleted. */
   onKeepMine: (theirs: FileContent | null) => void;
   onTakeTheirs: (theirs: FileContent) => void;
   onClose: () => void;
@@ -37,7 +39,9 @@ export function DiskNotice({
   return (
     <>
       <div role="alert" className="flex flex-wrap items-center gap-2 bg-warn-back px-3 py-2 text-sm text-warn">
-        <span className="min-w-48 flex-1">{say(key, { path, who: whoText(say, who), time: clock(at, language) })}</span>
+        <span className="min-w-48 flex-1">
+          {say(key, { path, who: formatAuthor(say, who), time: formatTime(at, language) })}
+        </span>
         {change.kind === 'conflict' ? (
           <>
             <button type="button" className="button" onClick={() => setComparing(true)}>
@@ -83,7 +87,7 @@ const SENTENCES = {
   binary: 'binaryOnDisk',
 } as const;
 
-function whoText(say: Say, who: Changer): string {
+function formatAuthor(say: Translate, who: ChangeAuthor): string {
   if (who === null) return say('somebodyElse');
   return who === 'person' ? say('personInEditor') : who.tool;
 }
@@ -93,8 +97,8 @@ function Comparison({ theirs, mine }: { theirs: string; mine: string }): ReactNo
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (place.current === null) return;
-    const root = ownRoot(place.current);
-    const view = new MergeView({ parent: root, root, a: comparison(theirs), b: comparison(mine) });
+    const root = openShadowRoot(place.current);
+    const view = new MergeView({ parent: root, root, a: comparedSide(theirs), b: comparedSide(mine) });
     return () => view.destroy();
   }, [theirs, mine]);
   return (
@@ -106,4 +110,19 @@ function Comparison({ theirs, mine }: { theirs: string; mine: string }): ReactNo
       <div ref={place} className="max-h-[60dvh] overflow-auto rounded border border-line" />
     </>
   );
+}
+
+/** One read-only side of a comparison. */
+function comparedSide(text: string): EditorStateConfig {
+  return {
+    doc: text,
+    extensions: [
+      EDITOR_THEME,
+      editorPhrases(),
+      lineNumbers(),
+      EditorState.readOnly.of(true),
+      EditorView.editable.of(false),
+      EditorView.lineWrapping,
+    ],
+  };
 }

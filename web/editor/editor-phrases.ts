@@ -18,7 +18,7 @@ const ZH = {
   '$ unchanged lines': '$ 行未改动',
 };
 
-/** The editor's own words, in the language of the page. */
+/** Translates the editor's built-in texts into the language of the page. */
 export function editorPhrases(): Extension {
   return language.get() === 'zh' ? EditorState.phrases.of(ZH) : [];
 }

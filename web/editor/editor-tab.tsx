@@ -1,21 +1,21 @@
 import { EditorView, keymap } from '@codemirror/view';
 import { Save } from 'lucide-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { coalesce } from '../../src/kernel/coalesce.ts';
 import type { FileContent } from '../../src/protocol/files.ts';
 import { ApiProblem, api, messageOf } from '../api/api.ts';
-import { bytes } from '../show/format.ts';
+import { formatBytes } from '../show/format.ts';
 import { Trouble } from '../show/trouble.tsx';
-import type { Changer } from '../state/change-authors.ts';
+import type { ChangeAuthor } from '../state/change-authors.ts';
 import { fileChanges } from '../state/server-state.ts';
-import { oneAtATime } from '../state/one-at-a-time.ts';
 import { useWords } from '../words/words.ts';
 import { createEditor, replaceText } from './create-editor.ts';
 import { type DiskChange, DiskNotice } from './disk-notice.tsx';
 import { markDirty } from './open-tabs.ts';
 
-const LARGEST = 1024 * 1024;
+const MAX_EDITABLE_BYTES = 1024 * 1024;
 
-/** One file. What is on disk is never taken for what is in the editor: each save names the version it is based on. */
+/** One file in an editor. Each save names the version it is based on, so it never overwrites an unseen change on disk. */
 export function EditorTab({ path }: { path: string }): ReactNode {
   const say = useWords();
   const [file, setFile] = useState<FileContent | null>(null);
@@ -25,12 +25,12 @@ export function EditorTab({ path }: { path: string }): ReactNode {
   }, [path]);
   if (trouble !== null) return <Trouble text={trouble} />;
   if (file === null) return null;
-  if (file.encoding === 'base64') return <p className="p-4">{say('binaryFile', { size: bytes(file.size) })}</p>;
+  if (file.encoding === 'base64') return <p className="p-4">{say('binaryFile', { size: formatBytes(file.size) })}</p>;
   return <TextTab file={file} />;
 }
 
-/** What the text is a change of. Without a version: a file that is no longer there. */
-interface Base {
+/** The saved text that the editor's text is based on. The version is null when the file no longer exists. */
+interface EditBase {
   readonly text: string;
   readonly version: string | null;
 }
@@ -40,12 +40,12 @@ function TextTab({ file }: { file: FileContent }): ReactNode {
   const { path } = file;
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
-  const base = useRef<Base>({ text: file.content, version: file.version });
+  const base = useRef<EditBase>({ text: file.content, version: file.version });
   const [disk, setDisk] = useState<DiskChange | null>(null);
   const [said, setSaid] = useState<string | null>(null);
   const [trouble, setTrouble] = useState<string | null>(null);
-  const changer = useRef<Changer>(null);
-  const readOnly = file.size > LARGEST;
+  const changer = useRef<ChangeAuthor>(null);
+  const readOnly = file.size > MAX_EDITABLE_BYTES;
 
   const text = () => view.current?.state.sliceDoc() ?? '';
   const isDirty = () => text() !== base.current.text;
@@ -69,8 +69,8 @@ function TextTab({ file }: { file: FileContent }): ReactNode {
   }
 
   /**
-   * What is on disk now. An editor without unsaved text follows it; the others say so and leave the choice. What is no
-   * text is followed by none: it would be saved as the letters it came in.
+   * Compares with the file on disk. An editor without unsaved text follows it; otherwise a notice offers the choice. A
+   * file that is now binary is never followed: its base64 letters would be saved as text.
    */
   async function lookAtDisk(): Promise<void> {
     const about = { path, who: changer.current, at: Date.now() };
@@ -96,8 +96,8 @@ function TextTab({ file }: { file: FileContent }): ReactNode {
 
   const writing = useRef(write);
   writing.current = write;
-  // One after the other: a save is based on the version that the one before it made.
-  const { current: save } = useRef(oneAtATime(() => writing.current()));
+  // Saves run one after the other: each is based on the version that the previous save made.
+  const { current: save } = useRef(coalesce(() => writing.current()));
   const keepMine = (theirs: FileContent | null) => {
     base.current = { text: theirs?.content ?? '', version: theirs?.version ?? null };
     void save();
@@ -122,15 +122,15 @@ function TextTab({ file }: { file: FileContent }): ReactNode {
   }, []);
   const looking = useRef(lookAtDisk);
   looking.current = lookAtDisk;
-  // One after the other: what was read last is what is said.
-  const { current: look } = useRef(oneAtATime(() => looking.current()));
-  // Not through a rendering: of several changes in one moment that would show the last alone.
+  // Checks run one after the other, so that the notice shows the result read last.
+  const { current: look } = useRef(coalesce(() => looking.current()));
+  // Subscribed directly: a rendering would see only the last of several changes in one moment.
   useEffect(
     () =>
       fileChanges.subscribe(() => {
         const changes = fileChanges.get();
-        if (changes === null || (changes.complete && !changes.by.has(path))) return;
-        changer.current = changes.by.get(path) ?? null;
+        if (changes === null || (changes.complete && !changes.authors.has(path))) return;
+        changer.current = changes.authors.get(path) ?? null;
         void look();
       }),
     [path, look],

@@ -1,13 +1,13 @@
 import { X } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
 import { Dialog } from '../show/dialog.tsx';
-import { Visible } from '../show/visible.tsx';
+import { VisibleText } from '../show/visible-text.tsx';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 import { EditorTab } from './editor-tab.tsx';
 import { closeTab, lastShown, openTab, tabs } from './open-tabs.ts';
 
-/** Open files, one tab each. A tab that is not in sight keeps its text and its undo. */
+/** Open files, one tab each. A hidden tab keeps its text and its undo history. */
 export function Editor({ path, onPath }: { path: string | null; onPath: (path: string | null) => void }): ReactNode {
   const say = useWords();
   const open = useStore(tabs);
@@ -37,7 +37,7 @@ export function Editor({ path, onPath }: { path: string | null; onPath: (path: s
               className="min-h-10 max-w-56 truncate px-3 text-sm"
               onClick={() => onPath(tab.path)}
             >
-              <Visible text={tab.path.slice(tab.path.lastIndexOf('/') + 1)} />
+              <VisibleText text={tab.path.slice(tab.path.lastIndexOf('/') + 1)} />
               {tab.dirty && <span title={say('unsaved')}> ●</span>}
             </button>
             <button

@@ -1,16 +1,16 @@
 import { askBeforeLeaving } from '../show/ask-before-leaving.ts';
 import { createStore } from '../state/store.ts';
 
-export interface Tab {
+export interface OpenTab {
   readonly path: string;
   readonly dirty: boolean;
 }
 
-export const tabs = createStore<readonly Tab[]>([]);
+export const tabs = createStore<readonly OpenTab[]>([]);
 
 let last: string | null = null;
 
-/** The file that is shown, or was when one last looked at files. */
+/** Returns the file shown now, or last shown when the files screen was open. */
 export function lastShown(): string | null {
   return last;
 }

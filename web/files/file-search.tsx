@@ -1,11 +1,11 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { api } from '../api/api.ts';
-import { Visible } from '../show/visible.tsx';
+import { VisibleText } from '../show/visible-text.tsx';
 import { useWords } from '../words/words.ts';
 
 const SETTLE_MS = 200;
 
-/** Files by a part of their name, from the whole tree. */
+/** Finds files of the whole workspace by a part of their name. */
 export function FileSearch({ text, onOpen }: { text: string; onOpen: (path: string) => void }): ReactNode {
   const say = useWords();
   const [found, setFound] = useState<readonly string[] | null>(null);
@@ -33,7 +33,7 @@ export function FileSearch({ text, onOpen }: { text: string; onOpen: (path: stri
             className="min-h-8 w-full truncate px-3 text-left text-sm hover:bg-raised"
             onClick={() => onOpen(path)}
           >
-            <Visible text={path} />
+            <VisibleText text={path} />
           </button>
         </li>
       ))}

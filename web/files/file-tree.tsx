@@ -1,13 +1,13 @@
 import { ChevronDown, ChevronRight, File, FileCode, FileImage, FileText, Folder, FolderOpen } from 'lucide-react';
 import { type KeyboardEvent, type ReactNode, useEffect, useState } from 'react';
-import { Visible } from '../show/visible.tsx';
+import { VisibleText } from '../show/visible-text.tsx';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 import { FileSearch } from './file-search.tsx';
 import { followGit, type GitState, gitStates } from './git-state.ts';
-import { type Entry, expanded, folders, join, loadFolder, toggle, touched } from './tree-state.ts';
+import { changedByTools, expanded, type FileEntry, folders, join, loadFolder, toggle } from './tree-state.ts';
 
-/** The workspace as a tree. A folder is read when it is opened, and again when something in it changes. */
+/** The workspace as a tree. A folder loads when it is opened, and again when something in it changes. */
 export function FileTree({ open, onOpen }: { open: string | null; onOpen: (path: string) => void }): ReactNode {
   const say = useWords();
   const [search, setSearch] = useState('');
@@ -56,12 +56,12 @@ function Branch({ folder, depth, open, onOpen }: BranchProps): ReactNode {
   );
 }
 
-function Node({ entry, folder, depth, open, onOpen }: BranchProps & { entry: Entry }): ReactNode {
+function Node({ entry, folder, depth, open, onOpen }: BranchProps & { entry: FileEntry }): ReactNode {
   const say = useWords();
   const path = join(folder, entry.name);
   const isFolder = entry.type === 'directory';
   const isOpen = useStore(expanded).has(path);
-  const isTouched = useStore(touched).has(path);
+  const isTouched = useStore(changedByTools).has(path);
   const git = useStore(gitStates).get(path);
   const Icon = isFolder ? (isOpen ? FolderOpen : Folder) : iconOf(entry.name);
   return (
@@ -75,7 +75,7 @@ function Node({ entry, folder, depth, open, onOpen }: BranchProps & { entry: Ent
         {isFolder ? isOpen ? <ChevronDown size={14} /> : <ChevronRight size={14} /> : <span className="w-3.5" />}
         <Icon size={16} aria-hidden className="shrink-0 text-soft" />
         <span className="min-w-0 truncate">
-          <Visible text={entry.name} />
+          <VisibleText text={entry.name} />
         </span>
         <span className="ml-auto flex shrink-0 items-center gap-1.5 pl-1">
           {isTouched && (
@@ -116,7 +116,7 @@ function GitMark({ state }: { state: GitState }): ReactNode {
   );
 }
 
-function foldersFirst(a: Entry, b: Entry): number {
+function foldersFirst(a: FileEntry, b: FileEntry): number {
   const order = Number(b.type === 'directory') - Number(a.type === 'directory');
   return order === 0 ? a.name.localeCompare(b.name) : order;
 }
@@ -127,7 +127,7 @@ function iconOf(name: string): typeof File {
   return /\.(md|txt|rst)$/i.test(name) ? FileText : File;
 }
 
-/** Up and down go through what is shown; left and right close and open. */
+/** Arrow keys: up and down move through the visible entries, left and right close and open folders. */
 function moveFocus(event: KeyboardEvent<HTMLElement>): void {
   const buttons = [...event.currentTarget.querySelectorAll<HTMLButtonElement>('button')];
   const at = buttons.indexOf(document.activeElement as HTMLButtonElement);

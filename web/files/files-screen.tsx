@@ -1,12 +1,12 @@
 import { lazy, type ReactNode } from 'react';
 import { go } from '../shell/route.ts';
-import { LatePart } from '../show/lazy-part.tsx';
+import { LazyPart } from '../show/lazy-part.tsx';
 import { useWords } from '../words/words.ts';
 import { FileTree } from './file-tree.tsx';
 
 const Editor = lazy(() => import('../editor/editor.tsx').then(({ Editor }) => ({ default: Editor })));
 
-/** Not shown, it keeps the editor alone: the tree would go on to ask git. */
+/** Hidden, the screen keeps the editor only: a hidden tree would go on asking for the git status. */
 export function FilesScreen({ path, shown }: { path: string | null; shown: boolean }): ReactNode {
   const say = useWords();
   return (
@@ -19,9 +19,9 @@ export function FilesScreen({ path, shown }: { path: string | null; shown: boole
         {shown && <FileTree open={path} onOpen={(chosen) => go('files', chosen)} />}
       </aside>
       <div className="min-h-0 min-w-0 flex-1">
-        <LatePart>
+        <LazyPart>
           <Editor path={path} onPath={(chosen) => go('files', chosen)} />
-        </LatePart>
+        </LazyPart>
       </div>
     </div>
   );

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { statesOf } from './git-state.ts';
+import { toGitStates } from './git-state.ts';
 
-test('a folder has the state that matters most of what is in it', () => {
-  const states = statesOf({
+test('a folder has the most important state of the files in it', () => {
+  const states = toGitStates({
     files: [
       { path: 'new/', state: 'untracked' },
       { path: 'src/a/one.ts', state: 'untracked' },

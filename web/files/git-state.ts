@@ -1,19 +1,19 @@
 import { api } from '../api/api.ts';
-import type { Answer } from '../api/operations.ts';
+import type { ApiAnswer } from '../api/operations.ts';
 import { connection, fileChanges } from '../state/server-state.ts';
 import { createStore } from '../state/store.ts';
 
-type GitStatus = Answer<'getGitStatus'>;
+type GitStatus = ApiAnswer<'getGitStatus'>;
 export type GitState = GitStatus['files'][number]['state'];
 
-/** What is not as committed, by path; folders have the state that matters most of what is in them. */
+/** Git states by path. A folder has the most important state of the files in it. */
 export const gitStates = createStore<ReadonlyMap<string, GitState>>(new Map());
 
-/** Git looks over the whole tree, so many changes at once are one question. */
+/** `git status` reads the whole tree, so many changes at once cause one request. */
 const SETTLE_MS = 700;
 const WEIGHT: readonly GitState[] = ['conflict', 'modified', 'added', 'deleted', 'untracked'];
 
-export function statesOf({ files }: Pick<GitStatus, 'files'>): Map<string, GitState> {
+export function toGitStates({ files }: Pick<GitStatus, 'files'>): Map<string, GitState> {
   const states = new Map<string, GitState>();
   for (const { path, state } of files) {
     const parts = path.replace(/\/$/, '').split('/');
@@ -27,14 +27,14 @@ export function statesOf({ files }: Pick<GitStatus, 'files'>): Map<string, GitSt
   return states;
 }
 
-/** While files are shown; returns how to stop. A commit changes no file, so coming back to the page looks as well. */
+/** Keeps the git states up to date; returns a function that stops. A commit changes no file, so a focus reloads too. */
 export function followGit(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isGit = true;
   const look = async () => {
     const status = await api('getGitStatus').catch(() => null);
     isGit = status?.git ?? isGit;
-    if (status !== null) gitStates.set(statesOf(status));
+    if (status !== null) gitStates.set(toGitStates(status));
   };
   const soon = () => {
     clearTimeout(timer);

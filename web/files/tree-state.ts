@@ -1,16 +1,16 @@
 import { api } from '../api/api.ts';
-import type { Answer } from '../api/operations.ts';
+import type { ApiAnswer } from '../api/operations.ts';
 import { fileChanges } from '../state/server-state.ts';
 import { createStore } from '../state/store.ts';
 
-type Listing = Answer<'listFiles'>;
-export type Entry = Listing['entries'][number];
+type FolderListing = ApiAnswer<'listFiles'>;
+export type FileEntry = FolderListing['entries'][number];
 
-/** Folders that were opened, with what is in them; the rest of the tree was never asked for. */
-export const folders = createStore<ReadonlyMap<string, Listing>>(new Map());
+/** Listings of the folders opened so far; the rest of the tree is not loaded. */
+export const folders = createStore<ReadonlyMap<string, FolderListing>>(new Map());
 export const expanded = createStore<ReadonlySet<string>>(new Set(['.']));
-/** Files that a tool changed since the page was opened. */
-export const touched = createStore<ReadonlySet<string>>(new Set());
+/** Files changed by tools since the page was opened. */
+export const changedByTools = createStore<ReadonlySet<string>>(new Set());
 
 export async function loadFolder(path: string): Promise<void> {
   try {
@@ -35,13 +35,13 @@ export function toggle(path: string): void {
   if (expanded.get().has(path)) void loadFolder(path);
 }
 
-/** A folder that is shown is listed again when something in it changed. */
+/** Loads an opened folder again when something in it changed. */
 fileChanges.subscribe(() => {
   const changes = fileChanges.get();
   if (changes === null) return;
-  const byTools = [...changes.by].filter(([, by]) => by !== null && by !== 'person').map(([path]) => path);
-  touched.set((now) => new Set([...now, ...byTools]));
-  const above = new Set([...changes.by.keys()].flatMap(foldersAbove));
+  const byTools = [...changes.authors].filter(([, by]) => by !== null && by !== 'person').map(([path]) => path);
+  changedByTools.set((now) => new Set([...now, ...byTools]));
+  const above = new Set([...changes.authors.keys()].flatMap(foldersAbove));
   for (const path of folders.get().keys()) {
     if (!changes.complete || above.has(path)) void loadFolder(path);
   }

@@ -5,7 +5,7 @@ import { api, messageOf } from '../api/api.ts';
 import { go } from '../shell/route.ts';
 import { Arguments } from '../show/arguments.tsx';
 import { CopyButton } from '../show/copy-button.tsx';
-import { dateTime, duration } from '../show/format.ts';
+import { formatDateTime, formatDuration } from '../show/format.ts';
 import { OutputFrame } from '../show/output-frame.tsx';
 import { PhaseBadge } from '../show/phase-badge.tsx';
 import { Trouble } from '../show/trouble.tsx';
@@ -15,7 +15,7 @@ import { useStore } from '../state/store.ts';
 import { useThrottled } from '../state/use-throttled.ts';
 import { language as shownLanguage, useWords } from '../words/words.ts';
 
-/** One call by its own address. */
+/** One call, at an address of its own. */
 export function CallPage({ id }: { id: string }): ReactNode {
   const say = useWords();
   const [call, setCall] = useState<CallView | null>(null);
@@ -51,9 +51,9 @@ function CallDetails({ call }: { call: CallView }): ReactNode {
         <CopyButton text={location.href} name={say('permalink')} />
       </div>
       <p className="text-soft text-sm">
-        {dateTime(call.requestedAt, language)}
-        {call.durationMs !== null && ` · ${say('duration')}: ${duration(call.durationMs)}`}
-        {(call.waitedMs ?? 0) > 1000 && ` · ${say('waited')}: ${duration(call.waitedMs ?? 0)}`}
+        {formatDateTime(call.requestedAt, language)}
+        {call.durationMs !== null && ` · ${say('duration')}: ${formatDuration(call.durationMs)}`}
+        {(call.waitedMs ?? 0) > 1000 && ` · ${say('waited')}: ${formatDuration(call.waitedMs ?? 0)}`}
         {call.approvedBy !== null && ` · ${say('approvedBy', { name: call.approvedBy || '?' })}`}
         {call.deniedBy !== null && ` · ${say('deniedBy', { name: call.deniedBy })}`}
       </p>
@@ -61,7 +61,7 @@ function CallDetails({ call }: { call: CallView }): ReactNode {
         {say('session')}: {call.session}
       </button>
       <Arguments args={call.args} most={20_000} />
-      <OutputFrame tool={call.tool} error={outcome?.error} blocks={blocks} />
+      <OutputFrame error={outcome?.error} blocks={blocks} />
     </article>
   );
 }

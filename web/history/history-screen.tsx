@@ -2,12 +2,12 @@ import { type ReactNode, useEffect, useState } from 'react';
 import type { CallView } from '../../src/protocol/calls.ts';
 import { api, messageOf } from '../api/api.ts';
 import { go } from '../shell/route.ts';
-import { dateTime, dayAndTime, duration } from '../show/format.ts';
+import { formatDateTime, formatDayAndTime, formatDuration } from '../show/format.ts';
 import { PhaseBadge } from '../show/phase-badge.tsx';
 import { Trouble } from '../show/trouble.tsx';
-import { Visible } from '../show/visible.tsx';
+import { VisibleText } from '../show/visible-text.tsx';
 import { phaseOf } from '../state/feed.ts';
-import { follow } from '../state/reload-on-change.ts';
+import { reloadOnChange } from '../state/reload-on-change.ts';
 import { callChanges, tools } from '../state/server-state.ts';
 import { useStore } from '../state/store.ts';
 import type { Words } from '../words/en.ts';
@@ -26,26 +26,28 @@ const STATES = {
   interrupted: 'stateInterrupted',
 } as const satisfies { [S in CallView['state']]?: keyof Words };
 
-interface Filter {
+interface CallFilter {
   readonly tool: string;
   readonly state: string;
 }
 
 const PAGE = 100;
-const LARGEST_PAGE = 500;
-const EVERY_MS = 500;
+const MAX_PAGE = 500;
+const PAUSE_MS = 500;
 
-/** Every recorded call, newest first. It follows: what comes, moves on or ends is shown as it is now. */
+/** Every recorded call, newest first, kept up to date. */
 export function HistoryScreen({ callId }: { callId: string | null }): ReactNode {
   const say = useWords();
-  const [filter, setFilter] = useState<Filter>({ tool: '', state: '' });
+  const [filter, setFilter] = useState<CallFilter>({ tool: '', state: '' });
   const [wanted, setWanted] = useState(PAGE);
   const [items, setItems] = useState<readonly CallView[] | null>(null);
   const [hasMore, setHasMore] = useState(false);
   const [trouble, setTrouble] = useState<string | null>(null);
   useEffect(
     () =>
-      follow(callChanges, EVERY_MS, () => loadCalls(filter, wanted), {
+      reloadOnChange(callChanges, {
+        pauseMs: PAUSE_MS,
+        load: () => loadCalls(filter, wanted),
         onLoaded(found) {
           setItems(found.items);
           setHasMore(found.hasMore);
@@ -72,11 +74,14 @@ export function HistoryScreen({ callId }: { callId: string | null }): ReactNode 
   );
 }
 
-async function loadCalls(filter: Filter, wanted: number): Promise<{ items: readonly CallView[]; hasMore: boolean }> {
+async function loadCalls(
+  filter: CallFilter,
+  wanted: number,
+): Promise<{ items: readonly CallView[]; hasMore: boolean }> {
   const items: CallView[] = [];
   let after: string | null | undefined;
   while (after !== null && items.length < wanted) {
-    const limit = Math.min(LARGEST_PAGE, wanted - items.length);
+    const limit = Math.min(MAX_PAGE, wanted - items.length);
     const page = await api('listHistory', { query: { ...filter, limit, ...(after !== undefined && { after }) } });
     items.push(...page.items);
     after = page.next;
@@ -84,11 +89,11 @@ async function loadCalls(filter: Filter, wanted: number): Promise<{ items: reado
   return { items, hasMore: after != null };
 }
 
-function Filters({ filter, onChange }: { filter: Filter; onChange: (filter: Filter) => void }): ReactNode {
+function Filters({ filter, onChange }: { filter: CallFilter; onChange: (filter: CallFilter) => void }): ReactNode {
   const say = useWords();
   const names = useStore(tools).map(({ name }) => [name, name] as const);
   const states = Object.entries(STATES).map(([state, word]) => [state, say(word)] as const);
-  const choice = (label: string, key: keyof Filter, options: readonly (readonly [string, string])[]) => (
+  const choice = (label: string, key: keyof CallFilter, options: readonly (readonly [string, string])[]) => (
     <label className="flex items-center gap-2">
       {label}
       <select
@@ -131,8 +136,8 @@ function Calls({ items }: { items: readonly CallView[] }): ReactNode {
       <tbody>
         {items.map((call) => (
           <tr key={call.id} className="border-line border-t">
-            <td className="py-1 pr-3 text-soft sm:whitespace-nowrap" title={dateTime(call.requestedAt, language)}>
-              {dayAndTime(call.requestedAt, language)}
+            <td className="py-1 pr-3 text-soft sm:whitespace-nowrap" title={formatDateTime(call.requestedAt, language)}>
+              {formatDayAndTime(call.requestedAt, language)}
             </td>
             <td className="pr-3">
               <button
@@ -144,13 +149,13 @@ function Calls({ items }: { items: readonly CallView[] }): ReactNode {
               </button>
             </td>
             <td className="code hidden max-w-sm truncate pr-3 md:table-cell">
-              <Visible text={JSON.stringify(call.args)} />
+              <VisibleText text={JSON.stringify(call.args)} />
             </td>
             <td className="pr-3">
               <PhaseBadge phase={phaseOf(call.state)} />
             </td>
             <td className="whitespace-nowrap text-right md:pr-3">
-              {call.durationMs === null ? '–' : duration(call.durationMs)}
+              {call.durationMs === null ? '–' : formatDuration(call.durationMs)}
             </td>
             <td className="hidden md:table-cell">{call.approvedBy ?? call.deniedBy ?? '–'}</td>
           </tr>

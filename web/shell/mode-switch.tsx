@@ -10,7 +10,7 @@ import { useWords } from '../words/words.ts';
 const WORDS = { plan: 'modePlan', ask: 'modeAsk', auto: 'modeAuto', strict: 'modeStrict' } as const;
 const MODES = Object.keys(WORDS) as ModeView[];
 
-/** How much runs without a question. One that asks less is not a slip of the hand: it is confirmed. */
+/** Selects the policy mode. Switching to `auto` has to be confirmed, since it stops the questions. */
 export function ModeSwitch(): ReactNode {
   const say = useWords();
   const state = useStore(health);
@@ -32,7 +32,7 @@ export function ModeSwitch(): ReactNode {
       <label className="flex items-center gap-1.5">
         <span className="sr-only text-soft lg:not-sr-only">{say('mode')}</span>
         <select
-          className="field w-20 text-ellipsis sm:w-44"
+          className="field w-20 text-ellipsis sm:w-44 lg:w-56"
           value={state.mode}
           disabled={!isAdmin}
           title={isAdmin ? say(WORDS[state.mode]) : say('needsAdminMode')}

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import type { ModelChoice } from '../../src/protocol/models.ts';
 import { api, messageOf } from '../api/api.ts';
-import type { Answer } from '../api/operations.ts';
+import type { ApiAnswer } from '../api/operations.ts';
 import { Dialog } from '../show/dialog.tsx';
 import { Trouble } from '../show/trouble.tsx';
 import { health, loadHealth } from '../state/server-state.ts';
@@ -9,7 +9,7 @@ import { useStore } from '../state/store.ts';
 import { useServerWords, useWords } from '../words/words.ts';
 import { ModelKey } from './model-key.tsx';
 
-type Models = Answer<'listModels'>;
+type Models = ApiAnswer<'listModels'>;
 type Provider = ModelChoice['provider'];
 
 const NAMES: Record<Exclude<Provider, 'manual'>, string> = {
@@ -18,7 +18,10 @@ const NAMES: Record<Exclude<Provider, 'manual'>, string> = {
   'openai-chat': 'Ollama, vLLM, …',
 };
 
-/** Nobody, or which model. A key that is entered goes to the server and does not come back: the page learns only where one is. */
+/**
+ * Selects manual mode or a model. A key entered here goes to the server and never comes back: the page learns only where
+ * the server keeps one.
+ */
 export function ModelDialog({ onClose }: { onClose: () => void }): ReactNode {
   const say = useWords();
   const [models, setModels] = useState<Models | null>(null);

@@ -1,7 +1,7 @@
 import { type ReactNode, useId } from 'react';
 import { useWords } from '../words/words.ts';
 
-/** Where the key is, and a place to enter one. What is entered is kept by the server and never shown again. */
+/** Shows where the server keeps the key and takes a new one, which is never shown again. */
 export function ModelKey({
   from,
   value,

@@ -4,7 +4,7 @@ import { lastShown } from '../editor/open-tabs.ts';
 import { approvals } from '../state/server-state.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
-import { go, place, type Screen } from './route.ts';
+import { go, route, type Screen } from './route.ts';
 
 const ENTRIES = [
   { screen: 'chat', Icon: MessageSquare },
@@ -13,10 +13,10 @@ const ENTRIES = [
   { screen: 'history', Icon: History },
 ] as const satisfies readonly { screen: Screen; Icon: unknown }[];
 
-/** At the left; along the bottom on a phone. */
+/** The navigation bar, at the left or along the bottom on a phone. */
 export function Navigation(): ReactNode {
   const say = useWords();
-  const { screen } = useStore(place);
+  const { screen } = useStore(route);
   const waiting = useStore(approvals).length;
   return (
     <nav

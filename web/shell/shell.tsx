@@ -3,12 +3,12 @@ import { token } from '../api/token.ts';
 import { ApprovalDock } from '../approvals/approval-dock.tsx';
 import { ChatScreen } from '../chat/chat-screen.tsx';
 import { tabs } from '../editor/open-tabs.ts';
-import { LatePart } from '../show/lazy-part.tsx';
-import { connection, currentSession, follow, health, openSession, sessions } from '../state/server-state.ts';
+import { LazyPart } from '../show/lazy-part.tsx';
+import { connection, currentSession, followServer, health, openSession, sessions } from '../state/server-state.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 import { Navigation } from './navigation.tsx';
-import { place } from './route.ts';
+import { route } from './route.ts';
 import { TopBar } from './top-bar.tsx';
 
 const FilesScreen = lazy(() => import('../files/files-screen.tsx').then((part) => ({ default: part.FilesScreen })));
@@ -19,19 +19,19 @@ const HistoryScreen = lazy(() =>
 
 export function Shell(): ReactNode {
   const say = useWords();
-  const { screen, id } = useStore(place);
+  const { screen, id } = useStore(route);
   const known = useStore(sessions);
   const line = useStore(connection);
   const state = useStore(health);
   const hasTabs = useStore(tabs).length > 0;
-  useEffect(() => (token() === '' ? undefined : follow()), []);
+  useEffect(() => (token() === '' ? undefined : followServer()), []);
   useEffect(() => {
     const wanted = screen === 'chat' && id !== null ? id : (currentSession.get() ?? known[0]?.id);
     if (wanted !== undefined) void openSession(wanted);
   }, [screen, id, known]);
 
   if (token() === '') return <Closed text={say('noToken')} />;
-  // Once something was shown it stays: there may be unsaved text in it.
+  // A page that was shown once stays: it may hold unsaved text.
   if ((line === 'refused' || line === 'limited') && state === null) return <Closed text={say(line)} />;
   return (
     <div className="flex h-full flex-col">
@@ -43,19 +43,19 @@ export function Shell(): ReactNode {
         <Navigation />
         <main id="content" tabIndex={-1} className="flex min-h-0 min-w-0 flex-1 flex-col outline-none">
           <div className="min-h-0 flex-1">
-            {/* It stays while files are open in it: there may be unsaved text, and what can be undone. */}
+            {/* Kept while files are open: tabs hold unsaved text and their undo history. */}
             {(screen === 'files' || hasTabs) && (
               <div hidden={screen !== 'files'} className="h-full">
-                <LatePart>
+                <LazyPart>
                   <FilesScreen path={screen === 'files' ? id : null} shown={screen === 'files'} />
-                </LatePart>
+                </LazyPart>
               </div>
             )}
-            <LatePart key={screen}>
+            <LazyPart key={screen}>
               {screen === 'chat' && <ChatScreen />}
               {screen === 'tools' && <ToolsScreen name={id} />}
               {screen === 'history' && <HistoryScreen callId={id} />}
-            </LatePart>
+            </LazyPart>
           </div>
           {screen !== 'chat' && <ApprovalDock />}
         </main>

@@ -2,10 +2,10 @@ import { createStore } from '../state/store.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 
-const PLACE = 'toolwright.theme';
+const STORAGE_KEY = 'toolwright.theme';
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
-export const theme = createStore<Theme>((localStorage.getItem(PLACE) as Theme | null) ?? 'system');
+export const theme = createStore<Theme>((localStorage.getItem(STORAGE_KEY) as Theme | null) ?? 'system');
 
 export function startTheme(): void {
   const apply = () => {
@@ -19,6 +19,6 @@ export function startTheme(): void {
 }
 
 export function setTheme(chosen: Theme): void {
-  localStorage.setItem(PLACE, chosen);
+  localStorage.setItem(STORAGE_KEY, chosen);
   theme.set(chosen);
 }

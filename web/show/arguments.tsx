@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import { useWords } from '../words/words.ts';
-import { Visible } from './visible.tsx';
+import { VisibleText } from './visible-text.tsx';
 
-/** Whole, or up to `most` characters of each: who only looks back need not wait for megabytes. */
+/** Shows each argument in full, or up to `most` characters of it, so that a page of past calls stays fast. */
 export function Arguments({ args, most = Number.POSITIVE_INFINITY }: { args: unknown; most?: number }): ReactNode {
   const say = useWords();
   const entries = Object.entries((args ?? {}) as Record<string, unknown>);
@@ -17,10 +17,10 @@ export function Arguments({ args, most = Number.POSITIVE_INFINITY }: { args: unk
         return (
           <div key={name} className="contents">
             <dt className="font-mono text-soft [overflow-wrap:anywhere]">
-              <Visible text={name} />
+              <VisibleText text={name} />
             </dt>
             <dd className="code max-h-48 overflow-y-auto">
-              <Visible text={text.length > most ? text.slice(0, most) : text} />
+              <VisibleText text={text.length > most ? text.slice(0, most) : text} />
               {text.length > most && (
                 <span className="text-soft"> … {say('moreCharacters', { count: text.length - most })}</span>
               )}

@@ -1,4 +1,4 @@
-/** Leaving the page asks first while something would be lost with it. Returns how to stop. */
+/** Makes the browser ask before the page is left while something would be lost. Returns a function that ends it. */
 export function askBeforeLeaving(hasSomething: () => boolean): () => void {
   const onLeaving = (event: BeforeUnloadEvent) => {
     if (hasSomething()) event.preventDefault();

@@ -3,7 +3,7 @@ import { type ReactNode, type SyntheticEvent, useEffect, useId, useRef, useState
 import { useWords } from '../words/words.ts';
 import { askBeforeLeaving } from './ask-before-leaving.ts';
 
-/** The browser's own dialog: it keeps the focus inside, closes on Escape and gives the focus back. */
+/** The browser's own dialog: it keeps the focus inside, closes on Escape and returns the focus. */
 export function Dialog({
   title,
   wide = false,
@@ -14,9 +14,9 @@ export function Dialog({
 }: {
   title: ReactNode;
   wide?: boolean;
-  /** It brings its own `DialogBody`, and what stands below it and never scrolls. */
+  /** The children bring their own `DialogBody` and a footer that never scrolls. */
   bare?: boolean;
-  /** Something was written in it that goes with it: the first attempt to close it asks, and so does leaving the page. */
+  /** Text typed in the dialog would be lost: the first attempt to close it asks, and so does leaving the page. */
   unsaved?: boolean;
   onClose: () => void;
   children: ReactNode;

@@ -1,14 +1,14 @@
 import type { ReactNode } from 'react';
-import { Visible } from './visible.tsx';
+import { VisibleText } from './visible-text.tsx';
 
-/** A unified diff, line by line. Added and removed lines differ by sign, word for screen readers, and colour. */
+/** A unified diff, line by line. Added and removed lines differ by sign as well as by colour. */
 export function DiffText({ text }: { text: string }): ReactNode {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
     <div tabIndex={0} className="code max-h-[32rem] overflow-y-auto rounded border border-line" data-diff>
       {text.split('\n').map((line, index) => (
         <div key={index} className={`px-2 ${colourOf(line)}`}>
-          <Visible text={line === '' ? ' ' : line} />
+          <VisibleText text={line === '' ? ' ' : line} />
         </div>
       ))}
     </div>

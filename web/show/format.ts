@@ -1,29 +1,29 @@
 /** `0.4 s`, `12 s`, `3 min`, `24 h`. */
-export function duration(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < 950) return `${Math.max(1, Math.round(ms))} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 9950 ? 1 : 0)} s`;
   if (ms < 120 * 60_000) return `${Math.round(ms / 60_000)} min`;
   return `${Math.round(ms / 3_600_000)} h`;
 }
 
-export function bytes(size: number): string {
+export function formatBytes(size: number): string {
   if (size < 1024) return `${size} B`;
   if (size < 1024 * 1024) return `${(size / 1024).toFixed(1)} KB`;
   return `${(size / 1024 / 1024).toFixed(1)} MB`;
 }
 
-export function clock(at: number, language: 'en' | 'zh'): string {
+export function formatTime(at: number, language: 'en' | 'zh'): string {
   return new Intl.DateTimeFormat(language === 'zh' ? 'zh-CN' : 'en-GB', { timeStyle: 'medium' }).format(at);
 }
 
-/** For a row among many: without the year, which its own page has. */
-export function dayAndTime(at: number, language: 'en' | 'zh'): string {
+/** Leaves out the year, for rows of a list; the page of each call shows it. */
+export function formatDayAndTime(at: number, language: 'en' | 'zh'): string {
   const two = '2-digit' as const;
   const style = { month: two, day: two, hour: two, minute: two, second: two };
   return new Intl.DateTimeFormat(language === 'zh' ? 'zh-CN' : 'en-GB', style).format(at);
 }
 
-export function dateTime(at: number, language: 'en' | 'zh'): string {
+export function formatDateTime(at: number, language: 'en' | 'zh'): string {
   const style = { dateStyle: 'short', timeStyle: 'medium' } as const;
   return new Intl.DateTimeFormat(language === 'zh' ? 'zh-CN' : 'en-GB', style).format(at);
 }

@@ -1,9 +1,13 @@
 import { type ReactNode, useState } from 'react';
 import { messageOf } from '../api/api.ts';
 import { useWords } from '../words/words.ts';
-import { rowsFor } from './rows-for.ts';
 
-/** JSON as text. What does not parse is kept for mending and handed to nobody; with `orText` it is a text as it stands. */
+const WRAPPED_AT = 80;
+
+/**
+ * A text field for JSON. Text that does not parse stays in the field and is not passed on; with `orText` it counts as a
+ * plain string.
+ */
 export function JsonField({
   id,
   label,
@@ -19,7 +23,7 @@ export function JsonField({
   value: unknown;
   rows?: number;
   orText?: boolean;
-  /** Nothing but an object will do. */
+  /** Only a JSON object is accepted. */
   isObject?: boolean;
   onChange: (value: unknown) => void;
   onBroken: (broken: boolean) => void;
@@ -46,7 +50,7 @@ export function JsonField({
       <textarea
         {...(id !== undefined && { id })}
         {...(label !== undefined && { 'aria-label': label })}
-        rows={Math.max(rows, Math.min(20, rowsFor(text)))}
+        rows={Math.max(rows, Math.min(20, countRows(text)))}
         spellCheck={false}
         className="field code"
         value={text}
@@ -85,4 +89,9 @@ function textOf(value: unknown, parse: (typed: string) => unknown): string {
   if (value === undefined) return '';
   const isPlain = typeof value === 'string' && parse === jsonOrText && parse(value) === value;
   return isPlain ? value : JSON.stringify(value, null, 2);
+}
+
+/** Estimates the rows a text takes in a field that wraps it. */
+export function countRows(text: string): number {
+  return text.split('\n').reduce((rows, line) => rows + Math.max(1, Math.ceil(line.length / WRAPPED_AT)), 0);
 }

@@ -1,14 +1,14 @@
 import { Component, type ReactNode, Suspense } from 'react';
 import { useWords } from '../words/words.ts';
 
-interface Given {
+interface LazyPartProps {
   readonly children: ReactNode;
-  /** Shown until it is there. */
+  /** Shown until the part has loaded. */
   readonly meanwhile?: ReactNode;
 }
 
-/** A part of the page that is fetched when it is needed. Where that fails, the rest of the page stays. */
-export class LatePart extends Component<Given, { readonly missing: boolean }> {
+/** A part of the page that loads on demand. When loading fails, the rest of the page stays. */
+export class LazyPart extends Component<LazyPartProps, { readonly missing: boolean }> {
   override state = { missing: false };
 
   static getDerivedStateFromError(): { missing: boolean } {

@@ -2,8 +2,8 @@ import { lexer, type Token, type Tokens } from 'marked';
 import { Fragment, type ReactNode, useMemo } from 'react';
 
 /**
- * Markdown as elements, never as HTML: what came from a model, a file or the web cannot become markup. HTML in it is
- * shown as text, pictures as links, and only plain web addresses can be followed.
+ * Markdown as elements, never as HTML: text from a model, a file or the web cannot become markup. HTML in it is shown
+ * as text, pictures as links, and only plain web addresses can be followed.
  */
 export function Markdown({ text }: { text: string }): ReactNode {
   const tokens = useMemo(() => tokensOf(text), [text]);
@@ -12,25 +12,25 @@ export function Markdown({ text }: { text: string }): ReactNode {
   );
 }
 
-const MOST_DEEP = 100;
+const MAX_DEPTH = 100;
 
-/** Null for what goes deeper into itself than anybody means: it is shown as it was written. */
+/** Returns null for markdown nested deeper than MAX_DEPTH: it is shown as plain text. */
 function tokensOf(text: string): readonly Token[] | null {
   try {
     const tokens: readonly Token[] = lexer(text);
     let level = tokens;
     for (let depth = 0; level.length > 0; depth++) {
-      if (depth > MOST_DEEP) return null;
-      level = level.flatMap(inside);
+      if (depth > MAX_DEPTH) return null;
+      level = level.flatMap(childrenOf);
     }
     return tokens;
   } catch {
-    // The lexer goes into itself as the text does.
+    // The lexer is recursive, so deeply nested text overflows its stack.
     return null;
   }
 }
 
-function inside(token: Token): readonly Token[] {
+function childrenOf(token: Token): readonly Token[] {
   if (token.type === 'list') return (token as Tokens.List).items;
   if (token.type !== 'table') return 'tokens' in token ? (token.tokens ?? []) : [];
   const { header, rows } = token as Tokens.Table;
@@ -134,7 +134,7 @@ function unescaped(token: Tokens.Text): string {
   return token.raw.replace(/^\\/, '') === token.text ? token.text : token.raw;
 }
 
-/** Our own origin is not linked to: a link in a text must not look like a button of the page. */
+/** Links to the page's own origin are not made: a link in a text must not act like a button of the page. */
 function link(href: string, shown: ReactNode): ReactNode {
   const url = URL.canParse(href) ? new URL(href) : null;
   const isWeb = url !== null && /^https?:$/.test(url.protocol) && url.origin !== location.origin && !isLocal(url);

@@ -13,7 +13,7 @@ const SHOWN = {
   cancelled: { Icon: CircleSlash, word: 'phaseCancelled', colour: 'text-soft' },
 } as const;
 
-/** Icon and word, never colour alone. */
+/** Shows a call's phase by icon and word, never by colour alone. */
 export function PhaseBadge({ phase }: { phase: Phase }): ReactNode {
   const say = useWords();
   const { Icon, word, colour } = SHOWN[phase];

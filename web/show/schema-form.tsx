@@ -1,25 +1,24 @@
 import { type ReactNode, useId, useRef } from 'react';
 import { useWords } from '../words/words.ts';
-import { JsonField } from './json-field.tsx';
-import { rowsFor } from './rows-for.ts';
+import { countRows, JsonField } from './json-field.tsx';
 
-export interface Schema {
+export interface FormSchema {
   readonly type?: string | readonly string[];
   readonly description?: string;
   readonly enum?: readonly unknown[];
   readonly default?: unknown;
-  readonly items?: Schema;
-  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: FormSchema;
+  readonly properties?: Readonly<Record<string, FormSchema>>;
   readonly required?: readonly string[];
-  readonly anyOf?: readonly Schema[];
-  readonly oneOf?: readonly Schema[];
+  readonly anyOf?: readonly FormSchema[];
+  readonly oneOf?: readonly FormSchema[];
 }
 
-export type Values = Record<string, unknown>;
+export type FormValues = Record<string, unknown>;
 
 /**
- * A form for the arguments of any tool. An optional argument that was never touched is not sent. While `onBroken` has told
- * of a field that cannot be read, `values` are not what the form shows.
+ * A form for the arguments of any tool. An optional argument that was never touched is not sent. After `onBroken(true)`
+ * some field does not parse, and `values` differ from the text in the form.
  */
 export function SchemaForm({
   schema,
@@ -27,9 +26,9 @@ export function SchemaForm({
   onChange,
   onBroken,
 }: {
-  schema: Schema;
-  values: Values;
-  onChange: (values: Values) => void;
+  schema: FormSchema;
+  values: FormValues;
+  onChange: (values: FormValues) => void;
   onBroken: (broken: boolean) => void;
 }): ReactNode {
   const names = Object.keys(schema.properties ?? {});
@@ -64,7 +63,7 @@ export function SchemaForm({
 
 interface FieldProps {
   name: string;
-  schema: Schema;
+  schema: FormSchema;
   required: boolean;
   value: unknown;
   onChange: (value: unknown) => void;
@@ -134,7 +133,7 @@ function Input({ id, schema, required, value, onChange, onBroken }: FieldProps &
       <textarea
         id={id}
         {...about}
-        rows={Math.min(16, rowsFor(text))}
+        rows={Math.min(16, countRows(text))}
         spellCheck={false}
         className="field code"
         value={text}
@@ -145,16 +144,16 @@ function Input({ id, schema, required, value, onChange, onBroken }: FieldProps &
   return <JsonField id={id} value={value} orText={mayBeText(schema)} onChange={onChange} onBroken={onBroken} />;
 }
 
-function kindOf(schema: Schema): 'choice' | 'number' | 'text' | 'json' {
+function kindOf(schema: FormSchema): 'choice' | 'number' | 'text' | 'json' {
   if (schema.enum !== undefined || schema.type === 'boolean') return 'choice';
   if (schema.type === 'number' || schema.type === 'integer') return 'number';
   return schema.type === 'string' ? 'text' : 'json';
 }
 
-function mayBeText({ type, anyOf = [], oneOf = [] }: Schema): boolean {
+function mayBeText({ type, anyOf = [], oneOf = [] }: FormSchema): boolean {
   return [type, ...[...anyOf, ...oneOf].map((one) => one.type)].flat().includes('string');
 }
 
-function choicesOf(schema: Schema): readonly unknown[] {
+function choicesOf(schema: FormSchema): readonly unknown[] {
   return schema.enum ?? [true, false];
 }

@@ -17,7 +17,7 @@ async function markdown(text: string): Promise<string> {
 }
 
 async function visible(text: string): Promise<string> {
-  const { Visible } = await import('./visible.tsx');
+  const { VisibleText: Visible } = await import('./visible-text.tsx');
   return renderToStaticMarkup(<Visible text={text} />).replace(/<\/?mark[^>]*>/g, '|');
 }
 
@@ -50,26 +50,26 @@ test.each([
   ['quotes', '>'.repeat(20_000)],
   ['lists', `${'- '.repeat(500)}x`],
   ['strong text', `${'**a '.repeat(200)}${' b**'.repeat(200)}`],
-])('markdown of %s in one another without end is shown as it was written', async (_, text) => {
+])('markdown of deeply nested %s is shown as plain text', async (_, text) => {
   const shown = text.replaceAll('>', '&gt;');
   expect(await markdown(text)).toBe(`<div class="markdown"><p class="whitespace-pre-wrap">${shown}</p></div>`);
   expect(await markdown('> > - **deep**')).toContain('<strong>deep</strong>');
 });
 
 describe('text that is approved', () => {
-  test('shows characters that cannot be seen', async () => {
+  test('shows invisible characters', async () => {
     expect(await visible('ls \u202e# txt\u202c')).toBe('ls |U+202E|# txt|U+202C|');
     expect(await visible('a\u200bb\u0007c\u{e0041}')).toBe('a|U+200B|b|U+0007|c|U+E0041|');
   });
 
-  test('counts long runs of blanks instead of letting them push the rest out of sight', async () => {
+  test('counts long runs of blanks instead of letting them push the rest out of view', async () => {
     expect(await visible(`ls${' '.repeat(3000)}; touch X`)).toBe('ls|␠ 3000 blanks|; touch X');
     expect(await visible(`ls${'\n'.repeat(40)}; touch X`)).toBe('ls|␠ 40 blanks|; touch X');
     expect(await visible('  two  three\n\nlines')).toBe('  two  three\n\nlines');
   });
 
-  test('of a terminal has no effect', async () => {
-    const { withoutEscapes } = await import('./visible.tsx');
+  test('has no terminal escape sequences', async () => {
+    const { stripEscapes: withoutEscapes } = await import('./visible-text.tsx');
     expect(
       withoutEscapes(
         '\u001b[2J\u001b[1;1H\u001b]8;;https://evil.test\u0007Approved\u001b]8;;\u0007 \u001b[8mhid\u001b[0m',

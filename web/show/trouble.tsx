@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { useServerWords, useWords } from '../words/words.ts';
 
-/** What went wrong, where it happened. */
+/** An error message, shown where the error happened. */
 export function Trouble({ text }: { text: string | null }): ReactNode {
   const say = useWords();
   const told = useServerWords();

@@ -3,11 +3,11 @@ import type { ViewBlock } from '../../src/protocol/view.ts';
 import { go } from '../shell/route.ts';
 import { useWords } from '../words/words.ts';
 import { DiffText } from './diff-text.tsx';
-import { Visible, withoutEscapes } from './visible.tsx';
+import { stripEscapes, VisibleText } from './visible-text.tsx';
 
 const FOLDED_LINES = 14;
-/** What a page can lay out at once without stalling. */
-const MOST_CHARS = 100_000;
+/** As many characters as a browser lays out at once without stalling. */
+const MAX_SHOWN_CHARS = 100_000;
 
 export function ViewBlocks({ blocks }: { blocks: readonly ViewBlock[] }): ReactNode {
   return (
@@ -25,7 +25,7 @@ function Block({ block }: { block: ViewBlock }): ReactNode {
     case 'code':
       return <FoldedText text={block.text} />;
     case 'terminal':
-      return <FoldedText text={withoutEscapes(block.text)} fromEnd />;
+      return <FoldedText text={stripEscapes(block.text)} fromEnd />;
     case 'diff':
       return <DiffText text={block.text} />;
     case 'table':
@@ -39,26 +39,26 @@ function Block({ block }: { block: ViewBlock }): ReactNode {
   }
 }
 
-/** Long text is folded: its head, or the end of what a terminal printed, with the rest one click away. */
+/** Folds long text to its first lines, or to the last lines of terminal output; one click shows the rest. */
 function FoldedText({ text, fromEnd = false }: { text: string; fromEnd?: boolean }): ReactNode {
   const say = useWords();
   const [all, setAll] = useState(false);
   const lines = text.split('\n');
   const long = lines.length > FOLDED_LINES + 4 || text.length > 4000;
   const part = fromEnd ? lines.slice(-FOLDED_LINES) : lines.slice(0, FOLDED_LINES);
-  const shown = all || !long ? text.slice(0, MOST_CHARS) : part.join('\n').slice(0, 4000);
+  const shown = all || !long ? text.slice(0, MAX_SHOWN_CHARS) : part.join('\n').slice(0, 4000);
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
       <pre tabIndex={0} className="code max-h-[32rem] overflow-y-auto">
-        <Visible text={shown} />
+        <VisibleText text={shown} />
       </pre>
       {long && !all && (
         <button type="button" className="button w-fit" onClick={() => setAll(true)}>
           {say('showAll')} ({lines.length})
         </button>
       )}
-      {all && text.length > MOST_CHARS && <p className="text-soft text-sm">{say('cutNote')}</p>}
+      {all && text.length > MAX_SHOWN_CHARS && <p className="text-soft text-sm">{say('cutNote')}</p>}
     </>
   );
 }
@@ -84,7 +84,7 @@ function Table({ columns, rows }: { columns: readonly string[]; rows: readonly (
             <tr key={index}>
               {row.map((cell, column) => (
                 <td key={column} className="code pr-4 align-top">
-                  <Visible text={cell} />
+                  <VisibleText text={cell} />
                 </td>
               ))}
             </tr>
@@ -106,7 +106,7 @@ function FileLinks({ paths }: { paths: readonly string[] }): ReactNode {
       {paths.slice(0, 200).map((path) => (
         <li key={path}>
           <button type="button" className="font-mono text-accent text-sm underline" onClick={() => go('files', path)}>
-            <Visible text={path} />
+            <VisibleText text={path} />
           </button>
         </li>
       ))}

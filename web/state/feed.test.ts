@@ -47,25 +47,25 @@ describe('a call in the feed', () => {
     expect(phases).toEqual(['queued', 'waiting', 'queued', 'running', 'done']);
   });
 
-  test('shows the arguments that ran, who said yes and what was changed', () => {
+  test('shows the arguments that ran, who approved them and which were changed', () => {
     const call = only(play(requested(1, 'c'), asked(2, 'c'), decided(3, 'c', true), started(4, 'c')));
     expect(call).toMatchObject({ args: { command: 'ls' }, decidedBy: 'ann', changed: ['command'], writes: true });
   });
 
-  test('that was denied says so, and one that failed says why', () => {
+  test('is marked as denied, and shows the error when it failed', () => {
     expect(only(play(requested(1, 'c'), asked(2, 'c'), decided(3, 'c', false))).phase).toBe('denied');
     const failed = only(play(requested(1, 'c'), started(2, 'c'), finished(3, 'c', false)));
     expect(failed).toMatchObject({ phase: 'failed', text: 'broke', errorCode: 'EXECUTION_ERROR' });
   });
 
-  test('shows what it prints while it runs, bounded, and nothing of it afterwards', () => {
+  test('shows its live output while it runs, bounded, and drops it afterwards', () => {
     const running = play(requested(1, 'c'), started(2, 'c'), printed('c', 'x'.repeat(20_000)), printed('c', 'end'));
     expect(only(running).live).toHaveLength(16_000);
     expect(only(running).live.endsWith('end')).toBe(true);
     expect(only(applyEvent(running, finished(3, 'c', true))).live).toBe('');
   });
 
-  test('loses nothing that it printed before anybody heard of it', () => {
+  test('keeps live output that arrives before the call is recorded', () => {
     const feed = play(
       printed('c', 'one '),
       requested(1, 'c'),
@@ -78,7 +78,7 @@ describe('a call in the feed', () => {
   });
 });
 
-test('what was streamed goes with its message, also when the record was read before the stream came to it', () => {
+test('streamed text goes when its message is recorded, also when the record is ahead of the stream', () => {
   const added: RecordedEvent = {
     ...{ type: 'message.added', session: 's', seq: 1, pos: 1, at: 1, callId: null },
     data: { messageId: 'm1', role: 'assistant', text: 'whole' },
@@ -90,7 +90,7 @@ test('what was streamed goes with its message, also when the record was read bef
   expect(feed).toMatchObject({ items: [{ text: 'whole' }], streaming: '' });
 });
 
-test('an event that was seen already changes nothing', () => {
+test('an event applied twice changes nothing the second time', () => {
   const feed = play(requested(1, 'c'), started(2, 'c'));
   expect(applyEvent(feed, requested(1, 'c'))).toBe(feed);
   expect(applyEvent(feed, started(2, 'c'))).toBe(feed);

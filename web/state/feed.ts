@@ -1,7 +1,7 @@
 import type { CallView } from '../../src/protocol/calls.ts';
 import type { RecordedEvent, StreamEvent } from '../../src/protocol/events.ts';
 
-/** What a call looks like to a person. One word for each way it can be, so that no two can be shown at once. */
+/** The state of a call as shown to a person. One value covers all, so that no two states show at once. */
 export type Phase = 'waiting' | 'queued' | 'running' | 'done' | 'failed' | 'denied' | 'cancelled';
 
 export interface CallItem {
@@ -24,7 +24,7 @@ export interface CallItem {
   readonly decidedBy: string | null;
   readonly changed: readonly string[];
   readonly cut: boolean;
-  /** It may have changed files, so it may be undone. */
+  /** The call may have changed files, so it can be undone. */
   readonly writes: boolean;
 }
 
@@ -41,28 +41,28 @@ export interface MessageItem {
 
 export type FeedItem = CallItem | MessageItem;
 
-/** One session as it is shown: its items in order, and how far it was read. */
+/** One session as shown: its items in order, and the sequence number read so far. */
 export interface Feed {
   readonly items: readonly FeedItem[];
-  /** What the model is writing and has not finished. */
+  /** The unfinished text of the model. */
   readonly streaming: string;
   readonly seq: number;
-  /** Output of calls that were not told of yet: what is live may overtake what is recorded first. */
+  /** Live output of calls not recorded yet: progress events may arrive before the recorded ones. */
   readonly early: ReadonlyMap<string, string>;
 }
 
 export const EMPTY_FEED: Feed = { items: [], streaming: '', seq: 0, early: new Map() };
 
-const LIVE_CHARS = 16_000;
-const MOST_EARLY = 20;
+const MAX_LIVE_CHARS = 16_000;
+const MAX_EARLY_CALLS = 20;
 
-/** Applies an event. What was seen already adds nothing, so replays and overlaps are harmless. */
+/** Applies an event. An event that was applied before changes nothing, so replays and overlaps are harmless. */
 export function applyEvent(feed: Feed, event: StreamEvent): Feed {
   if (event.type === 'call.progressed') return progressed(feed, event);
   if (event.type === 'message.streamed') return streamed(feed, event.data);
   if (!('seq' in event)) return feed;
   const streaming = event.type === 'message.added' || event.type === 'run.finished' ? '' : feed.streaming;
-  // The record may have been read before the stream came to it, with what was streamed of it in between.
+  // The record may be ahead of the stream: the finished message is known, and its streamed text has to go.
   if (event.seq <= feed.seq) return streaming === feed.streaming ? feed : { ...feed, streaming };
   const next = { ...feed, items: itemsAfter(feed.items, event), streaming, seq: event.seq };
   return event.type === 'call.requested' ? withEarly(next, event.callId) : next;
@@ -86,7 +86,9 @@ function itemsAfter(items: readonly FeedItem[], event: RecordedEvent): readonly 
       return event.data.scripted ? [...items, notice(event, { kind: 'scripted' })] : items;
     case 'run.finished': {
       const { reason, message } = event.data;
-      return reason === 'done' ? items : [...items, notice(event, { kind: reason }, message)];
+      if (reason === 'done') return items;
+      // The notice itself says that a person stopped the run; the server's message would repeat it.
+      return [...items, notice(event, { kind: reason }, reason === 'stopped' ? '' : message)];
     }
     case 'call.requested':
       return [...items, newCall(event)];
@@ -169,10 +171,10 @@ function newCall(event: Extract<RecordedEvent, { type: 'call.requested' }>): Cal
 function progressed(feed: Feed, event: Extract<StreamEvent, { type: 'call.progressed' }>): Feed {
   const more = event.data.output ?? (event.data.message === undefined ? '' : `${event.data.message}\n`);
   if (more === '') return feed;
-  const add = (live: string) => (live + more).slice(-LIVE_CHARS);
+  const add = (live: string) => (live + more).slice(-MAX_LIVE_CHARS);
   const items = change(feed.items, event.callId, (call) => (isOver(call) ? {} : { live: add(call.live) }));
   if (items !== feed.items) return { ...feed, items };
-  const known = [...feed.early].filter(([id]) => id !== event.callId).slice(-MOST_EARLY);
+  const known = [...feed.early].filter(([id]) => id !== event.callId).slice(-MAX_EARLY_CALLS);
   return { ...feed, early: new Map([...known, [event.callId, add(feed.early.get(event.callId) ?? '')]]) };
 }
 
@@ -180,7 +182,7 @@ export function isOver({ phase }: CallItem): boolean {
   return phase === 'done' || phase === 'failed' || phase === 'denied' || phase === 'cancelled';
 }
 
-/** Newest first: an event is about something recent. */
+/** Searches from the newest item, since an event is about something recent. */
 function change(
   items: readonly FeedItem[],
   callId: string,

@@ -34,14 +34,14 @@ function slowRecord() {
   };
 }
 
-test('what happens while a session is read is neither lost nor put before what is still to come', async () => {
+test('events that arrive while a session is read are neither lost nor applied too early', async () => {
   const { record, feeds, page, shown } = slowRecord();
   record.push(said(1), said(2), said(3), said(4));
   const opened = feeds.read('s');
   await page();
   await expect.poll(shown).toEqual([1, 2, 3]);
   record.push(said(5));
-  feeds.take([said(5)]);
+  feeds.apply([said(5)]);
   expect(shown()).toEqual([1, 2, 3]);
   await page();
   await page();
@@ -49,34 +49,34 @@ test('what happens while a session is read is neither lost nor put before what i
   expect(shown()).toEqual([1, 2, 3, 4, 5]);
 });
 
-test('what happens before the first page is there is read after it', async () => {
+test('events that arrive before the first page are read after it', async () => {
   const { record, feeds, page, shown } = slowRecord();
   record.push(said(1));
   const opened = feeds.read('s');
   await Promise.resolve();
   record.push(said(2));
-  feeds.take([said(2)]);
+  feeds.apply([said(2)]);
   await page();
   await page();
   await opened;
   expect(shown()).toEqual([1, 2]);
 });
 
-test('an event after one that was missed makes the record be read; others are taken as they come', async () => {
+test('a gap in the numbers makes the record be read; other events are applied directly', async () => {
   const { record, feeds, page, asked, shown } = slowRecord();
   record.push(said(1));
   const opened = feeds.read('s');
   await page();
   await opened;
-  feeds.take([said(2)]);
+  feeds.apply([said(2)]);
   expect([shown(), asked()]).toEqual([[1, 2], 0]);
   record.push(said(2), said(3), said(4));
-  feeds.take([said(4)]);
+  feeds.apply([said(4)]);
   await page();
   await expect.poll(shown).toEqual([1, 2, 3, 4]);
 });
 
-test('after a reset nothing is shown that was read before it', async () => {
+test('after a reset nothing read before it is shown', async () => {
   const { record, feeds, page, shown } = slowRecord();
   record.push(said(1));
   const opened = feeds.read('s');
@@ -84,7 +84,7 @@ test('after a reset nothing is shown that was read before it', async () => {
   await opened;
   const late = feeds.read('s');
   const reset: StreamEvent = { type: 'stream.reset', at: 1, data: { after: 1 } };
-  feeds.take([said(2), reset]);
+  feeds.apply([said(2), reset]);
   expect(shown()).toBeUndefined();
   await page();
   await late;

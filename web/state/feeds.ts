@@ -2,7 +2,7 @@ import type { RecordedEvent, StreamEvent } from '../../src/protocol/events.ts';
 import { applyEvent, EMPTY_FEED, type Feed } from './feed.ts';
 import { createStore, type Store } from './store.ts';
 
-interface Page {
+interface EventPage {
   readonly events: readonly RecordedEvent[];
   readonly isLast: boolean;
 }
@@ -10,16 +10,16 @@ interface Page {
 /** The sessions that were opened, by id. */
 export interface Feeds {
   readonly all: Store<ReadonlyMap<string, Feed>>;
-  /** Reads a session to its end, from where it stands; one that is new, after `from`. */
+  /** Reads a session to its end, from the last event known, or after `from` when none is. */
   read(session: string, from?: number): Promise<void>;
-  /** What is live. Of a session that misses something before it, the record is read instead. */
-  take(events: readonly StreamEvent[]): void;
-  /** The line was down: what was being written is not told again, and what comes may belong to another answer. */
+  /** Applies live events. When a session misses earlier events, it is read from the record instead. */
+  apply(events: readonly StreamEvent[]): void;
+  /** Call after a lost connection: streamed text is not sent again, and the next may belong to another answer. */
   dropStreaming(): void;
 }
 
-/** Events of a session are numbered without gaps, so one that was missed is noticed by the next. */
-export function createFeeds(pageAfter: (session: string, seq: number) => Promise<Page>): Feeds {
+/** Keeps the opened sessions up to date. Events are numbered without gaps, so the next event reveals a missed one. */
+export function createFeeds(pageAfter: (session: string, seq: number) => Promise<EventPage>): Feeds {
   const all = createStore<ReadonlyMap<string, Feed>>(new Map());
   const reading = new Map<string, Promise<void>>();
   const behind = new Set<string>();
@@ -73,5 +73,5 @@ export function createFeeds(pageAfter: (session: string, seq: number) => Promise
   const dropStreaming = () =>
     all.set((now) => new Map([...now].map(([session, feed]) => [session, { ...feed, streaming: '' }])));
 
-  return { all, read, take, dropStreaming };
+  return { all, read, apply: take, dropStreaming };
 }

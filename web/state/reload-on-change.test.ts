@@ -1,19 +1,20 @@
 import { expect, test } from 'vitest';
-import { follow } from './reload-on-change.ts';
+import { reloadOnChange } from './reload-on-change.ts';
 import { createStore } from './store.ts';
 
-/** A line on which answers come when the test says so. */
+/** A connection on which responses arrive when the test says so. */
 function slowLine() {
   const asked: ((found: string) => void)[] = [];
   const heard: string[] = [];
   const load = () => new Promise<string>((resolve) => asked.push(resolve));
-  return { asked, heard, load, listener: { onLoaded: (found: string) => heard.push(found), onTrouble: () => {} } };
+  const reload = { pauseMs: 1, load, onLoaded: (found: string) => heard.push(found), onTrouble: () => {} };
+  return { asked, heard, reload };
 }
 
-test('an answer that is slow is heard although much changed meanwhile, and then one more is asked for', async () => {
-  const { asked, heard, load, listener } = slowLine();
+test('a slow response is delivered although the store changed meanwhile, and one more load follows', async () => {
+  const { asked, heard, reload } = slowLine();
   const changes = createStore(0);
-  const end = follow(changes, 1, load, listener);
+  const end = reloadOnChange(changes, reload);
   for (let change = 1; change < 10; change++) changes.set(change);
   expect(asked).toHaveLength(1);
   asked[0]?.('first');
@@ -27,10 +28,10 @@ test('an answer that is slow is heard although much changed meanwhile, and then 
   end();
 });
 
-test('after the end no answer is heard and nothing is asked for', async () => {
-  const { asked, heard, load, listener } = slowLine();
+test('after the end no response is delivered and nothing is loaded', async () => {
+  const { asked, heard, reload } = slowLine();
   const changes = createStore(0);
-  const end = follow(changes, 1, load, listener);
+  const end = reloadOnChange(changes, reload);
   changes.set(1);
   end();
   asked[0]?.('too late');
@@ -39,14 +40,16 @@ test('after the end no answer is heard and nothing is asked for', async () => {
   expect([heard, asked.length]).toEqual([[], 1]);
 });
 
-test('a load that fails is told, and the next change is followed', async () => {
+test('a failed load is reported, and the next change loads again', async () => {
   const told: unknown[] = [];
   const changes = createStore(0);
   const load = async () => {
     if (changes.get() === 0) throw new Error('down');
     return 'up';
   };
-  const end = follow(changes, 1, load, {
+  const end = reloadOnChange(changes, {
+    pauseMs: 1,
+    load,
     onLoaded: (found) => told.push(found),
     onTrouble: (error) => told.push((error as Error).message),
   });

@@ -1,19 +1,19 @@
 import type { Store } from './store.ts';
 
-interface Listener<T> {
+interface Reload<T> {
+  readonly pauseMs: number;
+  load(): Promise<T>;
   onLoaded(found: T): void;
   onTrouble(error: unknown): void;
 }
 
 /**
- * Loads now, and again when the store has changed: one load at a time, so that on a slow line answers still come, with
- * a pause after each. The function that it gives back ends it; an answer that comes later is not heard.
+ * Loads now and again after each change of the store: one load at a time with a pause after each, so that a slow
+ * connection still delivers. Returns a function that ends it; a response that arrives later is dropped.
  */
-export function follow<T>(
+export function reloadOnChange<T>(
   store: Pick<Store<unknown>, 'get' | 'subscribe'>,
-  pauseMs: number,
-  load: () => Promise<T>,
-  { onLoaded, onTrouble }: Listener<T>,
+  { pauseMs, load, onLoaded, onTrouble }: Reload<T>,
 ): () => void {
   let ended = false;
   let busy = false;

@@ -1,23 +1,23 @@
 import type { SessionView } from '../../src/protocol/sessions.ts';
 
-export interface Runs {
-  /** A run of this session began or ended, at this place of its record. */
+export interface RunTracker {
+  /** Notes that a run of this session began or ended at this sequence number. */
   note(session: string, running: boolean, seq: number): void;
   forget(): void;
-  /** A session as a list showed it, with what events have told since it was read. */
-  upToDate(read: SessionView): SessionView;
+  /** Returns a listed session with the running state that later events reported. */
+  correct(read: SessionView): SessionView;
 }
 
 /**
- * Whether an agent is at work, as events told it. A list that was read before them may come after them, and for a moment
- * after its end the server still counts a run.
+ * Tracks by events whether an agent is working. A list of sessions read before an event may arrive after it, and the
+ * server still counts a run for a moment after its end.
  */
-export function createRuns(): Runs {
+export function createRunTracker(): RunTracker {
   const told = new Map<string, { readonly running: boolean; readonly seq: number }>();
   return {
     note: (session, running, seq) => void told.set(session, { running, seq }),
     forget: () => told.clear(),
-    upToDate(read) {
+    correct(read) {
       const last = told.get(read.id);
       if (last === undefined) return read;
       const isLater = last.running ? last.seq > read.lastSeq : last.seq >= read.lastSeq;

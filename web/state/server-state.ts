@@ -1,65 +1,65 @@
+import { coalesce } from '../../src/kernel/coalesce.ts';
 import type { ApprovalView } from '../../src/protocol/approvals.ts';
 import type { StreamEvent } from '../../src/protocol/events.ts';
 import type { Health } from '../../src/protocol/health.ts';
 import type { SessionView } from '../../src/protocol/sessions.ts';
 import type { ToolView } from '../../src/protocol/tools.ts';
 import { ApiProblem, api } from '../api/api.ts';
-import { type Connection, followEvents } from '../api/event-stream.ts';
-import { type Changer, changerOf, noteCall } from './change-authors.ts';
+import { followEvents, type StreamState } from '../api/event-stream.ts';
+import { authorOf, type ChangeAuthor, noteCall } from './change-authors.ts';
 import { createFeeds } from './feeds.ts';
-import { oneAtATime } from './one-at-a-time.ts';
-import { createRuns } from './run-tracker.ts';
+import { createRunTracker } from './run-tracker.ts';
 import { createStore } from './store.ts';
 
-/** What the page knows of the server. Filled once at the start, then by events. */
-export const connection = createStore<Connection>('connecting');
+/** The page's copy of the server's state, loaded once at the start and then kept up to date by events. */
+export const connection = createStore<StreamState>('connecting');
 export const health = createStore<Health | null>(null);
 export const sessions = createStore<readonly SessionView[]>([]);
 export const currentSession = createStore<string | null>(null);
 export const approvals = createStore<readonly ApprovalView[]>([]);
 export const tools = createStore<readonly ToolView[]>([]);
-/** Grows whenever some call came, moved on or ended, for whoever shows calls of all sessions. */
+/** A counter that grows whenever a call is added, changes or ends, for screens that show calls of all sessions. */
 export const callChanges = createStore(0);
-/** The newest changes of files, for whoever shows files. A new object for each. */
+/** The newest changes of files, a new object each time, for screens that show files. */
 export const fileChanges = createStore<FileChanges | null>(null);
 
 export interface FileChanges {
-  /** By path. */
-  readonly by: ReadonlyMap<string, Changer>;
-  /** False: too many to name. */
+  /** The author of each change, by path. */
+  readonly authors: ReadonlyMap<string, ChangeAuthor>;
+  /** False when there were too many changes to list. */
   readonly complete: boolean;
 }
 
 const PAGE = 1000;
-const SESSIONS = 200;
-/** The store may know of many sessions of other workspaces. */
-const MOST_PAGES = 10;
-/** Of a long session, its newest part. */
-const MOST_READ = 20 * PAGE;
+const MAX_SESSIONS = 200;
+/** A bound, since the store may hold many sessions of other workspaces. */
+const MAX_SESSION_PAGES = 10;
+/** A long session is read from here on, counted from its end. */
+const MAX_SESSION_EVENTS = 20 * PAGE;
 
 const record = createFeeds(async (id, after) => {
   const { items } = await api('listSessionEvents', { at: { id }, query: { after, limit: PAGE } });
   return { events: items, isLast: items.length < PAGE };
 });
 export const feeds = record.all;
-const runs = createRuns();
+const runs = createRunTracker();
 
-/** Starts to follow; returns how to stop. */
-export function follow(): () => void {
+/** Follows the server's events. Returns a function that stops. */
+export function followServer(): () => void {
   const waiting: StreamEvent[] = [];
   let scheduled = false;
   let wasOpen = false;
   const flush = () => {
     scheduled = false;
-    takeAll(waiting.splice(0));
+    applyEvents(waiting.splice(0));
   };
   const stop = followEvents({
     onState(state) {
       connection.set(state);
       if (state !== 'open') return;
-      void refresh(wasOpen).catch(ignore);
-      // Changes of files are not told again: whoever shows one looks.
-      if (wasOpen) fileChanges.set({ by: new Map(), complete: false });
+      void (wasOpen ? reloadAll() : loadAll()).catch(ignore);
+      // Changes of files are not sent again, so every screen that shows files has to look.
+      if (wasOpen) fileChanges.set({ authors: new Map(), complete: false });
       if (wasOpen) callChanges.set((now) => now + 1);
       if (wasOpen) record.dropStreaming();
       wasOpen = true;
@@ -68,22 +68,26 @@ export function follow(): () => void {
       waiting.push(event);
       if (scheduled) return;
       scheduled = true;
-      // A frame at a time: many events a second cost one rendering each frame, and none is lost.
+      // Events are applied in batches: many a second cost one rendering per batch, and none is lost.
       setTimeout(flush, 30);
     },
   });
   return stop;
 }
 
-export const loadHealth = oneAtATime(async (): Promise<void> => health.set(await api('getHealth')));
+export const loadHealth = coalesce(async (): Promise<void> => health.set(await api('getHealth')));
 
-async function refresh(again: boolean): Promise<void> {
+async function loadAll(): Promise<void> {
   await Promise.all([loadHealth().then(loadSessions), loadApprovals(), loadTools()]);
-  const open = currentSession.get();
-  if (again && open !== null) await loadSession(open);
 }
 
-const loadApprovals = oneAtATime(async (): Promise<void> => {
+async function reloadAll(): Promise<void> {
+  await loadAll();
+  const open = currentSession.get();
+  if (open !== null) await loadSession(open);
+}
+
+const loadApprovals = coalesce(async (): Promise<void> => {
   const waiting: ApprovalView[] = [];
   for (let after: string | null | undefined; after !== null; ) {
     const query = { state: 'pending' as const, limit: 500, ...(after !== undefined && { after }) };
@@ -94,8 +98,8 @@ const loadApprovals = oneAtATime(async (): Promise<void> => {
   approvals.set(waiting);
 });
 
-/** A question that was answered here: the list from the server comes a moment later. */
-export function forget(approval: string): void {
+/** Removes a request that was answered here; the server's own list arrives a moment later. */
+export function forgetApproval(approval: string): void {
   approvals.set((now) => now.filter(({ id }) => id !== approval));
 }
 
@@ -103,20 +107,20 @@ async function loadTools(): Promise<void> {
   tools.set((await api('listTools')).items);
 }
 
-/** Those of this server's workspaces: in others, which the store may know of as well, nothing can be done here. */
-export const loadSessions = oneAtATime(async (): Promise<void> => {
+/** Loads the sessions of this server's workspaces. The store may hold others, which this server cannot work in. */
+export const loadSessions = coalesce(async (): Promise<void> => {
   const here = new Set(health.get()?.workspaces.map(({ id }) => id));
   const own: SessionView[] = [];
   let after: string | null | undefined;
-  for (let page = 0; page < MOST_PAGES && own.length < SESSIONS && after !== null; page++) {
-    const { items, next } = await api('listSessions', { query: { limit: SESSIONS, ...(after && { after }) } });
+  for (let page = 0; page < MAX_SESSION_PAGES && own.length < MAX_SESSIONS && after !== null; page++) {
+    const { items, next } = await api('listSessions', { query: { limit: MAX_SESSIONS, ...(after && { after }) } });
     own.push(...items.filter(({ id, workspace }) => !id.startsWith('@') && here.has(workspace ?? '')));
     after = next;
   }
-  sessions.set(own.map(runs.upToDate));
+  sessions.set(own.map(runs.correct));
 });
 
-/** Opens a session; of a long one, its newest part. */
+/** Opens a session; a long one from its newest part on. */
 export async function openSession(id: string): Promise<void> {
   currentSession.set(id);
   while (currentSession.get() === id && !feeds.get().has(id)) {
@@ -126,22 +130,22 @@ export async function openSession(id: string): Promise<void> {
   }
 }
 
-/** The next event, or the line when it comes back, has it loaded again. */
+/** Ignores a failed load: the next event or a new connection loads again. */
 const ignore = () => undefined;
 const RETRY_MS = 1000;
 
 function loadSession(id: string): Promise<void> {
   const last = sessions.get().find((session) => session.id === id)?.lastSeq ?? 0;
-  return record.read(id, Math.max(0, last - MOST_READ));
+  return record.read(id, Math.max(0, last - MAX_SESSION_EVENTS));
 }
 
-function takeAll(events: readonly StreamEvent[]): void {
-  record.take(events);
+function applyEvents(events: readonly StreamEvent[]): void {
+  record.apply(events);
   let asksChanged = false;
   for (const event of events) {
     asksChanged ||= event.type === 'approval.requested' || event.type === 'approval.decided';
     asksChanged ||= event.type === 'call.finished';
-    takeOther(event);
+    applyOther(event);
   }
   if (events.some(({ type }) => type !== 'call.progressed' && /^(call|approval)\./.test(type))) {
     callChanges.set((now) => now + 1);
@@ -149,11 +153,11 @@ function takeAll(events: readonly StreamEvent[]): void {
   if (asksChanged) void loadApprovals().catch(ignore);
 }
 
-function takeOther(event: StreamEvent): void {
+function applyOther(event: StreamEvent): void {
   switch (event.type) {
     case 'file.changed': {
       const { changes, complete } = event.data;
-      fileChanges.set({ by: new Map(changes.map(({ path, callId }) => [path, changerOf(callId)])), complete });
+      fileChanges.set({ authors: new Map(changes.map(({ path, callId }) => [path, authorOf(callId)])), complete });
       break;
     }
     case 'call.started':
@@ -162,7 +166,7 @@ function takeOther(event: StreamEvent): void {
       break;
     case 'mode.switched':
     case 'model.switched':
-      // It may be of another server on the same store, and hold there alone.
+      // The event may come from another server on the same store and apply there alone.
       void loadHealth().catch(ignore);
       break;
     case 'tool.switched':
@@ -182,7 +186,7 @@ function takeOther(event: StreamEvent): void {
       break;
     case 'stream.reset':
       runs.forget();
-      void refresh(true).catch(ignore);
+      void reloadAll().catch(ignore);
       break;
   }
 }

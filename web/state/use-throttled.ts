@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { Store } from './store.ts';
 
-/** The value of a store, a new one at most every so often: for what costs a request each time. */
+/** Returns a store's value, updated at most every `everyMs`, for components that send a request on each update. */
 export function useThrottled<T>(store: Store<T>, everyMs: number): T {
   const [value, setValue] = useState(store.get);
   useEffect(() => {

@@ -8,12 +8,12 @@ import { CopyButton } from '../show/copy-button.tsx';
 import { Trouble } from '../show/trouble.tsx';
 import { currentSession, loadSessions, openSession } from '../state/server-state.ts';
 import { useWords } from '../words/words.ts';
-import { errorText, type ToolFigures, timesText } from './tool-statistics.ts';
+import { formatErrorRate, formatTimes, type ToolStatistics } from './tool-statistics.ts';
 import { ToolSwitch } from './tool-switch.tsx';
 
 const FORMATS = ['openai', 'openai-responses', 'anthropic', 'json-schema'] as const;
 
-export function ToolPage({ tool, figures }: { tool: ToolView; figures: ToolFigures | undefined }): ReactNode {
+export function ToolPage({ tool, figures }: { tool: ToolView; figures: ToolStatistics | undefined }): ReactNode {
   const say = useWords();
   const [trying, setTrying] = useState(false);
   return (
@@ -28,8 +28,8 @@ export function ToolPage({ tool, figures }: { tool: ToolView; figures: ToolFigur
           <ToolSwitch tool={tool} />
           {figures !== undefined && (
             <span className="text-soft text-sm">
-              {say('calls')}: {figures.calls} · {say('errorRate')}: {errorText(figures)} · p50 / p95:{' '}
-              {timesText(figures)}
+              {say('calls')}: {figures.calls} · {say('errorRate')}: {formatErrorRate(figures)} · p50 / p95:{' '}
+              {formatTimes(figures)}
             </span>
           )}
         </div>
@@ -92,7 +92,7 @@ function Schemas({ name }: { name: string }): ReactNode {
   );
 }
 
-/** Formats put the name at different depths. */
+/** Whether a schema is the tool's. Formats put the name at different depths. */
 function mentions(item: Record<string, unknown>, name: string): boolean {
   const inner = item['function'] as { name?: unknown } | undefined;
   return item['name'] === name || item['title'] === name || inner?.name === name;

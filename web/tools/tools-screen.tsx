@@ -7,20 +7,20 @@ import { callChanges, tools } from '../state/server-state.ts';
 import { useStore } from '../state/store.ts';
 import { useThrottled } from '../state/use-throttled.ts';
 import { useWords } from '../words/words.ts';
-import { errorText, loadFigures, type ToolFigures, timesText } from './tool-statistics.ts';
 import { ToolPage } from './tool-page.tsx';
+import { formatErrorRate, formatTimes, loadStatistics, type ToolStatistics } from './tool-statistics.ts';
 import { ToolSwitch } from './tool-switch.tsx';
 
-/** Every tool: what it is, whether it is on, and how it has done. */
+/** All tools with their descriptions, switches and statistics. */
 export function ToolsScreen({ name }: { name: string | null }): ReactNode {
   const say = useWords();
   const all = useStore(tools);
-  const [figures, setFigures] = useState<ReadonlyMap<string, ToolFigures>>(new Map());
+  const [figures, setFigures] = useState<ReadonlyMap<string, ToolStatistics>>(new Map());
   const [trouble, setTrouble] = useState<string | null>(null);
   const changes = useThrottled(callChanges, 5000);
   // biome-ignore lint/correctness/useExhaustiveDependencies: `changes` is the reason to count again
   useEffect(() => {
-    loadFigures().then(setFigures, (error) => setTrouble(messageOf(error)));
+    loadStatistics().then(setFigures, (error) => setTrouble(messageOf(error)));
   }, [changes]);
   const chosen = all.find((tool) => tool.name === name);
   if (chosen !== undefined) return <ToolPage tool={chosen} figures={figures.get(chosen.name)} />;
@@ -51,7 +51,7 @@ export function ToolsScreen({ name }: { name: string | null }): ReactNode {
   );
 }
 
-function Line({ tool, figures }: { tool: ToolView; figures: ToolFigures | undefined }): ReactNode {
+function Line({ tool, figures }: { tool: ToolView; figures: ToolStatistics | undefined }): ReactNode {
   return (
     <tr className="border-line border-t">
       <td className="py-1 pr-3">
@@ -69,9 +69,9 @@ function Line({ tool, figures }: { tool: ToolView; figures: ToolFigures | undefi
       <td className="hidden pr-3 sm:table-cell">{tool.category}</td>
       <td className="hidden pr-3 md:table-cell">{tool.source}</td>
       <td className="pr-3 text-right">{figures?.calls ?? 0}</td>
-      <td className="hidden pr-3 text-right sm:table-cell">{figures === undefined ? '–' : errorText(figures)}</td>
+      <td className="hidden pr-3 text-right sm:table-cell">{figures === undefined ? '–' : formatErrorRate(figures)}</td>
       <td className="hidden whitespace-nowrap pr-3 text-right md:table-cell">
-        {figures === undefined ? '–' : timesText(figures)}
+        {figures === undefined ? '–' : formatTimes(figures)}
       </td>
       <td>
         <ToolSwitch tool={tool} />

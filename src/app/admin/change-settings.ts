@@ -1,12 +1,12 @@
 import type { Settings } from '../../http/backend.ts';
 import type { Ledger } from '../../kernel/call/ledger.ts';
+import type { Failure } from '../../kernel/error.ts';
 import { fail, ok } from '../../kernel/result.ts';
 import { type Config, SETTINGS } from '../config/settings.ts';
-import { keptOff } from '../kept-off.ts';
 import type { App } from '../open-app.ts';
 import { listRules, removeRule, saveRuleIn } from './manage-rules.ts';
 
-/** Changes are recorded with who made them, and hold in every process; here they hold when the promise is kept. */
+/** Changes are recorded with their author and apply in every process; in this one when the promise has resolved. */
 export function createSettings(apps: ReadonlyMap<string, App>, ledger: Ledger): Settings {
   const [first, ...others] = apps.values();
   if (first === undefined) throw new Error('a host has at least one workspace');
@@ -35,7 +35,7 @@ export function createSettings(apps: ReadonlyMap<string, App>, ledger: Ledger): 
       if (workspace !== null && !apps.has(workspace)) {
         return fail(
           'INVALID_INPUT',
-          `There is no workspace ${workspace} here: name one of ${[...apps.keys()].join(', ')}.`,
+          `Workspace ${workspace} is not open here: name one of ${[...apps.keys()].join(', ')}.`,
         );
       }
       const saved = await saveRuleIn([first, ...others], { rule, verdict, workspace }, by);
@@ -50,7 +50,7 @@ export function createSettings(apps: ReadonlyMap<string, App>, ledger: Ledger): 
     },
 
     async switchTool(tool, enabled, by) {
-      const off = enabled ? keptOff(first, tool) : undefined;
+      const off = enabled ? disabledByConfig(first, tool) : undefined;
       if (off !== undefined) return { ok: false, error: off };
       await ledger.record({ type: 'tool.switched', at: Date.now(), data: { tool, enabled, by } });
       for (const { registry } of apps.values()) {
@@ -62,7 +62,7 @@ export function createSettings(apps: ReadonlyMap<string, App>, ledger: Ledger): 
   };
 }
 
-/** What the workspace's own file says gives way to a tighter mode alone. Of plan and strict, neither is. */
+/** The mode of the workspace file yields only to a tighter one. Neither plan nor strict is tighter than the other. */
 function boundMode({ loaded: { workspaceMode } }: App, wanted: Config['mode']): Config['mode'] {
   if (workspaceMode === null) return wanted;
   return 'value' in SETTINGS.mode.tighten(workspaceMode, wanted) ? wanted : workspaceMode;
@@ -70,4 +70,11 @@ function boundMode({ loaded: { workspaceMode } }: App, wanted: Config['mode']): 
 
 export async function reloadRules(apps: ReadonlyMap<string, App>): Promise<void> {
   await Promise.all([...apps.values()].map((app) => app.rules.reload()));
+}
+
+/** Returns why a tool cannot be switched on: the configuration takes precedence over switches. */
+export function disabledByConfig({ loaded }: App, tool: string): Failure | undefined {
+  if (!loaded.config.disabledTools.includes(tool)) return undefined;
+  const message = `${tool} is switched off in the configuration (disabledTools): change it there.`;
+  return { code: 'CONFLICT', message };
 }

@@ -1,8 +1,8 @@
 import { parseRule } from '../../policy/rules/parse-rules.ts';
 
 /**
- * The hosts that allow rules of the user's configuration call internal, with a port where they name one. A rule for a
- * `domain:` says nothing about where it leads: that is its owner's choice.
+ * Returns the hosts that allow rules of the user's configuration mark as internal, with a port if they name one. A rule
+ * for a `domain:` marks none: the owner of the domain decides where it leads.
  */
 export function hostsOfRules(allow: readonly string[]): string[] {
   return allow.flatMap((text) => {

@@ -2,20 +2,20 @@ import { randomBytes } from 'node:crypto';
 import type { RuleRecord } from '../../kernel/call/ledger.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import { parseRule } from '../../policy/rules/parse-rules.ts';
-import { knownTools } from '../known-tools.ts';
+import { refuseSecretInRule } from '../../secrets/hide-secrets.ts';
 import type { App } from '../open-app.ts';
-import { secretInRule } from '../secret-in-rule.ts';
 import { workspaceId } from '../workspace-id.ts';
+import { knownTools } from './known-tools.ts';
 
-/** The id and the time are null for a rule of the configuration: it is changed there. */
+/** The id and the time are null for a rule of the configuration, which is changed there. */
 export type ListedRule = Omit<RuleRecord, 'id' | 'savedAt'> & {
   readonly id: string | null;
   readonly savedAt: number | null;
 };
 
 /**
- * The rules of the configuration, those that the workspaces' own files add to it, and the saved ones, the strictest first.
- * What stands in a file may hold secrets, which are hidden.
+ * Lists the rules of the configuration, of the workspace files, and the saved ones, the strictest first. Secrets in
+ * rules of files are hidden.
  */
 export async function listRules([app, ...others]: readonly [App, ...App[]]): Promise<ListedRule[]> {
   const saved = await app.store.rules();
@@ -39,7 +39,7 @@ function fixed({ hider }: App, { rule, ...rest }: Pick<RuleRecord, 'rule' | 'ver
   return { id: null, rule: hider.hide(rule), ...rest, by: null, savedAt: null };
 }
 
-/** What loosens holds in this workspace unless it is to hold everywhere; what tightens always does. */
+/** Saves a rule: "allow" for this workspace unless `everywhere` is set, "ask" and "deny" for all workspaces. */
 export function saveRule(
   app: App,
   { rule, verdict, everywhere = verdict !== 'allow' }: Pick<RuleRecord, 'rule' | 'verdict'> & { everywhere?: boolean },
@@ -50,8 +50,8 @@ export function saveRule(
 }
 
 /**
- * Every process that uses the store follows it at once. INVALID_INPUT when it would do nothing in any of these
- * workspaces, which share a store, or keep a secret.
+ * Saves a rule that every process of the store follows at once. Fails with INVALID_INPUT when the rule would have no
+ * effect in any of these workspaces or contains a secret.
  */
 export async function saveRuleIn(
   [app, ...others]: readonly [App, ...App[]],
@@ -60,7 +60,7 @@ export async function saveRuleIn(
 ): Promise<Result<RuleRecord>> {
   const parsed = parseRule(rule, verdict, knownTools([app, ...others].map(({ registry }) => registry)));
   if (!parsed.ok) return parsed;
-  const secret = secretInRule(app.hider, [rule]);
+  const secret = refuseSecretInRule(app.hider, [rule]);
   if (secret !== undefined) return secret;
   const { text } = parsed.value;
   const saved = { id: randomBytes(6).toString('hex'), rule: text, verdict, by, savedAt: Date.now(), workspace };

@@ -18,9 +18,9 @@ import { fail, ok, type Result } from '../../kernel/result.ts';
 import { role } from '../../protocol/health.ts';
 import { waitForLock } from '../../storage/sqlite/file-lock.ts';
 
-const LOOK_MS = 250;
-const LONGEST_WAIT_MS = 10_000;
-/** A look at two files for every request would be a good part of answering it. */
+const POLL_MS = 250;
+const MAX_WAIT_MS = 10_000;
+/** Tokens are trusted for this time without reading the files, which would take a good part of each request. */
 const TRUSTED_MS = 50;
 const OWNER: Credential = { name: 'owner', role: 'admin', sessions: null };
 
@@ -28,7 +28,7 @@ const userToken = z.strictObject({
   name: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'A name has letters, digits, dots, dashes and underscores.')
-    // Answers are recorded under it: nobody else's may pass for the owner's.
+    // Answers are recorded under this name, so no other token may have the owner's.
     .refine((name) => name.toLowerCase() !== OWNER.name, 'The name owner is taken: choose another.'),
   role,
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
@@ -39,16 +39,16 @@ type UserToken = z.output<typeof userToken>;
 type NewToken = Pick<UserToken, 'name' | 'role' | 'sessions'>;
 
 export interface Tokens extends Credentials {
-  /** The server's own token, for whoever started it. */
+  /** The token of the owner, who started the server. */
   readonly own: string;
-  /** Whether somebody was given a token of their own: what listening elsewhere than on loopback needs. */
+  /** True when a person has a token of their own, which listening beyond loopback requires. */
   readonly hasUsers: boolean;
 }
 
 /**
- * The tokens of a state directory: `token` is the owner's, made on first use; `tokens.json` has those of others, as
- * hashes. Both are only their owner's to read. What is added, or changed by this process, counts at once; what
- * another process takes away counts after 50 ms at the latest.
+ * Opens the tokens of a state directory: `token` is the owner's, created on first use; `tokens.json` holds those of
+ * other people as hashes. Only the owner can read both. A token that is added, or changed by this process, counts at
+ * once; one that another process revokes is refused after at most 50 ms.
  */
 export function openTokens(stateDir: string): Result<Tokens> {
   const path = join(stateDir, 'token');
@@ -65,7 +65,7 @@ export function openTokens(stateDir: string): Result<Tokens> {
   let lookedAt = Number.NEGATIVE_INFINITY;
   const revoked = new Set<(tokenHash: string) => void>();
 
-  /** Also when it is not asked for: who reads a stream asks for nothing more. */
+  /** Runs also on a timer: a client that reads a stream sends no further request. */
   function refresh(): void {
     lookedAt = performance.now();
     if (stampOf(path) !== ownStamp) takeOwn(readOwn(path) ?? own);
@@ -114,7 +114,7 @@ export function openTokens(stateDir: string): Result<Tokens> {
     },
     onRevoked(listener) {
       revoked.add(listener);
-      const looking = setInterval(refresh, LOOK_MS).unref();
+      const looking = setInterval(refresh, POLL_MS).unref();
       return () => {
         revoked.delete(listener);
         clearInterval(looking);
@@ -123,11 +123,11 @@ export function openTokens(stateDir: string): Result<Tokens> {
   });
 }
 
-/** Makes a token for somebody and keeps its hash. The token itself is in the answer and nowhere else. */
+/** Creates a token for a person and stores its hash. Only the result holds the token itself. */
 export async function addToken(stateDir: string, user: NewToken): Promise<Result<string>> {
   const path = join(stateDir, 'tokens.json');
-  const lock = await waitForLock(`${path}.lock`, LONGEST_WAIT_MS);
-  if (lock === undefined) return fail('CONFLICT', `Another process writes ${path}: try again when it is done.`);
+  const lock = await waitForLock(`${path}.lock`, MAX_WAIT_MS);
+  if (lock === undefined) return fail('CONFLICT', `Another process is writing ${path}: try again when it is done.`);
   try {
     return writeToken(path, user);
   } finally {
@@ -148,7 +148,7 @@ function writeToken(path: string, user: NewToken): Result<string> {
   return ok(token);
 }
 
-/** 256 bits: nobody guesses it, however often they try. */
+/** 256 bits cannot be guessed. */
 function newToken(): string {
   return randomBytes(32).toString('base64url');
 }
@@ -177,7 +177,7 @@ function createOwn(path: string): string | undefined {
     writeNew(path, token);
     return token;
   } catch {
-    // Another process was quicker, or it is not ours to use.
+    // Another process was first, or the file belongs to another user.
     return readOwn(path);
   }
 }
@@ -197,13 +197,13 @@ function replaceOwn(path: string, text: string): void {
   renameSync(beside, path);
 }
 
-interface Users {
+interface UserTokens {
   readonly stamp: string;
   readonly list: readonly UserToken[];
   readonly byHash: ReadonlyMap<string, Credential>;
 }
 
-function readUsers(path: string, known?: string): Result<Users> {
+function readUsers(path: string, known?: string): Result<UserTokens> {
   const stamp = stampOf(path);
   if (stamp === '') return ok({ stamp, list: [], byHash: new Map() });
   try {
@@ -211,7 +211,7 @@ function readUsers(path: string, known?: string): Result<Users> {
     const byHash = new Map(list.map(({ sha256, name, role, sessions }) => [sha256, { name, role, sessions }]));
     return ok({ stamp, list, byHash });
   } catch {
-    const next = known === undefined ? 'Mend or remove it.' : 'The tokens of before still count.';
+    const next = known === undefined ? 'Correct or remove it.' : 'The previous tokens stay valid.';
     return fail('NOT_CONFIGURED', `${path} is not a list of tokens. ${next}`);
   }
 }

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Message } from '../../kernel/call/message.ts';
 import { type ScriptedTurn, scriptedModel } from '../../models/scripted.ts';
-import { openAgent } from './open-agent.ts';
 import { type App, openApp } from '../open-app.ts';
+import { openAgent } from './open-agent.ts';
 
 const TOKEN = `ghp_${'a1B2'.repeat(9)}`;
 

@@ -7,25 +7,25 @@ import type { Texts } from '../config/texts.ts';
 import {
   baseUrlOf,
   configFor,
-  isReadableOnTheWay,
+  isUnencrypted,
   keyFor,
   modelNameOf,
   openModel,
   type Provider,
-  settled,
+  resolveProvider,
 } from './open-model.ts';
 
-/** The model of new runs: as configured, until somebody chooses another. */
+/** The model of new runs: the configured one until a person chooses another. */
 export interface ChosenModel {
   current(): Result<Model>;
   view(): ModelsView;
-  /** What was chosen, ready to be used; fails when it cannot be. */
+  /** Opens the chosen model; fails when it cannot be used. */
   open(choice: ModelChoice): Result<{ readonly model: string | null; use(): void }>;
-  /** Keeps a key in the user's configuration, or forgets it; it counts at once, also for the model in use. */
+  /** Saves or removes a key in the user's configuration, with immediate effect, also for the model in use. */
   saveKey(change: ModelKeyChange): Promise<Result<void>>;
 }
 
-interface Opened {
+interface OpenedModel {
   readonly provider: Provider | undefined;
   readonly model: Result<Model>;
 }
@@ -35,21 +35,21 @@ export function createChosenModel(
   env: Texts,
 ): ChosenModel {
   let keys = modelKeys;
-  // Settled once: a key that is saved for another provider is no word that it should be used.
-  let config = settled(given, env, keys);
+  // Resolved once: saving a key for another provider does not choose that provider.
+  let config = resolveProvider(given, env, keys);
   let open = asConfigured;
   let opened = open();
 
-  function asConfigured(): Opened {
+  function asConfigured(): OpenedModel {
     const provider = config.provider === 'auto' ? undefined : config.provider;
     return { provider, model: openModel(config, env, keys) };
   }
 
-  function asChosen({ provider, model, baseUrl }: ModelChoice): Opened {
+  function asChosen({ provider, model, baseUrl }: ModelChoice): OpenedModel {
     if (provider === 'manual') return { provider: undefined, model: MANUAL };
     const named = { ...configFor(config, provider, env, keys), ...(model !== undefined && { model }) };
     if (baseUrl === undefined) return { provider, model: openModel(named, env, keys) };
-    // Whoever names an address must not get the key, or the headers, that were meant for another.
+    // An address named here must not receive the key or the headers that were meant for another.
     const elsewhere = { ...named, modelBaseUrl: baseUrl, modelHeaders: [], modelOptions: {} };
     return { provider, model: openModel(elsewhere, {}, keys) };
   }
@@ -82,16 +82,13 @@ export function createChosenModel(
       const address = baseUrl ?? baseUrlOf(configFor(config, provider, env, keys), provider) ?? '';
       const origin = originOf(address);
       if (origin === undefined) return fail('INVALID_INPUT', 'Say which address the key is for: baseUrl.');
-      if (key !== null && isReadableOnTheWay(address)) {
-        return fail(
-          'INVALID_INPUT',
-          `A key for ${origin} would be readable on its way: use https, or a local address.`,
-        );
+      if (key !== null && isUnencrypted(address)) {
+        return fail('INVALID_INPUT', `A key for ${origin} would be sent unencrypted: use https, or a local address.`);
       }
       const saved = await saveModelKey(modelKeysPath, origin, key);
       if (!saved.ok) return saved;
       keys = saved.value;
-      config = settled(config, env, keys);
+      config = resolveProvider(config, env, keys);
       opened = open();
       return ok(undefined);
     },

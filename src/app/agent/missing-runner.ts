@@ -3,11 +3,11 @@ import { fail } from '../../kernel/result.ts';
 
 const NO_MODEL = fail(
   'NOT_CONFIGURED',
-  'No model is set up, so nobody answers. Run tools yourself with POST /v1/calls, or set up a model and start again.',
+  'No model is configured. Run tools yourself with POST /v1/calls, or configure a model and start again.',
 );
 
 /** Manual mode: a person drives the tools. */
-export const noRunner: SessionRunner = {
+export const missingRunner: SessionRunner = {
   models: () => ({ current: null, choices: [] }),
   choose: async () => NO_MODEL,
   saveKey: async () => NO_MODEL,

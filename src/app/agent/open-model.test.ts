@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { modelServer } from '../../testing/model-server.ts';
-import { createChosenModel } from './choose-model.ts';
 import { loadConfig } from '../config/load-config.ts';
-import { configFor, openModel, settled } from './open-model.ts';
+import { createChosenModel } from './choose-model.ts';
+import { configFor, openModel, resolveProvider } from './open-model.ts';
 
 async function modelFrom(env: Record<string, string>) {
   const loaded = await loadConfig({ env, home: '/nowhere' });
@@ -20,11 +20,11 @@ test.each([
   [{ TOOLWRIGHT_PROVIDER: 'anthropic' }, 'api.anthropic.com needs a key: set ANTHROPIC_API_KEY'],
   [
     { TOOLWRIGHT_MODEL_BASE_URL: 'http://models.example.org/v1', TOOLWRIGHT_MODEL: 'm', OPENAI_API_KEY: 'k' },
-    'for everybody to read: use https',
+    'sent unencrypted to http://models.example.org: use https',
   ],
   [
     { TOOLWRIGHT_MODEL_BASE_URL: 'http://me:pw@models.example.org/v1', TOOLWRIGHT_MODEL: 'm', OPENAI_API_KEY: 'k' },
-    'The key would go to http://models.example.org for',
+    'The key would be sent unencrypted to http://models.example.org:',
   ],
 ])('%j says what to do', async (env, words) => {
   expect(await modelFrom(env)).toMatchObject({
@@ -92,7 +92,7 @@ test.each([
   const env = { ...more, TOOLWRIGHT_MODEL_HEADERS: 'x-team: blue' };
   const loaded = await loadConfig({ env, home: '/nowhere' });
   if (!loaded.ok) throw new Error(loaded.error.message);
-  expect(settled(loaded.value.config, env, kept)).toMatchObject({ provider, modelHeaders });
+  expect(resolveProvider(loaded.value.config, env, kept)).toMatchObject({ provider, modelHeaders });
 });
 
 test.each([

@@ -10,14 +10,14 @@ import type { Texts } from '../config/texts.ts';
 
 export type Provider = Exclude<Config['provider'], 'auto'>;
 
-interface Preset {
+interface ProviderPreset {
   readonly create: (options: ModelOptions) => Model;
   readonly baseUrl: string | null;
   readonly keyVariable: string;
   readonly model: string | null;
 }
 
-const PRESETS: Record<Provider, Preset> = {
+const PRESETS: Record<Provider, ProviderPreset> = {
   anthropic: {
     create: anthropicModel,
     baseUrl: 'https://api.anthropic.com',
@@ -33,9 +33,9 @@ const PRESETS: Record<Provider, Preset> = {
   'openai-chat': { create: openaiChatModel, baseUrl: null, keyVariable: 'OPENAI_API_KEY', model: null },
 };
 
-/** The model that the user configured. NOT_CONFIGURED says what is missing; nothing is asked of the network yet. */
+/** Opens the configured model without a network request. NOT_CONFIGURED says what is missing. */
 export function openModel(given: Config, env: Texts, keys: ModelKeys = {}): Result<Model> {
-  const config = settled(given, env, keys);
+  const config = resolveProvider(given, env, keys);
   const { provider } = config;
   if (provider === 'auto') {
     const next = 'Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or modelBaseUrl and model for one of your own.';
@@ -50,9 +50,9 @@ export function openModel(given: Config, env: Texts, keys: ModelKeys = {}): Resu
     const next = `set ${variableFor(config, provider)}, or keep one in credentials.json`;
     return fail('NOT_CONFIGURED', `${new URL(baseUrl).host} needs a key: ${next}.`);
   }
-  if (key !== undefined && isReadableOnTheWay(baseUrl)) {
+  if (key !== undefined && isUnencrypted(baseUrl)) {
     const next = 'use https, or a local address';
-    return fail('NOT_CONFIGURED', `The key would go to ${originOf(baseUrl)} for everybody to read: ${next}.`);
+    return fail('NOT_CONFIGURED', `The key would be sent unencrypted to ${originOf(baseUrl)}: ${next}.`);
   }
   const { modelMaxTokens: maxTokens, modelWindow: window, modelOptions: extra, modelPrice: price } = config;
   const headers = Object.fromEntries(config.modelHeaders.map((line) => splitOnce(line)));
@@ -60,24 +60,24 @@ export function openModel(given: Config, env: Texts, keys: ModelKeys = {}): Resu
   return ok(preset.create({ model, baseUrl, headers, maxTokens, window, extra, ...more }));
 }
 
-/** The configuration as if the user had chosen this provider: what was meant for another one does not hold. */
+/** Returns the configuration as if the user had chosen this provider, without the settings for another one. */
 export function configFor(config: Config, provider: Provider, env: Texts, keys: ModelKeys = {}): Config {
-  const own = settled(config, env, keys);
+  const own = resolveProvider(config, env, keys);
   if (own.provider === provider) return own;
   const others = { model: null, modelBaseUrl: null, modelKeyVariable: null, modelPrice: null } as const;
   return { ...config, ...others, provider, modelHeaders: [], modelOptions: {} };
 }
 
 /**
- * `auto` made definite, where there is something to go by. A key of the environment stands beside the rest of the
- * configuration; one that is kept may have been added for any provider, so it says nothing about whose the headers are.
+ * Resolves the provider `auto` from the address and keys. A key of the environment belongs to the rest of the
+ * configuration; a saved key may have been added for any provider, so the configured headers are dropped with it.
  */
-export function settled(config: Config, env: Texts, keys: ModelKeys): Config {
+export function resolveProvider(config: Config, env: Texts, keys: ModelKeys): Config {
   if (config.provider !== 'auto') return config;
   if (config.modelBaseUrl !== null) return { ...config, provider: 'openai-chat' };
   const ofEnvironment = GUESSED.find((each) => keyFor(config, each, env, {}) !== undefined);
   if (ofEnvironment !== undefined) return { ...config, provider: ofEnvironment };
-  // The first in the file: a key that is saved later changes nothing, now or at the next start.
+  // The first key in the file: one that is saved later changes nothing, now or at the next start.
   const holderOf = (origin: string) => GUESSED.find((each) => originOf(PRESETS[each].baseUrl ?? '') === origin);
   const ofKept = Object.keys(keys)
     .map(holderOf)
@@ -87,13 +87,13 @@ export function settled(config: Config, env: Texts, keys: ModelKeys): Config {
 
 const GUESSED = ['anthropic', 'openai'] as const;
 
-export interface FoundKey {
+export interface ModelKey {
   readonly value: string;
   readonly from: 'environment' | 'configuration';
 }
 
-/** The environment's, or the one that the user keeps for this very address. */
-export function keyFor(config: Config, provider: Provider, env: Texts, keys: ModelKeys): FoundKey | undefined {
+/** Returns the key of the environment, or the one that the user saved for exactly this address. */
+export function keyFor(config: Config, provider: Provider, env: Texts, keys: ModelKeys): ModelKey | undefined {
   const set = env[variableFor(config, provider)];
   if (set) return { value: set, from: 'environment' };
   const kept = keys[originOf(baseUrlOf(config, provider) ?? '') ?? ''];
@@ -116,7 +116,7 @@ function missing(provider: Provider, setting: string, example: string): Result<n
   return fail('NOT_CONFIGURED', `The provider ${provider} needs ${setting}, such as ${example}.`);
 }
 
-export function isReadableOnTheWay(baseUrl: string): boolean {
+export function isUnencrypted(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl);
   return protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }
@@ -126,7 +126,7 @@ function splitOnce(line: string): [string, string] {
   return [line.slice(0, colon), line.slice(colon + 1).trim()];
 }
 
-/** What Zod leaves as undefined is left out. */
+/** Drops fields that Zod leaves undefined. */
 function withoutUndefined(price: NonNullable<Config['modelPrice']>): NonNullable<Model['price']> {
   return JSON.parse(JSON.stringify(price));
 }

@@ -2,13 +2,13 @@ import { cpSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { ExecutionContext } from '../../kernel/call/execution-context.ts';
-import { type CliPlace, cliPlace } from '../../testing/cli-fixture.ts';
+import { type CliFixture, createCliFixture } from '../../testing/cli-fixture.ts';
 import { modelServer } from '../../testing/model-server.ts';
 import { anthropicEvents, anthropicReply } from '../../testing/wire-turn.ts';
 import { type Host, openHost } from '../open-host.ts';
 import { createSessionRunner } from './session-runner.ts';
 
-async function withHost(place: CliPlace, more: object, work: (host: Host) => Promise<void>): Promise<void> {
+async function withHost(place: CliFixture, more: object, work: (host: Host) => Promise<void>): Promise<void> {
   const env = { ...place.env, ...more };
   const runner = (parts: Parameters<NonNullable<Parameters<typeof openHost>[0]['runner']>>[0]) =>
     createSessionRunner(parts, env);
@@ -37,7 +37,7 @@ const toModel = (url: string) => ({
 });
 
 test('a message is answered in its session, streamed and recorded, and a run left behind is taken up at the start', async () => {
-  using place = cliPlace(process.env.PATH, { 'a.txt': 'alpha' });
+  using place = createCliFixture(process.env.PATH, { 'a.txt': 'alpha' });
   const turns = [
     { calls: [{ name: 'read_file', args: { path: 'a.txt' } }] },
     { text: 'It says alpha.' },
@@ -78,7 +78,7 @@ test('a message is answered in its session, streamed and recorded, and a run lef
 });
 
 test('a secret that a model says is hidden while it is said, also in two pieces', async () => {
-  using place = cliPlace(process.env.PATH);
+  using place = createCliFixture(process.env.PATH);
   const [one, two] = ['plain-words-', 'as-a-secret'];
   const block = { type: 'content_block_delta', index: 0 };
   const events = anthropicEvents(
@@ -102,7 +102,7 @@ test('a secret that a model says is hidden while it is said, also in two pieces'
 });
 
 test('a key that is saved while the server runs is in no record from then on', async () => {
-  using place = cliPlace(process.env.PATH);
+  using place = createCliFixture(process.env.PATH);
   await withHost(place, { TOOLWRIGHT_MODE: 'auto' }, async (host) => {
     const key = 'plain-words-as-a-key';
     await open(host, 's1');
@@ -127,7 +127,7 @@ test('a key that is saved while the server runs is in no record from then on', a
 test('without a model a message is refused with the next step, and the demo plays on its workspace', {
   timeout: 60_000,
 }, async () => {
-  using place = cliPlace(process.env.PATH);
+  using place = createCliFixture(process.env.PATH);
   cpSync(new URL('../../../examples/demo-workspace', import.meta.url), place.workspace, { recursive: true });
   await withHost(place, { TOOLWRIGHT_MODE: 'auto' }, async (host) => {
     await open(host, 'd1');

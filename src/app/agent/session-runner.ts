@@ -1,21 +1,21 @@
 import type { Agent, RunOptions } from '../../agent/create-agent.ts';
 import type { SessionRunner } from '../../http/backend.ts';
-import { messageOf } from '../../kernel/error.ts';
 import type { LiveEvent, StoredEvent } from '../../kernel/call/event.ts';
+import { messageOf } from '../../kernel/error.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import { createChosenModel } from './choose-model.ts';
+import { hideInModelStream } from '../../secrets/hide-in-stream.ts';
 import type { Texts } from '../config/texts.ts';
 import { DEMO_TASK, demoModel, isDemoWorkspace } from '../demo.ts';
-import { hideWords } from '../hide-words.ts';
-import { openAgent } from './open-agent.ts';
 import type { App } from '../open-app.ts';
 import type { RunnerParts } from '../open-host.ts';
+import { createChosenModel } from './choose-model.ts';
+import { openAgent } from './open-agent.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Agents on sessions, each in the workspace its session was opened for. What is accepted runs by itself; how it goes is
- * in the events.
+ * Runs agents in sessions, each in the workspace of its session. An accepted run continues by itself; events report its
+ * progress.
  */
 export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunner {
   const { apps, appOf, tell, ledger, log } = parts;
@@ -41,7 +41,7 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
       return ok(undefined);
     },
     async saveKey(change) {
-      // Before anything can use it.
+      // Learned before anything can use the key.
       if (change.key !== null) for (const { hider } of apps.values()) hider.learn(change.key);
       const done = await chosen.saveKey(change);
       if (done.ok) agents.clear();
@@ -74,8 +74,8 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
     pause: () => pause.abort(),
   };
 
-  /** Answers when the run has begun, or cannot. */
-  async function start(session: string, which: 'model' | 'demo', work: Work): Promise<Result<void>> {
+  /** Resolves when the run has begun or failed to begin. */
+  async function start(session: string, which: 'model' | 'demo', work: RunWork): Promise<Result<void>> {
     if (running.has(session))
       return fail('CONFLICT', 'This session has a run under way: wait for its end, or stop it.');
     const stopper = new AbortController();
@@ -86,8 +86,8 @@ export function createSessionRunner(parts: RunnerParts, env: Texts): SessionRunn
       return found.ok ? fail('NOT_CONFIGURED', 'The workspace of this session is not open here.') : found;
     }
     const agent = found.value;
-    // Recorded events reach everybody through the store; what is not recorded is told here.
-    const hear = hideWords(hider, tell);
+    // Recorded events reach all listeners through the store; live events are sent here.
+    const hear = hideInModelStream(hider, tell);
     return new Promise((answer) => {
       const onEvent = (event: StoredEvent | LiveEvent) => {
         hear(event);
@@ -132,9 +132,9 @@ function withoutCredentials(url: string): string {
   return `${origin}${pathname}`;
 }
 
-type Work = (agent: Agent, options: RunOptions) => Promise<Result<unknown>>;
+type RunWork = (agent: Agent, options: RunOptions) => Promise<Result<unknown>>;
 
-/** What the last run of a session was, if it did not finish. */
+/** Returns the last run of a session if it did not finish. */
 function openRun(events: readonly StoredEvent[]): { scripted: boolean } | undefined {
   const last = events.findLast(({ type }) => type === 'run.started' || type === 'run.finished');
   return last?.type === 'run.started' ? last.data : undefined;

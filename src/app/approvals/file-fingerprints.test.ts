@@ -15,21 +15,21 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ExecutionContext } from '../../kernel/call/execution-context.ts';
-import type { Witness } from '../../kernel/ports.ts';
+import type { Fingerprinter } from '../../kernel/ports.ts';
 import { createToolwright } from '../../runtime/create-toolwright.ts';
 import { commandWorkspace } from '../../testing/command-workspace.ts';
 import { tempWorkspace } from '../../testing/temp-workspace.ts';
 import { builtInTools } from '../../tools/index.ts';
 import { openWorkspace, type Workspace } from '../../workspace/open-workspace.ts';
-import { createWitness } from './file-fingerprints.ts';
+import { createFingerprinter } from './file-fingerprints.ts';
 
 let root = '';
 let workspace: Workspace;
-let witness: Witness;
+let witness: Fingerprinter;
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'witness-'));
   workspace = await openWorkspace({ root });
-  witness = createWitness(workspace);
+  witness = createFingerprinter(workspace);
 });
 afterAll(async () => {
   await workspace.close();
@@ -83,7 +83,7 @@ test('code is not run in another folder than the one that was agreed to, nor on 
     path,
     files: { 'a/x': '', 'b/x': '', 'x.sh': 'echo good' },
     options: {
-      witness: (access, context) => createWitness(seen as Workspace)(access, context),
+      fingerprinter: (access, context) => createFingerprinter(seen as Workspace)(access, context),
       approver() {
         swap();
         return { approved: true };
@@ -296,7 +296,7 @@ test('a yes for one place is none for another that a link leads to by then', asy
   const { call } = createToolwright({
     tools: builtInTools,
     world: ws.workspace,
-    witness: createWitness(ws.workspace),
+    fingerprinter: createFingerprinter(ws.workspace),
     approver() {
       execFileSync('ln', ['-sfn', '.git/hooks', ws.file('d')]);
       return { approved: true };

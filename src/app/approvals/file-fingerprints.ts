@@ -1,13 +1,14 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
+import type { ExecutionContext } from '../../kernel/call/execution-context.ts';
+import type { Fingerprinter } from '../../kernel/ports.ts';
+import { ok, type Result } from '../../kernel/result.ts';
 import type { Access } from '../../kernel/tool/access.ts';
 import type { ScriptFiles } from '../../kernel/world/commands.ts';
-import type { ExecutionContext } from '../../kernel/call/execution-context.ts';
-import type { Witness } from '../../kernel/ports.ts';
-import { ok, type Result } from '../../kernel/result.ts';
-import type { Caller, Entry, Files, Inspection, Listing, World } from '../../kernel/world/workspace.ts';
+import type { Caller, Files, Inspection, ListedEntry, Listing, World } from '../../kernel/world/workspace.ts';
+import { createYielder } from '../../kernel/yielding.ts';
 import { type Depth, type Operand, type Operands, operandsOf } from '../../policy/commands/operands.ts';
 import { scriptFiles } from '../../policy/commands/script-files.ts';
-import { globPattern } from '../../workspace/glob-pattern.ts';
+import { globPattern } from '../../workspace/search/glob-pattern.ts';
 
 /** Above this a file is known by its size and time alone: hashing it would keep a person waiting. */
 const HASHED_BYTES = 16 * 1024 * 1024;
@@ -19,8 +20,6 @@ const MOST_LISTED = 300_000;
 const MOST_COMPARED = 2_000_000;
 /** Links that are followed from the files that patterns match. */
 const MOST_LINKS = 200;
-/** Let other work run after so long. */
-const SLICE_MS = 8;
 /** Of the files that a pattern matches, as many are known by their content. */
 const HASHED_MATCHES = 200;
 /** Fingerprints of a command that are kept one by one; the others are kept together. */
@@ -30,7 +29,7 @@ const KEPT_APART = 50;
  * Fingerprints of the files a call names, so that a yes to `node build.js` is none to another build.js, and a yes to a
  * diff is none to the same change of another text.
  */
-export function createWitness(world: World): Witness {
+export function createFingerprinter(world: World): Fingerprinter {
   return async (access, context) => {
     const { files } = world.open(observer(context));
     const seen = new Map<string, string>();
@@ -38,12 +37,10 @@ export function createWitness(world: World): Witness {
       const { names, complete } = namedIn(each, files);
       const prints: [string, string][] = [];
       const look: Look = { files, followed: 0, listed: 0, compared: 0, folders: new Map(), lost: !complete };
-      let begun = performance.now();
+      const yielder = createYielder();
       for (const name of names) {
         prints.push([name.path, await fingerprint(look, name)]);
-        if (performance.now() - begun < SLICE_MS) continue;
-        await new Promise((resolve) => setImmediate(resolve));
-        begun = performance.now();
+        if (yielder.isDue()) await yielder.pause();
       }
       const apart = prints.slice(0, KEPT_APART);
       const rest = prints.slice(KEPT_APART);
@@ -132,7 +129,7 @@ async function contentOf(files: Files, path: string, { size, modified }: Dated):
   return read.ok ? read.value.version : read.error.code;
 }
 
-/** What the shell would put in the place of a pattern, and what is in it. */
+/** Fingerprints the files that the shell would put in the place of a pattern. */
 async function matches(look: Look, path: string, deep: Depth): Promise<string> {
   const parts = path.split('/');
   const first = parts.findIndex((part) => /[*?[{]/.test(part));
@@ -190,7 +187,7 @@ async function listOnce(look: Look, folder: string, recursive: boolean): Promise
  * Links to folders that the shell goes through to find what matches, which a listing does not enter. `left` is the
  * pattern from there on, if that can be told.
  */
-function linksOnTheWay(entries: readonly Entry[], pattern: readonly string[]) {
+function linksOnTheWay(entries: readonly ListedEntry[], pattern: readonly string[]) {
   // Over several folders `**` passes links by; to a shell that does not know it, it is one star.
   const ways = pattern.map((_, at) => globPattern(pattern.slice(0, at).join('/').replaceAll('**', '*')));
   return entries.flatMap(({ name, type }) => {
@@ -224,12 +221,12 @@ async function listing(look: Look, path: string, deep: Depth): Promise<string> {
   return hashOf(entries.map(plain));
 }
 
-function plain({ name, type, size, modified, state }: Entry): unknown {
+function plain({ name, type, size, modified, state }: ListedEntry): unknown {
   return [name, type, size, modified, state];
 }
 
 function hashOf(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 32);
+  return hash('sha256', JSON.stringify(value), 'hex').slice(0, 32);
 }
 
 /** Looks, and may change nothing. */

@@ -1,13 +1,13 @@
-import type { Answers, RuleProposal } from '../../kernel/call/approval-answers.ts';
+import type { ApprovalAnswers, RuleProposal } from '../../kernel/call/approval-answers.ts';
 import type { ApprovalRequest, ApprovalResponse } from '../../kernel/ports.ts';
 import type { Result } from '../../kernel/result.ts';
-import type { Always } from '../../mcp/server/approver.ts';
+import type { AlwaysRules } from '../../mcp/server/approver.ts';
 
-/** «Always» in a client's form goes the way of every other door: the same proposal, the same checks, the same record. */
+/** Handles "always" in the form of an MCP client like every other door: same proposal, checks and record. */
 export function alwaysInForms(
-  answers: Pick<Answers, 'approve'>,
+  answers: Pick<ApprovalAnswers, 'approve'>,
   propose: (request: ApprovalRequest) => Promise<Result<RuleProposal>>,
-): Always {
+): AlwaysRules {
   return {
     async propose(request) {
       const proposed = await propose(request);
@@ -22,7 +22,7 @@ export function alwaysInForms(
           return { approved: false, by, message: answered.error.message };
         case 'unknown':
         case 'over':
-          return { approved: false, by, message: 'it was answered elsewhere, or its time was over.' };
+          return { approved: false, by, message: 'it was answered elsewhere or expired.' };
       }
     },
   };

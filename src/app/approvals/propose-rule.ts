@@ -4,23 +4,23 @@ import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { App } from '../open-app.ts';
 import { workspaceId } from '../workspace-id.ts';
 
-/** What a rule is proposed for. */
-export interface Proposable {
+/** The call that a rule is proposed for. */
+export interface RuleSubject {
   readonly tool: string;
   readonly args: unknown;
   readonly session: string;
 }
 
-/** The narrowest rules that cover a call, as it would be judged now, or a check of those a person wrote; or why there are none. */
-export async function proposeFor(
+/** Returns the narrowest rules that cover a call under the present rules, or checks the ones a person wrote. */
+export async function proposeRules(
   app: App | undefined,
-  { tool, args, session }: Proposable,
+  { tool, args, session }: RuleSubject,
   written?: readonly string[],
 ): Promise<Result<RuleProposal>> {
   if (app === undefined) {
     return fail(
       'NOT_CONFIGURED',
-      'The workspace of this call is not open here: answer where it is, or without «always».',
+      'The workspace of this call is not open here: answer where it is, or without "always".',
     );
   }
   const context = new ExecutionContext({ ...app.context, sessionId: session });

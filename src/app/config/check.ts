@@ -1,17 +1,17 @@
 import { nearest } from '../../kernel/text/nearest.ts';
-import { shown } from './hide.ts';
+import { showValue } from '../../secrets/hide-in-messages.ts';
 import { type PartialConfig, SETTING_NAMES, SETTINGS, type SettingName, schemaField } from './settings.ts';
 
 const EXAMPLE = './node_modules/toolwright/docs/config.schema.json';
 
-/** What a source said, as far as it makes sense, and what is wrong with the rest, in words that name the source. */
-export interface Checked {
+/** The valid settings of a source, and its problems in words that name the source. */
+export interface CheckedSettings {
   values: PartialConfig;
   problems: string[];
 }
 
-/** Checks what one source says. Nothing is guessed: a value of the wrong type is a problem, not a conversion. */
-export function checkObject(source: string, given: unknown): Checked {
+/** Checks the settings of one source. Nothing is guessed: a value of the wrong type is a problem, not a conversion. */
+export function checkObject(source: string, given: unknown): CheckedSettings {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     return { values: {}, problems: [`${source} must hold an object: { "mode": "ask" }.`] };
   }
@@ -20,7 +20,7 @@ export function checkObject(source: string, given: unknown): Checked {
   for (const [name, value] of Object.entries(given)) {
     if (name === '$schema') {
       if (!schemaField.safeParse(value).success)
-        problems.push(`${source}: $schema must be a text, such as ${shown(EXAMPLE)}.`);
+        problems.push(`${source}: $schema must be a text, such as ${showValue(EXAMPLE)}.`);
       continue;
     }
     if (!isSetting(name)) {
@@ -34,15 +34,15 @@ export function checkObject(source: string, given: unknown): Checked {
   return { values: values as PartialConfig, problems };
 }
 
-/** Checks a text, as it comes from a flag or the environment: numbers, lists and null are read from it. */
-export function checkText(source: string, name: SettingName, text: string): Checked {
+/** Checks a text from a flag or the environment, which may be a number, a list, JSON or null. */
+export function checkText(source: string, name: SettingName, text: string): CheckedSettings {
   return checkObject(source, { [name]: fromText(name, text) });
 }
 
-/** A database's address, or a server's environment, that does not fit may have its password anywhere. */
+/** Hides an invalid database address or MCP server, because a password may be anywhere in it. */
 function orHidden(name: SettingName, value: unknown): string {
   const secret = name === 'databaseUrl' || name === 'mcpServers';
-  return secret ? 'what it is (not shown, it may hold a password)' : shown(value);
+  return secret ? 'what it is (not shown, it may hold a password)' : showValue(value);
 }
 
 function isSetting(name: string): name is SettingName {
@@ -61,11 +61,11 @@ function fromText(name: SettingName, text: string): unknown {
   if (text.trim().startsWith('{') || (typeof fallback === 'object' && fallback !== null)) return jsonOf(text);
   const number = Number(text);
   const isNumber = text.trim() !== '' && Number.isFinite(number);
-  // A number that does not fit is told to be one, unless the setting takes texts.
+  // A number out of range is reported as a number, unless the setting takes texts.
   return isNumber && (schema.safeParse(number).success || !schema.safeParse(text).success) ? number : text;
 }
 
-/** A list with commas, where those in parentheses belong to a rule; JSON for what that does not fit. */
+/** Splits a list at commas outside of parentheses, which belong to a rule. A list may also be JSON. */
 function listOf(text: string): unknown {
   if (text.trim().startsWith('[')) return jsonOf(text);
   return text

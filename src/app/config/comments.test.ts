@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withoutComments } from './comments.ts';
+import { withoutComments } from './config-file.ts';
 
 test.each([
   ['{ // a\n "b": 1 /* c\n d */ }', '{     \n "b": 1     \n      }'],

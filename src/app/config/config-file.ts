@@ -1,42 +1,42 @@
 import { constants } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type Checked, checkObject } from './check.ts';
-import { withoutComments } from './comments.ts';
+import { errnoOf } from '../../host/errno.ts';
+import { type CheckedSettings, checkObject } from './check.ts';
 
-const LARGEST_FILE = 1_000_000;
+const MAX_FILE_BYTES = 1_000_000;
 
-// A pipe would never end, and a workspace may hold one: opening does not wait for its other side.
+// Opening does not block on a named pipe, which a workspace may hold and which would never end.
 const READ = constants.O_RDONLY | constants.O_NONBLOCK;
 
-/** The user's own file; it may be a link, as those who keep such files in a repository have it. */
-export function checkUserFile(path: string): Promise<Checked> {
+/** Reads the user's own file. It may be a symlink, for people who keep such files in a repository. */
+export function checkUserFile(path: string): Promise<CheckedSettings> {
   return checkFile(path, READ);
 }
 
 /**
- * The workspace's file. Neither it nor its folder may be a link: what it leads to would be read with the user's rights,
- * and messages quote names and values.
+ * Reads the file of a workspace. Neither the file nor its directory may be a symlink: its target would be read with the
+ * user's rights, and messages quote names and values.
  */
-export async function checkWorkspaceFile(path: string): Promise<Checked> {
+export async function checkWorkspaceFile(path: string): Promise<CheckedSettings> {
   const folder = await lstat(dirname(path)).catch(() => undefined);
   if (folder?.isSymbolicLink()) return problem(`${dirname(path)} ${NO_LINK}`);
   return checkFile(path, READ | constants.O_NOFOLLOW);
 }
 
-const NO_LINK = "is a symbolic link. A workspace's settings must be in the workspace: put the file itself there.";
+const NO_LINK = "is a symlink. A workspace's settings must be in the workspace: put the file itself there.";
 
-async function checkFile(path: string, flags: number): Promise<Checked> {
+async function checkFile(path: string, flags: number): Promise<CheckedSettings> {
   let text: string | undefined;
   try {
     text = await readPlainFile(path, flags);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return { values: {}, problems: [] };
-    if (code === 'ELOOP') return problem(`${path} ${NO_LINK}`);
-    return problem(`${path} cannot be read (${code}).`);
+    const errno = errnoOf(error);
+    if (errno === 'ENOENT' || errno === 'ENOTDIR') return { values: {}, problems: [] };
+    if (errno === 'ELOOP') return problem(`${path} ${NO_LINK}`);
+    return problem(`${path} cannot be read (${errno}).`);
   }
-  if (text === undefined) return problem(`${path} is no plain file of at most 1 MB.`);
+  if (text === undefined) return problem(`${path} is not a regular file of at most 1 MB.`);
   let given: unknown;
   try {
     given = JSON.parse(withoutComments(text.replace(/^\ufeff/, '')));
@@ -50,13 +50,13 @@ async function readPlainFile(path: string, flags: number): Promise<string | unde
   const file = await open(path, flags);
   try {
     const found = await file.stat();
-    return found.isFile() && found.size <= LARGEST_FILE ? await file.readFile('utf8') : undefined;
+    return found.isFile() && found.size <= MAX_FILE_BYTES ? await file.readFile('utf8') : undefined;
   } finally {
     await file.close();
   }
 }
 
-/** The parser's own message quotes the file, which may hold secrets: of it only the position is taken, where it has one. */
+/** Takes only the position from the message of the parser, which quotes the file and may show secrets. */
 function placeOf({ message }: Error, text: string): string {
   const position = / in JSON at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(message)?.[1];
   if (position === undefined) return '';
@@ -64,6 +64,16 @@ function placeOf({ message }: Error, text: string): string {
   return ` (line ${before.length}, column ${(before.at(-1) ?? '').length + 1})`;
 }
 
-function problem(text: string): Checked {
+function problem(text: string): CheckedSettings {
   return { values: {}, problems: [text] };
+}
+
+/** An unclosed quote or comment matches up to the end of the text; otherwise each quote in it would be tried again. */
+const QUOTED_OR_COMMENT = /"(?:[^"\\]|\\[\s\S]?)*"?|(\/\/[^\n]*|\/\*[\s\S]*?\*\/)|\/\*[\s\S]*/g;
+
+/** Replaces comments with spaces, so that positions in messages stay right. Quoted texts stay unchanged. */
+export function withoutComments(text: string): string {
+  return text.replace(QUOTED_OR_COMMENT, (found, comment: string | undefined) =>
+    comment === undefined ? found : comment.replace(/[^\n]/g, ' '),
+  );
 }

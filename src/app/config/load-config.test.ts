@@ -264,7 +264,7 @@ describe('what is refused', () => {
     rmSync(join(workspace, '.toolwright'), { recursive: true });
     symlinkSync(join(home, 'secrets'), join(workspace, '.toolwright'));
     for (const text of [linkedFile, await problems()]) {
-      expect(text).toContain('is a symbolic link. A workspace');
+      expect(text).toContain('is a symlink. A workspace');
       expect(text).not.toContain('hunter2');
     }
   });
@@ -282,7 +282,7 @@ describe('what is refused', () => {
     const path = join(workspace, '.toolwright/config.json');
     mkdirSync(join(path, '..'), { recursive: true });
     execFileSync('mkfifo', [path]);
-    expect(await problems()).toContain('no plain file');
+    expect(await problems()).toContain('not a regular file');
   });
 
   test('a type is never guessed in a file', async () => {

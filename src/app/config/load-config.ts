@@ -2,49 +2,48 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { SearchSettings } from '../../net/search/settings.ts';
+import { hideInMessage, showValue } from '../../secrets/hide-in-messages.ts';
 import type { StorePlace } from '../../storage/open.ts';
-import { type Checked, checkText } from './check.ts';
+import { type CheckedSettings, checkText } from './check.ts';
 import { checkUserFile, checkWorkspaceFile } from './config-file.ts';
-import { hideSecrets } from './hide.ts';
 import { type ModelKeys, readModelKeys } from './model-keys.ts';
-import { checkSearch } from './search.ts';
 import { type Config, type PartialConfig, SETTING_NAMES, SETTINGS, type SettingName } from './settings.ts';
 import { checkEnvironment, checkFlags, type Texts } from './texts.ts';
 
-export type Source = 'default' | 'user file' | 'environment' | 'flag' | 'workspace file';
+export type SettingSource = 'default' | 'user file' | 'environment' | 'flag' | 'workspace file';
 
 export interface LoadedConfig {
   readonly config: Config;
-  /** Who said it, setting by setting: what `doctor` shows. */
-  readonly sources: Readonly<Record<SettingName, Source>>;
+  /** The source of each setting, which `doctor` shows. */
+  readonly sources: Readonly<Record<SettingName, SettingSource>>;
   readonly stateDir: string;
-  /** What `openStore` is given. */
+  /** The argument of `openStore`. */
   readonly storePlace: StorePlace;
-  /** Which search providers are configured: what `createWeb` is given. */
+  /** The configured search providers, for `createWeb`. */
   readonly search: SearchSettings;
-  /** Keys of models that the user keeps, and where. Never to be shown. */
+  /** The saved model keys and their file. Never show them. */
   readonly modelKeys: ModelKeys;
   readonly modelKeysPath: string;
-  /** MCP servers that the workspace would like to have. Nothing starts them: the user may add them. */
+  /** MCP servers that the workspace proposes. They are not started; the user may add them. */
   readonly proposedServers: Config['mcpServers'];
-  /** The mode that the workspace's own file asks for: it may only be tighter than what the user chooses. */
+  /** The mode of the workspace file, which may only be tighter than the user's. */
   readonly workspaceMode: Config['mode'] | null;
-  /** The rules of the configuration that the workspace's own file added to the user's. */
+  /** The rules that the workspace file added to the user's. */
   readonly workspaceRules: Pick<Config, 'ask' | 'deny'>;
 }
 
 export interface ConfigSources {
   env: Texts;
-  /** As typed on the command line; a name that is no setting is refused, so the door takes its own flags out first. */
+  /** Flags as typed. An unknown name is refused, so the caller removes its own flags first. */
   flags?: Texts;
-  /** The workspace's folder; its file may only tighten. */
+  /** The root of the workspace; its file may only tighten. */
   workspace?: string;
   home?: string;
 }
 
 /**
- * flags > TOOLWRIGHT_* > the user's file > DATABASE_URL > defaults, and then what the workspace's file takes away.
- * INVALID_INPUT lists everything that is wrong, in all sources, at once.
+ * Merges flags > TOOLWRIGHT_* > the user's file > DATABASE_URL > defaults, then tightens them by the workspace file.
+ * INVALID_INPUT lists the problems of all sources at once.
  */
 export async function loadConfig({
   env,
@@ -54,7 +53,7 @@ export async function loadConfig({
 }: ConfigSources): Promise<Result<LoadedConfig>> {
   const userFolder = join(folderOf(env.XDG_CONFIG_HOME, home, '.config'), 'toolwright');
   const user = await checkUserFile(join(userFolder, 'config.json'));
-  // A name that nothing may read in a workspace, should this folder be in one.
+  // A sensitive file name, which tools may not read if this directory is inside a workspace.
   const modelKeysPath = join(userFolder, 'credentials.json');
   const kept = await readModelKeys(modelKeysPath);
   const environment = checkEnvironment(env);
@@ -79,7 +78,7 @@ export async function loadConfig({
     workspaceRules = { ask: addedTo(chosen, file.values, 'ask'), deny: addedTo(chosen, file.values, 'deny') };
     found.push(...file.problems, ...tighten(path, chosen, file.values));
   }
-  const problems = found.map(hideSecrets);
+  const problems = found.map(hideInMessage);
   if (problems.length > 0) return fail('INVALID_INPUT', problems.join('\n'), { problems });
   const config = chosen.config as Config;
   const stateDir = config.stateDir ?? join(folderOf(env.XDG_STATE_HOME, home, '.local/state'), 'toolwright');
@@ -99,13 +98,13 @@ export async function loadConfig({
   });
 }
 
-interface Chosen {
+interface ChosenSettings {
   config: Record<SettingName, unknown>;
-  sources: Record<SettingName, Source>;
+  sources: Record<SettingName, SettingSource>;
 }
 
 /** Later sources win. */
-function choose(layers: readonly (readonly [Source, PartialConfig])[]): Chosen {
+function choose(layers: readonly (readonly [SettingSource, PartialConfig])[]): ChosenSettings {
   const config = Object.fromEntries(SETTING_NAMES.map((name) => [name, SETTINGS[name].fallback]));
   const sources = Object.fromEntries(SETTING_NAMES.map((name) => [name, 'default']));
   for (const [source, values] of layers) {
@@ -114,15 +113,15 @@ function choose(layers: readonly (readonly [Source, PartialConfig])[]): Chosen {
       sources[name] = source;
     }
   }
-  return { config, sources } as Chosen;
+  return { config, sources } as ChosenSettings;
 }
 
-function addedTo({ config }: Chosen, values: PartialConfig, name: 'ask' | 'deny'): string[] {
+function addedTo({ config }: ChosenSettings, values: PartialConfig, name: 'ask' | 'deny'): string[] {
   const users = config[name] as string[];
   return [...new Set(values[name])].filter((rule) => !users.includes(rule));
 }
 
-function tighten(path: string, { config, sources }: Chosen, values: PartialConfig): string[] {
+function tighten(path: string, { config, sources }: ChosenSettings, values: PartialConfig): string[] {
   const problems: string[] = [];
   for (const [name, value] of Object.entries(values) as [SettingName, unknown][]) {
     const rule = SETTINGS[name].tighten as (
@@ -140,8 +139,10 @@ function tighten(path: string, { config, sources }: Chosen, values: PartialConfi
   return problems;
 }
 
-/** DATABASE_URL is what hosting platforms set, often for another program: it counts only where nobody chose. */
-function checkPlatform({ DATABASE_URL: url }: Texts, others: readonly Checked[]): Checked {
+/**
+ * DATABASE_URL is often set by hosting platforms for another program, so it counts only without a choice of the user.
+ */
+function checkPlatform({ DATABASE_URL: url }: Texts, others: readonly CheckedSettings[]): CheckedSettings {
   const chosen = others.some(({ values }) => values.databaseUrl !== undefined);
   if (chosen || !url) return { values: {}, problems: [] };
   const { values, problems } = checkText('DATABASE_URL', 'databaseUrl', url);
@@ -149,7 +150,31 @@ function checkPlatform({ DATABASE_URL: url }: Texts, others: readonly Checked[])
   return { values, problems: problems.map((problem) => `${problem}. ${next}`) };
 }
 
-/** An XDG folder counts only if it is absolute. */
+/** Uses an XDG directory only if it is absolute. */
 function folderOf(xdg: string | undefined, home: string, otherwise: string): string {
   return xdg?.startsWith('/') ? xdg : join(home, otherwise);
+}
+
+/**
+ * Reads the keys of search providers under the names of their own documentation, from the environment alone: a file
+ * with a key is soon committed to a repository. An empty variable counts as unset.
+ */
+function checkSearch(env: Texts): { settings: SearchSettings; problems: string[] } {
+  const { BRAVE_API_KEY: brave, TAVILY_API_KEY: tavily, EXA_API_KEY: exa, SEARXNG_URL: searxng } = env;
+  const isUrl = searxng !== undefined && /^https?:\/\//.test(searxng) && URL.canParse(searxng);
+  const problems =
+    !searxng || isUrl
+      ? []
+      : [
+          `SEARXNG_URL cannot be ${showValue(searxng)}: it is the address of an instance, such as https://search.example.org.`,
+        ];
+  return {
+    problems,
+    settings: {
+      ...(brave && { brave: { key: brave } }),
+      ...(tavily && { tavily: { key: tavily } }),
+      ...(exa && { exa: { key: exa } }),
+      ...(isUrl && { searxng: { url: searxng } }),
+    },
+  };
 }

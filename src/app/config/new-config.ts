@@ -1,9 +1,11 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { errnoOf } from '../../host/errno.ts';
+import { makePrivateFolder } from '../../host/private-folder.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import { SETTING_NAMES, SETTINGS } from './settings.ts';
 
-/** Every setting as a comment with its default: a file that changes nothing until a line is uncommented. */
+/** Writes every setting as a comment with its default: the file has no effect until a line is uncommented. */
 function newConfig(schemaPath: string): string {
   const lines = SETTING_NAMES.flatMap((name) => {
     const { about, fallback } = SETTINGS[name];
@@ -20,16 +22,16 @@ function newConfig(schemaPath: string): string {
   ].join('\n');
 }
 
-/** CONFLICT when a file is there: it is never overwritten. */
+/** Fails with CONFLICT when the file exists: it is never overwritten. */
 export async function writeNewConfig(path: string, schemaPath: string): Promise<Result<null>> {
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    makePrivateFolder(dirname(path));
     await writeFile(path, newConfig(schemaPath), { flag: 'wx', mode: 0o600 });
     return ok(null);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') return fail('CONFLICT', path);
+    const errno = errnoOf(error);
+    if (errno === 'EEXIST') return fail('CONFLICT', path);
     const next = 'Make its folder writable, or set XDG_CONFIG_HOME to another one.';
-    return fail('EXECUTION_ERROR', `${path} cannot be written (${code}). ${next}`);
+    return fail('EXECUTION_ERROR', `${path} cannot be written (${errno}). ${next}`);
   }
 }

@@ -5,12 +5,12 @@ import { malformedHost } from '../../net/hosts.ts';
 import { malformedPrivateHost } from '../../net/url-guard.ts';
 import { addTo, hideMore, lower, neverFromWorkspace, oneOf, onlyProposes, subsetOf, type Tighten } from './tighten.ts';
 
-/** One setting: what it may be, what it is if nobody says, what it is for, and how far a workspace may change it. */
+/** One setting: its schema, default, purpose, and how a workspace may change it. */
 export interface Setting<T = unknown> {
   readonly schema: z.ZodType<T>;
   readonly fallback: T;
   readonly about: string;
-  /** What a workspace's own file may do to it: never more than the user allowed. */
+  /** How the workspace file may change it: never to more than the user allowed. */
   readonly tighten: Tighten<T>;
 }
 
@@ -44,8 +44,8 @@ const server = z.union([
 ]);
 
 /**
- * Every setting there is. Its name in the environment follows from its name here: `commandTimeout` is
- * TOOLWRIGHT_COMMAND_TIMEOUT. A new one does not compile before it says what a workspace may do to it.
+ * All settings. The environment variable follows from the name: `commandTimeout` is TOOLWRIGHT_COMMAND_TIMEOUT. A new
+ * setting does not compile before it declares how a workspace may change it.
  */
 export const SETTINGS = {
   mode: setting(
@@ -246,10 +246,10 @@ export type Config = { readonly [K in SettingName]: z.output<(typeof SETTINGS)[K
 
 export type PartialConfig = { readonly [K in SettingName]?: Config[K] };
 
-/** The one field of a file that is no setting. */
+/** The only field of a file that is not a setting. */
 export const schemaField = z.string().describe('Where editors find this schema.');
 
-/** The file as a whole; docs/config.schema.json is made from it, for editors. */
+/** The schema of a whole file; docs/config.schema.json is generated from it, for editors. */
 export const fileSchema = z
   .strictObject({
     $schema: schemaField,
@@ -258,7 +258,7 @@ export const fileSchema = z
   .partial()
   .meta({ title: 'Toolwright configuration' });
 
-/** A file has no current folder and no shell that would replace ~, so neither is guessed. */
+/** A file has no working directory and no shell to expand ~, so neither is guessed. */
 function absoluteInstead(path: string): string {
   const instead = path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : undefined;
   return `it must be an absolute path, ${instead === undefined ? 'such as /var/lib/toolwright' : `here ${instead}`}, or null for the usual place`;

@@ -1,37 +1,37 @@
 import { nearest } from '../../kernel/text/nearest.ts';
-import { type Checked, checkText } from './check.ts';
+import { type CheckedSettings, checkText } from './check.ts';
 import { SETTING_NAMES, type SettingName, variableOf } from './settings.ts';
 
 export type Texts = Readonly<Record<string, string | undefined>>;
 
 const PREFIX = 'TOOLWRIGHT_';
 
-/** What sandboxed commands carry: a Toolwright that is started by one finds them in its environment. */
+/** Variables of sandboxed commands: a Toolwright started by one finds them in its environment. */
 const MARKS = new Set(['TOOLWRIGHT_CALL', 'TOOLWRIGHT_OWNED_BY', 'TOOLWRIGHT_RUN']);
 
 /**
- * TOOLWRIGHT_*. An empty variable counts as none. Inside a sandboxed command TOOLWRIGHT_SANDBOX says what keeps that
- * command in; it is nobody's choice, and «none» there must not overrule the user's file.
+ * Checks TOOLWRIGHT_*. An empty variable counts as unset. Inside a sandboxed command TOOLWRIGHT_SANDBOX names the
+ * sandbox of that command; nobody chose it, and "none" there must not override the user's file.
  */
-export function checkEnvironment(env: Texts): Checked {
+export function checkEnvironment(env: Texts): CheckedSettings {
   const isMark = (name: string) => MARKS.has(name) || (name === 'TOOLWRIGHT_SANDBOX' && !!env['TOOLWRIGHT_CALL']);
   const ours = Object.entries(env).filter(([name, text]) => name.startsWith(PREFIX) && text !== '' && !isMark(name));
   return checkNamed(ours, 'variable', variableOf, (name) => name.slice(PREFIX.length));
 }
 
-/** Flags by the name of their setting, or as typed without the dashes: `commandTimeout` and `command-timeout`. */
-export function checkFlags(flags: Texts): Checked {
+/** Checks flags by the name of their setting, or as typed without dashes: `commandTimeout` and `command-timeout`. */
+export function checkFlags(flags: Texts): CheckedSettings {
   const typed = Object.entries(flags).map(([name, text]) => [flagOf(name), text] as const);
   return checkNamed(typed, 'flag', flagOf, (name) => name);
 }
 
-/** `essence` is the part of a name that is compared to find the one that was meant. */
+/** `essence` is the part of a name that is compared for a suggestion. */
 function checkNamed(
   given: readonly (readonly [name: string, text: string | undefined])[],
   kind: string,
   nameOf: (setting: SettingName) => string,
   essence: (name: string) => string,
-): Checked {
+): CheckedSettings {
   const settings = new Map(SETTING_NAMES.map((setting) => [nameOf(setting), setting]));
   const values = {};
   const problems: string[] = [];

@@ -1,35 +1,35 @@
 /**
- * What a workspace's own file may make of the user's value: the new value, or in words why it may not. A workspace is
- * somebody else's text, so it can take away and never give.
+ * Combines the user's value with that of the workspace file: returns the new value, or in words why it is refused. A
+ * workspace is foreign text, so it can take away and never grant.
  */
 export type Tighten<T> = (users: T, workspaces: T) => { value: T } | { refused: string };
 
-/** Settings that are about the user or the machine, not about the workspace. */
+/** For settings of the user or the machine, not of the workspace. */
 export const neverFromWorkspace = (): { refused: string } => ({
   refused: "only the user can set it, with a flag, in the environment or in the user's own file",
 });
 
-/** What a workspace says is shown to the user, and changes nothing. */
+/** The value of the workspace is shown to the user and has no effect. */
 export const onlyProposes = <T>(users: T): { value: T } => ({ value: users });
 
-/** Lists of what is forbidden or asked about grow. */
+/** For lists that forbid or ask: they only grow. */
 export const addTo: Tighten<string[]> = (users, workspaces) => ({ value: [...new Set([...users, ...workspaces])] });
 
-/** The same, where an entry behind `!` would give something free. */
+/** `addTo` for a list in which an entry with `!` would grant access. */
 export const hideMore: Tighten<string[]> = (users, workspaces) => {
   const lifted = workspaces.filter((pattern) => pattern.startsWith('!'));
   if (lifted.length > 0) return { refused: `only the user can lift ${lifted.join(', ')}` };
   return addTo(users, workspaces);
 };
 
-/** Lists of what is allowed shrink. */
+/** For lists that allow: they only shrink. */
 export const subsetOf: Tighten<string[]> = (users, workspaces) => {
   const more = workspaces.filter((item) => !users.includes(item));
   if (more.length === 0) return { value: workspaces };
   return { refused: `the user does not allow ${more.join(', ')}` };
 };
 
-/** Limits go down; null is no limit. */
+/** For limits, which are only lowered; null is no limit. */
 export function lower<T extends number | null>(users: T, workspaces: T): { value: T } | { refused: string } {
   if (workspaces === users) return { value: users };
   if (workspaces === null) return { refused: `the user's limit of ${users} cannot be lifted` };
@@ -37,7 +37,7 @@ export function lower<T extends number | null>(users: T, workspaces: T): { value
   return { refused: `it cannot be above the user's ${users}` };
 }
 
-/** From each value, the ones that are tighter. */
+/** `tighter` lists for each value the tighter ones. */
 export function oneOf<T extends string>(tighter: Record<T, readonly NoInfer<T>[]>): Tighten<T> {
   return (users, workspaces) => {
     if (users === workspaces || tighter[users].includes(workspaces)) return { value: workspaces };

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Ledger } from '../../kernel/call/ledger.ts';
-import { type App, openApp } from '../open-app.ts';
 import { saveRule } from '../admin/manage-rules.ts';
+import { type App, openApp } from '../open-app.ts';
 
 let home: string;
 let app: App;

@@ -1,32 +1,32 @@
-import { messageOf } from '../../kernel/error.ts';
-import type { FilePolicy } from '../../kernel/file-policy.ts';
 import type { Ledger, RuleRecord } from '../../kernel/call/ledger.ts';
+import { messageOf } from '../../kernel/error.ts';
 import type { Logger, Subject } from '../../kernel/ports.ts';
 import { ok, type Result } from '../../kernel/result.ts';
 import type { Tool } from '../../kernel/tool/tool.ts';
+import type { FilePolicy } from '../../kernel/world/file-policy.ts';
 import type { UrlJudge } from '../../kernel/world/web.ts';
+import { checkRules, proposeRules, type RuleProposal } from '../../policy/always/propose-rule.ts';
+import type { Mode } from '../../policy/create-policy.ts';
 import { createPolicy, type ExplainingPolicy, type PolicyOptions } from '../../policy/create-policy.ts';
-import type { Mode } from '../../policy/modes.ts';
-import { checkRules, type Proposal, proposeRules } from '../../policy/always/propose-rule.ts';
 import { type KnownTools, parseRule, parseRules, type RuleSet } from '../../policy/rules/parse-rules.ts';
 import { withStrictList } from '../../policy/rules/strict-list.ts';
-import type { SecretHider } from '../../runtime/hide-secrets.ts';
+import type { SecretHider } from '../../secrets/hide-secrets.ts';
+import { refuseSecretInRule } from '../../secrets/hide-secrets.ts';
 import type { Config } from '../config/settings.ts';
-import { secretInRule } from '../secret-in-rule.ts';
 
 interface PolicyParts {
   readonly config: Config;
-  /** The id of the workspace it is for: rules that were saved for another one do nothing. */
+  /** The id of the workspace: rules saved for another one have no effect. */
   readonly workspace: string;
   readonly files: FilePolicy;
   readonly home: string;
   /** Whether a sandbox contains what runs. */
   readonly contained: boolean;
-  /** Names that rules may speak of. */
+  /** Tools that rules may name. */
   readonly known: KnownTools;
-  /** Those of this process, for what mode strict lists by itself. */
+  /** The tools of this process, for the built-in list of mode strict. */
   readonly tools: readonly Tool[];
-  /** Which URLs are never fetched, and which hosts are allowed. */
+  /** Judges URLs that are never fetched and hosts that are allowed. */
   readonly urls?: UrlJudge;
   readonly hider: SecretHider;
   readonly log: Logger;
@@ -35,21 +35,22 @@ interface PolicyParts {
 export interface FollowedPolicy {
   readonly policy: ExplainingPolicy;
   mode(): Mode;
-  /** Holds from the next call on, until this process ends. */
+  /** Applies from the next call on, until this process ends. */
   switchMode(mode: Mode): Promise<Result<void>>;
   /**
-   * The narrowest rules that would spare a person this question, as the rules stand now; or those that a person wrote
-   * instead, if they are no wider than that allows.
+   * Returns the narrowest rules that would allow this call without a question under the present rules, or checks that
+   * the ones a person wrote are no wider than allowed.
    */
-  propose(subject: Subject, written?: readonly string[]): Result<Proposal>;
-  /** Rules saved until now hold from now on; without it they do a moment later. */
+  propose(subject: Subject, written?: readonly string[]): Result<RuleProposal>;
+  /** Applies the saved rules now instead of a moment later. */
   reload(): Promise<void>;
   stop(): void;
 }
 
 /**
- * The configuration's rules and those saved in the store, by whatever process, as one policy that follows them. A rule
- * of the configuration that cannot be used is refused; a saved one that cannot, as when its tool is gone, does nothing.
+ * Combines the rules of the configuration and those saved in the store by any process into one policy that stays
+ * current. An invalid rule of the configuration is refused; an invalid saved rule, such as for a missing tool, has no
+ * effect.
  */
 export async function followPolicy(
   store: Ledger,
@@ -71,7 +72,7 @@ export async function followPolicy(
   let options: PolicyOptions;
   let current: ExplainingPolicy;
   let loading: Promise<void> = Promise.resolve();
-  /** One after the other: the last to begin is the last to end, and knows the most. */
+  /** Loads one after another: the last to begin is the last to end and has the newest rules. */
   const reload = () => {
     loading = loading.then(load, load);
     return loading;
@@ -83,19 +84,17 @@ export async function followPolicy(
   let again: NodeJS.Timeout | undefined;
   const follow = () => {
     reload().catch((error) => {
-      log.warn({}, `Saved rules cannot be read now, and will be soon: ${messageOf(error)}`);
+      log.warn({}, `Saved rules cannot be read, trying again soon: ${messageOf(error)}`);
       clearTimeout(again);
       again = setTimeout(follow, AGAIN_MS).unref();
     });
   };
-  const unfollow = store.follow(({ type }) => {
-    if (type === 'rule.saved' || type === 'rule.removed') follow();
-  });
+  const unfollow = store.follow(follow, { types: ['rule.saved', 'rule.removed'] });
   const stop = () => {
     unfollow();
     clearTimeout(again);
   };
-  // Only now: one that is saved meanwhile is heard of.
+  // Loaded after following began, so that no rule saved meanwhile is missed.
   await reload();
   const policy: ExplainingPolicy = {
     decide: (subject) => current.decide(subject),
@@ -111,14 +110,14 @@ export async function followPolicy(
   };
   const propose: FollowedPolicy['propose'] = (subject, written) => {
     const made = written === undefined ? proposeRules(subject, options) : checkRules(written, subject, options);
-    return made.ok ? (secretInRule(hider, made.value.rules) ?? made) : made;
+    return made.ok ? (refuseSecretInRule(hider, made.value.rules) ?? made) : made;
   };
   return ok({ policy, mode: () => chosen.mode, switchMode, propose, reload, stop });
 }
 
 const AGAIN_MS = 1000;
 
-/** Tools that take a command line. */
+/** Returns the tools that take a command line. */
 function commandTools(tools: readonly Tool[]): string[] {
   return tools.filter(({ patterns }) => patterns === 'commands').map(({ name }) => name);
 }

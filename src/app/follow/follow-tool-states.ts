@@ -2,8 +2,8 @@ import type { Ledger } from '../../kernel/call/ledger.ts';
 import type { ToolRegistry } from '../../runtime/registry/registry.ts';
 
 /**
- * Switches tools as the store says, also when another process does it. What the configuration disables stays off.
- * Returns how to stop following.
+ * Switches tools by the states in the store, also when another process changes them. Tools that the configuration
+ * disables stay off. Returns a function that stops following.
  */
 export async function followToolStates(
   store: Ledger,
@@ -16,11 +16,15 @@ export async function followToolStates(
     else registry.disable(tool);
   };
   const states = new Map<string, boolean>();
-  const unfollow = store.follow((event) => {
-    if (event.type !== 'tool.switched') return;
-    states.set(event.data.tool, event.data.enabled);
-    apply(event.data.tool, event.data.enabled);
-  });
+  const unfollow = store.follow(
+    (event) => {
+      if (event.type !== 'tool.switched') return;
+      const { data } = event;
+      states.set(data.tool, data.enabled);
+      apply(data.tool, data.enabled);
+    },
+    { types: ['tool.switched'] },
+  );
   // Only now: a switch that comes meanwhile is heard of, and is newer than what is read.
   for (const [tool, enabled] of await store.toolStates()) if (!states.has(tool)) states.set(tool, enabled);
   const applyAll = () => {
@@ -28,7 +32,7 @@ export async function followToolStates(
     for (const tool of disabled) apply(tool, false);
   };
   applyAll();
-  // A tool that comes later, from a server, may have been switched off before.
+  // A tool that a server adds later may have been switched off before.
   const unwatch = registry.onChange(applyAll);
   return () => {
     unwatch();

@@ -1,29 +1,29 @@
 import type { CallRecord } from '../../kernel/call/call.ts';
-import { messageOf } from '../../kernel/error.ts';
 import { ExecutionContext } from '../../kernel/call/execution-context.ts';
 import type { Ledger } from '../../kernel/call/ledger.ts';
+import { messageOf } from '../../kernel/error.ts';
 import type { Logger } from '../../kernel/ports.ts';
 import type { App } from '../open-app.ts';
 
-interface Parts {
+interface TakeOverOptions {
   readonly ledger: Ledger;
   readonly log: Logger;
 }
 
 /**
- * Runs what ended processes left behind, in the workspace its session was opened for: now, and whenever more is found.
- * Calls of other workspaces are left to those who have them. Returns how to stop.
+ * Runs queued calls of ended processes in the workspace of their session, now and whenever more are found. Calls of
+ * other workspaces are left to the processes that have them open. Returns a function that stops it.
  */
-export function takeOverCalls(apps: ReadonlyMap<string, App>, { ledger, log }: Parts): () => void {
+export function takeOverCalls(apps: ReadonlyMap<string, App>, { ledger, log }: TakeOverOptions): () => void {
   let stopped = false;
   const resume = () => {
     if (stopped) return;
     for (const [id, app] of apps) {
       const running = app.executor.resume((call) => contextFor(ledger, id, app, call));
-      running.catch((error) => log.warn({}, `Calls left behind cannot be taken over now: ${messageOf(error)}`));
+      running.catch((error) => log.warn({}, `Calls of ended processes cannot be taken over now: ${messageOf(error)}`));
     }
   };
-  // Many are found at once, and one look takes them all.
+  // Coalesces many events into one look, which takes all calls.
   let looking = false;
   const lookSoon = () => {
     if (looking) return;
@@ -33,9 +33,7 @@ export function takeOverCalls(apps: ReadonlyMap<string, App>, { ledger, log }: P
       resume();
     });
   };
-  const stop = ledger.follow((event) => {
-    if (event.type === 'call.requeued') lookSoon();
-  });
+  const stop = ledger.follow(lookSoon, { types: ['call.requeued'] });
   Promise.resolve(ledger.recover()).then(lookSoon, (error) => log.warn({}, messageOf(error)));
   return () => {
     stopped = true;

@@ -1,12 +1,12 @@
 import { messageOf } from '../../kernel/error.ts';
 import type { Logger } from '../../kernel/ports.ts';
 import { Door } from '../../mcp/server/door.ts';
-import { fileNotices } from '../file-notices.ts';
+import { createFileNotices } from '../follow/file-notices.ts';
 import type { App } from '../open-app.ts';
 import type { Host } from '../open-host.ts';
 import { workspaceResources } from './workspace-resources.ts';
 
-/** The MCP doors of a host by workspace, the default one first, each with everything that is offered there. */
+/** Opens the MCP doors of a host by workspace, the default one first. */
 export function openMcpDoors(host: Host): Map<string, Door> {
   return new Map([...host.apps].map(([id, app]) => [id, openMcpDoor(host, id, app)]));
 }
@@ -20,7 +20,7 @@ function openMcpDoor(host: Host, workspace: string, app: App): Door {
     approver: host.mcpApprover,
     version: host.version,
     instructions: INSTRUCTIONS,
-    resources: workspaceResources({ blobs: host.blobs, ...fileNotices(app, host.log) }),
+    resources: workspaceResources({ blobs: host.blobs, ...createFileNotices(app, host.log) }),
     onSession(session, client) {
       const data = { workspace, title: `MCP: ${client}`, agent: client, by: 'mcp' };
       const event = { type: 'session.created', callId: null, at: Date.now(), data } as const;

@@ -22,9 +22,9 @@ export interface RemoteToolsParts {
   readonly stateDir: string;
   readonly version: string;
   readonly log: Logger;
-  /** How long to wait for servers at the start; what comes later is registered when it comes. */
+  /** How long to wait for servers at the start; tools that come later are registered then. */
   readonly patienceMs?: number;
-  /** Left out: servers are told that nobody fills in forms here. */
+  /** Left out: servers are told that forms are not supported. */
   readonly answerForm?: AnswerForm;
 }
 
@@ -53,7 +53,7 @@ export async function openRemoteTools(
   ]);
   for (const { name, state } of servers) {
     if (state === 'starting')
-      log.warn({ server: name }, `MCP server ${name} does not answer yet: its tools come later.`);
+      log.warn({ server: name }, `MCP server ${name} has not answered yet: its tools will be added later.`);
   }
   return {
     servers,
@@ -61,7 +61,7 @@ export async function openRemoteTools(
   };
 
   function update(server: RemoteServer, listed: readonly ListedTool[]): void {
-    // Who adds a server agrees to it as it is then; what changes later is asked about.
+    // Adding a server approves its tools as they are then; later changes need approval.
     if (pins.known(server.name) === undefined) {
       pins.keep(
         server.name,
@@ -72,7 +72,7 @@ export async function openRemoteTools(
     const now = new Set<string>();
     for (const tool of listed.flatMap((each) => converted(server, each))) {
       if (registry.exists(tool.name) && !before.has(tool.name)) {
-        log.warn({ server: server.name }, `There is a tool ${tool.name} already: that of ${server.name} is left out.`);
+        log.warn({ server: server.name }, `A tool ${tool.name} already exists: that of ${server.name} is left out.`);
         continue;
       }
       registry.register(tool, { replace: true, source: `mcp:${server.name}` });

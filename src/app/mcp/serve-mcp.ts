@@ -9,17 +9,19 @@ export interface ServeMcpOptions {
   readonly workspace: string;
   readonly env: Texts;
   readonly flags?: Texts;
-  /** Nobody can be asked: what needs a person is refused at once. */
+  /** Nobody can be asked: a call that needs approval is refused at once. */
   readonly headless?: boolean;
   readonly input: Readable;
   readonly output: Writable;
-  /** Where everything goes that is no message of the protocol. */
+  /** Receives everything that is not a message of the protocol. */
   readonly errors: Writable;
-  /** Stops it as if the client had gone. */
+  /** Stops as if the client had disconnected. */
   readonly signal: AbortSignal;
 }
 
-/** `toolwright mcp`: serves one client over its pipes until it goes or is told to stop, and leaves nothing of its calls running. */
+/**
+ * `toolwright mcp`: serves one client over its pipes until it disconnects or `signal` aborts, then stops all its calls.
+ */
 export async function serveMcp(options: ServeMcpOptions): Promise<Result<void>> {
   const { workspace, input, output, errors, signal, ...rest } = options;
   const logTo = { stream: errors, when: 'always' } as const;

@@ -7,14 +7,14 @@ import { glob } from '../../tools/search/glob.ts';
 
 export interface ResourceParts {
   readonly blobs: BlobStore;
-  /** Tells the paths that changed, relative to the workspace. */
+  /** Reports changed paths, relative to the workspace. */
   watch?(listener: (path: string) => void): () => void;
   observe?(): void;
 }
 
-const MOST_LISTED = 500;
+const MAX_LISTED = 500;
 
-/** The workspace's files and what truncation kept, for MCP clients. A file is read by the tool that reads files. */
+/** Offers the files of the workspace and truncated outputs to MCP clients. A file is read by the tool `read_file`. */
 export function workspaceResources({ blobs, watch, observe }: ResourceParts): Resources {
   return {
     templates: [
@@ -23,7 +23,7 @@ export function workspaceResources({ blobs, watch, observe }: ResourceParts): Re
     ],
     list: () => ({
       tool: glob.name,
-      args: { pattern: '**', limit: MOST_LISTED },
+      args: { pattern: '**', limit: MAX_LISTED },
       toAnswer: (found) => (found as { paths: string[] }).paths.map((path) => ({ uri: fileUri(path), name: path })),
     }),
     read(uri) {
@@ -47,7 +47,7 @@ export function workspaceResources({ blobs, watch, observe }: ResourceParts): Re
 }
 
 async function unknown(uri: string): Promise<Result<never>> {
-  return fail('FILE_NOT_FOUND', `${uri} is no resource here. Files are ${FILE_TEMPLATE}.`);
+  return fail('FILE_NOT_FOUND', `${uri} is not a resource. Files are ${FILE_TEMPLATE}.`);
 }
 
 interface Encoded {
@@ -55,7 +55,7 @@ interface Encoded {
   readonly encoding: string;
 }
 
-/** Whoever approves the call may have edited how it is read. */
+/** The person who approved the call may have edited the encoding. */
 function bytesOf({ content, encoding }: Encoded): Uint8Array {
   return Buffer.from(content, encoding === 'base64' ? 'base64' : 'utf8');
 }
@@ -65,7 +65,7 @@ function contentOf(uri: string, bytes: Uint8Array): ResourceContent {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     if (!text.includes('\0')) return { uri, mimeType: 'text/plain', text };
   } catch {
-    // It is no text.
+    // It is not text.
   }
   return { uri, mimeType: 'application/octet-stream', blob: Buffer.from(bytes).toString('base64') };
 }

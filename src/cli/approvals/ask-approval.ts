@@ -1,21 +1,24 @@
-import type { Answers } from '../../kernel/call/approval-answers.ts';
-import type { ApprovalRecord } from '../../kernel/approval.ts';
+import type { ApprovalRecord } from '../../kernel/call/approval.ts';
+import type { ApprovalAnswers } from '../../kernel/call/approval-answers.ts';
 import type { ApprovalRequest, Approver } from '../../kernel/ports.ts';
 import type { Cli } from '../cli.ts';
 import { harmless } from '../text/style.ts';
 
-interface Asking {
-  readonly answers: Answers;
-  /** Nobody needs an answer from here any more. */
+interface ApprovalPrompt {
+  readonly answers: ApprovalAnswers;
+  /** Aborts when the answer is no longer needed. */
   readonly signal: AbortSignal;
 }
 
-/** Asks a question that is in the store, again if the answer is refused. False when it was no longer asked before that. */
-export async function askAbout(
+/**
+ * Asks a stored question, again if the answer is refused. Returns false when the question was withdrawn before an
+ * answer.
+ */
+export async function askApproval(
   cli: Cli,
   approver: Approver,
   approval: ApprovalRecord,
-  { answers, signal }: Asking,
+  { answers, signal }: ApprovalPrompt,
 ): Promise<boolean> {
   for (let open = true; open; ) {
     const { approved, modifiedArgs, message } = await approver.ask(toRequest(approval), signal);

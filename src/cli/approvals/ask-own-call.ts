@@ -1,12 +1,12 @@
 import type { Host } from '../../app/open-host.ts';
-import { messageOf } from '../../kernel/error.ts';
 import type { LogEvent } from '../../kernel/call/event.ts';
-import { askAbout } from './ask-approval.ts';
-import { askInPlace } from './terminal-approver.ts';
+import { messageOf } from '../../kernel/error.ts';
 import type { Cli } from '../cli.ts';
+import { harmless } from '../text/style.ts';
+import { askApproval } from './ask-approval.ts';
 import { previewLines } from './preview.ts';
 import { Prompter } from './prompter.ts';
-import { harmless } from '../text/style.ts';
+import { createTerminalApprover } from './terminal-approver.ts';
 
 interface OwnCall {
   readonly session: string;
@@ -15,8 +15,9 @@ interface OwnCall {
 }
 
 /**
- * Asks about the calls of a session if somebody sits here, and else tells where it can be answered. Another door may be
- * quicker: then the question ends. All on the error stream, since the output is the call's. Returns how to stop.
+ * Asks for approval of a session's calls if a person sits at the terminal, and otherwise prints where to answer. The
+ * question ends when it is answered elsewhere. All output goes to stderr, since stdout belongs to the call. Returns a
+ * function that stops asking.
  */
 export function askOwnCall(cli: Cli, host: Host, { session, stop }: OwnCall): () => void {
   const { io, words, note } = cli;
@@ -24,7 +25,7 @@ export function askOwnCall(cli: Cli, host: Host, { session, stop }: OwnCall): ()
   const prompter = interactive
     ? new Prompter({ ...io, stdout: io.stderr }, { onInterrupt: () => stop.abort() })
     : undefined;
-  const approver = prompter && askInPlace({ ...cli, print: note }, () => prompter);
+  const approver = prompter && createTerminalApprover({ ...cli, print: note }, () => prompter);
   const asking = new Map<string, AbortController>();
   const unfollow = host.ledger.follow((event) => {
     if (event.session !== session) return;
@@ -41,11 +42,11 @@ export function askOwnCall(cli: Cli, host: Host, { session, stop }: OwnCall): ()
   async function ask(id: string): Promise<void> {
     const over = new AbortController();
     asking.set(id, over);
-    // The event hides secrets; a person is asked about what will run.
+    // The event hides secrets; a person must see the exact arguments.
     const approval = await host.ledger.approval(id);
     if (approver === undefined || approval?.state !== 'pending') return;
     const signal = AbortSignal.any([stop.signal, over.signal]);
-    const answered = await askAbout(cli, approver, approval, { answers: host.answers, signal });
+    const answered = await askApproval(cli, approver, approval, { answers: host.answers, signal });
     if (!answered && !stop.signal.aborted) note(`\n  ${words.tooLate(id)}`);
   }
 
@@ -56,7 +57,7 @@ export function askOwnCall(cli: Cli, host: Host, { session, stop }: OwnCall): ()
     note(words.waitingElsewhere(approvalId));
   }
 
-  /** The call still waits, for whoever can answer. */
+  /** Reports that asking failed; the call still waits for an answer from elsewhere. */
   function failed(id: string, error: unknown): void {
     note(`  ${harmless(messageOf(error))}`);
     note(words.waitingElsewhere(id));

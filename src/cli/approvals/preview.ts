@@ -1,8 +1,8 @@
-import type { PreviewBlock } from '../../kernel/approval.ts';
+import type { PreviewBlock } from '../../kernel/call/approval.ts';
 import { harmless } from '../text/style.ts';
 import type { Words } from '../text/words.ts';
 
-/** What a call would do, as lines for a terminal: a diff, a command, an address, a text. At most `most` of them. */
+/** Formats the preview of a call as terminal lines (diff, command, address or text), at most `most` of them. */
 export function previewLines(preview: readonly PreviewBlock[], words: Words, most = Infinity): string[] {
   const lines = preview.flatMap((block) => harmless(textOf(block)).replace(/\n$/, '').split('\n'));
   const left = lines.length - most;

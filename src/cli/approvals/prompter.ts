@@ -2,8 +2,8 @@ import { createInterface, type Interface } from 'node:readline';
 import type { Io } from '../io.ts';
 
 /**
- * Reads lines from a person, one question at a time. While nobody asks, lines are kept for the next question, so input
- * from a file works like typing.
+ * Reads lines from a person, one question at a time. Lines that arrive between questions are kept for the next one, so
+ * that input from a file works like typing.
  */
 export class Prompter {
   readonly #rl: Interface;
@@ -26,7 +26,7 @@ export class Prompter {
     this.#rl.on('SIGINT', () => this.#interrupted(onInterrupt));
   }
 
-  /** Undefined when there is nothing more to read, or the signal came. `prefill` can be edited in a terminal. */
+  /** Resolves with undefined at the end of input or when the signal aborts. `prefill` can be edited in a terminal. */
   ask(
     text: string,
     { prefill = '', signal }: { prefill?: string; signal?: AbortSignal } = {},
@@ -36,7 +36,9 @@ export class Prompter {
     return next;
   }
 
-  /** What somebody typed while nobody asked is no answer to what is asked now. Input from a file is. */
+  /**
+   * Drops lines typed before the question was shown, which cannot be meant as its answer. Input from a file is kept.
+   */
   forgetTyped(): void {
     if (this.#io.stdin.isTTY) this.#waiting.length = 0;
   }
@@ -68,7 +70,7 @@ export class Prompter {
     else if (line !== undefined && line.trim() !== '') this.#waiting.push(line);
   }
 
-  /** What was typed so far is taken back, as in a shell. */
+  /** Clears the current line, as a shell does. */
   #interrupted(tell: () => void): void {
     if (this.#answer !== undefined) {
       this.#rl.write(null, { ctrl: true, name: 'e' });

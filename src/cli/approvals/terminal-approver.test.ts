@@ -2,11 +2,11 @@ import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { ApprovalRequest } from '../../kernel/ports.ts';
-import { askInPlace } from './terminal-approver.ts';
 import type { Cli } from '../cli.ts';
-import { Prompter } from './prompter.ts';
 import { styleFor } from '../text/style.ts';
-import { en } from '../words-en.ts';
+import { en } from '../text/words-en.ts';
+import { Prompter } from './prompter.ts';
+import { createTerminalApprover } from './terminal-approver.ts';
 
 function terminal() {
   const stdin = Object.assign(new PassThrough(), { isTTY: true });
@@ -20,7 +20,7 @@ function terminal() {
   const cli: Cli = { io, argv: [], words: en, style: styleFor(io), exitCode: 0, print, note: print };
   const prompter = new Prompter(io, { onInterrupt() {} });
   return {
-    approver: askInPlace(cli, () => prompter),
+    approver: createTerminalApprover(cli, () => prompter),
     type: (line: string) => sleep(30).then(() => void stdin.write(`${line}\n`)),
     printed: () => printed,
     close: () => prompter.close(),

@@ -1,18 +1,18 @@
-import { isPlainObject } from '../../kernel/tool/check-arguments.ts';
 import type { ApprovalRequest, ApprovalResponse, Approver } from '../../kernel/ports.ts';
+import { isPlainObject } from '../../kernel/tool/check-arguments.ts';
 import type { Cli } from '../cli.ts';
+import { harmless, toJson } from '../text/style.ts';
 import { previewLines } from './preview.ts';
 import type { Prompter } from './prompter.ts';
-import { harmless, toJson } from '../text/style.ts';
 
-/** Of what is shown with a question; «?» shows all. */
-const MOST_LINES = 30;
+/** Preview lines shown with a question; "?" shows all. */
+const MAX_LINES = 30;
 
 /**
- * Asks the person at the terminal about a call, where the call is shown. No answer is a no. Questions come one after the
- * other, each with what it is about right above it, and only what was typed after it was shown answers it.
+ * Asks the person at the terminal, right below the call in question. No answer means no. Questions come one after the
+ * other, and only text typed after a question was shown answers it.
  */
-export function askInPlace(cli: Cli, prompter: () => Prompter): Approver {
+export function createTerminalApprover(cli: Cli, prompter: () => Prompter): Approver {
   let before: Promise<unknown> = Promise.resolve();
   return {
     ask(request, signal): Promise<ApprovalResponse> {
@@ -35,14 +35,14 @@ async function askOne(
     `\n${style.yellow('?')} ${style.bold(words.ask(harmless(request.tool)))} ${style.line(request.summary, 30)}`,
   );
   cli.print(`  ${harmless(words.said(request.reason))}`);
-  for (const line of previewLines(request.shown.preview, words, MOST_LINES)) cli.print(style.dim(`  ${line}`));
+  for (const line of previewLines(request.shown.preview, words, MAX_LINES)) cli.print(style.dim(`  ${line}`));
   prompter.forgetTyped();
   for (;;) {
     const answer = await prompter.ask(`  ${words.askKeys}`, { signal });
     const key = (answer ?? 'n').trim().toLowerCase();
     if (['y', 'yes', '是'].includes(key)) return { approved: true, by: 'terminal' };
     if (key === 'e') {
-      const modifiedArgs = await edited(cli, prompter, request, signal);
+      const modifiedArgs = await editArguments(cli, prompter, request, signal);
       if (modifiedArgs !== undefined) return { approved: true, modifiedArgs, by: 'terminal' };
     } else if (key === '?') cli.print(details(cli, request));
     else if (answer === undefined) return { approved: false, by: 'terminal' };
@@ -58,8 +58,8 @@ function details({ words }: Cli, { args, access, shown }: ApprovalRequest): stri
   return [facts, ...previewLines(shown.preview, words)].join('\n');
 }
 
-/** The arguments as JSON, to be changed in the line; undefined when the person went back. */
-async function edited(
+/** Lets the person edit the arguments as JSON in the line; returns undefined when the person cancels. */
+async function editArguments(
   { words, note }: Cli,
   prompter: Prompter,
   { args }: ApprovalRequest,
@@ -72,7 +72,7 @@ async function edited(
       const value: unknown = JSON.parse(line);
       if (isPlainObject(value)) return value;
     } catch {
-      // Said below.
+      // Reported below.
     }
     note(`  ${words.notJson}`);
   }

@@ -1,16 +1,17 @@
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { Cli } from '../cli.ts';
 
-/** As much of a tool's schema as is needed to read flags. */
-export interface Schema {
+/** The part of a tool's schema that is needed to read flags. */
+export interface ParameterSchema {
   readonly properties?: Readonly<Record<string, { readonly type?: string | readonly string[] }>>;
 }
 
 /**
- * `--path a.txt --limit 5 --recursive` as a tool's arguments. What is no text by the tool's own schema is read as JSON;
- * whether it fits is for the tool to say.
+ * Reads `--path a.txt --limit 5 --recursive` as a tool's arguments. A value that is not a string by the tool's schema
+ * is
+ * read as JSON; the tool itself validates it.
  */
-export function toolArguments(words: readonly string[], schema: Schema): Result<Record<string, unknown>> {
+export function toolArguments(words: readonly string[], schema: ParameterSchema): Result<Record<string, unknown>> {
   const args: Record<string, unknown> = {};
   for (const { name, value, typed } of readFlags(words, schema)) {
     if (name === undefined)
@@ -23,15 +24,15 @@ export function toolArguments(words: readonly string[], schema: Schema): Result<
 }
 
 export interface Flag {
-  /** Undefined for a word that is no flag. */
+  /** Undefined for a word that is not a flag. */
   readonly name: string | undefined;
-  /** Undefined where none follows. */
+  /** Undefined where no value follows. */
   readonly value: string | undefined;
   readonly typed: readonly string[];
 }
 
-/** `--name value`, `--name=value`, or `--name` alone where the schema says it is a yes or no. */
-export function readFlags(words: readonly string[], schema: Schema): Flag[] {
+/** Reads `--name value`, `--name=value`, or `--name` alone for a boolean parameter. */
+export function readFlags(words: readonly string[], schema: ParameterSchema): Flag[] {
   const flags: Flag[] = [];
   for (let index = 0; index < words.length; index++) {
     const word = words[index] ?? '';
@@ -48,7 +49,7 @@ export function readFlags(words: readonly string[], schema: Schema): Flag[] {
   return flags;
 }
 
-/** A text stays a text; what is declared as something else is read as JSON. */
+/** Keeps a string as it is and reads any other declared type as JSON. */
 export function readValue(text: string, type: unknown): unknown {
   if (type === 'string') return text;
   try {
@@ -58,12 +59,12 @@ export function readValue(text: string, type: unknown): unknown {
   }
 }
 
-/** The help of a tool as a command: its own parameters as flags. Undefined when no tool was named. */
+/** Help of a tool as a command, with its parameters as flags. Returns undefined when no tool was named. */
 export async function toolHelp(argv: readonly string[], { words, style }: Cli): Promise<string | undefined> {
-  const { toolParameters } = await import('../../app/tool-parameters.ts');
+  const { toolParameters } = await import('../../app/admin/known-tools.ts');
   const tool = argv.find((word) => toolParameters(word) !== undefined);
   if (tool === undefined) return undefined;
-  const { properties = {}, required = [] } = toolParameters(tool) as Described;
+  const { properties = {}, required = [] } = toolParameters(tool) as DescribedSchema;
   const flags = Object.entries(properties).map(([name, { type, description = '' }]) => ({
     flag: `  --${name}${type === 'boolean' ? '' : ` <${type ?? 'json'}>`}`,
     about: `${required.includes(name) ? `(${words.required}) ` : ''}${description}`,
@@ -73,7 +74,7 @@ export async function toolHelp(argv: readonly string[], { words, style }: Cli): 
   return [words.toolUsage(tool), '', ...lines, '', words.toolHelpEnd, ''].join('\n');
 }
 
-interface Described {
+interface DescribedSchema {
   readonly properties?: Readonly<Record<string, { readonly type?: unknown; readonly description?: string }>>;
   readonly required?: readonly string[];
 }

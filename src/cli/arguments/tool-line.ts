@@ -2,8 +2,9 @@ import type { JsonSchema } from '../../kernel/tool/input-schema.ts';
 import { readValue } from './tool-arguments.ts';
 
 /**
- * The arguments of a tool as a person types them behind its name: JSON, or `key=value`, or plain values for the
- * parameters in their order: `/read_file README.md limit=20`. Quotes keep words together.
+ * Reads the arguments a person types after a tool's name: JSON, `key=value`, or plain values for the parameters in
+ * their
+ * order: `/read_file README.md limit=20`. Quotes keep words together.
  */
 export function readToolLine(text: string, schema: JsonSchema): Record<string, unknown> {
   const line = text.trim();
@@ -11,7 +12,7 @@ export function readToolLine(text: string, schema: JsonSchema): Record<string, u
     try {
       return JSON.parse(line) as Record<string, unknown>;
     } catch {
-      // Not JSON after all: its words are taken as they are, and the tool says what does not fit.
+      // Not JSON: its words are taken literally, and the tool reports invalid ones.
     }
   }
   const properties = (schema.properties ?? {}) as Record<string, { type?: unknown }>;

@@ -4,7 +4,7 @@ import { nearest } from '../../kernel/text/nearest.ts';
 import type { Cli } from '../cli.ts';
 import { harmless } from '../text/style.ts';
 
-/** A name that no tool has, with those that may have been meant, and where the person finds all of them. */
+/** Reports an unknown tool name, suggests similar ones, and names the command that lists all. */
 export function unknownTool(
   { words }: Cli,
   registry: App['registry'],

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { answersIn } from '../../app/open-answers.ts';
+import { answersIn } from '../../app/approvals/open-answers.ts';
 import type { App } from '../../app/open-app.ts';
-import type { Answered } from '../../kernel/call/approval-answers.ts';
-import type { ApprovalRecord, Shown } from '../../kernel/approval.ts';
-import { type Cli, failWith } from '../cli.ts';
+import type { ApprovalRecord, PresentedCall } from '../../kernel/call/approval.ts';
+import type { AnswerOutcome } from '../../kernel/call/approval-answers.ts';
 import { previewLines } from '../approvals/preview.ts';
-import { readObject } from '../read-object.ts';
+import { readObject } from '../arguments/call-arguments.ts';
+import { type Cli, failWith } from '../cli.ts';
 import { harmless, toJson } from '../text/style.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 
@@ -53,7 +53,7 @@ async function list(cli: Cli, { store }: App, { json }: CommonOptions): Promise<
   }
 }
 
-/** What is asked, or with other arguments what would be; decides nothing. */
+/** Shows a question, or its effect with other arguments; decides nothing. */
 async function show(cli: Cli, app: App, id: string, options: AnswerOptions): Promise<void> {
   const { input, json } = options;
   const approval = await app.store.approval(id);
@@ -86,7 +86,7 @@ async function approve(cli: Cli, app: App, id: string, options: AnswerOptions): 
     cli.print(harmless(cli.words.saved(proposal.value.rules.join(', '))));
 }
 
-/** Shows what the edited arguments would do, and gives what an answer to exactly that is bound to. */
+/** Shows the effect of edited arguments and returns the digest that binds an approval to them. */
 async function reviewed(
   cli: Cli,
   app: App,
@@ -95,7 +95,7 @@ async function reviewed(
 ): Promise<{ modifiedArgs: Record<string, unknown>; digest: string } | undefined> {
   const given = readObject(input, cli.words.notAnObject('--input'));
   if (!given.ok) return failed(cli, given.error);
-  // What is left out stays as it was asked.
+  // Parameters left out keep the value of the question.
   const modifiedArgs = { ...(args as Record<string, unknown>), ...given.value };
   const review = await answersIn(app).review(id, modifiedArgs);
   if (review.kind !== 'reviewed') {
@@ -116,13 +116,13 @@ function failed(cli: Cli, error: Parameters<typeof failWith>[1]): undefined {
   return undefined;
 }
 
-function shown({ print, words, style }: Cli, args: unknown, about: Shown | null): void {
+function shown({ print, words, style }: Cli, args: unknown, about: PresentedCall | null): void {
   if (about !== null) print(`  ${harmless(about.summary)}`);
   print(style.dim(`  ${toJson(args)}`));
   for (const line of previewLines(about?.preview ?? [], words)) print(`  ${line}`);
 }
 
-function said(cli: Cli, id: string, answered: Answered): void {
+function said(cli: Cli, id: string, answered: AnswerOutcome): void {
   const { noApproval, tooLate, decided } = cli.words;
   if (answered.kind === 'answered') cli.print(decided(id, answered.approval.state === 'approved'));
   else if (answered.kind === 'refused') failWith(cli, answered.error);

@@ -3,15 +3,15 @@ import type { Command } from 'commander';
 import { openHost } from '../../app/open-host.ts';
 import { ExecutionContext } from '../../kernel/call/execution-context.ts';
 import { askOwnCall } from '../approvals/ask-own-call.ts';
+import { readCallArguments } from '../arguments/call-arguments.ts';
+import { collect, settingsFrom } from '../arguments/flags.ts';
+import { toolArguments, toolHelp } from '../arguments/tool-arguments.ts';
+import { misplacedSetting, takeSettings } from '../arguments/typed-settings.ts';
+import { unknownTool } from '../arguments/unknown-tool.ts';
 import { type Cli, failToOpen, failWith } from '../cli.ts';
 import { exitCodeOf } from '../exit-codes.ts';
-import { collect, settingsFrom } from '../arguments/flags.ts';
-import { givenArguments } from '../given-arguments.ts';
-import { logPlace } from '../log-output.ts';
+import { logOutput } from '../log-output.ts';
 import { harmless, toJson } from '../text/style.ts';
-import { toolArguments, toolHelp } from '../arguments/tool-arguments.ts';
-import { misplacedSetting, takeSettings } from '../typed-settings.ts';
-import { unknownTool } from '../arguments/unknown-tool.ts';
 
 interface CallOptions {
   workspace?: string;
@@ -40,13 +40,16 @@ export async function define(command: Command, cli: Cli): Promise<void> {
   if (help !== undefined) command.configureHelp({ formatHelp: () => help });
 }
 
-/** One call in a session of its own. Who is asked: the person at this terminal, or anybody at another door. */
+/**
+ * Makes one call in a session of its own. The person at this terminal is asked, or anyone in the web app or another
+ * terminal.
+ */
 async function call(cli: Cli, tool: string, words: readonly string[], options: CallOptions): Promise<void> {
   const { io } = cli;
   const { workspace = io.cwd, headless = false, json } = options;
   const { settings, rest } = takeSettings(tool, words);
   const flags = { ...settingsFrom(options.set), ...settings };
-  const place = { workspaces: [workspace], env: io.env, flags, logTo: logPlace(cli, 'chosen') };
+  const place = { workspaces: [workspace], env: io.env, flags, logTo: logOutput(cli, 'chosen') };
   const opened = await openHost({ ...place, headless, takeOver: false, onlyTool: tool });
   if (!opened.ok) return failToOpen(cli, opened.error);
   const host = opened.value;
@@ -64,7 +67,7 @@ async function call(cli: Cli, tool: string, words: readonly string[], options: C
     if (misplaced !== undefined)
       return failWith(cli, described === undefined ? unknownTool(cli, registry, tool) : misplaced);
     const given = { input: options.input, words: rest };
-    const args = givenArguments(cli, given, (typed) => toolArguments(typed, schema));
+    const args = readCallArguments(cli, given, (typed) => toolArguments(typed, schema));
     if (!args.ok) return failWith(cli, args.error);
 
     const session = `cli-${randomUUID()}`;

@@ -1,23 +1,22 @@
 import type { Command } from 'commander';
+import { undoCall } from '../../app/admin/undo-call.ts';
 import { openAgent } from '../../app/agent/open-agent.ts';
-import type { App } from '../../app/open-app.ts';
 import { openModel } from '../../app/agent/open-model.ts';
+import type { App } from '../../app/open-app.ts';
 import { openSession } from '../../app/open-session.ts';
-import { undoCall } from '../../app/undo-call.ts';
 import { ExecutionContext } from '../../kernel/call/execution-context.ts';
 import type { Approver } from '../../kernel/ports.ts';
-import { askInPlace } from '../approvals/terminal-approver.ts';
-import { askLeft } from '../ask-left.ts';
-import type { Cli } from '../cli.ts';
-import { EXIT } from '../exit-codes.ts';
-import { isHere } from '../is-here.ts';
-import { playRun } from '../run/play-run.ts';
+import { askPendingApprovals } from '../approvals/pending-approvals.ts';
 import { Prompter } from '../approvals/prompter.ts';
-import { RunView } from '../run/run-view.ts';
-import { newSessionId } from '../session-id.ts';
-import { harmless } from '../text/style.ts';
+import { createTerminalApprover } from '../approvals/terminal-approver.ts';
 import { readToolLine } from '../arguments/tool-line.ts';
 import { unknownTool } from '../arguments/unknown-tool.ts';
+import type { Cli } from '../cli.ts';
+import { EXIT } from '../exit-codes.ts';
+import { playRun } from '../run/play-run.ts';
+import { RunView } from '../run/run-view.ts';
+import { isInWorkspace, newSessionId } from '../sessions.ts';
+import { harmless } from '../text/style.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 
 interface ChatOptions extends CommonOptions {
@@ -37,7 +36,7 @@ export function define(command: Command, cli: Cli): void {
     });
 }
 
-/** A talk in a terminal: what is typed goes to the model, what begins with a slash is done at once. */
+/** A chat in a terminal: text goes to the model, a line that begins with a slash is a command. */
 class Chat {
   readonly prompter: Prompter;
   readonly approver: Approver;
@@ -50,13 +49,13 @@ class Chat {
     this.#cli = cli;
     this.#session = session;
     this.prompter = new Prompter(cli.io, { onInterrupt: () => this.#interrupt() });
-    this.approver = askInPlace(cli, () => this.prompter);
+    this.approver = createTerminalApprover(cli, () => this.prompter);
     if (!cli.io.stdin.isTTY) cli.io.onInterrupt(() => this.#interrupt());
   }
 
   async talk(app: App): Promise<void> {
     const { words, style, io } = this.#cli;
-    if (!(await isHere(this.#cli, app, { session: this.#session, option: '--session' }))) return;
+    if (!(await isInWorkspace(this.#cli, app, { session: this.#session, option: '--session' }))) return;
     const model = openModel(app.loaded.config, io.env, app.loaded.modelKeys);
     const agent = model.ok ? openAgent(app, model.value) : undefined;
     this.#cli.print(style.dim(words.session(this.#session)));
@@ -105,10 +104,10 @@ class Chat {
     if (result.ok && lines.length > 8) print(harmless(result.text));
   }
 
-  /** Calls made by hand that an earlier process left waiting for an answer, or with one. */
+  /** Resumes manual calls that an earlier process left waiting or answered. */
   async #takeUpCalls(app: App, signal: AbortSignal): Promise<void> {
     const session = this.#session;
-    await askLeft(this.#cli, this.approver, { app, session, signal });
+    await askPendingApprovals(this.#cli, this.approver, { app, session, signal });
     const view = new RunView(this.#cli);
     const stop = app.executor.on((event) => (event.session === session ? view.show(event) : undefined));
     const context = new ExecutionContext({ ...app.context, sessionId: session });
@@ -150,7 +149,7 @@ class Chat {
     }
   }
 
-  /** First stops what runs; when nothing runs, the second one in a row leaves. */
+  /** Stops the run; without a run, the second Ctrl-C in a row leaves. */
   #interrupt(): void {
     const { words, note } = this.#cli;
     if (this.#running !== undefined && !this.#running.signal.aborted) {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Cli, failWith } from '../cli.ts';
 
-/** Written by the program itself: it knows its commands. */
+/** Generates completions from the program's own list of commands. */
 export function define(command: Command, cli: Cli): void {
   command.argument('<shell>', cli.words.options.shell).action((shell: string) => {
     const names = (command.parent?.commands ?? []).map((one) => one.name()).filter((name) => name !== 'help');

@@ -1,19 +1,19 @@
 import { rmSync } from 'node:fs';
 import type { Command } from 'commander';
+import { openAgent } from '../../app/agent/open-agent.ts';
 import { copyDemoWorkspace, DEMO_TASK, demoModel } from '../../app/demo.ts';
 import { sandboxTrouble } from '../../app/diagnose.ts';
-import { openAgent } from '../../app/agent/open-agent.ts';
 import { openSession } from '../../app/open-session.ts';
 import { type Cli, failWith } from '../cli.ts';
 import { playRun } from '../run/play-run.ts';
-import { newSessionId } from '../session-id.ts';
+import { newSessionId } from '../sessions.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 
 export function define(command: Command, cli: Cli): void {
   addAppOptions(command, cli).action((options: CommonOptions) => playDemo(cli, options));
 }
 
-/** On a copy, in the sandbox and without questions: nothing of the person's is touched. */
+/** Runs on a copy, in the sandbox and without questions, so that none of the user's files is touched. */
 async function playDemo(cli: Cli, options: CommonOptions): Promise<void> {
   const { words, style } = cli;
   const workspace = options.workspace ?? copyDemoWorkspace();

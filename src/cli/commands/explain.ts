@@ -1,17 +1,17 @@
 import type { Command } from 'commander';
-import { explainCall } from '../../app/explain-call.ts';
-import type { JsonSchema } from '../../kernel/tool/input-schema.ts';
+import { explainCall } from '../../app/approvals/explain-call.ts';
 import { ok, type Result } from '../../kernel/result.ts';
-import { type Cli, failWith } from '../cli.ts';
-import { EXIT } from '../exit-codes.ts';
-import { collect } from '../arguments/flags.ts';
-import { givenArguments } from '../given-arguments.ts';
+import type { JsonSchema } from '../../kernel/tool/input-schema.ts';
 import { previewLines } from '../approvals/preview.ts';
-import { harmless, toJson } from '../text/style.ts';
+import { readCallArguments } from '../arguments/call-arguments.ts';
+import { collect } from '../arguments/flags.ts';
 import { toolArguments } from '../arguments/tool-arguments.ts';
 import { readToolLine } from '../arguments/tool-line.ts';
-import { misplacedSetting, takeSettings } from '../typed-settings.ts';
+import { misplacedSetting, takeSettings } from '../arguments/typed-settings.ts';
 import { unknownTool } from '../arguments/unknown-tool.ts';
+import { type Cli, failWith } from '../cli.ts';
+import { EXIT } from '../exit-codes.ts';
+import { harmless, toJson } from '../text/style.ts';
 import { type CommonOptions, withApp } from '../with-app.ts';
 
 interface ExplainOptions extends CommonOptions {
@@ -39,7 +39,7 @@ export function define(command: Command, cli: Cli): void {
         const misplaced = misplacedSetting(name, rest, schema);
         if (misplaced !== undefined) return failWith(cli, misplaced);
         const given = { input: options.input, words: rest };
-        const args = givenArguments(cli, given, (typed) => argumentsOf(typed, schema));
+        const args = readCallArguments(cli, given, (typed) => argumentsOf(typed, schema));
         if (!args.ok) return failWith(cli, args.error);
         const explained = await explainCall(app, name, args.value);
         if (!explained.ok) return failWith(cli, explained.error);
@@ -59,7 +59,9 @@ export function define(command: Command, cli: Cli): void {
     });
 }
 
-/** As `call` takes them, or as a person types them behind a tool's name: values, name=value, one JSON object. */
+/**
+ * Reads arguments as `call` does, or as a person types them after a tool's name: values, name=value, one JSON object.
+ */
 function argumentsOf(words: readonly string[], schema: JsonSchema): Result<Record<string, unknown>> {
   if (words[0]?.startsWith('--')) return toolArguments(words, schema);
   const [only = ''] = words;
@@ -67,7 +69,7 @@ function argumentsOf(words: readonly string[], schema: JsonSchema): Result<Recor
   return ok(readToolLine(words.map(quoted).join(' '), schema));
 }
 
-/** A word of the shell as a word of the line, as it is. */
+/** Quotes a shell word so that the line keeps it unchanged. */
 function quoted(word: string): string {
   return `"${word.replace(/["\\]/g, '\\$&')}"`;
 }

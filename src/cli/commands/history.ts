@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { App } from '../../app/open-app.ts';
+import { wholeNumberOption } from '../arguments/flags.ts';
 import type { Cli } from '../cli.ts';
-import { counted } from '../arguments/flags.ts';
 import { harmless, toJson } from '../text/style.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 
@@ -17,7 +17,7 @@ export function define(command: Command, cli: Cli): void {
     .option('--session <id>', cli.words.options.onlySession)
     .option('--tool <name>', cli.words.options.onlyTool)
     .option('--sessions', cli.words.options.sessions)
-    .option('--limit <count>', cli.words.options.limit, counted(cli.words), 20)
+    .option('--limit <count>', cli.words.options.limit, wholeNumberOption(cli.words), 20)
     .action((options: HistoryOptions) =>
       withApp(cli, options, (app) => (options.sessions ? sessions(cli, app, options) : calls(cli, app, options))),
     );

@@ -18,7 +18,7 @@ export function define(command: Command, cli: Cli): void {
   });
 }
 
-/** The one that came with this program: a build stands one folder below the package, a checkout three. */
+/** Path of the schema shipped with this program: a build lies one folder below the package, a checkout three. */
 function schemaPath(): string {
   const places = ['../docs/config.schema.json', '../../../docs/config.schema.json'];
   const found = places.map((place) => fileURLToPath(new URL(place, import.meta.url))).find((path) => existsSync(path));

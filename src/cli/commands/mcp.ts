@@ -1,9 +1,9 @@
 import { PassThrough, type Readable } from 'node:stream';
 import type { Command } from 'commander';
 import { serveMcp } from '../../app/mcp/serve-mcp.ts';
+import { collect, settingsFrom } from '../arguments/flags.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
-import { collect, settingsFrom } from '../arguments/flags.ts';
 import { stopSignal } from '../run/stop-signal.ts';
 import { harmless } from '../text/style.ts';
 import { addSettings, settingsOf } from '../with-app.ts';
@@ -23,7 +23,7 @@ export function define(command: Command, cli: Cli): void {
   addSettings(command).action((options: McpOptions) => mcp(cli, options));
 }
 
-/** Speaks MCP over stdin and stdout. Whatever else would be printed goes to stderr: a client reads every line. */
+/** Speaks MCP over stdin and stdout. All other output goes to stderr, because the client reads every line. */
 async function mcp({ io }: Cli, options: McpOptions): Promise<void> {
   const { workspace = io.cwd, headless = false, set } = options;
   const { stderr: errors } = process;
@@ -38,7 +38,10 @@ async function mcp({ io }: Cli, options: McpOptions): Promise<void> {
   process.exit(served.ok ? EXIT.ok : EXIT.configuration);
 }
 
-/** A signal to stop counts as the client's going, also during the start: so what was started is ended. The next kills. */
+/**
+ * Treats a stop signal as the client's disconnect, even during startup, so that started work is ended. The next one
+ * kills.
+ */
 function untilToldToStop(stdin: Readable): Readable {
   const input = stdin.pipe(new PassThrough());
   stdin.on('error', () => input.end());
@@ -51,7 +54,7 @@ function untilToldToStop(stdin: Readable): Readable {
   return input;
 }
 
-/** The real stdout; what others write to it from now on goes to stderr. */
+/** Returns the real stdout; other writes to it go to stderr from now on. */
 function stdoutForMessages(): NodeJS.WriteStream {
   const real = process.stdout;
   Object.defineProperty(process, 'stdout', { value: process.stderr, configurable: true });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { wholeNumberOption } from '../arguments/flags.ts';
 import { type Cli, failWith } from '../cli.ts';
-import { counted } from '../arguments/flags.ts';
 import { RunView } from '../run/run-view.ts';
 import { toJson } from '../text/style.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
@@ -12,7 +12,7 @@ interface ReplayOptions extends CommonOptions {
 
 export function define(command: Command, cli: Cli): void {
   addAppOptions(command.argument('<session>'), cli)
-    .option('--delay <ms>', cli.words.options.delay, counted(cli.words), 0)
+    .option('--delay <ms>', cli.words.options.delay, wholeNumberOption(cli.words), 0)
     .action((session: string, options: ReplayOptions) =>
       withApp(cli, options, async ({ store }) => {
         const events = await store.events(session);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { App } from '../../app/open-app.ts';
 import { type ListedRule, listRules, removeRule, saveRule } from '../../app/admin/manage-rules.ts';
+import type { App } from '../../app/open-app.ts';
 import { type Cli, failWith } from '../cli.ts';
 import { harmless, toJson } from '../text/style.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
@@ -32,7 +32,7 @@ export function define(command: Command, cli: Cli): void {
   );
 }
 
-/** A rule that was saved once may also be named by its text. */
+/** Finds the id of a saved rule, which may also be named by its text. */
 async function idOf(app: App, given: string): Promise<string> {
   const [only, ...others] = (await listRules([app])).filter(({ id, rule }) => id !== null && rule === given);
   return others.length === 0 ? (only?.id ?? given) : given;
@@ -43,11 +43,11 @@ function save(cli: Cli, rule: Pick<ListedRule, 'rule' | 'verdict'>, options: Sav
     const saved = await saveRule(app, { ...rule, ...(options.everywhere && { everywhere: true }) }, 'terminal');
     if (!saved.ok) return failWith(cli, saved.error);
     const { id, verdict, rule: text } = saved.value;
-    cli.print(options.json ? toJson(saved.value) : `${id} ${verdict} ${harmless(text)}${placeOf(saved.value)}`);
+    cli.print(options.json ? toJson(saved.value) : `${id} ${verdict} ${harmless(text)}${workspaceLabel(saved.value)}`);
   });
 }
 
-function placeOf({ workspace }: ListedRule): string {
+function workspaceLabel({ workspace }: ListedRule): string {
   return workspace === null ? '' : ` · ${workspace}`;
 }
 
@@ -59,7 +59,7 @@ function list(cli: Cli, options: CommonOptions): Promise<void> {
       cli.print(
         options.json
           ? toJson(rule)
-          : `${(rule.id ?? 'config').padEnd(12)} ${rule.verdict.padEnd(5)} ${harmless(rule.rule)}${placeOf(rule)}`,
+          : `${(rule.id ?? 'config').padEnd(12)} ${rule.verdict.padEnd(5)} ${harmless(rule.rule)}${workspaceLabel(rule)}`,
       );
     }
   });

@@ -2,13 +2,12 @@ import type { Command } from 'commander';
 import { openAgent } from '../../app/agent/open-agent.ts';
 import { openModel } from '../../app/agent/open-model.ts';
 import { openSession } from '../../app/open-session.ts';
-import { askInPlace } from '../approvals/terminal-approver.ts';
+import { Prompter } from '../approvals/prompter.ts';
+import { createTerminalApprover } from '../approvals/terminal-approver.ts';
 import { type Cli, failWith } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
-import { isHere } from '../is-here.ts';
 import { playRun } from '../run/play-run.ts';
-import { Prompter } from '../approvals/prompter.ts';
-import { newSessionId } from '../session-id.ts';
+import { isInWorkspace, newSessionId } from '../sessions.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 
 interface RunOptions extends CommonOptions {
@@ -37,8 +36,8 @@ async function runTask(cli: Cli, task: string, options: RunOptions): Promise<voi
   };
   const unlisten = io.onInterrupt(stop);
   let prompter: Prompter | undefined;
-  // Without a terminal nobody can be asked, and what must be asked about is refused.
-  const approver = askInPlace(cli, () => (prompter ??= new Prompter(io, { onInterrupt: stop })));
+  // Without a terminal no person can be asked, and calls that need approval are refused.
+  const approver = createTerminalApprover(cli, () => (prompter ??= new Prompter(io, { onInterrupt: stop })));
   const asked = io.stdin.isTTY && !options.json ? { approver } : {};
   try {
     await withApp(cli, options, work, asked);
@@ -56,7 +55,7 @@ async function runTask(cli: Cli, task: string, options: RunOptions): Promise<voi
     }
     const session = options.resume ?? options.session ?? newSessionId('run');
     const option = options.resume === undefined ? '--session' : '--resume';
-    if (!(await isHere(cli, app, { session, option }))) return;
+    if (!(await isInWorkspace(cli, app, { session, option }))) return;
     const resumed = options.resume !== undefined && task === '';
     if (resumed && (await app.store.session(session)) === null) return wrongUse(words.noSession(session));
     if (!options.json) cli.note(cli.style.dim(words.session(session)));

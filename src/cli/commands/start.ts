@@ -1,18 +1,18 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
+import { createSessionRunner } from '../../app/agent/session-runner.ts';
 import { sandboxTrouble } from '../../app/diagnose.ts';
 import type { App } from '../../app/open-app.ts';
-import { createSessionRunner } from '../../app/agent/session-runner.ts';
 import { startServer } from '../../app/start-server.ts';
+import { collect, settingsFrom } from '../arguments/flags.ts';
 import { type Cli, failToOpen } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
-import { collect, settingsFrom } from '../arguments/flags.ts';
-import { logPlace } from '../log-output.ts';
+import { logOutput } from '../log-output.ts';
+import { showSpinner } from '../run/spinner.ts';
 import { stopSignal } from '../run/stop-signal.ts';
 import { harmless } from '../text/style.ts';
 import { addSettings, settingsOf } from '../with-app.ts';
-import { working } from '../run/spinner.ts';
 
 interface StartOptions {
   workspace?: string[];
@@ -47,13 +47,13 @@ async function start(cli: Cli, options: StartOptions): Promise<void> {
     headless,
     runner: (parts) => createSessionRunner(parts, env),
     pages: builtPages(),
-    logTo: logPlace(cli, 'always'),
+    logTo: logOutput(cli, 'always'),
   });
-  const started = await working(cli, words.working.start, opening);
+  const started = await showSpinner(cli, words.working.start, opening);
   if (!started.ok) return failToOpen(cli, started.error);
   const { url, takenPort, token, close, host: server } = started.value;
   const [first] = server.workspaces.values();
-  // In the fragment the token stays in the browser: it is never sent as part of an address.
+  // In the fragment the token stays in the browser and is never sent as part of a URL.
   const address = `${url}/#token=${token}`;
   if (json) cli.print(JSON.stringify({ url, token, workspaces: [...server.workspaces.keys()], takenPort }));
   else cli.print(words.works(harmless(first?.name ?? ''), address, `${url}/docs`));
@@ -65,13 +65,13 @@ async function start(cli: Cli, options: StartOptions): Promise<void> {
   process.exit(EXIT.ok);
 }
 
-/** Without one the server is of use, but no command runs: better told now than by the first that is refused. */
+/** Reports a missing sandbox at startup: the server works, but no command runs. */
 function tellSandbox({ note, style, words }: Cli, app: App): void {
   const trouble = sandboxTrouble(app);
   if (trouble !== undefined) note(`${style.yellow('!')} ${harmless(words.said(trouble))}`);
 }
 
-/** Where the web app was built: beside the bundle, also when we run from the sources. */
+/** Folder of the built web app: beside the bundle, also when running from the sources. */
 function builtPages(): string | undefined {
   const place = import.meta.url.endsWith('.ts') ? '../../../dist/web' : 'web';
   const folder = fileURLToPath(new URL(place, import.meta.url));

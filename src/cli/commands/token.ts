@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { loadConfig } from '../../app/config/load-config.ts';
-import { makeStateFolder } from '../../app/state-folder.ts';
 import { addToken } from '../../app/admin/tokens.ts';
+import { loadConfig } from '../../app/config/load-config.ts';
+import { makeStateDir } from '../../app/state-dir.ts';
 import { ROLES, type Role } from '../../protocol/health.ts';
-import { type Cli, failToOpen, failWith } from '../cli.ts';
 import { collect, settingsFrom } from '../arguments/flags.ts';
+import { type Cli, failToOpen, failWith } from '../cli.ts';
 
 interface TokenOptions {
   role: Role;
@@ -30,7 +30,7 @@ function oneOfRoles({ words }: Cli, value: string): string {
 async function token(cli: Cli, name: string, { role, session, set }: TokenOptions): Promise<void> {
   const loaded = await loadConfig({ env: cli.io.env, flags: settingsFrom(set) });
   if (!loaded.ok) return failToOpen(cli, loaded.error);
-  const folder = makeStateFolder(loaded.value.stateDir);
+  const folder = makeStateDir(loaded.value.stateDir);
   const made = folder.ok ? await addToken(loaded.value.stateDir, { name, role, sessions: session ?? null }) : folder;
   if (!made.ok) return failWith(cli, made.error);
   cli.print(made.value);

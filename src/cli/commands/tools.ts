@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { keptOff } from '../../app/kept-off.ts';
+import { disabledByConfig } from '../../app/admin/change-settings.ts';
 import type { App } from '../../app/open-app.ts';
+import { unknownTool } from '../arguments/unknown-tool.ts';
 import { type Cli, failWith } from '../cli.ts';
 import { harmless, toJson } from '../text/style.ts';
-import { unknownTool } from '../arguments/unknown-tool.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 
 const FORMATS = ['openai', 'openai-responses', 'anthropic', 'json-schema'] as const;
@@ -39,7 +39,7 @@ export function define(command: Command, cli: Cli): void {
   sub('disable <tool>', (app, name) => switchTool(cli, app, name, false));
 }
 
-/** All of them, also those that are off. */
+/** Lists all tools, including disabled ones. */
 function list(cli: Cli, { registry, servers }: App, json = false): void {
   const { style } = cli;
   for (const { name, description } of registry.listAll()) {
@@ -71,7 +71,7 @@ function schema(cli: Cli, app: App, name: string | undefined, format = 'openai')
   const { executor, registry } = app;
   const at = executor.offered().findIndex((one) => one.name === name);
   if (name !== undefined && at === -1) {
-    const message = keptOff(app, name)?.message ?? cli.words.isOff(name);
+    const message = disabledByConfig(app, name)?.message ?? cli.words.isOff(name);
     const off = { code: 'TOOL_DISABLED', message } as const;
     return failWith(cli, registry.exists(name) ? off : unknownTool(cli, registry, name));
   }
@@ -82,7 +82,7 @@ function schema(cli: Cli, app: App, name: string | undefined, format = 'openai')
 async function switchTool(cli: Cli, app: App, tool = '', enabled: boolean): Promise<void> {
   const { store, registry } = app;
   if (!registry.exists(tool)) return failWith(cli, unknownTool(cli, registry, tool));
-  const off = enabled ? keptOff(app, tool) : undefined;
+  const off = enabled ? disabledByConfig(app, tool) : undefined;
   if (off !== undefined) return failWith(cli, off);
   await store.record({ type: 'tool.switched', at: Date.now(), data: { tool, enabled, by: 'terminal' } });
   cli.print(cli.words.switched(tool, enabled));

@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import { type Cli, failWith } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
+import { showSpinner } from '../run/spinner.ts';
 import { harmless, toJson } from '../text/style.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
-import { working } from '../run/spinner.ts';
 
 export function define(command: Command, cli: Cli): void {
   addAppOptions(command.argument('[session]'), cli).action((session: string | undefined, options: CommonOptions) =>
     withApp(cli, options, async ({ store }) => {
-      const found = await working(cli, cli.words.working.verify, (progress) => store.verify(session, progress));
+      const found = await showSpinner(cli, cli.words.working.verify, (progress) => store.verify(session, progress));
       const { problems, events, sessions } = found;
       if (session !== undefined && sessions === 0)
         return failWith(cli, { code: 'INVALID_INPUT', message: cli.words.noSession(session) });

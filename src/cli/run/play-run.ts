@@ -3,22 +3,22 @@ import type { App } from '../../app/open-app.ts';
 import type { Event } from '../../kernel/call/event.ts';
 import type { RunEnd } from '../../kernel/call/message.ts';
 import type { Approver } from '../../kernel/ports.ts';
-import { askLeft } from '../ask-left.ts';
+import { askPendingApprovals } from '../approvals/pending-approvals.ts';
 import { type Cli, failWith } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
-import { RunView } from './run-view.ts';
 import { toJson } from '../text/style.ts';
+import { RunView } from './run-view.ts';
 
 export interface PlayedRun {
   readonly app: App;
   readonly agent: ReturnType<typeof openAgent>;
   readonly session: string;
-  /** Null takes up a run that was cut off. */
+  /** Null resumes an interrupted run. */
   readonly task: string | null;
   readonly signal: AbortSignal;
-  /** Events as JSON lines, streamed words among them, instead of a view for people. */
+  /** Prints events as JSON lines, including streamed text, instead of a view for people. */
   readonly json: boolean;
-  /** Asked again what a run that is taken up left unanswered. Without one it is refused, as all questions are. */
+  /** Gets the unanswered questions of a resumed run. Without it they are refused, like all questions. */
   readonly approver?: Approver;
 }
 
@@ -31,9 +31,9 @@ const EXIT_OF_END: Record<RunEnd, number> = {
   failed: EXIT.provider,
 };
 
-const nobody: Approver = { ask: () => ({ approved: false, message: 'nobody can be asked here' }) };
+const refuseAll: Approver = { ask: () => ({ approved: false, message: 'no person can approve here' }) };
 
-/** Runs one task and shows it while it runs. False when there was nothing to take up. */
+/** Runs one task and shows its progress. Returns false when there was nothing to resume. */
 export async function playRun(cli: Cli, run: PlayedRun): Promise<boolean> {
   const { app, agent, session, task, signal, json } = run;
   const view = new RunView(cli);
@@ -52,12 +52,15 @@ export async function playRun(cli: Cli, run: PlayedRun): Promise<boolean> {
     stop();
   }
 
-  /** Both at once: the run waits for the answers. When it is over nobody needs them; when nobody can ask it is stopped. */
+  /**
+   * Resumes and asks at the same time, because the run waits for the answers. The end of the run ends the questions,
+   * and a failure to ask stops the run.
+   */
   async function takenUp(): ReturnType<typeof agent.resume> {
     const over = new AbortController();
     const both = AbortSignal.any([signal, over.signal]);
     const left = { app, session, signal: both };
-    const asking = askLeft(cli, run.approver ?? nobody, left).catch((error) => {
+    const asking = askPendingApprovals(cli, run.approver ?? refuseAll, left).catch((error) => {
       over.abort();
       throw error;
     });

@@ -3,15 +3,15 @@ import type { Event, EventData } from '../../kernel/call/event.ts';
 import type { Cli } from '../cli.ts';
 import { harmless, toJson } from '../text/style.ts';
 
-const MOST_LINES = 8;
-const LONGEST_ARGUMENTS = 400;
+const MAX_LINES = 8;
+const MAX_ARGUMENT_CHARS = 400;
 
-/** Shows a session's events to a person: the model's words as they come, and each call with arguments and outcome. */
+/** Shows a session's events to a person: streamed text, and each call with arguments and outcome. */
 export class RunView {
   readonly #cli: Cli;
   readonly #shown = new Set<string>();
   readonly #asked = new Map<string, { tool: string; args: unknown }>();
-  /** Of the message that is being streamed. */
+  /** Kind of the message that is being streamed. */
   #streamed: 'text' | 'thinking' | undefined;
 
   constructor(cli: Cli) {
@@ -40,7 +40,7 @@ export class RunView {
     io.stdout.write(kind === 'text' ? harmless(text) : style.dim(harmless(text)));
   }
 
-  /** What was not streamed, as in a replay, is shown when it is there. */
+  /** Shows messages that were not streamed, as in a replay. */
   #message({ role, text }: EventData['message.added']): void {
     const { print, words } = this.#cli;
     if (role === 'user' && this.#replays) print(`\n${words.prompt}${harmless(text)}`);
@@ -56,7 +56,7 @@ export class RunView {
     this.#cli.print(`${style.bold('▸')} ${style.bold(harmless(tool))} ${style.dim(clip(toJson(args)))}`);
   }
 
-  /** A call that never started is shown when it ends. */
+  /** Shows the end of a call, and the call itself if it never started. */
   #finished(callId: string, { tool, state, outcome, durationMs }: EventData['call.finished']): void {
     const { style, words } = this.#cli;
     const asked = this.#asked.get(callId);
@@ -64,16 +64,16 @@ export class RunView {
     this.#asked.delete(callId);
     this.#shown.delete(callId);
     this.#breakLine();
-    const mark = wentWell(outcome) ? style.green('✓') : style.red('✗');
+    const mark = hasSucceeded(outcome) ? style.green('✓') : style.red('✗');
     const how = state === 'succeeded' ? '' : ` ${state}`;
     this.#cli.print(
       `  ${mark} ${harmless(tool)}${how} ${style.dim(durationMs === null ? '' : `${Math.round(durationMs)} ms`)}`,
     );
     const lines = outcome.text.split('\n');
-    // What went wrong is never cut: the next step stands at its end.
+    // An error is never cut: the next step is at its end.
     const fitted = (line: string) => (outcome.ok ? style.line(line, 4) : harmless(line));
-    for (const line of lines.slice(0, MOST_LINES)) this.#cli.print(style.dim(`    ${fitted(line)}`));
-    if (lines.length > MOST_LINES) this.#cli.print(style.dim(`    ${words.moreLines(lines.length - MOST_LINES)}`));
+    for (const line of lines.slice(0, MAX_LINES)) this.#cli.print(style.dim(`    ${fitted(line)}`));
+    if (lines.length > MAX_LINES) this.#cli.print(style.dim(`    ${words.moreLines(lines.length - MAX_LINES)}`));
   }
 
   #end({ reason, message, turns, usage }: EventData['run.finished']): void {
@@ -93,19 +93,19 @@ export class RunView {
 
   #replays = false;
 
-  /** People's own words are shown too: nobody has just typed them. */
+  /** Also shows the user's own messages, which nobody has just typed. */
   replay(): this {
     this.#replays = true;
     return this;
   }
 }
 
-/** A command that ended with a code other than 0 ran well, and did not go well. */
-function wentWell({ ok, value }: Outcome): boolean {
+/** Whether a call succeeded. A command with an exit code other than 0 ran, but did not succeed. */
+function hasSucceeded({ ok, value }: Outcome): boolean {
   const { exitCode } = (value ?? {}) as { exitCode?: unknown };
   return ok && (typeof exitCode !== 'number' || exitCode === 0);
 }
 
 function clip(text: string): string {
-  return text.length > LONGEST_ARGUMENTS ? `${text.slice(0, LONGEST_ARGUMENTS)}…` : text;
+  return text.length > MAX_ARGUMENT_CHARS ? `${text.slice(0, MAX_ARGUMENT_CHARS)}…` : text;
 }

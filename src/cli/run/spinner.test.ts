@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { working } from './spinner.ts';
+import { showSpinner } from './spinner.ts';
 
 function screen(env: Record<string, string> = {}, isTTY = true, argv: string[] = []) {
   const stderr = Object.assign(new PassThrough(), { isTTY });
@@ -14,14 +14,14 @@ function screen(env: Record<string, string> = {}, isTTY = true, argv: string[] =
 
 test('long work shows a bar on the error stream and takes it away again', async () => {
   const { cli, written } = screen();
-  expect(await working(cli, 'looking', delay(600, 'done'))).toBe('done');
+  expect(await showSpinner(cli, 'looking', delay(600, 'done'))).toBe('done');
   expect(written[0]).toMatch(/looking \[-*#-*\]$/);
   expect(written.at(-1)).toBe('\r\x1b[2K');
 });
 
 test('work that says how far it is shows that, also when it lets no timer run', async () => {
   const { cli, written } = screen();
-  await working(cli, 'looking', (progress) => {
+  await showSpinner(cli, 'looking', (progress) => {
     const end = performance.now() + 500;
     while (performance.now() < end) progress(1, 4);
   });
@@ -36,6 +36,6 @@ test.each([
   ['--json', () => screen({}, true, ['verify', '--json']), 450],
 ])('%s shows nothing', async (_, make, ms) => {
   const { cli, written } = make();
-  await working(cli, 'looking', delay(ms));
+  await showSpinner(cli, 'looking', delay(ms));
   expect(written).toEqual([]);
 });

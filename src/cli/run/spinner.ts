@@ -7,10 +7,11 @@ const EVERY_MS = 100;
 const WIDTH = 12;
 
 /**
- * Shows on the error stream that something long is under way, and how far it is where that is known, until it is over;
- * what is over soon shows nothing. Only for a person at a terminal who did not ask for plain output.
+ * Shows on stderr that long work is under way, and its progress where known; short work shows nothing. Only for a
+ * person
+ * at a terminal who did not ask for plain output.
  */
-export async function working<T>(
+export async function showSpinner<T>(
   { io: { stderr, env }, argv }: Pick<Cli, 'io' | 'argv'>,
   what: string,
   work: Promise<T> | ((progress: Progress) => MaybePromise<T>),
@@ -29,7 +30,7 @@ export async function working<T>(
   const timer = isShown ? setInterval(() => show(running(beat++)), EVERY_MS) : undefined;
   try {
     if (typeof work !== 'function') return await work;
-    // Told in the middle of work that lets no timer run.
+    // Called in the middle of work that blocks timers.
     return await work((done, of) => {
       clearInterval(timer);
       show(filled(of === 0 ? 1 : Math.min(1, done / of)));

@@ -1,4 +1,4 @@
-/** Resolves with the first signal to stop; the next one is impatience. */
+/** Resolves with the first stop signal; `again` runs on the next one. */
 export function stopSignal(again: () => void): Promise<void> {
   return new Promise((resolve) => {
     let stopping = false;

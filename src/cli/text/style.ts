@@ -1,3 +1,4 @@
+import { escapeInvisible, STEERING } from '../../kernel/text/invisible.ts';
 import type { Io } from '../io.ts';
 
 export interface Style {
@@ -6,16 +7,16 @@ export interface Style {
   red(text: string): string;
   green(text: string): string;
   yellow(text: string): string;
-  /** One line that fits the terminal. */
+  /** Shortens a text to one line that fits the terminal. */
   line(text: string, indent?: number): string;
 }
 
-/** Colours only for a terminal, and never against NO_COLOR; FORCE_COLOR gives them anyway. */
+/** Uses colours only on a terminal without NO_COLOR; FORCE_COLOR turns them on anyway. */
 export function styleFor({ stdout, env }: Io): Style {
   const wanted = env.FORCE_COLOR ? env.FORCE_COLOR !== '0' : stdout.isTTY === true && env.TERM !== 'dumb';
   const on = wanted && !env.NO_COLOR;
   const paint = (start: number, end: number) => (text: string) => (on ? `\x1b[${start}m${text}\x1b[${end}m` : text);
-  // A terminal that does not know its width says 0.
+  // A terminal of unknown width reports 0.
   const columns = stdout.columns || 80;
   return {
     bold: paint(1, 22),
@@ -31,19 +32,17 @@ export function styleFor({ stdout, env }: Io): Style {
   };
 }
 
-/** Control characters, and what turns the direction of writing: a terminal obeys them, whoever wrote them. */
-const OBEYED = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
 const LAYOUT: Readonly<Record<string, string>> = { '\n': '\n', '\t': '\t', '\r': '' };
 
-/** Text of a tool or a model as it may be written to a terminal: shown, never obeyed. Line ends and tabs stay. */
+/** Escapes text of a tool or model so that the terminal shows it and never obeys it. Line ends and tabs stay. */
 export function harmless(text: string): string {
-  return text.replace(OBEYED, (char) => LAYOUT[char] ?? `\\x${hex(char, 2)}`);
+  return escapeInvisible(text, STEERING, (char) => LAYOUT[char] ?? `\\x${hex(char, 2)}`);
 }
 
-/** The same value to whoever reads it, also where a terminal does: JSON leaves some of what is obeyed as it is. */
+/** JSON that is safe to print: control characters that JSON leaves alone are escaped; a parser reads the same value. */
 export function toJson(value: unknown, indent?: number): string {
   const text = JSON.stringify(value, null, indent) ?? '';
-  return text.replace(OBEYED, (char) => (char === '\n' ? char : `\\u${hex(char, 4)}`));
+  return escapeInvisible(text, STEERING, (char) => (char === '\n' ? char : `\\u${hex(char, 4)}`));
 }
 
 function hex(char: string, digits: number): string {

@@ -1,24 +1,24 @@
-import type { Answered } from '../../kernel/call/approval-answers.ts';
-import type { ApprovalRecord } from '../../kernel/approval.ts';
+import type { ApprovalRecord } from '../../kernel/call/approval.ts';
+import type { AnswerOutcome } from '../../kernel/call/approval-answers.ts';
 import { ExecutionContext } from '../../kernel/call/execution-context.ts';
 import type { Draft } from '../../kernel/tool/view.ts';
 import type { ApprovalDetail } from '../../protocol/approvals.ts';
 import type { Backend } from '../backend.ts';
 import { type Credential, mayDo, maySee } from '../credentials.ts';
-import { type Answer, type Handlers, json } from '../handler.ts';
+import { type HandlerResponse, type Handlers, json } from '../handler.ts';
 import { failureResponse, refuse } from '../problem.ts';
-import { SessionPlaces } from '../session-lookup.ts';
+import { SessionLookup } from '../session-lookup.ts';
 import { approvalView, shownOf } from '../views.ts';
 
 type ApprovalHandlers = Pick<Handlers, 'listApprovals' | 'getApproval' | 'reviewEdit' | 'approve' | 'deny'>;
 
-const LIMITED_RULE = 'Your token is for some sessions, and a rule would hold in all: allow this call alone.';
+const LIMITED_RULE = 'Your token is limited to some sessions, and a rule applies to all: approve this call only.';
 
 export function approvalRoutes(backend: Backend): ApprovalHandlers {
   const { answers } = backend;
-  const places = new SessionPlaces(backend);
+  const places = new SessionLookup(backend);
 
-  /** Whoever may say yes sees exactly what runs; whoever looks reads the record. */
+  /** Tokens that may approve see the exact arguments; others read the record. */
   const questionsFor = (who: Credential) => (mayAnswer(who) ? backend.ledger : backend.recorded);
 
   async function visible(id: string, who: Credential): Promise<ApprovalRecord | null> {
@@ -39,7 +39,7 @@ export function approvalRoutes(backend: Backend): ApprovalHandlers {
     const proposal = isAsked ? await answers.proposal(approval) : undefined;
     const draft = approval.state === 'pending' ? await draftOf(approval, who) : undefined;
     const shownDraft = draft === undefined ? null : { path: draft.path, before: draft.before, after: draft.after };
-    // The protocol's types are those of the kernel, without its readonly.
+    // The protocol's types are those of the kernel, without readonly.
     return {
       ...approvalView(approval),
       access,
@@ -51,7 +51,7 @@ export function approvalRoutes(backend: Backend): ApprovalHandlers {
     } as unknown as ApprovalDetail;
   }
 
-  async function toResponse(answered: Answered, who: Credential): Promise<Answer> {
+  async function toResponse(answered: AnswerOutcome, who: Credential): Promise<HandlerResponse> {
     switch (answered.kind) {
       case 'answered':
         return json(await detail(answered.approval, who));
@@ -70,7 +70,7 @@ export function approvalRoutes(backend: Backend): ApprovalHandlers {
       const filters = { ...(state !== undefined && { state }), ...(session !== undefined && { session }) };
       const items: ApprovalRecord[] = [];
       const questions = questionsFor(who);
-      // What the token may not see is passed over, until there is one more than a page holds or nothing is left.
+      // Skips approvals the token may not see, until there is one more than a page holds or none is left.
       for (let { after } = query, isLast = false; !isLast && items.length <= limit; ) {
         const found = await questions.approvals({
           ...filters,
@@ -94,7 +94,7 @@ export function approvalRoutes(backend: Backend): ApprovalHandlers {
       const approval = await visible(params.id ?? '', who);
       if (approval === null) return unknown();
       const args = 'text' in body ? (await draftOf(approval, who))?.withText(body.text) : body.modifiedArgs;
-      if (args === undefined) return refuse('CONFLICT', 'There is no text to edit here: edit the arguments.');
+      if (args === undefined) return refuse('CONFLICT', 'No text to edit: edit the arguments.');
       const reviewed = await answers.review(params.id ?? '', args);
       if (reviewed.kind !== 'reviewed') return toResponse(reviewed, who);
       const { args: checked, shown, digest } = reviewed.edit;
@@ -104,7 +104,7 @@ export function approvalRoutes(backend: Backend): ApprovalHandlers {
 
     async approve({ params, who, body }) {
       if ((await visible(params.id ?? '', who)) === null) return unknown();
-      // A rule holds in every session of its workspace.
+      // A rule applies to every session of its workspace.
       if (body.always !== undefined && who.sessions !== null) return refuse('FORBIDDEN', LIMITED_RULE);
       return toResponse(await answers.approve(params.id ?? '', who.name, body), who);
     },
@@ -121,11 +121,11 @@ function mayAnswer({ role }: Credential): boolean {
 }
 
 function unknown(): Response {
-  return refuse('NOT_FOUND', 'There is no such request.');
+  return refuse('NOT_FOUND', 'Unknown approval.');
 }
 
 function over({ state, decidedBy }: ApprovalRecord): Response {
-  if (state === 'expired') return refuse('GONE', 'Its time is over: nobody answered, so it did not run.', { state });
-  if (state === 'superseded') return refuse('GONE', 'The call it was about has ended.', { state });
-  return refuse('CONFLICT', `It was ${state} already, by ${decidedBy ?? 'somebody'}.`, { state, by: decidedBy });
+  if (state === 'expired') return refuse('GONE', 'It expired without an answer, so the call did not run.', { state });
+  if (state === 'superseded') return refuse('GONE', 'Its call has ended.', { state });
+  return refuse('CONFLICT', `It was already ${state} by ${decidedBy ?? 'someone else'}.`, { state, by: decidedBy });
 }

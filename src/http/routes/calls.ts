@@ -1,18 +1,18 @@
 import type { ServerResponse } from 'node:http';
 import { type CallRecord, type Effect, isFinal } from '../../kernel/call/call.ts';
-import type { Failure } from '../../kernel/error.ts';
 import { ExecutionContext } from '../../kernel/call/execution-context.ts';
+import type { Failure } from '../../kernel/error.ts';
 import type { ToolResult } from '../../kernel/tool/tool-result.ts';
 import type { StartCall } from '../../protocol/calls.ts';
-import { newCallId } from '../../runtime/call-id.ts';
 import type { CallOptions } from '../../runtime/executor.ts';
-import { FairPlaces } from '../../runtime/order/quota.ts';
+import { Quota } from '../../runtime/order/quota.ts';
+import { newCallId } from '../../runtime/pipeline/call-scope.ts';
 import type { Backend, WorkspaceBackend } from '../backend.ts';
 import { type Credential, maySee } from '../credentials.ts';
-import { type Answer, type Handlers, json } from '../handler.ts';
+import { FinishedCalls } from '../finished-calls.ts';
+import { type HandlerResponse, type Handlers, json } from '../handler.ts';
 import { failureResponse, refuse } from '../problem.ts';
-import { firstOf, type Place, SessionPlaces } from '../session-lookup.ts';
-import { ToldCalls } from '../finished-calls.ts';
+import { firstWorkspace, type SessionInWorkspace, SessionLookup } from '../session-lookup.ts';
 import { callDetail, callView } from '../views.ts';
 
 type CallHandlers = Pick<
@@ -20,25 +20,25 @@ type CallHandlers = Pick<
   'startCall' | 'getCall' | 'getCallOutput' | 'cancelCall' | 'undoCall' | 'explainCall' | 'listHistory'
 >;
 
-/** Calls that one server works on at once, and those of one token among them; more are told to come back. */
-const AT_ONCE = { most: 1000, share: 250 };
+/** Calls that the server works on at once, in total and for one token; further ones get 429. */
+const MAX_CONCURRENT_CALLS = { max: 1000, share: 250 };
 const TOO_MANY = {
-  all: 'Too many calls are under way: try again soon.',
-  own: `Your token has ${AT_ONCE.share} calls under way: wait until some of them have ended.`,
+  all: 'Too many calls are running: try again soon.',
+  own: `Your token has ${MAX_CONCURRENT_CALLS.share} calls running: wait until some have ended.`,
 };
 
 export function callRoutes(backend: Backend): CallHandlers {
   const { ledger, recorded, blobs } = backend;
-  const places = new SessionPlaces(backend);
-  const underWay = new FairPlaces(AT_ONCE);
-  const told = new ToldCalls([...backend.workspaces.values()].map(({ executor }) => executor));
+  const places = new SessionLookup(backend);
+  const underWay = new Quota(MAX_CONCURRENT_CALLS);
+  const told = new FinishedCalls([...backend.workspaces.values()].map(({ executor }) => executor));
 
   async function visible(id: string, who: Credential): Promise<CallRecord | null> {
     const call = await recorded.call(id);
     return call !== null && maySee(who, call.session) ? call : null;
   }
 
-  async function placeOf(session: string, who: Credential): Promise<Place | undefined> {
+  async function placeOf(session: string, who: Credential): Promise<SessionInWorkspace | undefined> {
     const workspace = await places.find(session, who);
     return workspace === undefined ? undefined : { session, workspace };
   }
@@ -59,7 +59,7 @@ export function callRoutes(backend: Backend): CallHandlers {
     async getCall({ params, who }) {
       const call = await visible(params.id ?? '', who);
       if (call === null) return unknownCall();
-      const workspace = (await places.find(call.session, who)) ?? firstOf(backend);
+      const workspace = (await places.find(call.session, who)) ?? firstWorkspace(backend);
       const tool = workspace.registry.find(call.tool);
       return json(callDetail(call, tool.ok ? tool.value : undefined));
     },
@@ -68,11 +68,11 @@ export function callRoutes(backend: Backend): CallHandlers {
       const call = await visible(params.id ?? '', who);
       if (call === null) return unknownCall();
       const { outcome } = call;
-      if (outcome === null) return refuse('NOT_FOUND', 'The call has not ended, so it has no output yet.');
+      if (outcome === null) return refuse('NOT_FOUND', 'The call has not ended and has no output yet.');
       if (outcome.artifact === undefined) return json({ text: outcome.text });
       const kept = await blobs.get(outcome.artifact);
       if (!kept.ok) return failureResponse(kept.error);
-      // It is kept as it was, for the agent to go on with.
+      // Stored unmasked, because the agent continues with it.
       return json({ text: backend.hideSecrets(Buffer.from(kept.value).toString('utf8')) });
     },
 
@@ -87,7 +87,7 @@ export function callRoutes(backend: Backend): CallHandlers {
       const id = params.id ?? '';
       const call = await recorded.call(id);
       const found = await places.ofCall(call, who);
-      // Known to a journal alone where what its call left in the log was pruned; to which of them, they say.
+      // A call whose log was pruned is known only to a journal; `canUndo` finds which one.
       const place = found.find((each) => each.canUndo(id)) ?? (call === null ? undefined : found[0]);
       if (place === undefined) return unknownCall();
       const undone = await place.undo(id, who.name);
@@ -110,7 +110,7 @@ export function callRoutes(backend: Backend): CallHandlers {
     async listHistory({ query, who }) {
       const { state, order, ...rest } = query;
       if (who.sessions !== null && (rest.session === undefined || !maySee(who, rest.session))) {
-        return refuse('FORBIDDEN', `Your token is for ${who.sessions.join(', ')}: name one of them as session.`);
+        return refuse('FORBIDDEN', `Your token is limited to ${who.sessions.join(', ')}: name one of them as session.`);
       }
       const filters = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
       const page = await ledger.history({
@@ -122,8 +122,13 @@ export function callRoutes(backend: Backend): CallHandlers {
     },
   };
 
-  /** As soon as the store has it, or it is over. A repeated key leads to the earlier call, which may still wait. */
-  async function begun(id: string, place: Place, body: StartCall, who: Credential): Promise<Answer> {
+  /** Resolves when the call is stored or over. A repeated key leads to the earlier call, which may still wait. */
+  async function begun(
+    id: string,
+    place: SessionInWorkspace,
+    body: StartCall,
+    who: Credential,
+  ): Promise<HandlerResponse> {
     const toldOfIt = new AbortController();
     const first = await new Promise<string | ToolResult>((resolve) => {
       const onRecorded = (callId: string) => {
@@ -135,8 +140,13 @@ export function callRoutes(backend: Backend): CallHandlers {
     return typeof first === 'string' ? answer(await recorded.call(first)) : ended(id, place, body.key, first);
   }
 
-  /** A repeated key leads to the earlier call. */
-  async function ended(id: string, { workspace }: Place, key: string | undefined, result: ToolResult): Promise<Answer> {
+  /** Resolves when the call is over. A repeated key leads to the earlier call. */
+  async function ended(
+    id: string,
+    { workspace }: SessionInWorkspace,
+    key: string | undefined,
+    result: ToolResult,
+  ): Promise<HandlerResponse> {
     const known = told.take(id, effectIn(workspace));
     const { callId } = result;
     if (callId === null || callId === id) return answer(known ?? (await recorded.call(id)), result);
@@ -146,7 +156,7 @@ export function callRoutes(backend: Backend): CallHandlers {
 
   async function start(
     id: string,
-    { session, workspace }: Place,
+    { session, workspace }: SessionInWorkspace,
     body: StartCall,
     who: Credential,
     { onRecorded, patience }: Pick<CallOptions, 'onRecorded'> & { patience: AbortSignal | undefined },
@@ -163,12 +173,12 @@ export function callRoutes(backend: Backend): CallHandlers {
     try {
       return await workspace.executor.execute(body.tool, context, body.args ?? {}, options);
     } finally {
-      underWay.leave(who.name);
+      underWay.release(who.name);
     }
   }
 }
 
-/** Until whoever asked has the answer, or has gone. */
+/** Aborts when the client has its response or has disconnected. */
 function whileOpen(outgoing: ServerResponse): AbortSignal {
   const gone = new AbortController();
   outgoing.once('close', () => gone.abort());
@@ -183,7 +193,10 @@ function effectIn({ registry }: WorkspaceBackend): (tool: string) => Effect | un
   };
 }
 
-/** The record hides secrets. Whoever waits for the call is its caller, and gets what a program gets. */
+/**
+ * Puts the real result into the record, which hides secrets: a client that waits for its own call gets what a program
+ * gets.
+ */
 function withResult(call: CallRecord, result: ToolResult): CallRecord {
   if (call.outcome === null) return call;
   const { text } = result;
@@ -191,20 +204,20 @@ function withResult(call: CallRecord, result: ToolResult): CallRecord {
   return { ...call, outcome: { ...call.outcome, ...told } };
 }
 
-/** The key belongs to another request, so that one's record is no answer to this. */
+/** A failure where the key belongs to another request, whose record would be no answer to this one. */
 function keyConflict(result: ToolResult, key: string | undefined): Failure | undefined {
   if (result.ok || result.error.code !== 'CONFLICT') return undefined;
   return result.error.details?.['key'] === key ? result.error : undefined;
 }
 
-interface Differences {
+interface KeyDifferences {
   session: string;
   agent?: string | undefined;
   timeout?: number | undefined;
   dryRun?: boolean | undefined;
 }
 
-function contextFor(base: ExecutionContext, { session, agent, timeout, dryRun }: Differences): ExecutionContext {
+function contextFor(base: ExecutionContext, { session, agent, timeout, dryRun }: KeyDifferences): ExecutionContext {
   const { workingDir, maxOutputSize } = base;
   return new ExecutionContext({
     workingDir,
@@ -216,17 +229,17 @@ function contextFor(base: ExecutionContext, { session, agent, timeout, dryRun }:
   });
 }
 
-function answer(call: CallRecord | null, result?: ToolResult): Answer {
-  if (call === null) return refuse('INTERNAL', 'The call could not be recorded. The log of the server says why.');
+function answer(call: CallRecord | null, result?: ToolResult): HandlerResponse {
+  if (call === null) return refuse('INTERNAL', 'The call could not be recorded. See the server log.');
   const shown = result === undefined ? call : withResult(call, result);
   const isOver = result !== undefined || isFinal(call.state);
   return json(callView(shown), isOver ? 200 : 202, { Location: `/v1/calls/${call.id}` });
 }
 
 function unknownCall(): Response {
-  return refuse('NOT_FOUND', 'There is no such call.');
+  return refuse('NOT_FOUND', 'Unknown call.');
 }
 
 function unknownSession(session: string | undefined): Response {
-  return refuse('NOT_FOUND', `There is no session ${session ?? ''} here: open one with POST /v1/sessions.`);
+  return refuse('NOT_FOUND', `Unknown session ${session ?? ''}: create one with POST /v1/sessions.`);
 }

@@ -1,20 +1,19 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import type { ApiParts } from '../api-parts.ts';
 import { maySee } from '../credentials.ts';
-import type { Handlers } from '../handler.ts';
+import type { ApiContext, Handlers } from '../handler.ts';
 import { refuse } from '../problem.ts';
 
-export function eventRoutes({ streams, open, backend }: ApiParts): Pick<Handlers, 'streamEvents'> {
+export function eventRoutes({ streams, open, backend }: ApiContext): Pick<Handlers, 'streamEvents'> {
   const { ledger } = backend;
   return {
     async streamEvents({ c, who, tokenHash, query }) {
       const session = query.session ?? null;
       if (who.sessions !== null && (session === null || !maySee(who, session))) {
-        return refuse('FORBIDDEN', `Your token is for ${who.sessions.join(', ')}: name one of them as session.`);
+        return refuse('FORBIDDEN', `Your token is limited to ${who.sessions.join(', ')}: name one of them as session.`);
       }
       const last = c.req.header('last-event-id') ?? '';
       if (!/^\d{0,15}$/.test(last)) {
-        return refuse('INVALID_INPUT', 'Last-Event-ID must be the id of an event of this stream, as it came.');
+        return refuse('INVALID_INPUT', 'Last-Event-ID must be the id of an event of this stream.');
       }
       if (!streams.hasRoom(tokenHash)) {
         return refuse('TOO_MANY_REQUESTS', 'This token has too many streams open: close some first.');
@@ -22,7 +21,7 @@ export function eventRoutes({ streams, open, backend }: ApiParts): Pick<Handlers
       const after = last === '' ? (query.after ?? null) : Number(last);
       const workspace = session === null ? undefined : (await ledger.session(session))?.workspace;
       const { outgoing } = c.env;
-      if (open.wasCut(outgoing)) return refuse('UNAUTHENTICATED', 'That token is no longer valid.');
+      if (open.wasCut(outgoing)) return refuse('UNAUTHENTICATED', 'The token was revoked.');
       outgoing.writeHead(200, {
         'Content-Type': 'text/event-stream; charset=utf-8',
         'Cache-Control': 'no-store',

@@ -1,24 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import type { Access } from '../../kernel/tool/access.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
+import type { Access } from '../../kernel/tool/access.ts';
 import type { Change, Files } from '../../kernel/world/workspace.ts';
 import type { FileContent } from '../../protocol/files.ts';
-import { openByHand, recordByHand } from '../../runtime/pipeline/record-external.ts';
+import { openExternalSession, recordExternal } from '../../runtime/pipeline/record-external.ts';
 import type { Backend, WorkspaceBackend } from '../backend.ts';
 import type { Credential } from '../credentials.ts';
 import { type Handlers, json } from '../handler.ts';
 import { failureResponse, refuse } from '../problem.ts';
 import { workspacesFor } from '../session-lookup.ts';
 
-const MOST_BYTES = 8 * 1024 * 1024;
+const MAX_FILE_BYTES = 8 * 1024 * 1024;
 
-/** A person's own look at the files, through the same walk and the same policy as the tools'. */
+/** Lets a person read files, through the same path resolution and policy as the tools. */
 export function fileRoutes(backend: Backend): Pick<Handlers, 'listFiles' | 'getGitStatus' | 'getFile' | 'saveFile'> {
   async function find(id: string | undefined, who: Credential): Promise<Result<WorkspaceBackend>> {
     const theirs = await workspacesFor(backend, who);
     const [first] = theirs.values();
     const workspace = id === undefined ? first : theirs.get(id);
-    return workspace === undefined ? fail('FILE_NOT_FOUND', `There is no workspace ${id ?? ''} here.`) : ok(workspace);
+    return workspace === undefined ? fail('FILE_NOT_FOUND', `Unknown workspace ${id ?? ''}.`) : ok(workspace);
   }
 
   return {
@@ -55,16 +55,16 @@ export function fileRoutes(backend: Backend): Pick<Handlers, 'listFiles' | 'getG
       const expect = expected(c.req.header('if-match'), c.req.header('if-none-match'));
       if (expect === undefined) {
         const next = 'If-Match with the version you read, or If-None-Match: * for a new file.';
-        return refuse('PRECONDITION_FAILED', `Say what you expect to be there: send ${next}`);
+        return refuse('PRECONDITION_FAILED', `A write needs a precondition: send ${next}`);
       }
       const { path } = query;
       const content = body.encoding === 'base64' ? Buffer.from(body.content, 'base64') : { text: body.content };
       const change: Change = { kind: 'write', path, content, expect };
       const callId = `save-${randomUUID()}`;
       const files = filesFor(workspace.value, who, { callId, admitted: [{ kind: 'fs.write', path }] });
-      const session = await openByHand(backend.ledger, workspace.value.id, who.name);
+      const session = await openExternalSession(backend.ledger, workspace.value.id, who.name);
       const deed = { id: callId, session, action: 'person:save', args: { by: who.name, path } } as const;
-      const saved = await recordByHand(backend.ledger, deed, () => files.apply([change]));
+      const saved = await recordExternal(backend.ledger, deed, () => files.apply([change]));
       if (!saved.ok && saved.error.code === 'CONFLICT') return refuse('PRECONDITION_FAILED', saved.error.message);
       if (!saved.ok) return failureResponse(saved.error);
       const [written] = saved.value;
@@ -82,7 +82,7 @@ async function contentOf(files: Files, path: string): Promise<Result<FileContent
     return ok({ path: text.value.path, content, encoding, size, modified, version });
   }
   if (text.error.code !== 'INVALID_INPUT') return text;
-  const raw = await files.readBytes(path, MOST_BYTES);
+  const raw = await files.readBytes(path, MAX_FILE_BYTES);
   if (!raw.ok) return raw;
   const { bytes, size, modified, version } = raw.value;
   const content = Buffer.from(bytes).toString('base64');

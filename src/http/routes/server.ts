@@ -1,8 +1,8 @@
 import type { Ledger } from '../../kernel/call/ledger.ts';
 import type { Health } from '../../protocol/health.ts';
-import type { ApiParts } from '../api-parts.ts';
 import type { WorkspaceBackend } from '../backend.ts';
 import { type Credential, maySee } from '../credentials.ts';
+import type { ApiContext } from '../handler.ts';
 import { type Handlers, json } from '../handler.ts';
 import { openApiDocument } from '../openapi.ts';
 import { failureResponse, refuse } from '../problem.ts';
@@ -12,7 +12,7 @@ export function serverRoutes({
   backend,
   credentials,
   isStopping,
-}: ApiParts): Pick<
+}: ApiContext): Pick<
   Handlers,
   'getHealth' | 'getOpenApi' | 'rotateToken' | 'switchMode' | 'listModels' | 'chooseModel' | 'saveModelKey'
 > {
@@ -51,7 +51,7 @@ export function serverRoutes({
     async saveModelKey({ body, who }) {
       const saved = await runner.saveKey(body);
       if (!saved.ok) return failureResponse(saved.error);
-      // The rest of an address may hold credentials.
+      // The rest of the address may contain credentials.
       const whose = body.baseUrl === undefined ? body.provider : new URL(body.baseUrl).origin;
       backend.log.info({ by: who.name }, `The key for ${whose} was ${body.key === null ? 'forgotten' : 'saved'}.`);
       return json(runner.models());
@@ -65,7 +65,7 @@ export function serverRoutes({
   };
 }
 
-/** A question holds all that it asks about: so many at a time. */
+/** Page size: every question contains its full arguments. */
 const PAGE = 100;
 
 async function countPending(ledger: Ledger, who: Credential): Promise<number> {

@@ -5,7 +5,7 @@ import type { Backend } from '../backend.ts';
 import { maySee } from '../credentials.ts';
 import { type Handlers, json } from '../handler.ts';
 import { failureResponse, refuse } from '../problem.ts';
-import { firstOf, isOwnOfAnother, SessionPlaces, workspacesFor } from '../session-lookup.ts';
+import { firstWorkspace, isOwnSessionOfAnother, SessionLookup, workspacesFor } from '../session-lookup.ts';
 import { sessionView } from '../views.ts';
 
 type SessionHandlers = Pick<
@@ -22,28 +22,28 @@ type SessionHandlers = Pick<
 
 export function sessionRoutes(backend: Backend): SessionHandlers {
   const { ledger, runner } = backend;
-  const places = new SessionPlaces(backend);
+  const places = new SessionLookup(backend);
   const view = (session: SessionRecord) => sessionView(session, runner.running(session.id));
 
   return {
     async createSession({ body, who }) {
       const id = body.id ?? randomUUID();
-      if (!maySee(who, id)) return refuse('FORBIDDEN', 'Your token is for other sessions.');
-      if (isOwnOfAnother(id, who)) return refuse('FORBIDDEN', OF_ANOTHER);
-      const first = firstOf(backend);
+      if (!maySee(who, id)) return refuse('FORBIDDEN', 'Your token is limited to other sessions.');
+      if (isOwnSessionOfAnother(id, who)) return refuse('FORBIDDEN', OF_ANOTHER);
+      const first = firstWorkspace(backend);
       const theirs = new Map([[first.id, first], ...(await workspacesFor(backend, who))]);
       const workspace = theirs.get(body.workspace ?? first.id);
-      if (workspace === undefined) return refuse('NOT_FOUND', `There is no workspace ${body.workspace} here.`);
+      if (workspace === undefined) return refuse('NOT_FOUND', `Unknown workspace ${body.workspace}.`);
       const isMade = await places.make(id, { workspace, who, title: body.title ?? null });
-      if (!isMade) return refuse('CONFLICT', `There is a session ${id} already.`);
+      if (!isMade) return refuse('CONFLICT', `Session ${id} already exists.`);
       const opened = await ledger.session(id);
       return opened === null ? refuse('INTERNAL', 'The session could not be recorded.') : json(view(opened), 201);
     },
 
     async startDemo({ who }) {
       const id = `demo-${randomUUID().slice(0, 8)}`;
-      if (!maySee(who, id)) return refuse('FORBIDDEN', 'Your token is for other sessions.');
-      const workspace = firstOf(backend);
+      if (!maySee(who, id)) return refuse('FORBIDDEN', 'Your token is limited to other sessions.');
+      const workspace = firstWorkspace(backend);
       const may = runner.mayPlayDemo(workspace.id);
       if (!may.ok) return failureResponse(may.error);
       await places.open(id, workspace, who, 'Demo (scripted)');
@@ -70,7 +70,7 @@ export function sessionRoutes(backend: Backend): SessionHandlers {
       for (let page = await ledger.events(session.id, 0, PAGE); ; ) {
         for (const { type, data, at, seq } of page) {
           if ((type as string) !== 'message.added') continue;
-          const { messageId, role, text, callIds = [], by = null } = data as unknown as Message;
+          const { messageId, role, text, callIds = [], by = null } = data as unknown as SentMessage;
           items.push({ id: messageId, role, text, at, seq, callIds: [...callIds], by });
         }
         const last = page.at(-1);
@@ -101,11 +101,11 @@ export function sessionRoutes(backend: Backend): SessionHandlers {
   };
 }
 
-/** Between its messages a session has results of tools, and these are large: all of them at once is too much to hold. */
+/** Page size: between messages a session has results of tools, too large to load all at once. */
 const PAGE = 200;
-const OF_ANOTHER = 'A session that begins with api- is of another token: choose another id.';
+const OF_ANOTHER = 'A session id that begins with api- belongs to another token: choose another id.';
 
-interface Message {
+interface SentMessage {
   messageId: string;
   role: MessageView['role'];
   text: string;
@@ -114,5 +114,5 @@ interface Message {
 }
 
 function unknown(): Response {
-  return refuse('NOT_FOUND', 'There is no such session here.');
+  return refuse('NOT_FOUND', 'Unknown session.');
 }

@@ -3,7 +3,7 @@ import { SCHEMA_FORMATS, type SchemaFormat } from '../../schema/formats.ts';
 import type { Backend } from '../backend.ts';
 import { type Handlers, json } from '../handler.ts';
 import { failureResponse, refuse } from '../problem.ts';
-import { firstOf, workspacesFor } from '../session-lookup.ts';
+import { firstWorkspace, workspacesFor } from '../session-lookup.ts';
 import { toolView } from '../views.ts';
 
 type ToolHandlers = Pick<
@@ -13,11 +13,11 @@ type ToolHandlers = Pick<
 
 export function toolRoutes(backend: Backend): ToolHandlers {
   const { settings } = backend;
-  const { registry, executor } = firstOf(backend);
+  const { registry, executor } = firstWorkspace(backend);
 
   function find(name: string): Result<ReturnType<typeof registry.describeAll>[number]> {
     const found = registry.describeAll().find(({ tool }) => tool.name === name);
-    return found === undefined ? fail('UNKNOWN_TOOL', `There is no tool ${name}: /v1/tools lists them.`) : ok(found);
+    return found === undefined ? fail('UNKNOWN_TOOL', `Unknown tool ${name}: GET /v1/tools lists all.`) : ok(found);
   }
 
   return {
@@ -66,7 +66,7 @@ export function toolRoutes(backend: Backend): ToolHandlers {
 
     async removeRule({ params, who }) {
       const removed = await settings.removeRule(params.id ?? '', who.name);
-      return removed ? new Response(null, { status: 204 }) : refuse('NOT_FOUND', 'There is no such saved rule.');
+      return removed ? new Response(null, { status: 204 }) : refuse('NOT_FOUND', 'Unknown rule.');
     },
   };
 }

@@ -60,17 +60,17 @@ export interface CallRecord {
   readonly outcome: Outcome | null;
   /** How often it started. Absent in a store that only its own process sees: there it never starts twice. */
   readonly attempt?: number;
-  /** The process that answers for it, null when none does. Absent like `attempt`. */
+  /** The process that runs it, null when none does. Absent like `attempt`. */
   readonly node?: NodeStamp | null;
-  /** Who said yes, empty when they have no name; null when nobody was asked or said yes. Absent like `attempt`. */
+  /** The person who approved it, empty for one without a name; null when no person did. Absent like `attempt`. */
   readonly approvedBy?: string | null;
-  /** Who said no; null when nobody did. Absent like `attempt`. */
+  /** The person who denied it; null when no person did. Absent like `attempt`. */
   readonly deniedBy?: string | null;
   /** Some of its arguments are hidden and kept elsewhere, so it cannot be taken over here. */
   readonly isIncomplete?: true;
 }
 
-/** A process that uses the store. Its epoch grows with every start, so that a late word of an earlier life is known. */
+/** A process that uses the store. Its epoch grows with every start, so that a late write of an earlier start is recognised. */
 export interface NodeStamp {
   readonly id: string;
   readonly epoch: number;

@@ -1,6 +1,6 @@
 import type { Outcome } from './call.ts';
 
-/** Of a call that was cancelled after its process had ended, so that nobody else can tell. */
+/** The outcome of a call that was cancelled after its process had ended, before it started. */
 export function cancelledBeforeStart(tool: string): Outcome {
   const message = `${tool} was cancelled before it started; nothing ran.`;
   return {

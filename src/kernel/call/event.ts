@@ -1,9 +1,9 @@
 import type { Access } from '../tool/access.ts';
-import type { Shown } from '../approval.ts';
+import type { PresentedCall } from './approval.ts';
 import type { CallRecord, CallState, FinalState, Outcome } from './call.ts';
 import type { AssistantMessage, ResultPart, RunEnd, Usage } from './message.ts';
 
-/** What each event says. The same names in the store, on SSE and in the UI: `noun.past_verb`. */
+/** The data of each event. The names are the same in the store, on SSE and in the UI: `noun.past_verb`. */
 export interface EventData extends SessionEventData {
   'call.requested': { tool: string; args: unknown; effect: CallRecord['effect']; agent: string | null };
   'approval.requested': {
@@ -12,8 +12,8 @@ export interface EventData extends SessionEventData {
     args: unknown;
     reason: string;
     digest: string;
-    shown?: Shown;
-    /** By the store's clock. Left out: it waits as long as it takes. */
+    shown?: PresentedCall;
+    /** By the store's clock. Left out: it never expires. */
     expiresAt?: number;
   };
   'approval.decided': {
@@ -22,23 +22,23 @@ export interface EventData extends SessionEventData {
     by: string | null;
     message?: string;
     changed?: string[];
-    /** What the person put in the place of the arguments, and what was shown of it with its digest. */
+    /** The arguments as the person edited them, and what was shown of them with its digest. */
     args?: unknown;
     digest?: string;
-    shown?: Shown;
+    shown?: PresentedCall;
   };
-  /** Whoever runs it stops it. */
+  /** The process that runs the call stops it. */
   'call.cancel_requested': { by: string | null };
-  /** Its process ended before it started, or while it did something that may be done again. */
+  /** The process ended before the call started, or while it did something that may be done again. */
   'call.requeued': { tool: string; attempt: number; reason: string };
-  /** Somebody took a queued call over; it goes its way from the start. */
+  /** A process took a queued call over and runs it from the start. */
   'call.resumed': { tool: string; attempt: number };
   'call.started': { tool: string; args: unknown; summary: string; access: readonly Access[] };
   /** The duration is null when the process that could measure it did not end the call. */
   'call.finished': { tool: string; state: FinalState; outcome: Outcome; durationMs: number | null };
   /** Live only: never recorded one by one. */
   'call.progressed': { tool: string; message?: string; percent?: number; output?: string };
-  /** Live only. What the model says while it says it; `restarted`: forget what was streamed of this message. */
+  /** Live only: the model's message as it is streamed. `restarted`: discard what was streamed of it so far. */
   'message.streamed': { kind: 'text' | 'thinking' | 'call' | 'restarted'; text: string };
 }
 
@@ -68,10 +68,10 @@ export interface SessionEventData {
     text: string;
     callIds?: readonly string[];
     by?: string | null;
-    /** The model's turn, with its calls: all that goes back to it. */
+    /** The model's turn with its calls, exactly as it is sent back to the model. */
     turn?: AssistantMessage;
   };
-  /** What the model is told of the calls of its turn; people see the calls themselves. */
+  /** The results of the calls of a turn, as the model reads them; people see the calls themselves. */
   'results.added': { results: readonly ResultPart[] };
   'run.finished': { reason: RunEnd; message: string; turns: number; usage: Usage };
 }
@@ -88,7 +88,7 @@ export type StoredSessionEvent = NewSessionEvent & {
 
 /** Events that belong to no session. They have a stream of their own, the session `SYSTEM_SESSION`. */
 export interface SystemEventData {
-  /** `workspace` names the only one it holds in; left out or null: it holds in all. */
+  /** `workspace` names the only one the rule applies to; left out or null: it applies to all. */
   'rule.saved': {
     ruleId: string;
     rule: string;
@@ -100,7 +100,7 @@ export interface SystemEventData {
   'tool.switched': { tool: string; enabled: boolean; by: string | null };
   /** For the process that recorded it, until it ends: the configuration says how the next one starts. */
   'mode.switched': { mode: string; by: string | null };
-  /** As `mode.switched`. The model is null in manual mode; `endpoint` is there when somebody named one. */
+  /** As `mode.switched`. The model is null in manual mode; `endpoint` is present when one was named. */
   'model.switched': { provider: string; model: string | null; endpoint?: string; by: string | null };
 }
 
@@ -119,8 +119,17 @@ export type StoredSystemEvent = NewSystemEvent & {
   readonly pos: number;
 };
 
-/** Anything the log holds. */
+/** Any event in the log. */
 export type LogEvent = StoredEvent | StoredSessionEvent | StoredSystemEvent;
+
+export type LogEventType = LogEvent['type'];
+
+export interface FollowOptions {
+  /** Follows only events of these types. Left out: all. */
+  readonly types?: readonly LogEventType[];
+  /** Begins behind this position of the log. Left out: with the next event. */
+  readonly after?: number;
+}
 
 export type LiveEvent<T extends LiveEventType = LiveEventType> = T extends LiveEventType
   ? {
@@ -132,14 +141,14 @@ export type LiveEvent<T extends LiveEventType = LiveEventType> = T extends LiveE
     }
   : never;
 
-/** What subscribers receive: recorded events after they were recorded, live ones as they come. */
+/** An event as subscribers receive it: recorded ones after they were recorded, live ones as they come. */
 export type Event = StoredEvent | LiveEvent;
 
 /** A change of a call's row that an event tells. Applied only if the call is still in one of `from`. */
 export interface CallMove {
   readonly from: readonly CallState[];
   readonly to: CallState;
-  /** Also only if the call is still of this life of its process: one that was given up goes on as another. */
+  /** Applied only if the call still belongs to this epoch: a call that was given up is taken over by another process. */
   readonly epoch?: number;
   readonly set?: Partial<Pick<CallRecord, 'args' | 'effect' | 'startedAt' | 'finishedAt' | 'durationMs' | 'outcome'>>;
 }

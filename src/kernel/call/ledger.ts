@@ -1,6 +1,9 @@
-import type { ApprovalRecord, ApprovalState } from '../approval.ts';
+import type { CallQuery, Page, SessionHold, Store } from '../ports.ts';
+import type { MaybePromise } from '../result.ts';
+import type { ApprovalRecord, ApprovalState } from './approval.ts';
 import type { CallRecord, CallState, NodeStamp } from './call.ts';
 import type {
+  FollowOptions,
   LogEvent,
   NewEvent,
   NewSessionEvent,
@@ -9,8 +12,6 @@ import type {
   StoredSessionEvent,
   StoredSystemEvent,
 } from './event.ts';
-import type { CallQuery, Hold, Page, Store } from '../ports.ts';
-import type { MaybePromise } from '../result.ts';
 
 export interface HistoryQuery extends CallQuery {
   agent?: string;
@@ -24,14 +25,14 @@ export interface SessionQuery {
   /** Cursor from the page before, of the same order. */
   after?: string;
   limit?: number;
-  /** Those with the newest event first. Left out: by their names. */
+  /** Sessions with the newest event first. Left out: by name. */
   newestFirst?: boolean;
 }
 
 export interface ApprovalQuery {
   state?: ApprovalState;
   session?: string;
-  /** Only those asked after this one, by its id. */
+  /** Only requests made after this one, by its id. */
   after?: string;
   limit?: number;
 }
@@ -43,7 +44,7 @@ export interface SessionRecord {
   readonly lastSeq: number;
   /** Events up to this one were pruned. */
   readonly prunedSeq: number;
-  /** As `session.created` says; null for a session that nobody opened in words. */
+  /** As `session.created` says; null for a session without that event. */
   readonly workspace: string | null;
   readonly title: string | null;
   readonly agent: string | null;
@@ -55,14 +56,14 @@ export interface RuleRecord {
   readonly verdict: 'allow' | 'ask' | 'deny';
   readonly by: string | null;
   readonly savedAt: number;
-  /** The only workspace it holds in; null holds in all. */
+  /** The only workspace it applies to; null applies to all. */
   readonly workspace: string | null;
 }
 
-/** Told now and then while something long is under way. */
+/** Called from time to time during a long operation. */
 export type Progress = (done: number, of: number) => void;
 
-/** What the log says about itself. `problems` is empty when every event is there, unchanged and in its place. */
+/** The result of verifying the log. `problems` is empty when every event is present, unchanged and in its place. */
 export interface Verification {
   readonly sessions: number;
   readonly events: number;
@@ -78,42 +79,42 @@ export interface Ledger extends Store {
   readonly node: NodeStamp;
   /** The clock that deadlines are measured by. A wall clock that is set does not move it. */
   now(): MaybePromise<number>;
-  follow(listener: (event: LogEvent) => void, after?: number): () => void;
-  hold(session: string): MaybePromise<Hold>;
+  follow(listener: (event: LogEvent) => void, options?: FollowOptions): () => void;
+  hold(session: string): MaybePromise<SessionHold>;
   /** Events of all sessions with `pos` above `after`, in order. */
   log(after: number, limit: number): MaybePromise<readonly LogEvent[]>;
   history(query: HistoryQuery): MaybePromise<Page<CallRecord>>;
   sessions(query: SessionQuery): MaybePromise<Page<SessionRecord>>;
   session(id: string): MaybePromise<SessionRecord | null>;
   approval(id: string): MaybePromise<ApprovalRecord | null>;
-  /** The latest question about a call. */
+  /** The latest request for approval of a call. */
   approvalOf(callId: string): MaybePromise<ApprovalRecord | null>;
   /** Oldest first. */
   approvals(query: ApprovalQuery): MaybePromise<readonly ApprovalRecord[]>;
   /**
-   * Records the first decision about a pending approval and, with it, saves rules: all or nothing. Null when somebody
-   * decided before, or when its time is over by the store's clock.
+   * Records the first decision about a pending approval and, with it, saves rules: all or nothing. Null when it
+   * was decided before, or has expired by the store's clock.
    */
   decide(
     event: NewEvent<'approval.decided'>,
     rules?: readonly NewSystemEvent<'rule.saved'>[],
   ): MaybePromise<StoredEvent | null>;
-  /** Ends the approvals whose time is over, and the calls that waited for them. */
+  /** Ends the requests for approval that expired, and the calls that waited for them. */
   expire(): MaybePromise<readonly StoredEvent[]>;
   /** Appends an event of a session that belongs to no call. */
   note(session: string, event: NewSessionEvent): MaybePromise<StoredSessionEvent>;
   record(event: NewSystemEvent): MaybePromise<StoredSystemEvent>;
   rules(): MaybePromise<readonly RuleRecord[]>;
-  /** Only tools that somebody switched. */
+  /** Only tools that were switched. */
   toolStates(): MaybePromise<ReadonlyMap<string, boolean>>;
   /**
-   * Looks after calls whose process ended: what never started, what may run again, and what waited for a person who
-   * has answered becomes `queued`; the rest `interrupted`. What somebody cancelled is not queued: it ends. Calls of
+   * Recovers calls whose process ended: a call that never started, may run again, or waited for a person who has answered
+   * becomes `queued`; all others `interrupted`. A call that was cancelled is not queued: it ends. Calls of
    * living processes are not touched.
    */
   recover(): MaybePromise<readonly StoredEvent[]>;
   verify(session?: string, onProgress?: Progress): MaybePromise<Verification>;
-  prune(limits: PruneLimits): MaybePromise<Pruned>;
+  prune(limits: PruneLimits): MaybePromise<PruneReport>;
   /** The log as JSON lines, in the order of `pos`, payloads included. */
   exportLines(query?: { session?: string }): AsyncIterable<string>;
   close(): MaybePromise<void>;
@@ -126,13 +127,13 @@ export interface PruneLimits {
   maxBytes?: number;
 }
 
-export interface Pruned {
+export interface PruneReport {
   readonly events: number;
   readonly calls: number;
   readonly blobs: number;
-  /** What the log and the blobs it refers to take now. */
+  /** The size of the log and its blobs after pruning. */
   readonly bytes: number;
 }
 
-/** Calls that somebody answers for, or should. */
+/** States of calls that have not ended. */
 export const UNFINISHED_STATES: readonly CallState[] = ['requested', 'awaiting_approval', 'queued', 'running'];

@@ -1,16 +1,16 @@
-/** What a session's model and its user said, in no provider's words: every wire format is made from it and read into it. */
+/** A message of a session, independent of any provider: every wire format is made from it and read into it. */
 export type Message = UserMessage | AssistantMessage | ResultsMessage;
 
 export interface UserMessage {
   readonly role: 'user';
   readonly text: string;
-  /** `runtime` for a note of our own, such as «go on»: nobody typed it. */
+  /** `runtime` for a note that no person typed, such as "go on". */
   readonly from: 'person' | 'runtime';
 }
 
 export interface AssistantMessage {
   readonly role: 'assistant';
-  /** In the order they were said. Never empty. */
+  /** In the order of the model's output. Never empty. */
   readonly parts: readonly MessagePart[];
   readonly model: string;
   readonly stop: Stop;
@@ -36,7 +36,7 @@ export interface ThinkingPart {
   readonly text: string;
   readonly wire: string;
   readonly block: unknown;
-  /** As a record has it that hides some of the block: nobody takes that back. */
+  /** The record hides part of the block, so that no provider accepts it back. */
   readonly isIncomplete?: true;
 }
 
@@ -48,7 +48,7 @@ export interface CallPart {
   readonly args: Readonly<Record<string, unknown>>;
   /** Why the arguments cannot be used; `args` is empty then, and the call is answered without being made. */
   readonly problem?: string;
-  /** As a record has it that hides some of the arguments: it is not made, but its answer is looked up. */
+  /** The record hides some of the arguments: the call is not made again, but its answer is looked up. */
   readonly isIncomplete?: true;
 }
 
@@ -78,5 +78,5 @@ export interface Usage {
 
 export const NO_USAGE: Usage = Object.freeze({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0 });
 
-/** How a run ended: `done` is the model's own end, all others are somebody's stop. */
+/** How a run ended: `done` is the model's own end; in all other cases something stopped it. */
 export type RunEnd = 'done' | 'stopped' | 'budget' | 'loop' | 'refused' | 'failed';

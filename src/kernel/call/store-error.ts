@@ -5,7 +5,7 @@
  */
 export type StoreTrouble = 'full' | 'busy' | 'unreachable' | 'damaged' | 'foreign' | 'newer' | 'unsafe' | 'failed';
 
-/** What a store throws when it cannot do its work. The message says what to do; the cause is the driver's own error. */
+/** Thrown by a store that cannot do its work. The message says what to do; the cause is the driver's own error. */
 export class StoreError extends Error {
   readonly trouble: StoreTrouble;
 

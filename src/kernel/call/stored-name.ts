@@ -1,6 +1,6 @@
-/** What every store can keep and look up: names are indexed, and PostgreSQL's indexes take about 2,700 bytes a row. */
-const LONGEST_NAME = 256;
-const KEPT_OF_LONG = 160;
+/** The longest name that every store can index: PostgreSQL's indexes take about 2,700 bytes a row. */
+const MAX_NAME_LENGTH = 256;
+const KEPT_LENGTH = 160;
 
 /** Text that every database can hold: PostgreSQL takes neither NUL nor half a surrogate pair. */
 export function storableText(text: string): string {
@@ -9,7 +9,7 @@ export function storableText(text: string): string {
 
 const UNSTORABLE = /[\0\p{Surrogate}]/gu;
 
-/** On the path of every call, so it looks at units alone: whole pairs are found too, and cost a second look. */
+/** Looks at single units, because it is on the path of every call: whole pairs are found too, and cost a second look. */
 function mayBeUnstorable(text: string): boolean {
   return UNUSUAL.test(text);
 }
@@ -22,7 +22,7 @@ const UNUSUAL = /[\0\ud800-\udfff]/;
  * names never become the same.
  */
 export function storedName(name: string, sha256: (text: string) => string): string {
-  if (name.length <= LONGEST_NAME && (!mayBeUnstorable(name) || storableText(name) === name)) return name;
+  if (name.length <= MAX_NAME_LENGTH && (!mayBeUnstorable(name) || storableText(name) === name)) return name;
   // Escaped first: half a pair has no bytes of its own, and all of them would give one hash.
-  return `${storableText(name.slice(0, KEPT_OF_LONG))}~${sha256(JSON.stringify(name))}`;
+  return `${storableText(name.slice(0, KEPT_LENGTH))}~${sha256(JSON.stringify(name))}`;
 }

@@ -1,4 +1,4 @@
-/** The names closest to a misspelt one, best first; those too far away to be a slip are left out. */
+/** Returns the names closest to a misspelt one, best first, without those too different to be meant. */
 export function nearest(name: string, candidates: readonly string[], most = 3): string[] {
   const wanted = plain(name);
   const limit = Math.max(2, Math.floor(wanted.length / 3));
@@ -10,7 +10,7 @@ export function nearest(name: string, candidates: readonly string[], most = 3): 
     .map(({ candidate }) => candidate);
 }
 
-/** `readFile`, `read-file` and `read_file` are one name to somebody who misremembers it. Bounded: names are short. */
+/** Treats `readFile`, `read-file` and `read_file` as one name. Bounded: names are short. */
 function plain(name: string): string {
   return name
     .slice(0, 64)

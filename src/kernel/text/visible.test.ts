@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { visible, visibleCommand, visibleText } from '../visible.ts';
+import { visible, visibleCommand, visibleText } from './visible.ts';
 
 test('what can be seen stays as it is, and one unseen character among it is written out', () => {
   const plain = 'all of it ~ can be seen\n\tas it stands';

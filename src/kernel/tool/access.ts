@@ -1,10 +1,10 @@
 /**
- * What a call touches, said before it runs. Policy judges it, the sandbox keeps the call to it, and the executor
+ * One thing that a call touches, declared before it runs. Policy judges it, the sandbox enforces it, and the executor
  * orders calls by it. Paths are relative to the workspace root, or absolute inside it.
  */
 export type Access =
   | { readonly kind: 'fs.read'; readonly path: string }
-  /** `expect` is enforced when the write happens: «new file, so no question» is not check-then-use. */
+  /** `expect` is enforced when the write happens, so that "a new file needs no approval" is not a race. */
   | { readonly kind: 'fs.write'; readonly path: string; readonly expect?: 'absent' | { readonly version: string } }
   | { readonly kind: 'fs.delete'; readonly path: string; readonly recursive?: boolean }
   | {
@@ -13,15 +13,15 @@ export type Access =
       readonly writes: 'nothing' | 'workspace' | 'background';
       /** The folder it starts in, where that is not the root. */
       readonly cwd?: string;
-      /** Words that code is given. */
+      /** Arguments of the code. */
       readonly args?: readonly string[];
       /** Variables that the call sets for it. */
       readonly env?: readonly string[];
-      /** A file whose text it would run, and that nobody has seen as it is now; the reason is for a person. */
+      /** A script that it would run and that has not been seen in its present form; the reason is for a person. */
       readonly unfamiliar?: { readonly path: string; readonly reason: string };
       /** A sensitive file that it may print from a repository. */
       readonly exposes?: string;
-      /** The command is code in this language, which nobody asks about: the sandbox contains it. Left out: a command line. */
+      /** The command is code in this language; the sandbox contains it, so it needs no approval. Left out: a command line. */
       readonly code?: 'bash' | 'python' | 'javascript';
     }
   | {
@@ -32,10 +32,10 @@ export type Access =
       readonly redirects?: HostPatterns;
     }
   | { readonly kind: 'net.search'; readonly query: string }
-  /** A tool that does not say. It asks, is never run twice, and runs alone. */
+  /** The tool does not declare it. The call needs approval, never runs twice, and runs alone. */
   | { readonly kind: 'unknown' };
 
-/** `example.org`, `*.example.org`, either with `:port`, or `*` for every host; what stands in `notTo` is taken out. */
+/** `example.org`, `*.example.org`, either with `:port`, or `*` for every host; hosts in `notTo` are excluded. */
 export interface HostPatterns {
   readonly to: readonly string[];
   readonly notTo: readonly string[];
@@ -45,13 +45,13 @@ export const UNKNOWN_ACCESS: readonly Access[] = Object.freeze([{ kind: 'unknown
 
 /**
  * True when the later may not start before the earlier has ended. An empty list touches nothing and conflicts with nothing.
- * What runs in the background holds nobody up, but starts only after changes that were asked for before it.
+ * A background process blocks no other call, but starts only after changes that were requested before it.
  */
 export function conflicts(earlier: readonly Access[], later: readonly Access[]): boolean {
   return earlier.some((x) => later.some((y) => conflict(x, y)));
 }
 
-/** Whether files may be others once it has ended. */
+/** Whether it may change files. */
 export function mayChange(access: Access): boolean {
   if (access.kind === 'process.run') return access.writes !== 'nothing';
   return access.kind === 'fs.write' || access.kind === 'fs.delete' || access.kind === 'unknown';

@@ -1,4 +1,4 @@
-/** What kind of thing a tool works on; lists and schemas can be narrowed to one. */
+/** The kind of thing a tool works on; lists and schemas can be filtered by it. */
 export const ToolCategory = {
   FILE: 'file',
   EXECUTION: 'execution',

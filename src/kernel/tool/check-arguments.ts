@@ -1,22 +1,22 @@
-import type { Checked, InputSchema, Issue, JsonSchema, ParameterAliases } from './input-schema.ts';
 import { nearest } from '../text/nearest.ts';
+import type { CheckedArguments, InputSchema, Issue, JsonSchema, ParameterAliases } from './input-schema.ts';
 
-/** One thing a validator found. The sentence is made later, when it is known how the parameter is called here. */
-export interface Finding {
+/** One problem that a validator found. Its sentence is made later, when the shown name of the parameter is known. */
+export interface ArgumentFinding {
   readonly path: readonly PropertyKey[];
   readonly missing: boolean;
   say(path: string): string;
 }
 
 /** Validates and fills in defaults; `findings` are in the validator's order. */
-export type Validate<T> = (args: Record<string, unknown>) => { value: T } | { findings: readonly Finding[] };
+export type Validate<T> = (args: Record<string, unknown>) => { value: T } | { findings: readonly ArgumentFinding[] };
 
-/** How parameters are called here, by their own names: a toolset may show `path` as `file`. */
+/** Shown names of parameters by their own names: a toolset may show `path` as `file`. */
 export type ShownNames = ReadonlyMap<string, string>;
 
 /**
- * What every input schema does around its validator: arguments are an object, other names become the one advertised
- * name, what nobody asked for is a warning, and a missing parameter is said before a wrong one.
+ * Wraps a validator as an input schema: arguments are an object, aliases become the one advertised name, an unknown
+ * parameter is a warning, and a missing parameter is reported before a wrong one.
  */
 export function inputSchema<T>(
   json: JsonSchema,
@@ -29,7 +29,7 @@ export function inputSchema<T>(
   const otherNames = namesToOwn(json, aliases, shown);
   return { json: advertised, check, shownAs: (names) => inputSchema(json, validate, aliases, names) };
 
-  function check(args: unknown): Checked<T> {
+  function check(args: unknown): CheckedArguments<T> {
     if (!isPlainObject(args)) {
       return refused([{ path: '', message: `Arguments must be an object, got ${nameOf(args)}.` }], []);
     }
@@ -41,14 +41,14 @@ export function inputSchema<T>(
     return refused(missingFirst(outcome.findings).map(toIssue), warnings);
   }
 
-  function toIssue({ path: own, say }: Finding): Issue {
+  function toIssue({ path: own, say }: ArgumentFinding): Issue {
     const [first, ...rest] = own;
     const path = pathText(first === undefined ? [] : [shown.get(String(first)) ?? first, ...rest]);
     return { path, message: say(path) };
   }
 }
 
-function refused([first, ...rest]: readonly Issue[], warnings: readonly string[]): Checked<never> {
+function refused([first, ...rest]: readonly Issue[], warnings: readonly string[]): CheckedArguments<never> {
   const reason = first ?? { path: '', message: 'The arguments do not fit the schema.' };
   return { ok: false, issues: [reason, ...rest], warnings };
 }
@@ -74,11 +74,11 @@ function pathText(path: readonly PropertyKey[]): string {
   return text;
 }
 
-function missingFirst(findings: readonly Finding[]): Finding[] {
+function missingFirst(findings: readonly ArgumentFinding[]): ArgumentFinding[] {
   return [...findings.filter(({ missing }) => missing), ...findings.filter(({ missing }) => !missing)];
 }
 
-/** Throws on aliases that could never work: they would silently take a parameter away. */
+/** Throws on aliases that could never work: they would silently hide a parameter. */
 function namesToOwn(json: JsonSchema, aliases: ParameterAliases, shown: ShownNames): Map<string, string> {
   const own = new Set(isPlainObject(json.properties) ? Object.keys(json.properties) : []);
   const names = new Map<string, string>();
@@ -168,7 +168,7 @@ function warnOfUnknown(
     const path = at === '' ? key : `${at}.${key}`;
     const inner = shape.keys.get(key);
     if (inner !== undefined) warnOfUnknown(value[key], inner, path, warnings);
-    else if (!shape.keys.has(key) && !otherNames.has(key) && warnings.length < MOST_WARNINGS) {
+    else if (!shape.keys.has(key) && !otherNames.has(key) && warnings.length < MAX_WARNINGS) {
       warnings.push(unknownParameter(key, path, [...shape.keys.keys()]));
     }
   }
@@ -177,7 +177,7 @@ function warnOfUnknown(
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
 /** A model that sends a thousand odd keys learns from the first few. */
-const MOST_WARNINGS = 10;
+const MAX_WARNINGS = 10;
 
 function unknownParameter(key: string, path: string, names: string[]): string {
   const [guess] = nearest(key, names);

@@ -1,6 +1,6 @@
 import type { JsonSchema } from './input-schema.ts';
 
-/** What a schema declares for one place in the arguments; the first alternative that speaks of it, where there are several. */
+/** Returns the schema declared for one path in the arguments; of several alternatives, the first that declares it. */
 export function declaredAt(json: JsonSchema, path: readonly PropertyKey[]): JsonSchema | undefined {
   return find(json, path);
 

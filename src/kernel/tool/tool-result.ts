@@ -1,20 +1,20 @@
 import { type Failure, ToolError } from '../error.ts';
 import type { Metadata } from '../result.ts';
 
-/** What every result carries beside its value or error. */
-interface Extras {
+/** The fields of every result beside its value or error. */
+interface ResultExtras {
   readonly metadata: Metadata;
-  /** Things the caller should know although the call went on, such as an unknown parameter. */
+  /** Problems that did not stop the call, such as an unknown parameter. */
   readonly warnings: readonly string[];
-  /** What the model reads: rendered and bounded. */
+  /** The text for the model: rendered and bounded. */
   readonly text: string;
   /** Null for a result that no call produced. */
   readonly callId: string | null;
-  /** What a person reads: the output, or `Error: …`. */
+  /** The text for a person: the output, or `Error: …`. */
   toDisplay(): string;
 }
 
-export interface ToolSuccess<T> extends Extras {
+export interface ToolSuccess<T> extends ResultExtras {
   readonly ok: true;
   readonly value: T;
   readonly success: true;
@@ -22,7 +22,7 @@ export interface ToolSuccess<T> extends Extras {
   readonly error: null;
 }
 
-export interface ToolFailure extends Extras {
+export interface ToolFailure extends ResultExtras {
   readonly ok: false;
   readonly error: ToolError;
   readonly success: false;
@@ -33,11 +33,11 @@ export interface ToolFailure extends Extras {
 /** The library's answer to a call. Its own properties are plain data, so it goes into JSON as it is. */
 export type ToolResult<T = unknown> = ToolSuccess<T> | ToolFailure;
 
-/** The one empty metadata, so that «none» is a comparison. */
+/** The one empty metadata, so that code can compare with it. */
 export const NO_METADATA: Metadata = Object.freeze({});
 const NO_WARNINGS: readonly string[] = Object.freeze([]);
 
-type Given = { readonly [K in Exclude<keyof Extras, 'toDisplay'>]?: Extras[K] | undefined };
+type GivenExtras = { readonly [K in Exclude<keyof ResultExtras, 'toDisplay'>]?: ResultExtras[K] | undefined };
 
 class Success<T> implements ToolSuccess<T> {
   readonly ok = true as const;
@@ -47,7 +47,7 @@ class Success<T> implements ToolSuccess<T> {
   readonly text: string;
   readonly callId: string | null;
 
-  constructor(value: T, extras: Given) {
+  constructor(value: T, extras: GivenExtras) {
     this.value = value;
     this.metadata = extras.metadata ?? NO_METADATA;
     this.warnings = extras.warnings ?? NO_WARNINGS;
@@ -77,7 +77,7 @@ class FailedResult implements ToolFailure {
   readonly text: string;
   readonly callId: string | null;
 
-  constructor(error: ToolError, extras: Given) {
+  constructor(error: ToolError, extras: GivenExtras) {
     this.error = error;
     this.metadata = extras.metadata ?? NO_METADATA;
     this.warnings = extras.warnings ?? NO_WARNINGS;
@@ -107,16 +107,16 @@ export const ToolResult = {
   },
 };
 
-export function succeeded<T>(value: T, extras: Given): ToolResult<T> {
+export function succeeded<T>(value: T, extras: GivenExtras): ToolResult<T> {
   return new Success(value, extras);
 }
 
-export function failed(toolName: string, failure: Failure, extras: Given): ToolFailure {
+export function failed(toolName: string, failure: Failure, extras: GivenExtras): ToolFailure {
   const { message, ...more } = failure;
   return new FailedResult(new ToolError(toolName, message, more), extras);
 }
 
-/** How a value reads when its tool does not say: a string as it is, the rest as JSON. */
+/** The text of a value whose tool has no `render`: a string as it is, anything else as JSON. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (value === undefined || value === null) return '';

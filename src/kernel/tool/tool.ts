@@ -1,16 +1,16 @@
 import type { z } from 'zod';
-import type { Access } from './access.ts';
 import type { Effect } from '../call/call.ts';
-import { ToolCategory } from './category.ts';
-import type { Commands } from '../world/commands.ts';
-import { messageOf, ToolError } from '../error.ts';
 import type { ExecutionContext } from '../call/execution-context.ts';
-import type { InputSchema, JsonSchema, ParameterAliases } from './input-schema.ts';
+import { messageOf, ToolError } from '../error.ts';
 import type { BlobStore } from '../ports.ts';
 import type { MaybePromise, Metadata, Result } from '../result.ts';
-import type { Draft, ViewBlock } from './view.ts';
+import type { Commands } from '../world/commands.ts';
 import type { Web } from '../world/web.ts';
 import type { Files, Search } from '../world/workspace.ts';
+import type { Access } from './access.ts';
+import { ToolCategory } from './category.ts';
+import type { InputSchema, JsonSchema, ParameterAliases } from './input-schema.ts';
+import type { Draft, ViewBlock } from './view.ts';
 import { zodInput, zodToJson } from './zod-input.ts';
 
 /**
@@ -19,14 +19,14 @@ import { zodInput, zodToJson } from './zod-input.ts';
  */
 export type RulePatterns = 'commands' | 'code' | 'paths' | 'hosts' | 'none';
 
-/** What a running tool has: the context it was called with, and its only ways to the world. */
+/** Everything a running tool gets: the context of its call, and its only access to the world. */
 export interface ToolContext extends Readonly<ExecutionContext> {
   readonly callId: string;
-  /** Aborts on timeout and cancellation. Made on first use, so a tool that never looks pays nothing. */
+  /** Aborts on timeout and cancellation. Created on first use, so a tool that does not use it pays nothing. */
   readonly signal: AbortSignal;
-  /** What this call may touch, as policy granted it. Empty until it was judged. */
+  /** The access that policy granted to this call. Empty until it was judged. */
   readonly granted: readonly Access[];
-  /** What truncation kept, by handle. */
+  /** Full outputs that were truncated, by handle. */
   readonly artifacts: BlobStore;
   /** The workspace. Without one, every answer is NOT_CONFIGURED. */
   readonly files: Files;
@@ -38,8 +38,8 @@ export interface ToolContext extends Readonly<ExecutionContext> {
 }
 
 /**
- * Everything there is to know about a tool. It knows nothing of permissions, approval, truncation, logging, aborting
- * or storage: it says what it takes, what it touches, what it does, and what the model reads. Methods, not function
+ * The definition of a tool: its arguments, the access it needs, its work, and the text for the model. It knows nothing
+ * of permissions, approval, truncation, logging, aborting or storage. Methods, not function
  * properties, so that a Tool of particular types fits a list of any.
  */
 export interface Tool<I = unknown, O = unknown> {
@@ -47,36 +47,36 @@ export interface Tool<I = unknown, O = unknown> {
   readonly description: string;
   readonly category: ToolCategory;
   readonly effect: Effect;
-  /** What identifies its definition where that can change between calls: part of what a yes is bound to. */
+  /** Identifies its definition where that can change between calls; part of the approval digest. */
   readonly version?: string;
   readonly input: InputSchema<I>;
-  /** What the pattern of a rule about it means: `bash(npm test *)`, `read_file(docs/**)`. Left out: it depends. */
+  /** The meaning of patterns in rules about it: `bash(npm test *)`, `read_file(docs/**)`. Left out: it depends. */
   readonly patterns?: RulePatterns;
-  /** What `value` looks like to programs. */
+  /** The schema of `value`, for programs. */
   readonly outputJson?: JsonSchema;
-  /** One line for a person, also shown by a dry run: «Read src/a.ts». */
+  /** One line for a person, also shown by a dry run: "Read src/a.ts". */
   summary(input: I): string;
-  /** What this call touches. Left out: unknown, so it asks, runs alone and never twice. */
+  /** The access this call needs. Left out: unknown, so it needs approval, runs alone and never twice. */
   access?(input: I, ctx: ToolContext): MaybePromise<readonly Access[]>;
-  /** A reason why a person must say yes, whatever the access. A user's rule may lift it, unless it says `always`. */
+  /** A reason why a person must approve, whatever the access. A user's rule may lift it, unless it is `always`. */
   approval?(input: I, ctx: ToolContext): MaybePromise<OwnReason | undefined>;
-  /** Seconds its run may take, where the context's timeout is not the answer. */
+  /** Seconds the run may take, where the context's timeout does not fit. */
   seconds?(input: I, ctx: ToolContext): number;
-  /** What would happen, in words, for a dry run. Must change nothing. */
+  /** Describes what would happen, for a dry run. Must change nothing. */
   preview?(input: I, ctx: ToolContext): MaybePromise<string>;
-  /** The text file it would leave, where that is one a person may edit before saying yes. Must change nothing. */
+  /** The text file it would write, where a person may edit it before approving. Must change nothing. */
   draft?(input: I, ctx: ToolContext): MaybePromise<Draft | undefined>;
   /** Returns `ok(value)` or `fail(…)`. A throw is a bug and is reported as one. */
   run(input: I, ctx: ToolContext): MaybePromise<Result<O>>;
-  /** What the model reads of a value. Left out: a string as it is, the rest as JSON. */
+  /** The text of a value for the model. Left out: a string as it is, anything else as JSON. */
   render?(value: O): string;
-  /** What a person sees of a value. Left out: what the model reads. */
+  /** The view of a value for a person. Left out: the text for the model. */
   view?(value: O): readonly ViewBlock[];
-  /** What of a value is no text, for doors whose models can see or hear. */
+  /** Parts of a value that are not text, for models that can see or hear. */
   attachments?(value: O, metadata: Metadata): readonly Attachment[];
 }
 
-/** `data` is base64. A resource has a text or data, or is only named. A file is one of the workspace that a call left. */
+/** `data` is base64. A resource has text or data, or only a name. A file is in the workspace, written by a call. */
 export type Attachment =
   | { readonly kind: 'image' | 'audio'; readonly mimeType: string; readonly data: string }
   | {
@@ -95,7 +95,7 @@ export interface ToolSource {
   toTool(): Tool;
 }
 
-type Definition<I extends z.ZodType, O extends z.ZodType> = {
+type ToolDefinition<I extends z.ZodType, O extends z.ZodType> = {
   name: string;
   description: string;
   category?: ToolCategory;
@@ -115,15 +115,15 @@ type Definition<I extends z.ZodType, O extends z.ZodType> = {
 >;
 
 /**
- * Tests have seen that the schemas of our own tools can be offered to a model, and the command line has no others made
- * this way. To convert them all would be a tenth of the time of a short command, so its build converts what it uses.
+ * Set in the build of the command line, whose tools are all our own: tests show that their schemas can be offered to a
+ * model. Converting all of them would take a tenth of the time of a short command, so each is converted at first use.
  */
 declare const TOOLWRIGHT_SCHEMAS_TESTED: boolean | undefined;
 const schemasAreTested = typeof TOOLWRIGHT_SCHEMAS_TESTED !== 'undefined' && TOOLWRIGHT_SCHEMAS_TESTED;
 
-/** The object way to write a tool. Throws when the definition could not work: that is a bug to see at start. */
+/** Makes a tool from an object. Throws when the definition cannot work: such a bug should be seen at start. */
 export function defineTool<I extends z.ZodType, O extends z.ZodType = z.ZodUnknown>(
-  definition: Definition<I, O>,
+  definition: ToolDefinition<I, O>,
 ): Tool<z.output<I>, z.input<O>> {
   const { name, description, category, effect, input, output, aliases, summary, ...behaviour } = definition;
   const toInput = () => convert(name, 'input', () => zodInput(input, aliases));
@@ -158,7 +158,7 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= make());
 }
 
-/** Checks what every tool must have, however it was written. */
+/** Checks the name and description that every tool must have. */
 export function namedTool<T extends { name: string; description: string }>(tool: T): T {
   const { name, description } = tool;
   if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {

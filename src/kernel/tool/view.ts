@@ -1,6 +1,6 @@
 /**
- * How a result is shown to a person, from a small closed set, so that no page needs to know a tool by name. Text in it
- * is data from wherever the tool took it: whoever shows it shows it as text.
+ * One block of a result as a person sees it. The set is closed, so that no page needs to know a tool by name. Its text may
+ * come from anywhere: it must be shown as text.
  */
 export type ViewBlock =
   | { readonly kind: 'text'; readonly text: string }
@@ -13,7 +13,7 @@ export type ViewBlock =
   | { readonly kind: 'files'; readonly paths: readonly string[] }
   | { readonly kind: 'terminal'; readonly text: string; readonly exitCode: number | null };
 
-/** A text file as a call would leave it. A person may edit it before saying yes; `withText` gives the arguments for that. */
+/** A text file as a call would write it. A person may edit it before approving; `withText` gives the arguments for that. */
 export interface Draft {
   readonly path: string;
   /** Empty for a new file. */

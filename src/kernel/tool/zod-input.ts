@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { type Finding, inputSchema, isPlainObject, sentences } from './check-arguments.ts';
+import { type ArgumentFinding, inputSchema, isPlainObject, sentences } from './check-arguments.ts';
 import { declaredAt, typeName } from './declared-schema.ts';
 import type { InputSchema, JsonSchema, ParameterAliases } from './input-schema.ts';
 
-/** Zod 4, «mini» or not. */
+/** Zod 4, classic or mini. */
 type AnyZod = z.core.$ZodType;
 
-/** A Zod object as an input schema. Throws when it cannot be said in JSON Schema: what no model can be told, no tool may ask. */
+/** A Zod object as an input schema. Throws when JSON Schema cannot express it: no model could be told. */
 export function zodInput<S extends AnyZod>(schema: S, aliases?: ParameterAliases): InputSchema<z.output<S>> {
   return checkedBy(schema, zodToJson(schema, 'input'), aliases);
 }
@@ -39,7 +39,7 @@ export function zodToJson(schema: AnyZod, io: 'input' | 'output'): JsonSchema {
   const { $schema: _, ...json } = z.toJSONSchema(schema, {
     io,
     override: ({ jsonSchema }) => {
-      // Zod says «safe integer» as two bounds nobody declared.
+      // Zod expresses "safe integer" as two bounds that were not declared.
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },
@@ -47,7 +47,12 @@ export function zodToJson(schema: AnyZod, io: 'input' | 'output'): JsonSchema {
   return json;
 }
 
-function toFinding(issue: z.core.$ZodIssue, above: readonly PropertyKey[], args: unknown, json: JsonSchema): Finding {
+function toFinding(
+  issue: z.core.$ZodIssue,
+  above: readonly PropertyKey[],
+  args: unknown,
+  json: JsonSchema,
+): ArgumentFinding {
   const path = [...above, ...issue.path];
   const nearer = issue.code === 'invalid_union' ? insideUnion(issue, valueAt(args, path)) : undefined;
   if (nearer !== undefined) return toFinding(nearer, path, args, json);
@@ -60,7 +65,7 @@ function toFinding(issue: z.core.$ZodIssue, above: readonly PropertyKey[], args:
   };
 }
 
-/** A refinement may speak about a parameter that is not there; what says «wrong type» of nothing means «missing». */
+/** Whether a parameter is missing: Zod reports that as a wrong type, and a refinement may be about an absent parameter. */
 const MAY_BE_MISSING = new Set(['invalid_type', 'invalid_value', 'invalid_union']);
 
 /** The best-fitting alternative of a union: of the right kind, with the least missing, then with the least wrong. */

@@ -17,7 +17,7 @@ export interface CommandRequest {
 /** A process that goes on after the call that started it. */
 export interface BackgroundProcess {
   readonly id: string;
-  /** What a person and the model know it by. */
+  /** Its name for people and the model. */
   readonly title: string;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
@@ -30,7 +30,7 @@ export interface BackgroundProcess {
   readonly keptBytes: number;
   /** Whether it waits for input now. Null where that cannot be told. */
   readonly awaitsInput: boolean | null;
-  /** What ended it early, what it planted, what was not isolated. */
+  /** Remarks: why it ended early, files it planted, missing isolation. */
   readonly notes: readonly string[];
 }
 
@@ -43,8 +43,8 @@ export interface OutputPage {
 
 /**
  * The only way a tool runs a process; everything runs in the sandbox. SANDBOX_UNAVAILABLE when it cannot isolate,
- * NOT_CONFIGURED when nobody gave one, INVALID_PATH for a folder outside the workspace. A command that fails, times out
- * or is cancelled is a result, not a failure; whoever gets a result disposes of its log.
+ * NOT_CONFIGURED when there is none, INVALID_PATH for a folder outside the workspace. A command that fails, times out
+ * or is cancelled is a result, not a failure; the receiver of a result disposes of its log.
  *
  * Background processes belong to the session that started them, hold no locks, and end with our own process.
  * FILE_NOT_FOUND for one that is not there, TOO_LARGE when there are too many, CONFLICT for input to one that has ended.
@@ -58,13 +58,13 @@ export interface Commands {
   output(id: string, offset: number, length: number): Result<OutputPage>;
   /** `end` closes the input after the text. */
   input(id: string, text: string, end: boolean): Result<BackgroundProcess>;
-  /** TERM, then KILL; answers when nothing of it is left. */
+  /** Sends TERM, then KILL; answers when none of its processes is left. */
   stop(id: string): Promise<Result<BackgroundProcess>>;
   /** The files of the project whose text a command would run. Reads nothing. */
   scriptFiles(command: string, cwd?: string): ScriptFiles;
   /**
-   * A sensitive file whose content the command may print from a repository, where nothing hides it; also one that is not
-   * there any more.
+   * A sensitive file whose content the command may print from a repository, where it is not masked; also a file that no
+   * longer exists.
    */
   exposedSecret(command: string, cwd?: string): Promise<string | undefined> | undefined;
   /** Whether the session has run this text of this file before. */
@@ -74,10 +74,10 @@ export interface Commands {
 
 /** Paths are relative to the workspace, or absolute. */
 export interface ScriptFiles {
-  /** Files that the command names: one that cannot be read is as good as unknown. */
+  /** Files that the command names; one that cannot be read counts as unknown. */
   readonly named: readonly string[];
-  /** Files that its programs run if they are there. */
+  /** Files that its programs run if they exist. */
   readonly sought: readonly string[];
-  /** Why that is not all there is to know. */
+  /** Why the lists may be incomplete. */
   readonly unclear: string | undefined;
 }

@@ -1,10 +1,10 @@
 import type { Result } from '../result.ts';
 import type { NetworkAccess } from './sandbox.ts';
 
-/** A TCP socket, as far as anybody but its maker needs it. */
+/** The part of a TCP socket that callers need. */
 export type Connection = NodeJS.ReadWriteStream & { destroy(): unknown };
 
-export interface Dialled {
+export interface DialledConnection {
   readonly socket: Connection;
   readonly address: string;
 }
@@ -15,7 +15,11 @@ export interface Dialled {
  * host is not allowed or an address is not public, NETWORK_ERROR when it cannot be reached.
  */
 export interface Dialer {
-  /** Refuses with INVALID_INPUT an access that has an entry it does not understand; so nobody relies on one. */
+  /** Refuses with INVALID_INPUT an access with an entry it does not understand, so that no caller relies on it. */
   check?(access: NetworkAccess): Result<null>;
-  dial(target: { host: string; port: number }, access: NetworkAccess, signal?: AbortSignal): Promise<Result<Dialled>>;
+  dial(
+    target: { host: string; port: number },
+    access: NetworkAccess,
+    signal?: AbortSignal,
+  ): Promise<Result<DialledConnection>>;
 }

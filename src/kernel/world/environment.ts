@@ -1,4 +1,4 @@
-/** Variables that only change how a program speaks. Any other one in front of a command may change what runs. */
+/** Variables that only change the output of a program. Any other variable in front of a command may change what runs. */
 const HARMLESS =
   /^(TZ|TERM|COLUMNS|LINES|NO_COLOR|FORCE_COLOR|CLICOLOR|CI|NODE_ENV|RUST_BACKTRACE|RUST_LOG|LOG_LEVEL|DEBUG|VERBOSE|SOURCE_DATE_EPOCH)$/;
 
@@ -14,7 +14,7 @@ export function isHarmlessVariable(name: string, value = ''): boolean {
   return HARMLESS.test(name) || (LOCALE.test(name) && PLAIN_LOCALE.test(value));
 }
 
-/** Without a value: whatever it may be. */
+/** Without a value: whether any value of it is obeyed. */
 export function isObeyedVariable(name: string, value?: string): boolean {
   if (LOCALE.test(name)) return value === undefined || !PLAIN_LOCALE.test(value);
   return !HARMLESS.test(name) && OBEYED.test(name);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createFilePolicy } from '../file-policy.ts';
+import { createFilePolicy } from './file-policy.ts';
 
 const policy = createFilePolicy();
 

@@ -6,7 +6,7 @@ import type { Result } from '../result.ts';
  */
 export type MountMode = 'read' | 'live';
 
-/** What a run may use. Each binds the whole process tree, root included, unless the adapter says otherwise. */
+/** Limits of a run. Each applies to the whole process tree, root included, unless the adapter says otherwise. */
 export interface Limits {
   /** Wall time. Ends with TERM, then KILL after `graceMs`. */
   readonly timeMs: number;
@@ -23,7 +23,7 @@ export interface Limits {
   /** The private /tmp, and the private home beside it. */
   readonly tmpBytes: number;
   readonly openFiles: number;
-  /** Both streams together; what is past `keepBytes` is counted and dropped, past this the run ends. */
+  /** Both streams together. Output past `keepBytes` is counted and dropped; past this limit the run ends. */
   readonly outputBytes: number;
   /** How much of the output stays readable in the log. */
   readonly keepBytes: number;
@@ -47,8 +47,8 @@ export const DEFAULT_LIMITS: Limits = {
 };
 
 /**
- * What ended a run before its command was done. `exposed`: somebody replaced a hidden or blocked file on the host, which
- * lifts what lay on it. `cancel` is the caller's signal, `closed` that the sandbox was.
+ * The cause that ended a run before its command was done. `exposed`: a hidden or blocked file was replaced on the host,
+ * which lifts its mask. `cancel`: the caller's signal. `closed`: the sandbox was closed.
  */
 export type RunEnd = 'time' | 'cpu' | 'memory' | 'processes' | 'write' | 'output' | 'exposed' | 'cancel' | 'closed';
 
@@ -60,7 +60,7 @@ export interface NetworkAccess {
   readonly privateAddresses?: readonly string[];
 }
 
-/** One connection the run asked for. `address` is what was dialled; null when nothing was. */
+/** One connection the run asked for. `address` is the one dialled; null when none was. */
 export interface NetworkUse {
   readonly tag: string;
   readonly host: string;
@@ -89,7 +89,7 @@ export interface RunRequest {
   readonly mounts: MountMode;
   /** On top of the adapter's own small environment; nothing of our process is passed on. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Left out: empty. LIVE_INPUT: whoever gets `onStart` writes it while the command runs. */
+  /** Left out: empty. LIVE_INPUT: the receiver of `onStart` writes it while the command runs. */
   readonly stdin?: Uint8Array | string | LiveInput;
   readonly limits?: Partial<Limits>;
   readonly network?: NetworkAccess;
@@ -103,7 +103,7 @@ export interface RunRequest {
   onOutput?(chunk: OutputChunk): void;
   onNetwork?(use: NetworkUse): void;
   /** Called before the command runs, and again when its start had to be repeated. Must not throw. */
-  onStart?(running: Running): void;
+  onStart?(running: RunningCommand): void;
   /** Whether to look for changed files after a live run. Costs a walk over the workspace. */
   readonly changes?: 'report' | 'ignore';
 }
@@ -112,7 +112,7 @@ export const LIVE_INPUT = Symbol('input that comes while the command runs');
 type LiveInput = typeof LIVE_INPUT;
 
 /** A command while it runs. The log is the one of its result; the input is null unless it was asked for. */
-export interface Running {
+export interface RunningCommand {
   readonly log: OutputLog;
   readonly input: InputPipe | null;
 }
@@ -128,27 +128,27 @@ export interface InputPipe {
   isAwaited(): boolean | null;
 }
 
-/** The first and the last bytes of a stream. What is between them is `totalBytes - head.length - tail.length`. */
-export interface Captured {
+/** The first and the last bytes of a stream; `totalBytes - head.length - tail.length` bytes between them are missing. */
+export interface CapturedStream {
   readonly head: Uint8Array;
   readonly tail: Uint8Array;
   readonly totalBytes: number;
 }
 
-/** Both streams as they came, up to `keepBytes`. Whoever receives a result disposes of its log. */
+/** Both streams in order of arrival, up to `keepBytes`. The receiver of a result disposes of its log. */
 export interface OutputLog {
   readonly keptBytes: number;
   readonly totalBytes: number;
   /** Past the end: empty. With `stream`, only that stream's bytes of the window. */
   read(offset: number, length: number, stream?: OutputStream): Uint8Array;
-  /** What is kept, in order, in pieces of one stream each. Where they took turns too often, the last has the rest of both. */
+  /** The kept output in order, in pieces of one stream; if they alternate too often, the last piece has the rest of both. */
   pieces(): { readonly stream: OutputStream; readonly bytes: Uint8Array }[];
   dispose(): void;
 }
 
 export interface RunOutput {
-  readonly stdout: Captured;
-  readonly stderr: Captured;
+  readonly stdout: CapturedStream;
+  readonly stderr: CapturedStream;
   readonly log: OutputLog;
 }
 
@@ -163,8 +163,8 @@ export interface FileChanges {
   readonly complete: boolean;
 }
 
-/** A file the run planted where the host would execute or obey it. It was renamed, nothing is lost. */
-export interface Quarantined {
+/** A file that the run created where the host would execute or obey it. It was renamed; nothing is lost. */
+export interface QuarantinedFile {
   readonly path: string;
   readonly movedTo: string;
   readonly reason: string;
@@ -175,7 +175,7 @@ export interface RunResult {
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly endedBy: RunEnd | null;
-  /** One sentence for whoever reads the result: what limit ended it, and what to do. Null when none did. */
+  /** One sentence for the reader of the result: which limit ended the run, and what to do. Null when none did. */
   readonly endMessage: string | null;
   readonly durationMs: number;
   /** Of the whole tree. Null where it could not be measured: a short run without a cgroup. */
@@ -185,15 +185,15 @@ export interface RunResult {
   readonly network: readonly NetworkUse[];
   /** Null in mode `read`, and when the request did not ask. */
   readonly changes: FileChanges | null;
-  readonly quarantined: readonly Quarantined[];
+  readonly quarantined: readonly QuarantinedFile[];
   readonly sandbox: SandboxKind;
-  /** What the caller must be told about this run, such as that it was not isolated. */
+  /** Remarks that the caller must see, such as that the run was not isolated. */
   readonly notes: readonly string[];
 }
 
 export type SandboxKind = 'bubblewrap' | 'seatbelt' | 'none';
 
-/** What works here and what does not. `details` says how each limit is kept, in a word or two. */
+/** The sandbox on this machine. `details` says how each limit is enforced, in a word or two. */
 export interface SandboxStatus {
   readonly kind: SandboxKind;
   readonly isolated: boolean;
@@ -211,6 +211,6 @@ export interface Sandbox {
   /** Tries it for real, once; later calls answer the same. */
   status(): Promise<Result<SandboxStatus>>;
   run(request: RunRequest): Promise<Result<RunResult>>;
-  /** Ends what still runs and removes everything the sandbox put on the host. Later runs fail. */
+  /** Ends all runs and removes everything the sandbox put on the host. Later runs fail. */
   close(): Promise<void>;
 }

@@ -43,23 +43,23 @@ export interface PdfText {
   readonly total: number;
 }
 
-/** What policy asks about a URL. Pure: nothing is looked up. */
+/** Judges URLs for policy, without any lookup. */
 export interface UrlJudge {
-  /** INVALID_INPUT for what is no URL, PERMISSION_DENIED for one that is never fetched, whoever asks. */
+  /** INVALID_INPUT for text that is not a URL, PERMISSION_DENIED for a URL that is never fetched. */
   check(url: string): Result<URL>;
-  /** Hosts that the user allows without a question, as patterns. */
+  /** Patterns of hosts that the user allows without approval. */
   readonly allowedHosts: readonly string[];
   isAllowed(url: URL): boolean;
 }
 
 /**
  * The only way a tool reaches the web. Only addresses that were checked are dialled, on every redirect again, and only
- * for what the call was admitted to fetch. PERMISSION_DENIED for what may not be reached, NETWORK_ERROR for what
- * cannot, TIMEOUT, TOO_LARGE, and NOT_CONFIGURED when nobody gave it.
+ * for the URLs that the call was admitted to fetch. PERMISSION_DENIED for an address that may not be reached,
+ * NETWORK_ERROR for one that cannot, TIMEOUT, TOO_LARGE, and NOT_CONFIGURED when there is no web access.
  */
 export interface Web {
   fetch(request: WebRequest): Promise<Result<WebResponse>>;
   search(query: { readonly query: string; readonly limit: number }): Promise<Result<WebSearchAnswer>>;
-  /** Reads a PDF in a thread of its own, within a time and a memory. INVALID_INPUT for what is no readable PDF. */
+  /** Reads a PDF in a thread of its own, within a time and a memory. INVALID_INPUT for bytes that are not a readable PDF. */
   pdfText(bytes: Uint8Array): Promise<Result<PdfText>>;
 }

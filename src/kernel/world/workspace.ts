@@ -1,9 +1,9 @@
+import type { Result } from '../result.ts';
 import type { Access } from '../tool/access.ts';
 import type { Commands } from './commands.ts';
-import type { Result } from '../result.ts';
 import type { Web } from './web.ts';
 
-/** `path` is always the real place in the workspace, relative to its root, whatever link or spelling led there. */
+/** `path` is always the resolved path, relative to the workspace root, whatever symlink or spelling led there. */
 export interface FileInfo {
   readonly path: string;
   readonly type: 'file' | 'directory';
@@ -12,7 +12,7 @@ export interface FileInfo {
   readonly modified: string;
 }
 
-/** What a call may know of a path before it runs. Reads no content, so it may be asked on every call. */
+/** Facts about a path that a call may use before it runs. No content is read for them, so every call may ask. */
 export interface Inspection {
   readonly path: string;
   /** Null when nothing is there. */
@@ -20,19 +20,19 @@ export interface Inspection {
   readonly size: number;
   /** ISO 8601; null when nothing is there. */
   readonly modified: string | null;
-  /** Why a person must say yes to a change here, such as that git would run the file. */
+  /** Why a change here needs approval, such as that git would run the file. */
   readonly protectedBecause: string | null;
-  /** The session has read this file, and it was changed since by somebody else. */
+  /** The session has read this file, and it was changed since from outside the session. */
   readonly stale: boolean;
 }
 
-export interface Entry {
+export interface ListedEntry {
   /** Relative to the listed folder. */
   readonly name: string;
   readonly type: FileInfo['type'] | 'symlink' | 'other';
   readonly size: number;
   readonly modified: string;
-  /** Another one after every change, also where the time was put back. Only where it was asked for. */
+  /** Changes with every change of the file, also where its time was set back. Only on request. */
   readonly state?: string;
 }
 
@@ -44,10 +44,10 @@ export interface ListQuery {
   readonly withState?: boolean;
 }
 
-/** Sorted by name, folders before what is in them. `complete` is false when the limit cut it. */
+/** Sorted by name, folders before their content. `complete` is false when the limit cut it. */
 export interface Listing {
   readonly path: string;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly ListedEntry[];
   readonly complete: boolean;
 }
 
@@ -88,7 +88,7 @@ export interface LineWindow extends FileInfo {
   readonly version: string | null;
 }
 
-/** What is not text. `mimeType` is told from the first bytes. */
+/** A file that is not text. `mimeType` is detected from the first bytes. */
 export interface BinaryFile extends FileInfo {
   readonly binary: true;
   readonly mimeType: string;
@@ -100,7 +100,7 @@ export interface FileBytes extends FileInfo {
   readonly version: string;
 }
 
-/** How a text is to be written. Left out: as the file that stands there, or UTF-8 for a new one. */
+/** The form in which text is written. Left out: that of the existing file, or UTF-8 for a new one. */
 export interface TextForm {
   readonly encoding: string;
   readonly bom: boolean;
@@ -111,25 +111,25 @@ export type Change =
       readonly kind: 'write';
       readonly path: string;
       readonly content: Uint8Array | { readonly text: string; readonly form?: TextForm };
-      /** Checked on what is replaced, at the moment it is replaced. CONFLICT when it does not hold. */
+      /** Checked on the replaced file, at the moment it is replaced. CONFLICT when it does not hold. */
       readonly expect?: 'absent' | { readonly version: string };
-      /** Missing folders above are made. Left out: yes. */
+      /** Whether missing folders above are created. Left out: yes. */
       readonly createDirs?: boolean;
-      /** Of a new file; one that stands there keeps its own. */
+      /** Of a new file; an existing file keeps its own. */
       readonly mode?: number;
     }
   | { readonly kind: 'delete'; readonly path: string; readonly recursive?: boolean }
   | { readonly kind: 'move'; readonly from: string; readonly to: string; readonly overwrite?: boolean };
 
-/** What was done, in the order of the changes. */
-export type Applied =
+/** One change after it was applied; in the order of the changes. */
+export type AppliedChange =
   | {
       readonly kind: 'write';
       readonly path: string;
       readonly created: boolean;
       readonly size: number;
       readonly version: string;
-      /** What stood there, for a diff; null when it was new, binary or large. */
+      /** The text before, for a diff; null when the file was new, binary or large. */
       readonly before: string | null;
       /** The text as written, after the file's own line endings were kept; null for bytes. */
       readonly after: string | null;
@@ -139,19 +139,19 @@ export type Applied =
       readonly kind: 'delete';
       readonly path: string;
       readonly deleted: readonly string[];
-      /** False when no journal is configured, or what was deleted could not be kept. */
+      /** False when no journal is configured, or the deleted files could not be kept. */
       readonly undoable: boolean;
     }
   | { readonly kind: 'move'; readonly from: string; readonly to: string; readonly replaced: boolean };
 
 /**
  * The only way a tool reaches files. Every path is walked from the workspace root over open folders without following
- * a link out, so that what is checked is what is opened. Expected failures:
+ * a symlink out, so that the file that is checked is the file that is opened. Expected failures:
  *   INVALID_PATH       it leads outside, is malformed, or is neither a file nor a folder
- *   FILE_NOT_FOUND     nothing is there
+ *   FILE_NOT_FOUND     it does not exist
  *   PERMISSION_DENIED  it is a sensitive file, Toolwright's own, or the system says no
- *   CONFLICT           it is not what the caller expects; nothing was changed
- *   TOO_LARGE          it does not fit the limits; the message says what does
+ *   CONFLICT           it differs from what the caller expects; nothing was changed
+ *   TOO_LARGE          it exceeds the limits; the message names them
  *   INVALID_INPUT      a text cannot be written in the file's encoding, or a file is not text
  *   NOT_CONFIGURED     there is no workspace
  */
@@ -161,13 +161,13 @@ export interface Files {
   readWindow(path: string, query: WindowQuery): Promise<Result<LineWindow | BinaryFile>>;
   readText(path: string): Promise<Result<TextFile>>;
   readBytes(path: string, maxBytes: number): Promise<Result<FileBytes>>;
-  /** All or none. When it has answered with ok, every change is on the disk and in the journal. */
-  apply(changes: readonly Change[]): Promise<Result<readonly Applied[]>>;
-  /** Everything `apply` would check and answer, without changing anything. */
-  rehearse(changes: readonly Change[]): Promise<Result<readonly Applied[]>>;
+  /** Applies all changes or none. When it has answered with ok, every change is on the disk and in the journal. */
+  apply(changes: readonly Change[]): Promise<Result<readonly AppliedChange[]>>;
+  /** Checks and answers like `apply`, without changing anything. */
+  rehearse(changes: readonly Change[]): Promise<Result<readonly AppliedChange[]>>;
   /** Up to five paths of the workspace that a misspelt one may have meant: same name first. */
   suggest(path: string): Promise<readonly string[]>;
-  /** A sensitive file of which a value stands in a text that is about to leave; null when none does. */
+  /** A sensitive file of which a value appears in a text that is about to leave the machine; null when there is none. */
   secretIn(text: string): Promise<string | null>;
 }
 
@@ -176,7 +176,7 @@ export interface GlobQuery {
   readonly pattern: string;
   readonly path: string;
   readonly includeHidden: boolean;
-  /** Also what .gitignore leaves out. */
+  /** Also files that .gitignore excludes. */
   readonly includeIgnored: boolean;
   readonly limit: number;
 }
@@ -185,9 +185,9 @@ export interface GlobAnswer {
   /** Newest first, relative to the workspace. */
   readonly paths: readonly string[];
   readonly total: number;
-  /** How many entries .gitignore left out, a folder counting as one; null when that was not counted. */
+  /** How many entries .gitignore excluded, a folder counting as one; null when they were not counted. */
   readonly ignored: number | null;
-  /** False when the time was over before everything was looked at. */
+  /** False when the search timed out. */
   readonly complete: boolean;
 }
 
@@ -228,8 +228,8 @@ export interface GrepAnswer {
 }
 
 /**
- * Search by name and by content. INVALID_INPUT for a pattern that is none; sensitive files are never searched, and of a
- * file that holds a private key not even a number is told.
+ * Search by name and by content. INVALID_INPUT for an invalid pattern. Sensitive files are never searched, and of a file
+ * that holds a private key not even the number of matches is told.
  */
 export interface Search {
   glob(query: GlobQuery): Promise<Result<GlobAnswer>>;
@@ -243,19 +243,19 @@ export interface Caller {
   readonly workingDir: string;
   readonly timeout: number;
   readonly signal: AbortSignal;
-  /** What was admitted. Null until then: nothing may be changed yet. */
+  /** The admitted access. Null until admission: nothing may be changed yet. */
   readonly admitted: readonly Access[] | null;
 }
 
-/** What tools may reach. Opened at most once a call, when its tool first reaches for it. */
+/** The world that tools may reach. Opened at most once a call, when its tool first uses it. */
 export interface World {
-  /** The folder it reaches, as an absolute real path. A call that works in another one is refused. */
+  /** The workspace root, as an absolute resolved path. A call that works in another folder is refused. */
   readonly root: string;
-  open(caller: Caller): Reach;
+  open(caller: Caller): CallWorld;
 }
 
-/** A call's ways to the world. What is left out answers NOT_CONFIGURED. */
-export interface Reach {
+/** The parts of the world open to one call. Parts left out answer NOT_CONFIGURED. */
+export interface CallWorld {
   readonly files: Files;
   readonly search: Search;
   readonly commands?: Commands;

@@ -2,10 +2,10 @@ import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client'
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { Attachment } from '../../kernel/tool/tool.ts';
 
-/** What a remote tool gave: programs get its structured content where it has one, else its text. */
+/** Converts the answer of a remote tool. Programs get its structured content where it has one, else its text. */
 export function remoteAnswer(server: string, answer: CallToolResult, structured: boolean): Result<unknown> {
   const text = answer.content.map(textOf).filter(Boolean).join('\n');
-  if (answer.isError) return fail('EXECUTION_ERROR', text || `${server} says that it failed, and not why.`);
+  if (answer.isError) return fail('EXECUTION_ERROR', text || `${server} failed without a message.`);
   const attachments = answer.content.flatMap(attachmentOf);
   const value = structured && answer.structuredContent !== undefined ? answer.structuredContent : text;
   return ok(value, { server, text, ...(attachments.length > 0 && { attachments }) });

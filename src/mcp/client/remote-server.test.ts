@@ -5,10 +5,10 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { openServers, type RemoteOptions, type WithServers } from '../../../test/mcp/open-servers.ts';
 import { openDoor, overHttp } from '../../../test/mcp/open-door.ts';
-import { ToolCategory } from '../../kernel/tool/category.ts';
+import { openServers, type RemoteOptions, type WithServers } from '../../../test/mcp/open-servers.ts';
 import { ok } from '../../kernel/result.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
 import { defineTool } from '../../kernel/tool/tool.ts';
 import type { ServerConfig } from './server-config.ts';
 import { mayBeToolOf, toolName } from './tool-name.ts';
@@ -102,7 +102,7 @@ test('the filesystem server reads what it may, its failure is a failure, and lon
 });
 
 describe('a server that changes', () => {
-  /** Describes its tool as a file says, and ends when it is told to. */
+  /** A server that describes its tool as a file says, and ends when told to. */
   function changing(): { server: ServerConfig; says(description: string): void } {
     const [said, program] = [join(folder, 'said'), join(folder, 'server.mjs')];
     const library = here.resolve('@modelcontextprotocol/server');
@@ -156,7 +156,7 @@ serveStdio(() => {
     const { call, remote } = await withServers({ odd: server }, { allow: ['odd__do'] });
     const before = (await call('odd__do')).text;
     const crashed = await call('odd__do', { end: true });
-    expect(crashed.error).toMatchObject({ code: 'EXECUTION_ERROR', message: expect.stringContaining('was lost') });
+    expect(crashed.error).toMatchObject({ code: 'EXECUTION_ERROR', message: expect.stringContaining('disconnected') });
     const meanwhile = await call('odd__do');
     expect(meanwhile.error?.message).toContain('Nothing ran; try again');
     expect(remote.servers[0]?.state).not.toBe('up');
@@ -205,7 +205,7 @@ describe.each(['2025', '2026', 'auto'] as const)('over HTTP, revision %s', (prot
   });
 });
 
-test('a server over HTTP that was lost is not listened to any longer', async () => {
+test('a server over HTTP that disconnected is not listened to any longer', async () => {
   let isOpen = true;
   const add = defineTool({
     name: 'add',
@@ -223,7 +223,7 @@ test('a server over HTTP that was lost is not listened to any longer', async () 
   expect((await call('ours__add', { a: 1 })).ok).toBe(true);
   expect(await served.connections()).toBeGreaterThan(0);
   isOpen = false;
-  expect((await call('ours__add', { a: 1 })).error?.message).toContain('was lost during');
+  expect((await call('ours__add', { a: 1 })).error?.message).toContain('disconnected during');
   await expect.poll(() => served.connections(), { timeout: 20_000 }).toBe(0);
 });
 

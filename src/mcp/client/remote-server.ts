@@ -14,12 +14,11 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/
 import { messageOf } from '../../kernel/error.ts';
 import type { Logger } from '../../kernel/ports.ts';
 import { fail, type Result } from '../../kernel/result.ts';
+import { visible } from '../../kernel/text/visible.ts';
 import type { ToolContext } from '../../kernel/tool/tool.ts';
-import { visible } from '../../kernel/visible.ts';
-import { leaveOutMalformedTools } from './malformed-tools.ts';
 import { remoteAnswer } from './remote-answer.ts';
 import type { ServerConfig } from './server-config.ts';
-import { LONGEST_MESSAGE_MB, serverProcess } from './server-process.ts';
+import { leaveOutMalformedTools, MAX_MESSAGE_MB, serverProcess } from './transport.ts';
 
 /** Answers a form that a server asks our user to fill in. */
 export type AnswerForm = (request: { message: string; schema: unknown }) => Promise<{
@@ -27,32 +26,35 @@ export type AnswerForm = (request: { message: string; schema: unknown }) => Prom
   content?: Record<string, string | number | boolean | string[]>;
 }>;
 
-export interface RemoteServerParts {
+export interface RemoteServerOptions {
   readonly version: string;
   readonly log: Logger;
-  /** Told what the server offers, whenever that may have changed. */
+  /** Receives the tools of the server whenever they may have changed. */
   onTools(tools: readonly ListedTool[]): void;
-  /** What `work` returns, or undefined when it took too long: a server's schema may hold a pattern that never ends. */
+  /**
+   * Returns the result of `work`, or undefined when it took too long: a server's schema may contain a pattern that
+   * never ends.
+   */
   inTime<T>(work: () => T, longestMs?: number): T | undefined;
-  /** Left out: servers are told that nobody fills in forms here. */
+  /** Without it, servers are told that forms are not supported. */
   readonly answerForm?: AnswerForm;
-  /** The waits before the next try, the last one for all further. */
+  /** Waits before each retry; the last one applies to all further retries. */
   readonly backoffMs?: readonly number[];
 }
 
 const BACKOFF_MS = [500, 1000, 2000, 5000, 15_000, 60_000];
 const STABLE_MS = 60_000;
 const CONNECT_MS = 20_000;
-/** Reading a schema happens once, and must not fail on a machine that is busy. */
+/** Generous, because a schema is read once and must not fail on a busy machine. */
 const READ_MS = 5000;
 
 export type ServerState = 'starting' | 'up' | 'down' | 'closed';
 
-/** One server of the user's configuration: started, listened to, and started again when it ends. */
+/** One server of the user's configuration: started, listened to, and restarted when it ends. */
 export class RemoteServer {
   readonly name: string;
   readonly #config: ServerConfig;
-  readonly #parts: RemoteServerParts;
+  readonly #parts: RemoteServerOptions;
   #client: Client | undefined;
   #state: ServerState = 'starting';
   #trouble = '';
@@ -61,12 +63,12 @@ export class RemoteServer {
   #again: NodeJS.Timeout | undefined;
   #trying: Promise<void> = Promise.resolve();
   readonly #stop = new AbortController();
-  /** Those that sent a message beyond all bounds: the library closes the connection, and says so here alone. */
+  /** Clients that exceeded the message limit: the library closes the connection and reports the reason only here. */
   readonly #flooded = new WeakSet<Client>();
-  /** How many calls each connection is at, while there are any. */
+  /** Number of running calls for each connection, while there are any. */
   readonly #underWay = new Map<Client, number>();
 
-  constructor(name: string, config: ServerConfig, parts: RemoteServerParts) {
+  constructor(name: string, config: ServerConfig, parts: RemoteServerOptions) {
     this.name = name;
     this.#config = config;
     this.#parts = parts;
@@ -76,12 +78,12 @@ export class RemoteServer {
     return this.#state;
   }
 
-  /** What is wrong, while it is down. */
+  /** The reason, while the server is down. */
   get trouble(): string {
     return this.#trouble;
   }
 
-  /** Resolves after the first try, however it went: a server that is down does not keep the others waiting. */
+  /** Resolves after the first attempt, successful or not: a server that is down does not delay the others. */
   open(): Promise<void> {
     this.#trying = this.#try();
     return this.#trying;
@@ -134,7 +136,7 @@ export class RemoteServer {
     }
   }
 
-  /** Resolves when its process is told to end in a way that it cannot ignore, also one that is still being started. */
+  /** Resolves when its process was told to end in a way it cannot ignore, even one that is still starting. */
   async close(): Promise<void> {
     this.#state = 'closed';
     clearTimeout(this.#again);
@@ -179,7 +181,7 @@ export class RemoteServer {
     return client;
   }
 
-  /** The library's own check of what a tool returns, with an end. */
+  /** The library's own check of results, with a time limit. */
   #validator<T>(schema: JsonSchemaType): JsonSchemaValidator<T> {
     const { inTime } = this.#parts;
     const validate = inTime(() => new AjvJsonSchemaValidator().getValidator<T>(schema), READ_MS);
@@ -208,7 +210,7 @@ export class RemoteServer {
       const { tools } = await client.listTools(undefined, { timeout: CONNECT_MS, signal: this.#stop.signal });
       if (client === this.#client) this.#parts.onTools(tools);
     } catch (error) {
-      this.#parts.log.warn({ server: this.name }, `MCP server ${this.name} lists no tools: ${messageOf(error)}`);
+      this.#parts.log.warn({ server: this.name }, `MCP server ${this.name} cannot list its tools: ${messageOf(error)}`);
     }
   }
 
@@ -216,7 +218,7 @@ export class RemoteServer {
     const shown = visible(tool).slice(0, 100);
     this.#parts.log.warn(
       { server: this.name },
-      `MCP server ${this.name}: its tool ${shown} is malformed and left out.`,
+      `MCP server ${this.name}: its tool ${shown} is malformed and was skipped.`,
     );
   }
 
@@ -231,32 +233,32 @@ export class RemoteServer {
     if (!this.#underWay.has(client)) leave(client);
     this.#state = 'down';
     this.#trouble = why;
-    this.#parts.log.warn({ server: this.name }, `MCP server ${this.name}: ${why}. The next try is in ${wait} ms.`);
+    this.#parts.log.warn({ server: this.name }, `MCP server ${this.name}: ${why}. Retrying in ${wait} ms.`);
     clearTimeout(this.#again);
     this.#again = setTimeout(() => void this.open(), wait);
     this.#again.unref();
   }
 
   #whyLost(client: Client): string | undefined {
-    return this.#flooded.has(client) ? `it sent more than ${LONGEST_MESSAGE_MB} MB in one message` : undefined;
+    return this.#flooded.has(client) ? `it sent more than ${MAX_MESSAGE_MB} MB in one message` : undefined;
   }
 
   #notUp(): Result<never> {
-    const why = this.#state === 'starting' ? 'is starting' : `is not running (${this.#trouble}) and is started again`;
+    const why = this.#state === 'starting' ? 'is starting' : `is not running (${this.#trouble}) and is being restarted`;
     return fail('EXECUTION_ERROR', `The MCP server ${this.name} ${why}. Nothing ran; try again in a moment.`);
   }
 
   #explain(client: Client, tool: string, ctx: ToolContext, error: unknown): Result<never> {
     const why = this.#whyLost(client) ?? messageOf(error);
-    if (ctx.signal.aborted) return fail('CANCELLED', `${tool} was told to stop.`);
+    if (ctx.signal.aborted) return fail('CANCELLED', `${tool} was cancelled.`);
     if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) {
       return fail('TIMEOUT', `The MCP server ${this.name} did not answer within ${ctx.timeout} s.`);
     }
     if (!isLost(error)) return fail('EXECUTION_ERROR', `The MCP server ${this.name} answered: ${why}`);
-    // A process that ended has told so already, and must not count twice.
+    // A process that ended was already reported and must not count twice.
     if (client === this.#client) this.#ended(client, why);
-    const unknown = 'What it did until then is not known.';
-    return fail('EXECUTION_ERROR', `The MCP server ${this.name} was lost during ${tool}: ${why}. ${unknown}`);
+    const unknown = 'It may have done part of its work.';
+    return fail('EXECUTION_ERROR', `The MCP server ${this.name} disconnected during ${tool}: ${why}. ${unknown}`);
   }
 }
 
@@ -266,13 +268,15 @@ function modeOf({ protocol, ...config }: ServerConfig): NonNullable<VersionNegot
   return protocol === 'auto' || 'url' in config ? 'auto' : 'legacy';
 }
 
-/** One that was lost may still listen, which would keep this process from ending. */
+/** Closes a lost connection, which could keep listening and keep this process alive. */
 function leave(client: Client): void {
   client.onclose = () => {};
   client.close().catch(() => {});
 }
 
-/** Of an HTTP server the transport does not tell that it is gone: a call finds out. */
+/**
+ * Whether the connection is lost. An HTTP transport does not report that its server is gone; a failed call shows it.
+ */
 function isLost(error: unknown): boolean {
   if (error instanceof SdkHttpError || error instanceof TypeError) return true;
   return error instanceof SdkError && LOST.has(error.code);

@@ -1,13 +1,14 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/client';
+import { hasInvisible, invisibleSet } from '../../kernel/text/invisible.ts';
+import { visible } from '../../kernel/text/visible.ts';
 import { ToolCategory } from '../../kernel/tool/category.ts';
 import type { InputSchema, JsonSchema } from '../../kernel/tool/input-schema.ts';
 import type { Attachment, OwnReason, Tool } from '../../kernel/tool/tool.ts';
-import { visible } from '../../kernel/visible.ts';
 import type { RemoteServer } from './remote-server.ts';
 import { toolName } from './tool-name.ts';
 import { fingerprintOf, type ToolPins } from './tool-pins.ts';
 
-export interface RemoteToolParts {
+export interface RemoteToolOptions {
   readonly server: Pick<RemoteServer, 'name' | 'call'>;
   readonly pins: ToolPins;
   /** Makes our validator of a foreign schema. */
@@ -15,13 +16,13 @@ export interface RemoteToolParts {
 }
 
 /**
- * A server's tool as one of ours. What it touches nobody knows, and what it says of itself nobody has checked: so it
- * asks, runs alone and never twice, unless a rule of the user says otherwise. Throws for a schema that cannot be shown.
+ * Wraps a server's tool as one of ours. Its effects are unknown and its description is unchecked, so it needs approval,
+ * runs alone and is never retried, unless a rule of the user says otherwise. Throws for a schema that cannot be shown.
  */
-export function remoteTool(listed: ListedTool, { server, pins, toInput }: RemoteToolParts): Tool {
+export function remoteTool(listed: ListedTool, { server, pins, toInput }: RemoteToolOptions): Tool {
   const inputJson = schemaToShow(listed.inputSchema);
   const name = toolName(server.name, listed.name);
-  const shownName = onOneLine(listed.name).slice(0, LONGEST_NAME);
+  const shownName = onOneLine(listed.name).slice(0, MAX_NAME_CHARS);
   const fingerprint = fingerprintOf(listed);
   const structured = listed.outputSchema?.['type'] === 'object';
   return {
@@ -35,7 +36,7 @@ export function remoteTool(listed: ListedTool, { server, pins, toInput }: Remote
     summary: () => `${shownName} of the MCP server ${server.name}`,
     approval: () => changeSince(pins.known(server.name)?.get(listed.name)),
     async run(input, ctx) {
-      // Nobody but a person lets one run that is not as it was, and their yes is bound to this version.
+      // Only a person may allow a tool that changed, and the approval is bound to this version.
       if (pins.known(server.name)?.get(listed.name) !== fingerprint) {
         pins.keep(server.name, [[listed.name, fingerprint]]);
       }
@@ -50,52 +51,53 @@ export function remoteTool(listed: ListedTool, { server, pins, toInput }: Remote
     const what = pinned === undefined ? 'is new on' : 'was changed by';
     const said = onOneLine(wordsOf(listed)).slice(0, 500).replaceAll('"', "'");
     const reason =
-      `${shownName} ${what} the MCP server ${server.name} since you agreed to its tools. ` +
+      `${shownName} ${what} the MCP server ${server.name} since you approved its tools. ` +
       `It now says of itself: "${said}"`;
     return { reason, always: true };
   }
 }
 
-const LONGEST_DESCRIPTION = 4000;
-const LONGEST_NAME = 100;
+const MAX_DESCRIPTION_CHARS = 4000;
+const MAX_NAME_CHARS = 100;
 
-/** A server's words among ours: a line of its own would pass for one of ours. */
+/** Puts a server's text on one line, so that no line of it can pass for ours. */
 function onOneLine(text: string): string {
   return visible(text).replace(/\s+/g, ' ');
 }
 
-/** A model reads it as said by a server, and nothing in it that a person would not see. */
+/** Marks the description as the server's words, and makes invisible characters visible. */
 function describe(server: string, listed: ListedTool): string {
-  return `(MCP server ${server}) ${visible(wordsOf(listed)).slice(0, LONGEST_DESCRIPTION)}`;
+  return `(MCP server ${server}) ${visible(wordsOf(listed)).slice(0, MAX_DESCRIPTION_CHARS)}`;
 }
 
 function wordsOf({ description, title }: ListedTool): string {
-  return description ?? title ?? 'It does not say what it does.';
+  return description ?? title ?? 'No description.';
 }
 
 /**
- * The model reads all of a schema. Words in it are made visible; the names and values that it allows cannot be changed
- * without changing what it means.
+ * The model reads the whole schema. Texts in it are made visible; allowed names and values cannot be changed without
+ * changing the meaning of the schema.
  */
 function schemaToShow(schema: unknown): JsonSchema {
-  const shown = withVisibleWords(schema);
+  const shown = withVisibleText(schema);
   const json = JSON.stringify(shown);
-  if (json.length > LONGEST_SCHEMA) throw new Error(`its schema has more than ${LONGEST_SCHEMA} characters`);
-  if (HIDDEN.test(json)) throw new Error('its schema has names or values with characters that nobody sees');
+  if (json.length > MAX_SCHEMA_CHARS) throw new Error(`its schema has more than ${MAX_SCHEMA_CHARS} characters`);
+  if (hasInvisible(json, HIDDEN)) throw new Error('its schema has names or values with invisible characters');
   return shown as JsonSchema;
 }
 
-const LONGEST_SCHEMA = 100_000;
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+const MAX_SCHEMA_CHARS = 100_000;
+/** Variation selectors of the basic plane may stand in it: emoji need them. */
+const HIDDEN = invisibleSet(['control', 'format', 'separator', 'tag', 'noncharacter']);
 
-function withVisibleWords(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(withVisibleWords);
+function withVisibleText(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withVisibleText);
   if (typeof schema !== 'object' || schema === null) return schema;
   const fields = Object.entries(schema).map(([key, value]): [string, unknown] => {
-    const isWords = typeof value === 'string' && WORDS.has(key);
-    return [key, isWords ? visible(value).slice(0, LONGEST_DESCRIPTION) : withVisibleWords(value)];
+    const isWords = typeof value === 'string' && TEXT_KEYWORDS.has(key);
+    return [key, isWords ? visible(value).slice(0, MAX_DESCRIPTION_CHARS) : withVisibleText(value)];
   });
   return Object.fromEntries(fields);
 }
 
-const WORDS: ReadonlySet<string> = new Set(['title', 'description', '$comment']);
+const TEXT_KEYWORDS: ReadonlySet<string> = new Set(['title', 'description', '$comment']);

@@ -13,7 +13,7 @@ export interface UrlServer {
   readonly protocol?: Protocol | undefined;
 }
 
-/** `auto` finds out; with a command it starts the server twice for that. */
+/** `auto` detects the revision; with a command that starts the server twice. */
 export type Protocol = 'auto' | '2025' | '2026';
 
 export type ServerConfig = CommandServer | UrlServer;

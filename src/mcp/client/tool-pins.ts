@@ -1,18 +1,20 @@
-import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { copyFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Tool as ListedTool } from '@modelcontextprotocol/client';
+import { errnoOf } from '../../host/errno.ts';
+import { makePrivateFolder } from '../../host/private-folder.ts';
 import { messageOf } from '../../kernel/error.ts';
 import type { Logger } from '../../kernel/ports.ts';
 
-/** What each server's tools looked like when a person last agreed to them: adding the server, or approving a call. */
+/** Fingerprints of each server's tools as a person last approved them, by adding the server or approving a call. */
 export interface ToolPins {
-  /** Undefined for a server that was never seen. */
+  /** Returns undefined for a server that was never seen. */
   known(server: string): ReadonlyMap<string, string> | undefined;
   keep(server: string, fingerprints: Iterable<readonly [tool: string, fingerprint: string]>): void;
 }
 
-/** Everything a model or a person reads of a tool, as one hash. */
+/** Hashes everything a model or a person reads of a tool. */
 export function fingerprintOf({
   name,
   title,
@@ -22,24 +24,25 @@ export function fingerprintOf({
   annotations,
 }: ListedTool): string {
   const seen = { name, title, description, inputSchema, outputSchema, annotations };
-  return createHash('sha256').update(canonical(seen)).digest('base64url');
+  return hash('sha256', canonical(seen), 'base64url');
 }
 
 /**
- * Kept in a file of the state folder. One that cannot be understood is put aside, and from then on nobody has agreed to
- * anything: what had changed meanwhile would else count as newly added.
+ * Keeps pins in a file of the state folder. An unreadable file is put aside, and from then on no tool counts as
+ * approved:
+ * otherwise tools that changed meanwhile would count as newly added.
  */
 export function openToolPins(path: string, log: Logger): ToolPins {
   const kept = read(path) ?? startOver(path, log);
   const servers = new Map(Object.entries(kept).map(([name, tools]) => [name, new Map(Object.entries(tools))]));
   return {
-    known: (server) => servers.get(server) ?? servers.get(ALL),
+    known: (server) => servers.get(server) ?? servers.get(ANY_SERVER),
     keep(server, fingerprints) {
       const given = [...fingerprints];
       const tools = servers.get(server) ?? new Map<string, string>();
       servers.set(server, tools);
       for (const [tool, fingerprint] of given) tools.set(tool, fingerprint);
-      // Other processes write here too: what they have kept meanwhile stays, and only the given is changed.
+      // Other processes write this file too: their entries stay, and only the given one changes.
       const ours = Object.fromEntries([...servers].map(([name, kept]) => [name, Object.fromEntries(kept)]));
       const now = { ...ours, ...read(path) };
       const changed = new Map([...Object.entries(now[server] ?? {}), ...given]);
@@ -48,18 +51,18 @@ export function openToolPins(path: string, log: Logger): ToolPins {
   };
 }
 
-type Kept = Record<string, Record<string, string>>;
+type PinFile = Record<string, Record<string, string>>;
 
-/** Stands for every server that is not named, in a file that was begun anew. No server can be called that. */
-const ALL = '*';
+/** Stands for every server without an entry, in a file that was started over. No server can have this name. */
+const ANY_SERVER = '*';
 
-/** Undefined where there is something that is no such file. */
-function read(path: string): Kept | undefined {
+/** Returns undefined where the file is not a pin file. */
+function read(path: string): PinFile | undefined {
   try {
     const given: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    return isRecord(given) && Object.values(given).every(isPins) ? (given as Kept) : undefined;
+    return isRecord(given) && Object.values(given).every(isPins) ? (given as PinFile) : undefined;
   } catch (error) {
-    return (error as { code?: unknown }).code === 'ENOENT' ? {} : undefined;
+    return errnoOf(error) === 'ENOENT' ? {} : undefined;
   }
 }
 
@@ -71,10 +74,10 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function startOver(path: string, log: Logger): Kept {
+function startOver(path: string, log: Logger): PinFile {
   const aside = `${path}.damaged`;
-  const kept = { [ALL]: {} };
-  const next = 'Each tool of an MCP server is asked about once more.';
+  const kept = { [ANY_SERVER]: {} };
+  const next = 'Each tool of an MCP server needs approval once more.';
   try {
     copyFileSync(path, aside);
     write(path, kept);
@@ -85,8 +88,8 @@ function startOver(path: string, log: Logger): Kept {
   return kept;
 }
 
-function write(path: string, kept: Kept): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+function write(path: string, kept: PinFile): void {
+  makePrivateFolder(dirname(path));
   const next = `${path}.${process.pid}`;
   writeFileSync(next, JSON.stringify(kept, null, 2), { mode: 0o600 });
   renameSync(next, path);

@@ -1,25 +1,26 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
 import type { ApprovalRequest, ApprovalResponse } from '../../kernel/ports.ts';
-import { visible } from '../../kernel/visible.ts';
+import { visible } from '../../kernel/text/visible.ts';
 
-type Schema = ElicitRequestFormParams['requestedSchema'];
-type Fields = Schema['properties'];
+type FormSchema = ElicitRequestFormParams['requestedSchema'];
+type FormFields = FormSchema['properties'];
 
 /**
- * A form for the client's user: yes or no, a reason, and those arguments that fit into a form's fields; with `rules` also
- * a yes for good, which would save them.
+ * Makes the form for the client's user: allow or deny, a reason, and the arguments that fit into form fields; with
+ * `rules`
+ * also "always", which would save them.
  */
 export function approvalForm(request: ApprovalRequest, rules: readonly string[] = []): ElicitRequestFormParams {
-  const properties: Fields = {
+  const properties: FormFields = {
     [DECISION]: {
       type: 'string',
       title: 'Decision',
-      description: 'deny: it does not run, and the model is told your reason',
+      description: 'deny: it does not run, and the model gets your reason',
       ...(rules.length === 0 ? ONCE : FOR_GOOD),
     },
   };
   for (const [name, value] of editable(request.args)) properties[`${ARGUMENT}${name}`] = fieldFor(name, value);
-  properties[REASON] = { type: 'string', title: 'Reason', description: 'On a refusal, words for the model' };
+  properties[REASON] = { type: 'string', title: 'Reason', description: 'Reason for the model, sent with deny' };
   return {
     mode: 'form',
     message: messageFor(request, rules),
@@ -30,18 +31,18 @@ export function approvalForm(request: ApprovalRequest, rules: readonly string[] 
 const ONCE = { enum: ['allow', 'deny'], enumNames: ['Allow this call', 'Deny it'] };
 const FOR_GOOD = {
   enum: ['allow', 'always', 'deny'],
-  enumNames: ['Allow this call', 'Allow it always: save the rules above', 'Deny it'],
+  enumNames: ['Allow this call', 'Always allow: save the rules above', 'Deny it'],
 };
 
 const DECISION = 'decision';
 const REASON = 'reason';
-/** Arguments stand apart from our own fields, whatever they are called. */
+/** Prefix that keeps arguments apart from our own fields, whatever their names. */
 const ARGUMENT = 'argument_';
 
 /** `always` holds the rules that were shown. */
 export type FormAnswer = ApprovalResponse & { readonly always?: readonly string[] };
 
-/** What the form came back with. Only «allow» in so many words is a yes, and «always» where it was offered. */
+/** Reads the answered form. Only the exact value "allow" approves, and "always" where it was offered. */
 export function approvalAnswer(
   request: ApprovalRequest,
   { answer, by, rules = [] }: { answer: unknown; by: string; rules?: readonly string[] },
@@ -62,24 +63,23 @@ export function approvalAnswer(
   return { approved: true, by, ...(edits.args !== undefined && { modifiedArgs: edits.args }) };
 }
 
-const EITHER_OR =
-  '«always» covers the call as it was asked, not as it was edited. Ask again; one of the two can be chosen.';
+const EITHER_OR = '"always" covers the original call, not an edited one. Ask again and choose one of the two.';
 
-const LONGEST_FIELD = 500;
+const MAX_FIELD_CHARS = 500;
 
 /**
- * Long texts, those of several lines and those with characters that nobody sees are left out: a form of one line would
- * give them back changed, and what was not meant as an edit would run.
+ * Leaves out long texts, texts of several lines and texts with invisible characters: a one-line form would return them
+ * changed, and a change the user did not intend would run.
  */
 function editable(args: Record<string, unknown>): [string, unknown][] {
   return Object.entries(args).filter(([, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value);
-    if (text === undefined || value === null || text.length > LONGEST_FIELD) return false;
+    if (text === undefined || value === null || text.length > MAX_FIELD_CHARS) return false;
     return !/[\n\r]/.test(text) && visible(text) === text;
   });
 }
 
-function fieldFor(argument: string, value: unknown): Fields[string] {
+function fieldFor(argument: string, value: unknown): FormFields[string] {
   const name = shownName(argument);
   if (typeof value === 'boolean') return { type: 'boolean', title: name, default: value };
   if (typeof value === 'number') return { type: 'number', title: name, default: value };
@@ -87,9 +87,9 @@ function fieldFor(argument: string, value: unknown): Fields[string] {
   return { type: 'string', title: `${name} (JSON)`, default: JSON.stringify(value) };
 }
 
-type Edits = { ok: true; args: Record<string, unknown> | undefined } | { ok: false; problem: string };
+type EditedArguments = { ok: true; args: Record<string, unknown> | undefined } | { ok: false; problem: string };
 
-function editsIn(args: Record<string, unknown>, fields: Record<string, unknown>): Edits {
+function editsIn(args: Record<string, unknown>, fields: Record<string, unknown>): EditedArguments {
   const edited: Record<string, unknown> = {};
   for (const [name, before] of editable(args)) {
     const given = fields[`${ARGUMENT}${name}`];
@@ -109,19 +109,25 @@ function editsIn(args: Record<string, unknown>, fields: Record<string, unknown>)
   return { ok: true, args: Object.keys(edited).length === 0 ? undefined : { ...args, ...edited } };
 }
 
-/** On one line, whatever the model called it. */
+/** Shows the name of an argument on one line, whatever the model called it. */
 function shownName(argument: string): string {
   return visible(argument).replace(/\s+/g, ' ');
 }
 
-const LONGEST_SHOWN = 8000;
+const MAX_MESSAGE_CHARS = 8000;
 
-/** A form shows what runs, and what would be saved, whole or not at all: nobody says yes to the part that was cut off. */
+/**
+ * Whether the form can show the whole call and the rules to be saved: a person must not approve a part that was cut
+ * off.
+ */
 export function fitsForm(request: ApprovalRequest, rules: readonly string[] = []): boolean {
-  return messageFor(request, rules).length <= LONGEST_SHOWN;
+  return messageFor(request, rules).length <= MAX_MESSAGE_CHARS;
 }
 
-/** Lines of an argument, of a summary or of a reason stand apart, so that none of them passes for another argument or for our own words. */
+/**
+ * Indents the lines of an argument, a summary or a reason, so that none can pass for another argument or for our own
+ * text.
+ */
 function messageFor({ tool, summary, reason, args }: ApprovalRequest, rules: readonly string[]): string {
   const shown = Object.entries(args).map(([argument, value]) => {
     const name = shownName(argument);
@@ -129,7 +135,7 @@ function messageFor({ tool, summary, reason, args }: ApprovalRequest, rules: rea
     return text.includes('\n') ? `${name}:\n${text.replace(/^/gm, '  | ')}` : `${name}: ${text}`;
   });
   const saved = rules.map((rule) => `  | ${visible(rule)}`);
-  const always = rules.length === 0 ? [] : ['«always» would save, for this workspace:', ...saved];
+  const always = rules.length === 0 ? [] : ['"always" would save, for this workspace:', ...saved];
   const [what, why] = [summary, reason].map((text) => visible(text).replaceAll('\n', '\n  | '));
   return [`Allow ${tool}? ${what}`, why, ...shown, ...always].join('\n');
 }

@@ -1,51 +1,53 @@
-import type { Access } from '../../kernel/tool/access.ts';
 import type { ApprovalRequest, ApprovalResponse, Approver } from '../../kernel/ports.ts';
+import type { Access } from '../../kernel/tool/access.ts';
 import { approvalAnswer, approvalForm, fitsForm } from './approval-form.ts';
-import type { Run } from './client-call.ts';
+import type { ClientCall } from './client-call.ts';
 
 /**
- * Whose answer counts. A client may answer its forms by itself, without its user: `destructive-inbox` and `inbox` are
- * for those who do not want to rely on it.
- *   any                the client's form and our own inbox, whichever is answered first
- *   destructive-inbox  the same, but what cannot be undone is only answered in our own inbox
- *   inbox              only our own inbox
- *   client             only the client's form
- *   nobody             what would be asked about is refused
+ * Who may approve. A client may answer its forms without its user; `destructive-inbox` and `inbox` are for people who
+ * do
+ * not want to rely on the client.
+ * any                the client's form and our own inbox, whichever is answered first
+ * destructive-inbox  the same, but calls that cannot be undone are only answered in our own inbox
+ * inbox              only our own inbox
+ * client             only the client's form
+ * nobody             calls that need approval are refused
  */
 export const APPROVAL_WAYS = ['any', 'destructive-inbox', 'inbox', 'client', 'nobody'] as const;
 export type ApprovalWay = (typeof APPROVAL_WAYS)[number];
 
 export interface McpApproverOptions {
   readonly way: ApprovalWay;
-  /** Our own inbox: answered in the web app or on the command line, by whatever process. */
+  /** Our own inbox, answered in the web app or on the command line, by any process. */
   readonly inbox?: Approver | undefined;
   /** Where a person finds the inbox, for the client's progress line. */
   readonly inboxHint?: string | undefined;
-  /** A yes for good, with the same checks as in our own inbox. Left out: the form offers none. */
-  readonly always?: Always | undefined;
-  /** Says no where nobody can be asked, with the rule that would have allowed it. */
+  /** Approval with "always", under the same checks as in our own inbox. Without it the form does not offer "always". */
+  readonly always?: AlwaysRules | undefined;
+  /** Refuses where no person can be asked, and names the rule that would have allowed the call. */
   readonly headless?: Approver | undefined;
 }
 
-export interface Always {
-  /** The narrowest rules that cover the call; none where no rule is safe enough. */
+export interface AlwaysRules {
+  /** Returns the narrowest rules that cover the call; none where no rule is safe enough. */
   propose(request: ApprovalRequest): Promise<readonly string[]>;
-  /** Records the yes and saves exactly these rules, or says why it did neither. */
+  /** Records the approval and saves exactly these rules, or says why it did neither. */
   approve(request: ApprovalRequest, by: string, rules: readonly string[]): Promise<ApprovalResponse>;
 }
 
 export interface McpApprover extends Approver {
-  /** The door's calls, by id. */
-  readonly runs: Map<string, Run>;
+  /** Calls of this server, by id. */
+  readonly runs: Map<string, ClientCall>;
 }
 
 /**
- * Asks the client's user with a form where the client has forms, and our own inbox; the first answer counts. Calls that
- * came through another door are asked about in the inbox. `options` is read with every question, as an executor that
- * needs its approver is built before the store that the inbox is made of.
+ * Asks the client's user with a form, where the client supports forms, and our own inbox; the first answer counts.
+ * Calls
+ * that came from elsewhere are asked in the inbox. `options` is read with every question, because the executor that
+ * needs the approver is built before the store of the inbox.
  */
 export function createMcpApprover(options: () => McpApproverOptions): McpApprover {
-  const runs = new Map<string, Run>();
+  const runs = new Map<string, ClientCall>();
   return { runs, ask };
 
   async function ask(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalResponse> {
@@ -60,7 +62,7 @@ export function createMcpApprover(options: () => McpApproverOptions): McpApprove
     const asksInbox = inbox !== undefined && (run === undefined || TRUSTS_INBOX.has(way));
     if (asksInbox) asked.push(Promise.resolve(inbox.ask(request, either)));
     if (asked.length === 0) return fitsForm(request) ? headless.ask(request, signal) : tooLong(request);
-    const telling = asksInbox ? keepTelling(run, request, inboxHint) : undefined;
+    const telling = asksInbox ? repeatProgress(run, request, inboxHint) : undefined;
     try {
       return await Promise.any(asked);
     } catch (error) {
@@ -72,15 +74,19 @@ export function createMcpApprover(options: () => McpApproverOptions): McpApprove
   }
 }
 
-/** A client gives up on a call that it hears nothing of. */
-function keepTelling(run: Run | undefined, { summary }: ApprovalRequest, hint: string | undefined): NodeJS.Timeout {
+/** Repeats progress while a question is open, because a client gives up on a call that is silent. */
+function repeatProgress(
+  run: ClientCall | undefined,
+  { summary }: ApprovalRequest,
+  hint: string | undefined,
+): NodeJS.Timeout {
   const where = hint === undefined ? '' : ` ${hint}`;
   const tell = () => run?.progress({ message: `Waiting for approval: ${summary}.${where}` });
   tell();
-  return setInterval(tell, TELL_MS).unref();
+  return setInterval(tell, PROGRESS_MS).unref();
 }
 
-const TELL_MS = 5000;
+const PROGRESS_MS = 5000;
 
 const TRUSTS_INBOX: ReadonlySet<ApprovalWay> = new Set(['any', 'destructive-inbox', 'inbox']);
 
@@ -88,7 +94,7 @@ function trustsClient(way: ApprovalWay, access: readonly Access[]): boolean {
   return way === 'any' || way === 'client' || (way === 'destructive-inbox' && !isDestructive(access));
 }
 
-/** What undo does not bring back for certain: a change of a file is in the journal, a command's doing is not. */
+/** Whether undo may not restore the effects: file changes are in the journal, effects of a command are not. */
 function isDestructive(access: readonly Access[]): boolean {
   return access.some(
     (each) =>
@@ -99,14 +105,14 @@ function isDestructive(access: readonly Access[]): boolean {
   );
 }
 
-interface ClientQuestion {
+interface FormQuestion {
   readonly request: ApprovalRequest;
   readonly way: ApprovalWay;
-  readonly always: Always | undefined;
+  readonly always: AlwaysRules | undefined;
   readonly signal: AbortSignal;
 }
 
-async function askClient(run: Run, { request, way, always, signal }: ClientQuestion): Promise<ApprovalResponse> {
+async function askClient(run: ClientCall, { request, way, always, signal }: FormQuestion): Promise<ApprovalResponse> {
   const proposed = (await always?.propose(request)) ?? [];
   const rules = fitsForm(request, proposed) ? proposed : [];
   const form = { method: 'elicitation/create' as const, params: approvalForm(request, rules) };
@@ -117,31 +123,34 @@ async function askClient(run: Run, { request, way, always, signal }: ClientQuest
   return saved === undefined || always === undefined ? answer : always.approve(request, by, saved);
 }
 
-/** An edit makes another call of it, about which the client's word may not count. The digest keeps it to what was looked at. */
-async function edited(run: Run, way: ApprovalWay, answer: ApprovalResponse): Promise<ApprovalResponse> {
+/**
+ * Reviews edited arguments as a new call, which this client may not be allowed to approve. The digest binds the
+ * approval to the reviewed arguments.
+ */
+async function edited(run: ClientCall, way: ApprovalWay, answer: ApprovalResponse): Promise<ApprovalResponse> {
   const { by, modifiedArgs } = answer;
   if (way !== 'destructive-inbox') return answer;
   const review = await run.review(modifiedArgs);
   const refusal = { approved: false, ...(by !== undefined && { by }) };
-  if (!review.ok) return { ...refusal, message: `the edited arguments do not fit: ${review.error.message}` };
+  if (!review.ok) return { ...refusal, message: `the edited arguments are invalid: ${review.error.message}` };
   const { subject, digest } = review.value;
   return trustsClient(way, subject.access) ? { ...answer, digest } : { ...refusal, message: NOT_BY_EDITING };
 }
 
 const NOT_BY_EDITING =
-  'as it was edited it cannot be undone, and that is not answered in a form here. Call it with the edited arguments, ' +
+  'the edited call cannot be undone and cannot be approved in a form. Call it with the edited arguments, ' +
   'and answer in the web app or with toolwright approvals.';
 
-/** A client's form that cuts what runs is not asked, and here nobody else can be. */
+/** Refuses a call too long for the client's form where no other way to ask exists. */
 function tooLong({ tool }: ApprovalRequest): ApprovalResponse {
   const next =
     'Set mcpApprovals to any and answer in the web app or with toolwright approvals, or make the call smaller.';
-  return { approved: false, message: `what ${tool} would do is too long to be shown in a form. ${next}` };
+  return { approved: false, message: `the call of ${tool} is too long for a form. ${next}` };
 }
 
 const refusing: Approver = {
   ask({ tool, reason }) {
     const next = `Allow it with a rule, such as ${tool} in the setting allow, or use a client that can ask.`;
-    return { approved: false, message: `nobody can be asked here. ${reason} ${next}` };
+    return { approved: false, message: `no person can approve here. ${reason} ${next}` };
   },
 };

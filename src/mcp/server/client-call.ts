@@ -1,52 +1,52 @@
 import type { InputRequests } from '@modelcontextprotocol/server';
-import type { Access } from '../../kernel/tool/access.ts';
 import type { Result } from '../../kernel/result.ts';
+import type { Access } from '../../kernel/tool/access.ts';
 import type { ToolResult } from '../../kernel/tool/tool-result.ts';
-import type { Review } from '../../runtime/review.ts';
+import type { Review } from '../../runtime/pipeline/review.ts';
 
-/** How long a question that was handed to a client may wait for it to come back. */
+/** How long a question handed to a client may stay unanswered. */
 export const ANSWER_SECONDS = 600;
 
-/** What a client answered, by the keys of what it was asked. Nobody has checked it. */
-export type Answers = Readonly<Record<string, unknown>>;
+/** The client's answers by the keys of its questions; unchecked. */
+export type ClientAnswers = Readonly<Record<string, unknown>>;
 
-/** Something the client must answer before its call can go on. `signal` tells that nobody waits for it any more. */
-export interface Question {
+/** A question the client must answer before its call continues. `signal` aborts when the answer is no longer needed. */
+export interface ClientQuestion {
   readonly requests: InputRequests;
   readonly signal: AbortSignal;
-  answer(answers: Answers): void;
+  answer(answers: ClientAnswers): void;
   fail(error: unknown): void;
 }
 
-export interface Progress {
+export interface ClientProgress {
   readonly message?: string;
   readonly percent?: number;
   readonly output?: string;
 }
 
 /**
- * A call as its client sees it. It goes on between the client's requests: in the 2026 revision a question is the answer
- * to one request, and comes back answered with the next.
+ * A call as its client sees it. It continues between requests: in the 2026 revision a question is the response to one
+ * request, and its answer arrives with the next.
  */
-export class Run {
+export class ClientCall {
   readonly callId: string;
   readonly #asked: readonly [name: string, args: unknown];
   /** Whether the client's user can be shown a form. */
   readonly canAsk: boolean;
-  /** Who the client says it is. */
+  /** Name the client gave for itself. */
   readonly client: string;
-  /** The credential it came with; undefined over a pipe. */
+  /** Credential of the client; undefined over a pipe. */
   readonly owner: string | undefined;
-  /** What would happen to the call with other arguments. */
+  /** Judges the call with other arguments. */
   readonly review: (args: unknown) => Promise<Result<Review>>;
-  /** What the call touches, once it has started. */
+  /** Accesses of the call, once it has started. */
   access: readonly Access[] = [];
   readonly #abort = new AbortController();
-  #question: Question | undefined;
+  #question: ClientQuestion | undefined;
   #round = 0;
-  #arrived = deferred<Question>();
+  #arrived = deferred<ClientQuestion>();
   #result: Promise<ToolResult> | undefined;
-  #sink: ((progress: Progress) => void) | undefined;
+  #sink: ((progress: ClientProgress) => void) | undefined;
   #deserted: NodeJS.Timeout | undefined;
 
   constructor(init: {
@@ -56,7 +56,7 @@ export class Run {
     canAsk: boolean;
     client: string;
     owner?: string | undefined;
-    review: Run['review'];
+    review: ClientCall['review'];
   }) {
     this.callId = init.callId;
     this.#asked = [init.name, init.args];
@@ -74,7 +74,7 @@ export class Run {
     this.#result = result;
   }
 
-  /** A request that goes on with this run must ask for the same. */
+  /** Whether a request that continues this call names the same tool and arguments. */
   isOf(name: string, args: unknown): boolean {
     return JSON.stringify(this.#asked) === JSON.stringify([name, args]);
   }
@@ -85,11 +85,11 @@ export class Run {
   }
 
   /** Asks the client, one question at a time. Rejects when the client cannot answer or the call was cancelled. */
-  async ask(requests: InputRequests, signal: AbortSignal = this.signal): Promise<Answers> {
+  async ask(requests: InputRequests, signal: AbortSignal = this.signal): Promise<ClientAnswers> {
     while (this.#question !== undefined) await ended(this.#question.signal);
-    const given = deferred<Answers>();
+    const given = deferred<ClientAnswers>();
     const over = new AbortController();
-    // At once, so that whoever looks for the next question does not find this one again.
+    // Closed synchronously, so that `next` does not find this question again.
     const close = () => {
       this.#question = undefined;
       this.#arrived = deferred();
@@ -99,8 +99,8 @@ export class Run {
       close();
       given.reject(error);
     };
-    const withdraw = () => fail(new Error('nobody waits for the answer any more'));
-    const question: Question = {
+    const withdraw = () => fail(new Error('the answer is no longer needed'));
+    const question: ClientQuestion = {
       requests,
       signal: over.signal,
       fail,
@@ -122,47 +122,47 @@ export class Run {
     }
   }
 
-  /** How many questions there were, so that an answer to an earlier one is not taken for one to the latest. */
+  /** Number of questions so far, so that an answer to an earlier question is not taken for the latest. */
   get round(): number {
     return this.#round;
   }
 
-  /** Answers what is asked now. What it leaves out is asked again. */
-  answer(answers: Answers, round: number): void {
+  /** Answers the current question. Parts left out are asked again. */
+  answer(answers: ClientAnswers, round: number): void {
     if (round === this.#round) this.#question?.answer(answers);
   }
 
-  /** What comes first: the next question, or the end. */
-  next(): Promise<Question | ToolResult> {
+  /** Resolves with the next question or the result, whichever comes first. */
+  next(): Promise<ClientQuestion | ToolResult> {
     if (this.#result === undefined) throw new Error('the run was not started');
     return Promise.race([this.#result, this.#arrived.promise]);
   }
 
-  /** Sends progress there from now on. */
-  follow(sink: (progress: Progress) => void): void {
+  /** Sends progress to this sink from now on. */
+  follow(sink: (progress: ClientProgress) => void): void {
     clearTimeout(this.#deserted);
     this.#sink = sink;
   }
 
-  /** The client was given a question to come back with; if it does not, the call is cancelled. */
+  /** Cancels the call unless the client comes back with an answer in time. */
   leave(deserted: () => void): void {
     this.#sink = undefined;
     this.#deserted = setTimeout(deserted, ANSWER_SECONDS * 1000);
     this.#deserted.unref();
   }
 
-  progress(progress: Progress): void {
+  progress(progress: ClientProgress): void {
     this.#sink?.(progress);
   }
 }
 
-/** A run with its result. */
-export interface Ended {
-  readonly run: Run;
+/** A client call with its result. */
+export interface FinishedClientCall {
+  readonly run: ClientCall;
   readonly result: ToolResult;
 }
 
-export function isQuestion(next: Question | ToolResult): next is Question {
+export function isQuestion(next: ClientQuestion | ToolResult): next is ClientQuestion {
   return 'requests' in next;
 }
 

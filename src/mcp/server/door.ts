@@ -12,82 +12,85 @@ import {
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import type { Event } from '../../kernel/call/event.ts';
 import { ExecutionContext } from '../../kernel/call/execution-context.ts';
 import type { ToolResult } from '../../kernel/tool/tool-result.ts';
-import { newCallId } from '../../runtime/call-id.ts';
 import type { ToolExecutor } from '../../runtime/executor.ts';
+import { newCallId } from '../../runtime/pipeline/call-scope.ts';
 import type { McpApprover } from './approver.ts';
+import { ANSWER_SECONDS, ClientCall, type FinishedClientCall } from './client-call.ts';
 import type { Connection } from './connection.ts';
 import type { Resources } from './resources.ts';
-import { ANSWER_SECONDS, type Ended, Run } from './client-call.ts';
 
 export interface DoorOptions {
   readonly executor: ToolExecutor;
-  /** What calls run in; each connection gets its own session. */
+  /** Context of the calls; each connection gets its own session. */
   readonly context: ExecutionContext;
-  /** The same one the executor asks. */
+  /** The approver the executor uses. */
   readonly approver: McpApprover;
   readonly version: string;
   readonly name?: string;
   readonly instructions?: string;
   readonly resources?: Resources;
-  /** A session begins: told before its first call. */
+  /** Called when a session begins, before its first call. */
   onSession?(session: string, client: string): void;
-  /** Adds to a server what this door does not serve itself, such as prompts; called before it is connected. */
+  /** Adds features to a server, such as prompts; called before it is connected. */
   extend?(server: Server): void;
 }
 
-/** What a tool finds in its context's metadata under `mcp` when it was called through this door. */
+/** Metadata under `mcp` in the context of a tool that was called through this server. */
 export interface McpCaller {
   readonly capabilities: ClientCapabilities;
-  readonly ask: Run['ask'];
+  readonly ask: ClientCall['ask'];
   readonly request: Pick<ServerContext['mcpReq'], 'log'>;
 }
 
-/** What a client carries from a question to its answer, signed. */
-export interface RunState {
+/** Signed state that a client carries from a question to its answer. */
+export interface CallState {
   readonly callId: string;
   readonly round: number;
 }
 
-const MOST_RUNS = 1000;
-/** Of one credential over HTTP, so that the others find a place. */
-const MOST_OF_ONE = 250;
+const MAX_CALLS = 1000;
+/** Limit for one credential over HTTP, so that others are not shut out. */
+const MAX_CALLS_OF_ONE = 250;
 const LAST_MS = 3000;
-const BUSY = 'Too many calls are under way. Wait for some of them, or answer their questions.';
+const BUSY = 'Too many calls are running. Wait for some of them, or answer their approvals.';
 
-/** Everything the servers of one process share: the executor, and the calls that are under way. */
+/** State shared by the servers of one process: the executor and the running calls. */
 export class Door {
   readonly options: DoorOptions;
-  readonly states: RequestStateCodec<RunState>;
-  readonly #runs: Map<string, Run>;
+  readonly states: RequestStateCodec<CallState>;
+  readonly #runs: Map<string, ClientCall>;
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #sessions = new Set<string>();
-  readonly #stop: () => void;
+  #stop: (() => void) | undefined;
 
   constructor(options: DoorOptions) {
     this.options = options;
     this.#runs = options.approver.runs;
     this.states = createRequestStateCodec({ key: randomBytes(32), ttlSeconds: ANSWER_SECONDS, bind: principalOf });
-    this.#stop = options.executor.on((event) => {
-      const run = event.callId === null ? undefined : this.#runs.get(event.callId);
-      if (run === undefined) return;
-      if (event.type === 'call.progressed') run.progress(event.data);
-      if (event.type === 'call.started') run.access = event.data.access;
-    });
   }
 
-  start(connection: Connection, name: string, args: unknown, ctx: ServerContext): Run {
+  readonly #heard = (event: Event): void => {
+    const run = event.callId === null ? undefined : this.#runs.get(event.callId);
+    if (run === undefined) return;
+    if (event.type === 'call.progressed') run.progress(event.data);
+    if (event.type === 'call.started') run.access = event.data.access;
+  };
+
+  start(connection: Connection, name: string, args: unknown, ctx: ServerContext): ClientCall {
     const owner = ctx.http?.authInfo?.clientId;
-    const isGreedy = owner !== undefined && this.#countOf(owner) >= MOST_OF_ONE;
-    if (isGreedy || this.#runs.size >= MOST_RUNS) throw new ProtocolError(ProtocolErrorCode.InternalError, BUSY);
+    const isGreedy = owner !== undefined && this.#countOf(owner) >= MAX_CALLS_OF_ONE;
+    if (isGreedy || this.#runs.size >= MAX_CALLS) throw new ProtocolError(ProtocolErrorCode.InternalError, BUSY);
     const { executor, context } = this.options;
+    this.#stop ??= executor.on(this.#heard, ['call.progressed', 'call.started']);
     const capabilities = capabilitiesOf(connection, ctx);
     const client = clientOf(connection, ctx)?.name ?? 'unknown';
     const callId = newCallId();
     const canAsk = hasForms(capabilities) && mayApprove(ctx) && takesForms(connection, ctx);
-    const review: Run['review'] = (edited) => executor.review(name, own, edited);
-    const run = new Run({ callId, name, args, canAsk, client, owner, review });
+    const review: ClientCall['review'] = (edited) => executor.review(name, own, edited);
+    const run = new ClientCall({ callId, name, args, canAsk, client, owner, review });
     this.#tellSession(connection.session, client);
     const caller: McpCaller = { capabilities, ask: run.ask.bind(run), request: ctx.mcpReq };
     const own = new ExecutionContext({
@@ -120,13 +123,13 @@ export class Door {
     this.options.onSession?.(session, client);
   }
 
-  /** The run that a request goes on with; undefined when there is none, or when it was another call. */
-  waiting(callId: string, name: string, args: unknown): Run | undefined {
+  /** Returns the call a request continues; undefined when there is none, or when tool or arguments differ. */
+  waiting(callId: string, name: string, args: unknown): ClientCall | undefined {
     const run = this.#runs.get(callId);
     return run?.isOf(name, args) ? run : undefined;
   }
 
-  finish(run: Run, result: ToolResult): Ended {
+  finish(run: ClientCall, result: ToolResult): FinishedClientCall {
     this.#runs.delete(run.callId);
     return { run, result };
   }
@@ -136,15 +139,18 @@ export class Door {
     this.#runs.delete(callId);
   }
 
-  /** Ends what a connection still has under way. */
+  /** Ends the running calls of a connection. */
   leave({ calls, session }: Connection): void {
     for (const callId of calls) this.drop(callId);
     this.#sessions.delete(session);
   }
 
-  /** Ends what is under way. Resolves when that is recorded, so that the store can be closed, or takes too long. */
+  /**
+   * Ends all running calls. Resolves when their end is recorded, so that the store can be closed, or after a time
+   * limit.
+   */
   async close(): Promise<void> {
-    this.#stop();
+    this.#stop?.();
     for (const run of this.#runs.values()) run.cancel();
     this.#runs.clear();
     const patience = new AbortController();
@@ -154,19 +160,22 @@ export class Door {
   }
 }
 
-/** The scope of a client over HTTP whose form counts. Over a pipe the client is the user's own. */
+/** Scope of an HTTP client whose form may approve. A client over a pipe is the user's own. */
 export const MAY_APPROVE = 'approve';
 
 function mayApprove({ http }: ServerContext): boolean {
   return http?.authInfo === undefined || http.authInfo.scopes.includes(MAY_APPROVE);
 }
 
-/** In the 2026 revision a form is the answer to a request, and a list is never answered with one. */
+/**
+ * Whether a request can be answered with a form. In the 2026 revision a form is the response to a request, and a list
+ * never gets one.
+ */
 function takesForms({ era }: Connection, { mcpReq }: ServerContext): boolean {
   return era === 'legacy' || mcpReq.method !== 'resources/list';
 }
 
-/** Whoever was given a state is who may come back with it. */
+/** Binds a state to the client it was given to. */
 function principalOf(ctx: ServerContext): string {
   return `${ctx.mcpReq.method}\0${ctx.http?.authInfo?.clientId ?? ''}`;
 }
@@ -183,7 +192,7 @@ function clientOf({ server, era }: Connection, { mcpReq }: ServerContext): Imple
   return envelope[CLIENT_INFO_META_KEY] as Implementation | undefined;
 }
 
-/** A client that says nothing of modes has forms: they came first. */
+/** A client without modes supports forms: they were the first mode. */
 function hasForms({ elicitation }: ClientCapabilities): boolean {
   return elicitation !== undefined && ('form' in elicitation || !('url' in elicitation));
 }

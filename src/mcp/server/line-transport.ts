@@ -7,12 +7,13 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server';
 
-const LONGEST_LINE = 16 * 1024 * 1024;
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
 /**
- * One JSON message a line. What is no message is answered as such and does not end the connection, and a line that is
- * too long is thrown away as it comes, so that it takes no memory.
+ * Transports one JSON message a line. A malformed line is answered with an error and does not end the connection. A
+ * line
+ * that is too long is discarded as it arrives, so that it takes no memory.
  */
 export class LineTransport implements Transport {
   onclose?: () => void;
@@ -38,7 +39,7 @@ export class LineTransport implements Transport {
     this.#output.on('error', this.#end);
   }
 
-  /** Resolves when the message is written, or at least taken: a slow reader is waited for. */
+  /** Resolves when the message is written or buffered; waits for a slow reader. */
   send(message: JSONRPCMessage): Promise<void> {
     if (this.#closed) return Promise.resolve();
     if (this.#output.write(serializeMessage(message))) return Promise.resolve();
@@ -77,7 +78,7 @@ export class LineTransport implements Transport {
 
   #keep(part: Buffer): void {
     this.#size += part.length;
-    if (this.#size > LONGEST_LINE) {
+    if (this.#size > MAX_LINE_BYTES) {
       this.#tooLong = true;
       this.#line = [];
     } else if (part.length > 0) this.#line.push(part);
@@ -87,7 +88,7 @@ export class LineTransport implements Transport {
     const [line, tooLong] = [this.#line, this.#tooLong];
     [this.#line, this.#size, this.#tooLong] = [[], 0, false];
     if (tooLong) {
-      this.#refuse(ProtocolErrorCode.InvalidRequest, `A message has at most ${LONGEST_LINE} bytes.`);
+      this.#refuse(ProtocolErrorCode.InvalidRequest, `A message has at most ${MAX_LINE_BYTES} bytes.`);
       return;
     }
     const text = (line.length === 1 && line[0] !== undefined ? line[0] : Buffer.concat(line)).toString('utf8').trim();
@@ -102,7 +103,7 @@ export class LineTransport implements Transport {
     }
     const message = parsed(given.value, parseJSONRPCMessage);
     if (message.ok) this.onmessage?.(message.value);
-    else this.#refuse(ProtocolErrorCode.InvalidRequest, 'This line is no JSON-RPC 2.0 message.', idOf(given.value));
+    else this.#refuse(ProtocolErrorCode.InvalidRequest, 'This line is not a JSON-RPC 2.0 message.', idOf(given.value));
   }
 
   #refuse(code: number, message: string, id: string | number | null = null): void {
@@ -112,8 +113,8 @@ export class LineTransport implements Transport {
 }
 
 /**
- * Of something that was meant as a request, so that whoever waits for its answer gets this one. The id of an answer is
- * ours, and may be that of another request of theirs.
+ * Returns the id of a malformed request, so that its sender gets the error. The id of a response is ours and may equal
+ * that of another request of the client.
  */
 function idOf(given: unknown): string | number | null {
   if (typeof given !== 'object' || given === null || !('method' in given) || !('id' in given)) return null;

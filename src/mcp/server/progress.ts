@@ -1,16 +1,16 @@
 import type { ServerContext } from '@modelcontextprotocol/server';
-import type { Progress } from './client-call.ts';
+import type { ClientProgress } from './client-call.ts';
 
 const OUTPUT_EVERY_MS = 100;
-const LONGEST_LINE = 200;
+const MAX_LINE_CHARS = 200;
 
 export interface ProgressSink {
-  tell(progress: Progress): void;
-  /** The request is answered: nothing is told after that. */
+  tell(progress: ClientProgress): void;
+  /** Ends the reports; the request is answered. */
   end(): void;
 }
 
-/** Tells the client how far a call is, if it wants to know: live output by its last line, and not at every byte. */
+/** Reports progress to a client that asked for it: live output by its last line, throttled. */
 export function progressSink({ mcpReq }: ServerContext): ProgressSink {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return SILENT;
@@ -21,7 +21,7 @@ export function progressSink({ mcpReq }: ServerContext): ProgressSink {
   let line = '';
   return { tell, end };
 
-  function tell({ message, percent, output }: Progress): void {
+  function tell({ message, percent, output }: ClientProgress): void {
     if (ended) return;
     if (output !== undefined) later(output);
     if (message !== undefined || percent !== undefined) send(message, percent);
@@ -46,7 +46,7 @@ export function progressSink({ mcpReq }: ServerContext): ProgressSink {
     pending.unref();
   }
 
-  /** What is told must grow, whatever the tool says. */
+  /** Keeps the reported number growing, whatever the tool says, as MCP requires. */
   function send(message: string | undefined, percent?: number): void {
     const grows = percent !== undefined && percent > last;
     last = grows ? percent : last + (last < 100 ? STEP : 1);
@@ -62,7 +62,7 @@ export function progressSink({ mcpReq }: ServerContext): ProgressSink {
   }
 }
 
-/** Where the tool names no share: small, so that the next share it names is larger still. */
+/** Step where the tool gives no percentage: small, so that the next percentage is larger still. */
 const STEP = 0.001;
 
 const SILENT: ProgressSink = { tell() {}, end() {} };
@@ -73,5 +73,5 @@ function lastLine(output: string): string {
       .trimEnd()
       .split(/[\n\r]/)
       .at(-1) ?? '';
-  return line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)} …` : line;
+  return line.length > MAX_LINE_CHARS ? `${line.slice(0, MAX_LINE_CHARS)} …` : line;
 }

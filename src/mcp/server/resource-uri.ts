@@ -1,4 +1,4 @@
-/** `src/a b.ts` ↔ `workspace:///src/a%20b.ts`: a file of the workspace, named without where that is. */
+/** `src/a b.ts` ↔ `workspace:///src/a%20b.ts`: a file of the workspace, without the folder's own path. */
 export function fileUri(path: string): string {
   const relative = path.replace(/^\.?\/+/, '');
   return `${FILES}${relative.split('/').map(encodeURIComponent).join('/')}`;
@@ -11,12 +11,12 @@ export function outputUri(handle: string): string {
 const FILES = 'workspace:///';
 const OUTPUTS = 'output:///';
 
-export type Named =
+export type ResourceName =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'output'; readonly handle: string };
 
-/** Undefined for what is no resource of ours. The path is not checked here: whoever opens it does. */
-export function readUri(uri: string): Named | undefined {
+/** Returns undefined for a foreign URI. The path is checked when the file is opened. */
+export function readUri(uri: string): ResourceName | undefined {
   try {
     if (uri.startsWith(FILES)) return { kind: 'file', path: decodeURIComponent(uri.slice(FILES.length)) };
     if (uri.startsWith(OUTPUTS)) return { kind: 'output', handle: decodeURIComponent(uri.slice(OUTPUTS.length)) };

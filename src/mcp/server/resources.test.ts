@@ -38,7 +38,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
 });
 
-/** A client of a door whose inbox is never answered; `asked` and `dropped` are what that was asked. */
+/** A client of a server whose inbox is never answered; `asked` and `dropped` are the questions the inbox got. */
 async function open(era: 'auto' | 'legacy', way: ApprovalWay, options: ClientOptions = {}) {
   const asked: ApprovalRequest[] = [];
   const dropped: string[] = [];
@@ -89,7 +89,7 @@ describe.each(['auto', 'legacy'] as const)('a resource that is asked about, for 
 
   test('is refused where only a form would count and the client has none', async () => {
     const { client, asked } = await open(era, 'client');
-    await expect(client.readResource(ONE)).rejects.toThrow('nobody can be asked here');
+    await expect(client.readResource(ONE)).rejects.toThrow('no person can approve here');
     await expect(client.listResources()).rejects.toThrow();
     expect(asked).toEqual([]);
   });

@@ -3,23 +3,25 @@ import type { Result } from '../../kernel/result.ts';
 
 export type ResourceContent = ReadResourceResult['contents'][number];
 
-/** What a client can read beside calling tools. Reading is a call like any other: judged, asked about and recorded. */
+/**
+ * Resources a client can read besides calling tools. Reading is a call like any other: judged, approved and recorded.
+ */
 export interface Resources {
   readonly templates: readonly ResourceTemplateType[];
-  list(): Reading<readonly Resource[]>;
-  read(uri: string): Reading<readonly ResourceContent[]>;
-  /** Tells the uri of what changed. Returns how to stop. */
+  list(): ResourceReading<readonly Resource[]>;
+  read(uri: string): ResourceReading<readonly ResourceContent[]>;
+  /** Reports the URI of a changed resource. Returns a function that unsubscribes. */
   watch?(listener: (uri: string) => void): () => void;
-  /** Somebody wants to hear of changes: from now on also of those that no call of ours made. */
+  /** Starts watching for changes that were not made by our own calls. */
   observe?(): void;
 }
 
-/** What is there already, or the call that gets it: the door runs that, as it knows the client and its request. */
-export type Reading<T> = Promise<Result<T>> | ReadingCall<T>;
+/** A ready result, or the call that gets it: the server runs that call because it knows the client and its request. */
+export type ResourceReading<T> = Promise<Result<T>> | ReadingCall<T>;
 
 export interface ReadingCall<T> {
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
-  /** What the client gets of the value the tool gave. */
+  /** Converts the tool's value to the client's answer. */
   toAnswer(value: unknown): T;
 }

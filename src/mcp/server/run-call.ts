@@ -6,22 +6,22 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import type { ToolResult } from '../../kernel/tool/tool-result.ts';
+import { type ClientCall, type ClientQuestion, type FinishedClientCall, isQuestion } from './client-call.ts';
 import type { Connection } from './connection.ts';
-import type { Door, RunState } from './door.ts';
+import type { CallState, Door } from './door.ts';
 import { progressSink } from './progress.ts';
-import { type Ended, isQuestion, type Question, type Run } from './client-call.ts';
 
 /**
- * The call that a request needs: starts it, or goes on with one whose question the client has answered. It ends with the
- * request, and with the connection.
+ * Starts the call of a request, or continues one whose question the client has answered. The call ends with the request
+ * and with the connection.
  */
 export async function runCall(
   door: Door,
   connection: Connection,
   { name, args }: { readonly name: string; readonly args: unknown },
   ctx: ServerContext,
-): Promise<Ended | InputRequiredResult> {
-  const state = ctx.mcpReq.requestState<RunState>();
+): Promise<FinishedClientCall | InputRequiredResult> {
+  const state = ctx.mcpReq.requestState<CallState>();
   const run = state === undefined ? door.start(connection, name, args, ctx) : door.waiting(state.callId, name, args);
   if (run === undefined) throw gone();
   const cancel = () => run.cancel();
@@ -40,13 +40,13 @@ export async function runCall(
     });
   } finally {
     progress.end();
-    // After the answer the signal may still abort, and then means nothing.
+    // After the response the signal may still abort, without meaning.
     ctx.mcpReq.signal.removeEventListener('abort', cancel);
   }
 }
 
-/** The 2025 revision: questions are requests of ours, while the client's own request waits. */
-async function afterPushing(run: Run, ctx: ServerContext): Promise<ToolResult> {
+/** Asks in the 2025 revision: questions are requests of ours, while the client's own request waits. */
+async function afterPushing(run: ClientCall, ctx: ServerContext): Promise<ToolResult> {
   for (;;) {
     const next = await run.next();
     if (!isQuestion(next)) return next;
@@ -56,7 +56,7 @@ async function afterPushing(run: Run, ctx: ServerContext): Promise<ToolResult> {
 
 const A_DAY_MS = 24 * 60 * 60 * 1000;
 
-async function push(question: Question, ctx: ServerContext): Promise<void> {
+async function push(question: ClientQuestion, ctx: ServerContext): Promise<void> {
   const options = { signal: question.signal, timeout: A_DAY_MS };
   try {
     const answers: [string, unknown][] = [];
@@ -70,6 +70,6 @@ async function push(question: Question, ctx: ServerContext): Promise<void> {
 }
 
 function gone(): ProtocolError {
-  const message = 'This call is no longer waiting for an answer. Ask again from the start.';
+  const message = 'This call is no longer waiting for an answer. Start it again.';
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }

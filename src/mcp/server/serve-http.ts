@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import {
   type AuthInfo,
   createMcpHandler,
@@ -14,50 +14,50 @@ import { connect, follow, soon } from './connect.ts';
 import type { Connection } from './connection.ts';
 import { type Door, MAY_APPROVE } from './door.ts';
 
-export interface HttpOptions {
+export interface ServeHttpOptions {
   readonly log: Logger;
-  /** Whoever mounts this looks at Host and Origin itself. Left out: only the names of this machine are answered to. */
+  /** The HTTP server around this checks Host and Origin. Default: only names of this machine are accepted. */
   readonly guarded?: boolean;
-  /** After so long without a request, a session in which nothing runs or waits is over. */
+  /** After this time without a request, an idle session ends. */
   readonly idleMs?: number;
 }
 
-/** Who sends a request, as whoever mounts this found out. */
+/** The sender of a request, as the HTTP server authenticated it. */
 export interface Principal {
   readonly id: string;
-  /** Whether a yes in this client's form is a yes: who may only run tools cannot approve their own calls. */
+  /** Whether this client's form may approve: a client that may only run tools cannot approve its own calls. */
   readonly mayApprove: boolean;
 }
 
-/** MCP as something an HTTP server mounts at one path, for every method. */
+/** MCP as a handler that an HTTP server mounts at one path, for every method. */
 export interface HttpDoor {
   handle(request: Request, principal: Principal): Promise<Response>;
   close(): Promise<void>;
 }
 
-const MOST_SESSIONS = 2000;
-/** Of these, so many may be of one owner, unless more have a call under way. */
-const MOST_OF_ONE = 200;
+const MAX_SESSIONS = 2000;
+/** Sessions of one owner, unless more have a running call. */
+const MAX_SESSIONS_OF_ONE = 200;
 const IDLE_MS = 60 * 60 * 1000;
-const LONGEST_BODY = 16 * 1024 * 1024;
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
-interface Session {
+interface HttpSession {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly owner: string;
   readonly connection: Connection;
   usedAt: number;
 }
 
-/** Streamable HTTP: the 2026 revision request by request, the 2025 ones in sessions that belong to who opened them. */
-export function serveHttp(door: Door, { log, guarded = false, idleMs = IDLE_MS }: HttpOptions): HttpDoor {
+/** Streamable HTTP: the 2026 revision request by request, the 2025 revisions in sessions that belong to their owner. */
+export function serveHttp(door: Door, { log, guarded = false, idleMs = IDLE_MS }: ServeHttpOptions): HttpDoor {
   const salt = randomBytes(16).toString('hex');
   const onerror = (error: Error) => log.warn({}, `MCP over HTTP: ${error.message}`);
-  const sessions = new Map<string, Session>();
+  const sessions = new Map<string, HttpSession>();
   const modern = createMcpHandler(
     ({ authInfo }) => connect(door, 'modern', sessionOf(`${salt}${authInfo?.clientId}`)).server,
     {
       legacy: 'reject',
-      maxRequestBodySize: LONGEST_BODY,
+      maxRequestBodySize: MAX_BODY_BYTES,
       onerror,
     },
   );
@@ -68,10 +68,10 @@ export function serveHttp(door: Door, { log, guarded = false, idleMs = IDLE_MS }
   return { handle, close };
 
   async function handle(request: Request, { id, mayApprove }: Principal): Promise<Response> {
-    const foreign = guarded ? undefined : turnAway(request);
+    const foreign = guarded ? undefined : tooManySessions(request);
     if (foreign !== undefined) return foreign;
     const authInfo = { token: '', clientId: id, scopes: mayApprove ? [MAY_APPROVE] : [] };
-    const legacy = await isLegacyRequest(request, undefined, { maxRequestBodySize: LONGEST_BODY });
+    const legacy = await isLegacyRequest(request, undefined, { maxRequestBodySize: MAX_BODY_BYTES });
     if (request.headers.get('mcp-method') === 'subscriptions/listen') door.options.resources?.observe?.();
     return legacy ? inSession(request, authInfo) : modern.fetch(request, { authInfo });
   }
@@ -80,8 +80,8 @@ export function serveHttp(door: Door, { log, guarded = false, idleMs = IDLE_MS }
     const id = request.headers.get('mcp-session-id');
     if (id === null) return begin(request, authInfo);
     const session = sessions.get(id);
-    // Somebody else's session is as unknown as one that never was.
-    if (session === undefined || session.owner !== authInfo.clientId) return refused(404, 'There is no such session.');
+    // A session of another owner is reported as unknown.
+    if (session === undefined || session.owner !== authInfo.clientId) return refused(404, 'Unknown session.');
     session.usedAt = performance.now();
     return session.transport.handleRequest(request, { authInfo });
   }
@@ -89,17 +89,17 @@ export function serveHttp(door: Door, { log, guarded = false, idleMs = IDLE_MS }
   async function begin(request: Request, authInfo: AuthInfo): Promise<Response> {
     const transport = await opened(authInfo.clientId);
     const response = await transport.handleRequest(request, { authInfo });
-    // Without the handshake it is no session, and nobody could come back to it.
+    // Without the handshake no session exists, and the client could not come back to it.
     if (!sessions.has(transport.sessionId ?? '')) await transport.close();
     return response;
   }
 
-  /** It becomes a session only if the request is the handshake; any other is refused by the transport. */
+  /** Opens a transport. It becomes a session only if the request is the handshake; the transport refuses any other. */
   async function opened(owner: string): Promise<WebStandardStreamableHTTPServerTransport> {
     dropIdle();
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => randomBytes(32).toString('base64url'),
-      maxRequestBodySize: LONGEST_BODY,
+      maxRequestBodySize: MAX_BODY_BYTES,
       onsessioninitialized: (id) => {
         makeRoom(owner);
         sessions.set(id, { transport, owner, connection, usedAt: performance.now() });
@@ -122,16 +122,19 @@ export function serveHttp(door: Door, { log, guarded = false, idleMs = IDLE_MS }
     }
   }
 
-  /** Who has its share or more makes room with its own, so that nobody is pushed out by another who never ends any. */
+  /**
+   * Makes room for a session. An owner with a full share loses sessions of its own, so that it cannot push out another
+   * owner.
+   */
   function makeRoom(owner: string): void {
     const all = [...sessions];
     const own = all.filter(([, session]) => session.owner === owner);
-    const hasShare = own.length >= MOST_OF_ONE;
+    const hasShare = own.length >= MAX_SESSIONS_OF_ONE;
     if (hasShare) dropOldest(own.filter(([, session]) => !isBusy(session)));
-    if (sessions.size >= MOST_SESSIONS) dropOldest(hasShare ? own : all);
+    if (sessions.size >= MAX_SESSIONS) dropOldest(hasShare ? own : all);
   }
 
-  function dropOldest(among: readonly [string, Session][]): void {
+  function dropOldest(among: readonly [string, HttpSession][]): void {
     const [oldest] = among.toSorted(([, a], [, b]) => Number(isBusy(a)) - Number(isBusy(b)) || a.usedAt - b.usedAt);
     if (oldest !== undefined) drop(oldest[0]);
   }
@@ -149,20 +152,20 @@ export function serveHttp(door: Door, { log, guarded = false, idleMs = IDLE_MS }
   }
 }
 
-function isBusy({ connection }: Session): boolean {
+function isBusy({ connection }: HttpSession): boolean {
   return connection.calls.size > 0;
 }
 
-function turnAway(request: Request): Response | undefined {
+function tooManySessions(request: Request): Response | undefined {
   return (
     hostHeaderValidationResponse(request, localhostAllowedHostnames()) ??
     originValidationResponse(request, localhostAllowedOrigins())
   );
 }
 
-/** Requests of the 2026 revision stand alone: one record for each who sends them. */
+/** Session for requests of the 2026 revision, which stand alone: one for each sender. */
 function sessionOf(who: string): string {
-  return `mcp-${createHash('sha256').update(who).digest('hex').slice(0, 24)}`;
+  return `mcp-${hash('sha256', who, 'hex').slice(0, 24)}`;
 }
 
 function refused(status: number, message: string): Response {

@@ -8,20 +8,20 @@ import {
 import { ok, type Result } from '../../kernel/result.ts';
 import type { Connection } from './connection.ts';
 import type { Door } from './door.ts';
-import type { Reading, Resources } from './resources.ts';
+import type { ResourceReading, Resources } from './resources.ts';
 import { runCall } from './run-call.ts';
 
 export function serveResources(door: Door, connection: Connection, resources: Resources): void {
   const { server, subscribed } = connection;
   server.setRequestHandler('resources/list', async (_request, ctx) => {
-    const listed = await get(door, connection, resources.list(), ctx);
+    const listed = await resolveReading(door, connection, resources.list(), ctx);
     if (isInputRequiredResult(listed)) throw new Error('A list is not answered with a question.');
     if (!listed.ok) throw new Error(listed.error.message);
     return { resources: [...listed.value] };
   });
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [...resources.templates] }));
   server.setRequestHandler('resources/read', async ({ params: { uri } }, ctx) => {
-    const read = await get(door, connection, resources.read(uri), ctx);
+    const read = await resolveReading(door, connection, resources.read(uri), ctx);
     if (isInputRequiredResult(read)) return read;
     if (!read.ok) throw new ResourceNotFoundError(uri, read.error.message);
     return { contents: [...read.value] };
@@ -29,7 +29,7 @@ export function serveResources(door: Door, connection: Connection, resources: Re
   // The 2026 revision has `subscriptions/listen` instead, which the SDK serves.
   if (connection.era === 'modern') return;
   server.setRequestHandler('resources/subscribe', ({ params: { uri } }) => {
-    if (subscribed.size < MOST_SUBSCRIPTIONS) subscribed.add(uri);
+    if (subscribed.size < MAX_SUBSCRIPTIONS) subscribed.add(uri);
     resources.observe?.();
     return {};
   });
@@ -39,10 +39,10 @@ export function serveResources(door: Door, connection: Connection, resources: Re
   });
 }
 
-async function get<T>(
+async function resolveReading<T>(
   door: Door,
   connection: Connection,
-  reading: Reading<T>,
+  reading: ResourceReading<T>,
   ctx: ServerContext,
 ): Promise<Result<T> | InputRequiredResult> {
   if (!('tool' in reading)) return reading;
@@ -52,9 +52,9 @@ async function get<T>(
   return result.ok ? ok(reading.toAnswer(result.value)) : { ok: false, error: result.error };
 }
 
-const MOST_SUBSCRIPTIONS = 1000;
+const MAX_SUBSCRIPTIONS = 1000;
 
-/** In the 2026 revision every change is sent, and the SDK keeps to what was subscribed. */
+/** Notifies a client of a change. In the 2026 revision every change is sent, and the SDK filters by subscription. */
 export function tellChange({ era, subscribed }: Connection, server: Server, uri: string): void {
   if (era === 'legacy' && !subscribed.has(uri)) return;
   server.sendResourceUpdated({ uri }).catch(() => {

@@ -10,11 +10,11 @@ export interface StdioOptions {
   readonly input: Readable;
   readonly output: Writable;
   readonly log: Logger;
-  /** Ends the connection as if the client had gone. */
+  /** Ends the connection as if the client had disconnected. */
   readonly signal: AbortSignal;
 }
 
-/** Serves the client at the other end of a pipe. Resolves when it has gone, and everything it had asked for ended. */
+/** Serves the client at the other end of a pipe. Resolves when it has disconnected and all of its calls ended. */
 export function serveStdio(door: Door, { input, output, log, signal }: StdioOptions): Promise<void> {
   return new Promise((resolve) => {
     const transport = new LineTransport(input, output);
@@ -33,7 +33,7 @@ export function serveStdio(door: Door, { input, output, log, signal }: StdioOpti
       if ('method' in message && message.method === 'subscriptions/listen') door.options.resources?.observe?.();
       received?.(message, extra);
     };
-    // The SDK has set its own: the connection is over when that is done.
+    // The SDK has set its own handler: the connection is over when that is done.
     const closed = transport.onclose;
     transport.onclose = () => {
       closed?.();

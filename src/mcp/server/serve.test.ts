@@ -6,9 +6,9 @@ import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { INITIALIZE, openDoor, overHttp } from '../../../test/mcp/open-door.ts';
-import { ToolCategory } from '../../kernel/tool/category.ts';
 import type { ApprovalRequest, ApprovalResponse, Approver } from '../../kernel/ports.ts';
 import { fail, ok } from '../../kernel/result.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
 import { defineTool } from '../../kernel/tool/tool.ts';
 import { approvalForm } from './approval-form.ts';
 
@@ -172,7 +172,7 @@ describe.each(['auto', 'legacy'] as const)('a client of today and of %s', (era) 
     expect(ran).toEqual([{ path: 'a\u202etxt.exe', text }]);
     const long = { path: 'a.txt', text: `${'x'.repeat(20_000)}; rm -rf ~` };
     const refused = await client.callTool({ name: 'write_note', arguments: long });
-    expect(JSON.stringify(refused.content)).toContain('too long to be shown in a form');
+    expect(JSON.stringify(refused.content)).toContain('too long for a form');
     expect([seen.length, ran.length]).toEqual([1, 1]);
   });
 
@@ -367,7 +367,7 @@ test('a session whose call waits for a person is not idle', async () => {
   const call = waiting.callTool({ name: 'write_note', arguments: { path: 'a', text: 'x' } });
   await sleep(200);
   const next = await connect(served.url, 'legacy');
-  await expect(idle.listTools()).rejects.toThrow('no such session');
+  await expect(idle.listTools()).rejects.toThrow('Unknown session');
   answer({ approved: true, by: 'web' });
   expect((await call).isError).toBeUndefined();
   expect(ran).toHaveLength(1);

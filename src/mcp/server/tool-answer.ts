@@ -1,12 +1,12 @@
 import { type CallToolResult, type ContentBlock, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
-import type { Access } from '../../kernel/tool/access.ts';
 import type { ErrorCode } from '../../kernel/error.ts';
+import type { Access } from '../../kernel/tool/access.ts';
 import type { Attachment, Tool } from '../../kernel/tool/tool.ts';
 import type { ToolResult } from '../../kernel/tool/tool-result.ts';
 import { fileUri, outputUri } from './resource-uri.ts';
 
-/** What a failure is to a client: an answer its model reads, or an error of the protocol. */
-const ANSWERS: Readonly<Record<ErrorCode, 'result' | ProtocolErrorCode>> = {
+/** How each failure is reported: as a result the model reads, or as a protocol error. */
+const FAILURE_KIND: Readonly<Record<ErrorCode, 'result' | ProtocolErrorCode>> = {
   INVALID_INPUT: 'result',
   UNKNOWN_TOOL: ProtocolErrorCode.InvalidParams,
   TOOL_DISABLED: 'result',
@@ -26,7 +26,7 @@ const ANSWERS: Readonly<Record<ErrorCode, 'result' | ProtocolErrorCode>> = {
   INTERNAL: 'result',
 };
 
-/** What the client gets of a call: the text the model reads, the value programs read, and links to what is larger. */
+/** Converts a result for the client: text for the model, the value for programs, and links to larger content. */
 export function toolAnswer(
   tool: Tool | undefined,
   result: ToolResult,
@@ -35,7 +35,7 @@ export function toolAnswer(
   if (!result.ok) return failureAnswer(result);
   const links = [...changedFiles(access, root), ...wholeOutput(result)];
   const attached = tool?.attachments?.(result.value, result.metadata) ?? [];
-  const structured = tool?.outputJson === undefined ? {} : { structuredContent: result.value as Structured };
+  const structured = tool?.outputJson === undefined ? {} : { structuredContent: result.value as StructuredContent };
   const text: ContentBlock[] = result.text === '' && attached.length > 0 ? [] : [{ type: 'text', text: result.text }];
   return {
     content: [...text, ...attached.map(toBlock), ...links],
@@ -44,12 +44,12 @@ export function toolAnswer(
   };
 }
 
-type Structured = NonNullable<CallToolResult['structuredContent']>;
+type StructuredContent = NonNullable<CallToolResult['structuredContent']>;
 
-/** Its code is in `_meta`: structured content would be checked against the tool's schema for success. */
+/** Puts the code into `_meta`: structured content would be checked against the tool's schema for success. */
 function failureAnswer(result: Extract<ToolResult, { ok: false }>): CallToolResult {
   const { code, message, details } = result.error;
-  const answer = ANSWERS[code];
+  const answer = FAILURE_KIND[code];
   if (answer !== 'result') throw new ProtocolError(answer, result.text, details);
   return {
     isError: true,
@@ -72,7 +72,7 @@ function changedFile(path: string): ContentBlock {
 function wholeOutput({ metadata }: ToolResult): ContentBlock[] {
   const { artifact } = metadata;
   if (typeof artifact !== 'string') return [];
-  const description = 'The whole output, of which the text shows a part';
+  const description = 'The full output; the text shows a part of it';
   return [
     { type: 'resource_link', uri: outputUri(artifact), name: 'whole output', mimeType: 'text/plain', description },
   ];

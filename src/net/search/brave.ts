@@ -1,12 +1,12 @@
 import { listAt, type SearchProvider } from './provider.ts';
-import type { Keyed } from './settings.ts';
+import type { ProviderKey } from './settings.ts';
 
-const MOST = 20;
+const MAX_RESULTS = 20;
 
-export function brave({ key, endpoint }: Keyed, query: string, limit: number): SearchProvider {
+export function brave({ key, endpoint }: ProviderKey, query: string, limit: number): SearchProvider {
   const url = new URL(endpoint ?? 'https://api.search.brave.com/res/v1/web/search');
   url.searchParams.set('q', query);
-  url.searchParams.set('count', String(Math.min(limit, MOST)));
+  url.searchParams.set('count', String(Math.min(limit, MAX_RESULTS)));
   url.searchParams.set('text_decorations', 'false');
   return {
     name: 'Brave',

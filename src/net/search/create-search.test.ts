@@ -6,7 +6,7 @@ import type { SearchSettings } from './settings.ts';
 
 const KEY = 'secret-key-1234';
 
-/** A server on loopback that answers as a provider does, and notes what it was asked. */
+/** A server on loopback that answers like a provider and records requests. */
 async function provider(answer: (request: IncomingMessage, response: ServerResponse) => void) {
   const requests: { line: string; headers: IncomingMessage['headers']; body: string }[] = [];
   const server = createServer((request, response) => {

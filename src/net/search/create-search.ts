@@ -2,7 +2,7 @@ import { messageOf } from '../../kernel/error.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { Web, WebSearchAnswer, WebSearchHit } from '../../kernel/world/web.ts';
 import type { HostDialer } from '../dialer.ts';
-import type { Exchanged } from '../exchange.ts';
+import type { HttpExchange } from '../exchange.ts';
 import { normalHost } from '../hosts.ts';
 import { LOOPBACK, ownAddresses, portOf } from '../url-guard.ts';
 import { brave } from './brave.ts';
@@ -16,10 +16,10 @@ type Query = Parameters<Web['search']>[0];
 
 const TIMEOUT_MS = 20_000;
 const MAX_BYTES = 2 * 1024 * 1024;
-const LONGEST_TITLE = 300;
-const LONGEST_SNIPPET = 1000;
+const MAX_TITLE_CHARS = 300;
+const MAX_SNIPPET_CHARS = 1000;
 
-/** Searches with the first provider that is configured. No redirect is followed: the key goes where it belongs. */
+/** Searches with the first configured provider. No redirect is followed, so that the key goes nowhere else. */
 export function createSearch(settings: SearchSettings, dialer: HostDialer) {
   return async function search(query: Query, cancelled: AbortSignal): Promise<Result<WebSearchAnswer>> {
     const provider = choose(settings, query);
@@ -29,10 +29,10 @@ export function createSearch(settings: SearchSettings, dialer: HostDialer) {
     try {
       const signal = AbortSignal.any([deadline, cancelled]);
       const request = { body: undefined, ...provider.request, maxBytes: MAX_BYTES, signal };
-      // The user wrote its address down, which lists it: for this request alone.
+      // The user configured this address, which allows it for this request alone.
       const listed = [...ownAddresses(normalHost(request.url.hostname)), ...LOOPBACK];
       const answer = await exchange((url) => dialer.dialHost(target(url), listed, signal), request);
-      return answer.ok ? understood(provider, answer.value, query.limit) : about(provider, answer);
+      return answer.ok ? readAnswer(provider, answer.value, query.limit) : withProviderName(provider, answer);
     } catch (error) {
       if (cancelled.aborted) return fail('CANCELLED', 'The search was cancelled.');
       if (!deadline.aborted) return fail('NETWORK_ERROR', `${provider.name} failed: ${messageOf(error)}.`);
@@ -51,20 +51,20 @@ function choose(settings: SearchSettings, { query, limit }: Query): SearchProvid
 
 function notConfigured(): Result<never> {
   const how = 'BRAVE_API_KEY, TAVILY_API_KEY or EXA_API_KEY to a key of that provider, or SEARXNG_URL to your instance';
-  return fail('NOT_CONFIGURED', `No search provider is configured. A user can set ${how}, and start again.`);
+  return fail('NOT_CONFIGURED', `No search provider is configured. The user can set ${how}, and restart.`);
 }
 
 function target(url: URL): { host: string; port: number } {
   return { host: url.hostname, port: portOf(url) };
 }
 
-function about({ name }: SearchProvider, failure: Extract<Result<never>, { ok: false }>): Result<never> {
+function withProviderName({ name }: SearchProvider, failure: Extract<Result<never>, { ok: false }>): Result<never> {
   return { ok: false, error: { ...failure.error, message: `${name}: ${failure.error.message}` } };
 }
 
-function understood(
+function readAnswer(
   provider: SearchProvider,
-  { status, headers, bytes }: Exchanged,
+  { status, headers, bytes }: HttpExchange,
   limit: number,
 ): Result<WebSearchAnswer> {
   const { name, variable } = provider;
@@ -72,7 +72,7 @@ function understood(
   if (status >= 300) return refused(provider, status, Buffer.from(bytes).toString('utf8'));
   const raw = provider.hits(parse(bytes));
   if (raw === undefined) {
-    return fail('NETWORK_ERROR', `${name} answered in a format that is not known. Check ${variable}, or try again.`);
+    return fail('NETWORK_ERROR', `${name} answered in an unknown format. Check ${variable}, or try again.`);
   }
   return ok({ provider: name, hits: raw.flatMap(toHit).slice(0, limit) });
 }
@@ -85,7 +85,7 @@ function busy(name: string, retryAfter: string | undefined): Result<never> {
   return fail('NETWORK_ERROR', `${what} ${next}`, { status: 429, ...(known && { retryAfter: seconds }) });
 }
 
-/** Its own words stay out: they come from the network, and some repeat the key. */
+/** Explains a refusal without quoting the provider, whose text comes from the network and may repeat the key. */
 function refused({ name, variable }: SearchProvider, status: number, answer: string): Result<never> {
   const isKey = status === 401 || status === 403 || /token_invalid|invalid.{0,20}(api.?key|token)/i.test(answer);
   if (isKey && variable === 'SEARXNG_URL') {
@@ -93,7 +93,7 @@ function refused({ name, variable }: SearchProvider, status: number, answer: str
     return fail('NOT_CONFIGURED', `${name} does not answer in JSON (${status}): ${how}.`, { status });
   }
   if (isKey) {
-    return fail('NOT_CONFIGURED', `${name} does not accept the key (${status}): a user has to check ${variable}.`, {
+    return fail('NOT_CONFIGURED', `${name} does not accept the key (${status}): the user has to check ${variable}.`, {
       status,
     });
   }
@@ -112,12 +112,12 @@ function parse(bytes: Uint8Array): unknown {
   }
 }
 
-/** Only links that lead to a page: a javascript: or file: link is no result. */
+/** Keeps only links to pages: a javascript: or file: link is no result. */
 function toHit({ title, url, snippet }: RawHit): WebSearchHit[] {
   if (typeof url !== 'string' || !URL.canParse(url)) return [];
   const { protocol, href } = new URL(url);
   if (protocol !== 'http:' && protocol !== 'https:') return [];
-  return [{ title: plain(title, LONGEST_TITLE) || href, url: href, snippet: plain(snippet, LONGEST_SNIPPET) }];
+  return [{ title: plain(title, MAX_TITLE_CHARS) || href, url: href, snippet: plain(snippet, MAX_SNIPPET_CHARS) }];
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", '#x27': "'" };

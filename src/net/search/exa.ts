@@ -1,7 +1,7 @@
 import { listAt, type SearchProvider } from './provider.ts';
-import type { Keyed } from './settings.ts';
+import type { ProviderKey } from './settings.ts';
 
-export function exa({ key, endpoint }: Keyed, query: string, limit: number): SearchProvider {
+export function exa({ key, endpoint }: ProviderKey, query: string, limit: number): SearchProvider {
   return {
     name: 'Exa',
     variable: 'EXA_API_KEY',

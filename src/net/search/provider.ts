@@ -1,10 +1,10 @@
-/** One way to search. Pure: what to send, and what an answer means. */
+/** One search provider. Pure: the request to send, and how to read the answer. */
 export interface SearchProvider {
   readonly name: string;
   /** The variable that configures it, for messages. */
   readonly variable: string;
   readonly request: SearchRequest;
-  /** The hits of an answer, as they came; undefined when it is not in the documented format. */
+  /** Returns the hits unchecked; undefined when the answer is not in the documented format. */
   hits(answer: unknown): readonly RawHit[] | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface RawHit {
   readonly snippet: unknown;
 }
 
-/** The objects of `answer[path[0]][path[1]]…`, or undefined when there is no such list. */
+/** Returns the objects of `answer[path[0]][path[1]]…`, or undefined when there is no such list. */
 export function listAt(answer: unknown, ...path: string[]): readonly Record<string, unknown>[] | undefined {
   let at: unknown = answer;
   for (const name of path) at = (at as Record<string, unknown> | null | undefined)?.[name];

@@ -1,13 +1,13 @@
-/** What of the search providers is configured. A key comes with where to send it only in tests and behind a gateway. */
+/** Configured search providers. A key has its own endpoint only in tests and behind a gateway. */
 export interface SearchSettings {
-  readonly brave?: Keyed;
-  readonly tavily?: Keyed;
-  readonly exa?: Keyed;
-  /** The address of an instance that answers in JSON. It may be on the user's own network: they wrote it down. */
+  readonly brave?: ProviderKey;
+  readonly tavily?: ProviderKey;
+  readonly exa?: ProviderKey;
+  /** Address of an instance that answers in JSON. It may be on the user's own network, since the user configured it. */
   readonly searxng?: { readonly url: string };
 }
 
-export interface Keyed {
+export interface ProviderKey {
   readonly key: string;
   readonly endpoint?: string;
 }

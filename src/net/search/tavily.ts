@@ -1,9 +1,9 @@
 import { listAt, type SearchProvider } from './provider.ts';
-import type { Keyed } from './settings.ts';
+import type { ProviderKey } from './settings.ts';
 
-const MOST = 20;
+const MAX_RESULTS = 20;
 
-export function tavily({ key, endpoint }: Keyed, query: string, limit: number): SearchProvider {
+export function tavily({ key, endpoint }: ProviderKey, query: string, limit: number): SearchProvider {
   return {
     name: 'Tavily',
     variable: 'TAVILY_API_KEY',
@@ -11,7 +11,7 @@ export function tavily({ key, endpoint }: Keyed, query: string, limit: number): 
       url: new URL(endpoint ?? 'https://api.tavily.com/search'),
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
-      body: JSON.stringify({ query, max_results: Math.min(limit, MOST) }),
+      body: JSON.stringify({ query, max_results: Math.min(limit, MAX_RESULTS) }),
     },
     hits: (answer) => listAt(answer, 'results')?.map(({ title, url, content }) => ({ title, url, snippet: content })),
   };

@@ -1,5 +1,6 @@
-import type { Access } from '../../kernel/tool/access.ts';
 import type { Subject } from '../../kernel/ports.ts';
+import { quoteForShell } from '../../kernel/text/escape.ts';
+import type { Access } from '../../kernel/tool/access.ts';
 import { plainWords } from '../../shell/plain-words.ts';
 
 /** Calls that look like this one and do something else: a rule that came from a yes to this one must not cover them. */
@@ -39,7 +40,7 @@ function beginnings(word: string): string[] {
 }
 
 function shellQuoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : quoteForShell(word);
 }
 
 const COMMANDS: readonly ((command: string) => string)[] = [

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { Access } from '../../kernel/tool/access.ts';
 import { ExecutionContext } from '../../kernel/call/execution-context.ts';
-import { createFilePolicy } from '../../kernel/file-policy.ts';
 import type { Subject } from '../../kernel/ports.ts';
+import type { Access } from '../../kernel/tool/access.ts';
+import { createFilePolicy } from '../../kernel/world/file-policy.ts';
 import { createPolicy, type PolicyOptions } from '../create-policy.ts';
-import { checkRules, proposeRules } from './propose-rule.ts';
 import { parseRule } from '../rules/parse-rules.ts';
+import { checkRules, proposeRules } from './propose-rule.ts';
 
 const options: PolicyOptions = { mode: 'ask', rules: [], files: createFilePolicy(), home: '/home/ana' };
 const context = new ExecutionContext({ workingDir: '/home/ana/project' });
@@ -55,7 +55,7 @@ describe('commands', () => {
     ['cat x | sh', 'a rule cannot answer this'],
     ['bash -c "make"', 'would also allow'],
     ['python3 -c "print(1)"', 'can run anything'],
-    ['echo a | xargs touch', 'still be asked about'],
+    ['echo a | xargs touch', 'still need approval'],
     ['sudo make install', 'can run anything'],
     ['make > out.txt', 'a rule cannot answer this'],
     ['make $TARGET', 'plain words'],
@@ -64,7 +64,7 @@ describe('commands', () => {
     ['$X', 'a rule cannot answer this'],
     ['f() { make; }; f', 'a rule cannot answer this'],
     ['rm -rf /', 'it is refused'],
-    ['ls', 'runs unasked already'],
+    ['ls', 'runs without approval already'],
     ['find . -name x -delete', 'can run anything'],
     ['find . -delete', 'cannot answer this'],
     ['curl https://x.test', 'can run anything'],
@@ -81,8 +81,8 @@ describe('commands', () => {
     ['cat a.sql | psql', 'can run anything'],
     ['sqlite3 data.db', 'can run anything'],
     ['ssh host', 'can run anything'],
-    ['git apply', 'does what it is given'],
-    ['git apply fix.patch', 'does what it is given'],
+    ['git apply', 'applies any input'],
+    ['git apply fix.patch', 'applies any input'],
     ['patch -p1', 'can run anything'],
     ['python3 -', 'from its input'],
     ['python3', 'can run anything'],
@@ -93,7 +93,7 @@ describe('commands', () => {
       .map((program): [string, string] => [`echo x | ${program}`, 'can run anything']),
     ['node -', 'from its input'],
     ['bash -s', 'a rule cannot answer this'],
-    ['go run ./cmd', 'does what it is given'],
+    ['go run ./cmd', 'applies any input'],
   ])('%s gets none', (command, why) => {
     expect(rulesFor(run(command))).toContain(why);
   });
@@ -114,7 +114,7 @@ describe('other things', () => {
     expect(rulesFor(always)).toContain('every time');
     expect(rulesFor(subject('write_file', { kind: 'fs.write', path: 'docs/*' }))).toContain('pattern');
     const hook = subject('write_file', { kind: 'fs.write', path: '.git/hooks/pre-commit' });
-    expect(rulesFor(hook)).toContain('still be asked about');
+    expect(rulesFor(hook)).toContain('still need approval');
   });
 });
 
@@ -140,9 +140,9 @@ describe('rules that a person wrote in the place of the proposed ones', () => {
     ['npm run build', ['bash(n* run build)'], 'would also allow'],
     ['make build && npm test', ['bash(make *)', 'bash(npm test)'], 'would also allow'],
     ['make -C a/b all', ['bash(make -C a/* all)'], 'would also allow'],
-    ['npm test', ['bash(npm test)', 'bash(curl *)'], 'answers nothing'],
-    ['npm test', ['write_file(**)'], 'answers nothing'],
-    ['npm test && ls', ['bash(ls)'], 'nobody asks about'],
+    ['npm test', ['bash(npm test)', 'bash(curl *)'], 'covers nothing'],
+    ['npm test', ['write_file(**)'], 'covers nothing'],
+    ['npm test && ls', ['bash(ls)'], 'needs no approval'],
     ['psql', ['bash(psql)'], 'can run anything'],
     ['npm test', ['bash(npm test'], 'cannot be used'],
   ])('for %s, %j is refused', (command, rules, why) => {

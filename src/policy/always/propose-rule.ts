@@ -1,22 +1,22 @@
-import type { Access } from '../../kernel/tool/access.ts';
-import type { VerdictPart } from '../../kernel/approval.ts';
+import type { VerdictPart } from '../../kernel/call/approval.ts';
 import type { Subject } from '../../kernel/ports.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
+import type { Access } from '../../kernel/tool/access.ts';
+import { plainWords } from '../../shell/plain-words.ts';
+import { BESIDE_WRITES, isSureReader } from '../commands/beside-writes.ts';
 import { READ_ONLY } from '../commands/command-judgement.ts';
 import { createPolicy, type ExplainingPolicy, type Explanation, type PolicyOptions } from '../create-policy.ts';
-import { hostileVariants, otherWords } from './hostile-variants.ts';
-import { BESIDE_WRITING, isSureReader } from '../mixed-script.ts';
-import { openEnded } from './unbounded-programs.ts';
-import { plainWords } from '../../shell/plain-words.ts';
-import type { Rule } from '../rules/rule.ts';
 import { parseRule } from '../rules/parse-rules.ts';
+import type { Rule } from '../rules/rule.ts';
+import { hostileVariants, otherWords } from './hostile-variants.ts';
+import { unboundedReason } from './unbounded-programs.ts';
 
-/** Rules that would spare the person this question next time. */
-export interface Proposal {
+/** Rules with which this call would need no approval next time. */
+export interface RuleProposal {
   readonly rules: readonly string[];
-  /** In words, what each of them lets through. */
+  /** In words, the calls that each of them allows. */
   readonly covers: readonly string[];
-  /** Calls that look like this one and would still be asked about, or refused. */
+  /** Similar calls that would still need approval, or be refused. */
   readonly refuses: readonly string[];
 }
 
@@ -26,11 +26,12 @@ interface ProposedRule {
 }
 
 /**
- * «Always»: the narrowest allow rules for everything a person is asked about in this call, one for each sub-command.
- * INVALID_INPUT, with the reason, where no rule could do that, or where it would let through what nobody said yes to.
+ * Proposes rules for the answer "always": the narrowest allow rules for everything in this call that needs approval, one for
+ * each sub-command. INVALID_INPUT, with the reason, where no rule could do that, or where it would allow more than the
+ * person approved.
  */
-export function proposeRules(subject: Subject, options: PolicyOptions): Result<Proposal> {
-  const now = asked(subject, options);
+export function proposeRules(subject: Subject, options: PolicyOptions): Result<RuleProposal> {
+  const now = explainQuestion(subject, options);
   if (!now.ok) return now;
   const proposed = new Map<string, ProposedRule>();
   for (const access of subject.access) {
@@ -40,52 +41,54 @@ export function proposeRules(subject: Subject, options: PolicyOptions): Result<P
     for (const rule of rules.value) proposed.set(rule.rule, rule);
   }
   const rules = [...proposed.values()];
-  if (rules.length === 0) return refuse('no rule can answer for it');
-  if (rules.length > MOST_RULES) return refuse(`it has ${rules.length} parts that are asked about`);
+  if (rules.length === 0) return refuse('no rule can cover it');
+  if (rules.length > MAX_RULES) return refuse(`it has ${rules.length} parts that need approval`);
   const texts = rules.map(({ rule }) => rule);
   const policy = policyWith(texts, options);
   if (!policy.ok) return policy;
   const left = policy.value
     .explain(subject)
     .parts.find(({ verdict, rule }) => verdict !== 'allow' && rule !== UNFAMILIAR);
-  if (left !== undefined) return refuse(`it would still be asked about: ${left.reason}`);
-  return narrow(rules, subject, options);
+  if (left !== undefined) return refuse(`it would still need approval: ${left.reason}`);
+  return checkNarrow(rules, subject, options);
 }
 
-const MOST_RULES = 20;
+const MAX_RULES = 20;
 
 /**
- * The same check for rules that a person wrote in the place of the proposed ones: each must answer something that is asked
- * about in this call, and none may let through what the proposed ones must not.
+ * Checks rules that a person wrote in place of the proposed ones: each must cover something in this call that needs
+ * approval, and none may allow what the proposed ones must not.
  */
-export function checkRules(texts: readonly string[], subject: Subject, options: PolicyOptions): Result<Proposal> {
-  const now = asked(subject, options);
+export function checkRules(texts: readonly string[], subject: Subject, options: PolicyOptions): Result<RuleProposal> {
+  const now = explainQuestion(subject, options);
   if (!now.ok) return now;
-  if (texts.length > MOST_RULES)
-    return refuse(`these are ${texts.length} rules, and ${MOST_RULES} are the most at once`);
+  if (texts.length > MAX_RULES)
+    return refuse(`these are ${texts.length} rules, and at most ${MAX_RULES} can be added at once`);
   const questions = new Set(now.value.parts.filter(isQuestion).map(({ what }) => what));
   for (const text of texts) {
     const policy = policyWith([text], options);
     if (!policy.ok) return policy;
     const answered = policy.value.explain(subject).parts.filter(({ rule }) => rule === text);
-    if (answered.length === 0) return refuse(`«${text}» answers nothing that is asked about here`);
+    if (answered.length === 0) return refuse(`"${text}" covers nothing that needs approval here`);
     const other = answered.find(({ what }) => !questions.has(what));
-    if (other !== undefined) return refuse(`«${text}» is also about «${other.what}», which nobody asks about`);
-    const open = isCommand(subject) ? answered.map(({ what }) => whyOpen(what)).find(Boolean) : undefined;
+    if (other !== undefined) return refuse(`"${text}" also covers "${other.what}", which needs no approval`);
+    const open = isCommand(subject)
+      ? answered.map(({ what }) => commandUnboundedReason(what)).find(Boolean)
+      : undefined;
     if (open !== undefined) return refuse(open);
   }
-  return narrow(
-    texts.map((rule) => ({ rule, covers: `whatever ${rule} matches` })),
+  return checkNarrow(
+    texts.map((rule) => ({ rule, covers: `everything that ${rule} matches` })),
     subject,
     options,
   );
 }
 
-function asked(subject: Subject, options: PolicyOptions): Result<Explanation> {
-  if (subject.asksAlways) return refuse(`${subject.tool} is asked about every time`);
+function explainQuestion(subject: Subject, options: PolicyOptions): Result<Explanation> {
+  if (subject.asksAlways) return refuse(`${subject.tool} needs approval every time`);
   const now = createPolicy(options).explain(subject);
   if (now.verdict === 'ask') return ok(now);
-  return refuse(now.verdict === 'deny' ? 'it is refused' : 'it runs unasked already');
+  return refuse(now.verdict === 'deny' ? 'it is refused' : 'it runs without approval already');
 }
 
 function simpleRule(access: Exclude<Access, { kind: 'process.run' }>, { tool }: Subject): Result<ProposedRule[]> {
@@ -110,38 +113,38 @@ function simpleRule(access: Exclude<Access, { kind: 'process.run' }>, { tool }: 
   }
 }
 
-/** The rule of a question about the text behind a command, which is remembered by itself once it has run. */
+/** The rule behind a question about a script's text, which is remembered by itself once it has run. */
 const UNFAMILIAR = 'unfamiliar script';
 
-type ProcessRun = Extract<Access, { kind: 'process.run' }>;
+type CommandAccess = Extract<Access, { kind: 'process.run' }>;
 
-function commandRules({ code }: ProcessRun, { tool }: Subject, now: Explanation): Result<ProposedRule[]> {
-  if (code !== undefined) return refuse('code is asked about every time');
+function commandRules({ code }: CommandAccess, { tool }: Subject, now: Explanation): Result<ProposedRule[]> {
+  if (code !== undefined) return refuse('code needs approval every time');
   const rules: ProposedRule[] = [];
   for (const { what, verdict, rule, reason } of now.parts) {
     if (rule === UNFAMILIAR) continue;
     if (!isQuestion({ what, verdict, rule })) continue;
     const argv = plainWords(what);
-    if (![READ_ONLY, 'not read-only', BESIDE_WRITING].includes(rule))
+    if (![READ_ONLY, 'not read-only', BESIDE_WRITES].includes(rule))
       return refuse(`a rule cannot answer this: ${reason}`);
-    if (argv === undefined) return refuse(`«${what}» is not made of plain words`);
-    const open = openEnded(argv);
+    if (argv === undefined) return refuse(`"${what}" is not made of plain words`);
+    const open = unboundedReason(argv);
     if (open !== undefined) return refuse(open);
     const words = argv.map(quoted);
-    if (words.includes(undefined)) return refuse(`«${what}» cannot be written as a rule`);
-    rules.push({ rule: `${tool}(${words.join(' ')})`, covers: `exactly «${what}», as a part of any command` });
+    if (words.includes(undefined)) return refuse(`"${what}" cannot be written as a rule`);
+    rules.push({ rule: `${tool}(${words.join(' ')})`, covers: `exactly "${what}", as a part of any command` });
   }
   return ok(rules);
 }
 
-/** What is asked about, and what would be once the rest was allowed: see `besideWriting`. */
+/** Whether a part needs approval, or would once the rest was allowed: see `askBesideWrites`. */
 function isQuestion({ what, verdict, rule }: Pick<VerdictPart, 'what' | 'verdict' | 'rule'>): boolean {
   if (verdict === 'ask') return true;
   const [program] = rule === READ_ONLY ? (plainWords(what) ?? []) : [];
   return program !== undefined && !isSureReader(program);
 }
 
-/** As a rule reads it; undefined where it cannot. */
+/** Returns a word as a rule reads it; undefined where no rule can contain it. */
 function quoted(word: string): string | undefined {
   if (/^[\w@%+=:,./-]+$/.test(word) && !word.endsWith(':*')) return word;
   if (!word.includes("'")) return `'${word}'`;
@@ -158,10 +161,14 @@ function policyWith(texts: readonly string[], options: PolicyOptions): Result<Ex
   return ok(createPolicy({ ...options, rules: [...options.rules, ...added] }));
 }
 
-const MOST_EXAMPLES = 8;
+const MAX_EXAMPLES = 8;
 
-/** The rules may let nothing hostile pass that looks like the call, or like the part of it that they answer. */
-function narrow(proposed: readonly ProposedRule[], subject: Subject, options: PolicyOptions): Result<Proposal> {
+/** Refuses rules that would allow a hostile call similar to this one, or to the part that they cover. */
+function checkNarrow(
+  proposed: readonly ProposedRule[],
+  subject: Subject,
+  options: PolicyOptions,
+): Result<RuleProposal> {
   const rules = proposed.map(({ rule }) => rule);
   const policy = policyWith(rules, options);
   if (!policy.ok) return policy;
@@ -174,12 +181,12 @@ function narrow(proposed: readonly ProposedRule[], subject: Subject, options: Po
   const before = createPolicy(options);
   const allowed = (by: ExplainingPolicy, one: Subject) => by.explain(one).verdict === 'allow';
   const hostile = variants.find((one) => allowed(policy.value, one) && !allowed(before, one));
-  if (hostile !== undefined) return refuse(`a rule for it would also allow «${whatOf(hostile)}»`);
-  const still = variants.filter((one) => !allowed(before, one)).map(whatOf);
+  if (hostile !== undefined) return refuse(`a rule for it would also allow "${describeAccess(hostile)}"`);
+  const still = variants.filter((one) => !allowed(before, one)).map(describeAccess);
   return ok({
     rules,
     covers: proposed.map(({ covers }) => covers),
-    refuses: [...new Set(still)].slice(0, MOST_EXAMPLES),
+    refuses: [...new Set(still)].slice(0, MAX_EXAMPLES),
   });
 }
 
@@ -191,17 +198,17 @@ function withCommand(subject: Subject, command: string): Subject {
   return { ...subject, access: [{ kind: 'process.run', command, writes: 'workspace' }] };
 }
 
-function whyOpen(command: string): string | undefined {
+function commandUnboundedReason(command: string): string | undefined {
   const argv = plainWords(command);
-  return argv === undefined ? `«${command}» is not made of plain words` : openEnded(argv);
+  return argv === undefined ? `"${command}" is not made of plain words` : unboundedReason(argv);
 }
 
-function whatOf({ access: [first] }: Subject): string {
+function describeAccess({ access: [first] }: Subject): string {
   if (first === undefined) return 'nothing';
   if (first.kind === 'process.run') return first.command;
   return 'url' in first ? first.url : 'path' in first ? first.path : 'anything';
 }
 
 function refuse(why: string): Result<never> {
-  return fail('INVALID_INPUT', `This cannot be allowed for good: ${why.replace(/\.$/, '')}. Allow it once instead.`);
+  return fail('INVALID_INPUT', `This cannot be allowed permanently: ${why.replace(/\.$/, '')}. Allow it once instead.`);
 }

@@ -1,15 +1,15 @@
-import { launched } from '../../shell/launchers.ts';
+import { launchedCommands } from '../../shell/launchers.ts';
 import { plainWord } from '../../shell/words.ts';
 
-/** Programs that run what they are given by other means than their words: a rule for the words would allow anything. */
-const ANYTHING = words(`
+/** Programs that run text from elsewhere than their arguments: a rule for the arguments would allow anything. */
+const UNBOUNDED_PROGRAMS = words(`
   sh bash dash zsh ksh ash fish csh tcsh busybox eval source . exec sudo doas su env xargs parallel watch expect at batch crontab
   tsx ts-node awk gawk mawk sed ed ex vi vim nvim emacs gdb lldb m4 bc dc
   ssh scp sftp ftp telnet nc ncat socat rsync docker podman kubectl helm terraform ansible ansible-playbook
   psql mysql mariadb sqlite3 duckdb mongo mongosh redis-cli sqlplus sqlcmd
   find curl wget tee dd patch cpio`);
 
-/** Languages, by whatever path: without a file, or with one, they run what they are given. */
+/** Interpreters, at any path: with a file or without one, they run any text. */
 const LANGUAGES = words(`
   sh bash dash zsh ksh mksh ash fish csh tcsh rbash xonsh elvish nu rc yash oil osh pwsh powershell
   python pypy ipython bpython jython micropython node nodejs deno bun qjs d8 js coffee ruby irb pry jruby perl raku rakudo
@@ -19,44 +19,44 @@ const LANGUAGES = words(`
   swipl yap gprolog rust-script evcxr gore yaegi dotnet-script csi fsi osascript wolframscript math
   matlab io factor red rebol picolisp newlisp`);
 
-/** Those that do so only where they are not told what else to do. */
+/** Programs that start an interactive prompt when no subcommand is given. */
 const PROMPTS = words('swift dart crystal nim kotlinc scala-cli bb lein');
 
-/** Subcommands that apply what a file or the input says. */
-const GIVEN: Readonly<Record<string, readonly string[]>> = {
+/** Subcommands that apply the content of a file or of their input. */
+const UNBOUNDED_SUBCOMMANDS: Readonly<Record<string, readonly string[]>> = {
   git: ['apply', 'am', 'fast-import', 'filter-branch', 'bisect', 'update-index', 'update-ref', 'hash-object', 'config'],
   go: ['run', 'generate'],
   dotnet: ['script', 'fsi'],
 };
 
-/** Interpreters whose first word may be a file of the project; that file's text is asked about by itself. */
+/** Interpreters whose first word may be a file of the project; the text of that file needs approval by itself. */
 const INTERPRETERS = words('python node ruby perl php bash sh tsx ts-node');
 
-const DEEPEST = 3;
+const MAX_DEPTH = 3;
 
 const STANDARD_INPUT = /(^|=|^-[A-Za-z])(-|\/dev\/(stdin|fd\/\d+)|\/proc\/(self|\d+)\/fd\/\d+)$/;
 
 /**
- * Why these words do not say what runs: the program takes it from its input, from a file, or from further words. Undefined
- * where they do.
+ * Returns why these words do not determine what runs: the program reads it from its input, from a file, or from further
+ * words. Undefined where they do.
  */
-export function openEnded([program = '', ...args]: readonly string[], depth = 0): string | undefined {
+export function unboundedReason([program = '', ...args]: readonly string[], depth = 0): string | undefined {
   const language = program.replace(/^.*\//s, '').replace(/-?[\d.]+$/, '');
   const name = LANGUAGES.has(language) ? language : program;
-  if (args.some((word) => STANDARD_INPUT.test(word))) return `${program} would take what runs from its input`;
+  if (args.some((word) => STANDARD_INPUT.test(word))) return `${program} runs what it reads from its input`;
   const [first = ''] = args;
   if (INTERPRETERS.has(name) && first !== '' && !first.startsWith('-')) return undefined;
   const prompts = PROMPTS.has(language) && args.every((word) => word.startsWith('-'));
-  if (ANYTHING.has(name) || LANGUAGES.has(name) || prompts)
+  if (UNBOUNDED_PROGRAMS.has(name) || LANGUAGES.has(name) || prompts)
     return `${program} can run anything, so a rule for it would allow anything`;
-  if (GIVEN[name]?.includes(first))
-    return `${program} ${first} does what it is given, so a rule for it would allow anything`;
-  const behind = launched(name, args.map(plainWord));
+  if (UNBOUNDED_SUBCOMMANDS[name]?.includes(first))
+    return `${program} ${first} applies any input, so a rule for it would allow anything`;
+  const behind = launchedCommands(name, args.map(plainWord));
   if (behind.some(({ kind }) => kind === 'script')) return `${program} would run a script of its own`;
-  if (depth > DEEPEST) return `${program} starts a program that starts another, and so on`;
+  if (depth > MAX_DEPTH) return `${program} starts a program that starts another, and so on`;
   for (const inner of behind) {
     if (inner.kind !== 'words') continue;
-    const why = openEnded(
+    const why = unboundedReason(
       inner.words.map(({ text }) => text),
       depth + 1,
     );

@@ -1,16 +1,16 @@
-export type Answer = 'allow' | 'ask' | 'deny';
+export type CommandVerdict = 'allow' | 'ask' | 'deny';
 
-/** An answer, and on what ground. */
+/** A verdict with the rule and the reason behind it. */
 export interface Ruling {
-  readonly verdict: Answer;
+  readonly verdict: CommandVerdict;
   readonly rule: string;
   readonly reason: string;
 }
 
-/** One simple command of a script and what was decided about it. */
+/** The ruling about one simple command of a script. */
 export interface CommandPart extends Ruling {
   readonly text: string;
-  /** Null where none runs, as in an assignment, or which one is known only at run time. */
+  /** Null where no program runs, as in an assignment, or where it is known only at run time. */
   readonly program: string | null;
 }
 
@@ -20,17 +20,17 @@ export interface CommandJudgement extends Ruling {
   readonly readOnly: boolean;
 }
 
-/** What the rules say of a simple command, by its words; null for a word that is known only at run time. */
+/** Finds the rule for a simple command by its words; null stands for a word that is known only at run time. */
 export type RuleLookup = (words: readonly (string | null)[]) => RuleAnswer | undefined;
 
 export interface RuleAnswer extends Ruling {
   /** An allow that counts only for ordinary uses of the command. */
   readonly ordinary?: boolean;
-  /** Whether an allow says this word itself, and not by a `*`. */
+  /** Whether an allow rule contains this word itself, and not a `*` in its place. */
   names?(word: string): boolean;
 }
 
-/** The rule behind a part that runs unasked because it is known to change nothing. */
+/** The rule behind a part that runs without approval because it is known to change nothing. */
 export const READ_ONLY = 'read-only command';
 export const SENSITIVE = 'sensitive file';
 export const CATASTROPHE = 'catastrophic command';
@@ -49,7 +49,7 @@ export function notUnderstood(reason: string): Ruling {
   return ask('not understood', reason);
 }
 
-/** What nobody may lift. */
+/** A refusal that no rule lifts. */
 export function refuse(why: string): Ruling {
   return deny(CATASTROPHE, `${REFUSED}${why}.`);
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { ExecutionContext } from '../../kernel/call/execution-context.ts';
-import { createFilePolicy } from '../../kernel/file-policy.ts';
+import { createFilePolicy } from '../../kernel/world/file-policy.ts';
+import type { Mode } from '../create-policy.ts';
 import { createPolicy } from '../create-policy.ts';
-import type { Mode } from '../modes.ts';
 
 const context = new ExecutionContext({ workingDir: '/home/ana/project' });
 

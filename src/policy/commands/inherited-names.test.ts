@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { configsPrinted } from '../../git/config-reads.ts';
+import { historyFoldersPrinted } from '../../git/history-contents.ts';
 import { ExecutionContext } from '../../kernel/call/execution-context.ts';
-import { createFilePolicy } from '../../kernel/file-policy.ts';
-import { operandsOf } from './operands.ts';
+import { createFilePolicy } from '../../kernel/world/file-policy.ts';
 import { createPolicy } from '../create-policy.ts';
-import { gitConfigs } from '../../git/config-reads.ts';
-import { gitContents } from '../../git/history-contents.ts';
+import { operandsOf } from './operands.ts';
 import { scriptFiles } from './script-files.ts';
 
 /** Names that every object has, so that a table seems to know them. */
@@ -39,7 +39,7 @@ test.each(NAMES)('%s is a word like any other', (name) => {
         const { complete, names } = operandsOf(command);
         const files = scriptFiles(command);
         const counts = [names, files.named, files.sought].map(({ length }) => length);
-        return [shape, verdict(command), complete, ...counts, gitConfigs(command), gitContents(command)];
+        return [shape, verdict(command), complete, ...counts, configsPrinted(command), historyFoldersPrinted(command)];
       });
     // As many letters, since some of them are taken for options.
     expect(looks(name)).toEqual(looks(name.replace(/[a-z]/gi, 'z')));

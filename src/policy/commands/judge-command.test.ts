@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createFilePolicy } from '../../kernel/file-policy.ts';
+import { createFilePolicy } from '../../kernel/world/file-policy.ts';
 import { judgeCommand } from './judge-command.ts';
 
 const where = { root: '/home/ana/project', home: '/home/ana', files: createFilePolicy() };

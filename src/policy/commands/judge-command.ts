@@ -1,4 +1,14 @@
-import { catastrophe, catastrophicScript } from './refusals/catastrophes.ts';
+import { findInlineScripts } from '../../shell/inline-scripts.ts';
+import { parseScript, type SimpleCommand } from '../../shell/parse-script.ts';
+import { apparentProgram, programName } from '../../shell/program-name.ts';
+import type { Surroundings } from '../../shell/resolve-path.ts';
+import { riskyAssignment, scriptInAssignment } from '../../shell/risky-environment.ts';
+import { differsInPosix } from '../../shell/shells.ts';
+import { Variables } from '../../shell/variables.ts';
+import { operandsAmong, type ShellWord } from '../../shell/words.ts';
+import { WorkingFolders } from '../../shell/working-folders.ts';
+import { type GuessedCommand, guessScript, type WrappedCommand } from '../../shell/wrapped-command.ts';
+import { innerCommands } from '../../shell/wrappers.ts';
 import {
   ask,
   type CommandJudgement,
@@ -10,34 +20,24 @@ import {
   type Ruling,
   refuse,
 } from './command-judgement.ts';
-import { riskyAssignment, scriptIn } from '../../shell/risky-environment.ts';
-import { Folders } from '../../shell/working-folders.ts';
-import { heldBack } from './weigh-guess.ts';
-import { type Inner, type Loose, loosely } from './inner.ts';
+import { judgeProgram } from './judge-program.ts';
 import { isReopened, judgeRedirection, movesDescriptors } from './judge-redirection.ts';
 import { isOrdinaryUse } from './ordinary-use.ts';
-import type { Surroundings } from '../../shell/resolve-path.ts';
-import { programName, programSeeming } from '../../shell/program-name.ts';
-import { scriptsGiven } from '../../shell/inline-scripts.ts';
-import { parseScript, type SimpleCommand } from '../../shell/parse-script.ts';
-import { operandsAmong, type ShellWord } from '../../shell/words.ts';
-import { isReadOtherwise } from '../../shell/shells.ts';
-import { Variables } from '../../shell/variables.ts';
-import { whatIsKnown } from './what-is-known.ts';
-import { innerCommands } from '../../shell/wrappers.ts';
+import { catastrophe, catastrophicScript } from './refusals/catastrophes.ts';
+import { weighGuess } from './weigh-guess.ts';
 
-/** How deep scripts may nest inside `bash -c`, `eval` and their kin before nobody can follow them. */
-const DEEPEST = 5;
-/** Ways to read launchers inside launchers that are looked at. */
-const MOST_GUESSES = 64;
-/** Words times the folders that they are looked up from, in all that a script holds. */
-const MOST_LOOKUPS = 100_000;
-/** Characters of a script and of those in it: one in another counts in each. */
-const MOST_READ = 250_000;
+/** How deep scripts may nest inside `bash -c`, `eval` and the like. */
+const MAX_DEPTH = 5;
+/** How many readings of launchers inside launchers are judged. */
+const MAX_GUESSES = 64;
+/** Words times the folders from which they are resolved, in the whole script. */
+const MAX_LOOKUPS = 100_000;
+/** Characters of a script and of the scripts in it: a nested script counts at each level. */
+const MAX_CHARACTERS = 250_000;
 
 /**
- * Judges every simple command of a shell script, in every construct and behind every wrapper. The script is allowed
- * only if all of them are: deny beats ask beats allow. What cannot be known before it runs is asked about.
+ * Judges every simple command of a shell script, in every construct and behind every wrapper. The script is allowed only
+ * if all of them are: deny beats ask beats allow. A part that cannot be known before it runs needs approval.
  */
 export function judgeCommand(
   source: string,
@@ -47,14 +47,12 @@ export function judgeCommand(
   const parts: CommandPart[] = [];
   let readOnly = true;
   let guesses = 0;
-  /** Whether what a descriptor leads to may be anything by now. */
+  /** Whether a file descriptor may lead to any file by now. */
   let isMoved = false;
-  let lookups = 0;
-  let read = 0;
-  let toldCharacters = 0;
-  /** Whether a shell with the words of POSIX alone reads it. */
+  let [lookups, read, optionCharacters] = [0, 0, 0];
+  /** Whether a plain POSIX shell reads the script. */
   let posix = false;
-  const folders = new Folders(where);
+  const folders = new WorkingFolders(where);
   const variables = new Variables(where, folders.all);
   judgeScript(source, 0);
   if (parts.length === 0) add(source, null, ask('empty', 'There is no command in it.'));
@@ -68,37 +66,37 @@ export function judgeCommand(
 
   function judgeScript(text: string, depth: number): void {
     read += text.length;
-    if (read > MOST_READ && depth > 0) {
-      add(text, null, ask(AMBIGUOUS, 'It holds more scripts in each other than anybody looks at.'));
+    if (read > MAX_CHARACTERS && depth > 0) {
+      add(text, null, ask(AMBIGUOUS, 'It nests more scripts than can be checked.'));
       return;
     }
     const script = parseScript(text);
     isMoved ||= movesDescriptors(text);
-    if (posix && isReadOtherwise(text))
-      add(text, null, notUnderstood('It cannot be judged: sh reads it in its own way.'));
+    if (posix && differsInPosix(text))
+      add(text, null, notUnderstood('It cannot be judged: sh parses it differently from bash.'));
     const whole = catastrophicScript(script, where);
     if (whole !== undefined) add(text, null, refuse(whole));
     for (const problem of script.problems) add(text, null, notUnderstood(`It cannot be judged: ${problem}.`));
-    for (const given of depth < DEEPEST ? scriptsGiven(script) : []) judgeInner(text, given, depth);
+    for (const given of depth < MAX_DEPTH ? findInlineScripts(script) : []) judgeInner(text, given, depth);
     variables.learn(script.values);
     let before = folders.all.length;
     for (const command of script.commands) judgeSimple(command, depth);
     const repeated = script.commands.filter(({ repeats }) => repeats);
     if (repeated.length === 0 || folders.all.length === before) return;
-    const said = new Set(parts.map(sayingOf));
+    const said = new Set(parts.map(keyOf));
     while (folders.all.length > before) {
       before = folders.all.length;
       judgeAgain(repeated, said, depth);
     }
   }
 
-  /** What stands before a `cd` in a loop, or in a trap, also runs behind it. What is said already is not said again. */
+  /** Judges again commands before a `cd` in a loop or a trap, which also run after it. Known parts are not repeated. */
   function judgeAgain(commands: readonly SimpleCommand[], said: Set<string>, depth: number): void {
     const known = parts.length;
     for (const command of commands) judgeSimple(command, depth);
     for (const part of parts.splice(known)) {
-      if (part.verdict === 'allow' || said.has(sayingOf(part))) continue;
-      said.add(sayingOf(part));
+      if (part.verdict === 'allow' || said.has(keyOf(part))) continue;
+      said.add(keyOf(part));
       parts.push(part);
     }
   }
@@ -112,8 +110,8 @@ export function judgeCommand(
     for (const assignment of assignments) {
       const risk = riskyAssignment(assignment, words.length > 0);
       if (risk !== undefined) add(text, null, ask(risk.rule, risk.reason));
-      const script = scriptIn(assignment);
-      if (script !== undefined) judgeInner(text, loosely(script), depth);
+      const script = scriptInAssignment(assignment);
+      if (script !== undefined) judgeInner(text, guessScript(script), depth);
     }
     if (words.length > 0) judgeWords(text, words, depth);
     else if (redirections.length === 0 && assignments.length > 0)
@@ -126,14 +124,15 @@ export function judgeCommand(
     const ruled = rules([name, ...args.map(knownWord)]);
     if (name === null) {
       for (const value of variables.textsOf(words[0]))
-        judgeInner(text, loosely([value, ...args.map((word) => word.text)].join(' ')), depth);
+        judgeInner(text, guessScript([value, ...args.map((word) => word.text)].join(' ')), depth);
       add(text, null, ruled ?? notUnderstood('Which program runs is known only at run time.'));
       return;
     }
-    const seeming = programSeeming(name);
-    if (seeming !== undefined) judgeInner(text, loosely([seeming, ...args.map((word) => word.text)].join(' ')), depth);
+    const seeming = apparentProgram(name);
+    if (seeming !== undefined)
+      judgeInner(text, guessScript([seeming, ...args.map((word) => word.text)].join(' ')), depth);
     const told = variables.withOptions(words);
-    if (told !== undefined) judgeTold(text, told, depth);
+    if (told !== undefined) judgeWithVariables(text, told, depth);
     const here = foldersFor(text, args.length);
     const danger = catastrophe(name, args, here, where, variables);
     if (danger !== undefined) add(text, name, refuse(danger));
@@ -146,49 +145,49 @@ export function judgeCommand(
     if (name === 'cd' || name === 'pushd') follow(text, operandsAmong(args)[0]);
   }
 
-  function judgeInner(text: string, inner: Inner, depth: number): void {
-    if (inner.kind !== 'unseen' && inner.loose) judgeGuess(text, inner, inner.loose, depth);
+  function judgeInner(text: string, inner: WrappedCommand, depth: number): void {
+    if (isGuess(inner)) judgeGuess(text, inner, depth);
     else judgeKnown(text, inner, depth);
   }
 
-  function judgeGuess(text: string, inner: Inner, loose: Loose, depth: number): void {
-    if (guesses === MOST_GUESSES) return;
-    if (++guesses === MOST_GUESSES || lookups > MOST_LOOKUPS) {
-      guesses = MOST_GUESSES;
-      add(text, null, ask(AMBIGUOUS, 'It can be read in more ways than anybody looks at.'));
+  function judgeGuess(text: string, inner: GuessedCommand, depth: number): void {
+    if (guesses === MAX_GUESSES) return;
+    if (++guesses === MAX_GUESSES || lookups > MAX_LOOKUPS) {
+      guesses = MAX_GUESSES;
+      add(text, null, ask(AMBIGUOUS, 'It can be read in more ways than can be checked.'));
       return;
     }
-    judgeLoosely(text, inner, loose, depth);
+    judgeReading(text, inner, depth);
   }
 
-  /** With the options that its variables may hold. */
-  function judgeTold(text: string, words: readonly ShellWord[], depth: number): void {
-    toldCharacters += words.reduce((sum, word) => sum + word.text.length, 0);
-    if (toldCharacters <= MOST_READ) judgeLoosely(text, { kind: 'words', words }, true, depth);
-    else add(text, null, ask(AMBIGUOUS, 'Its variables may hold more options than anybody looks at.'));
+  /** Judges the command with the options that its variables may contain. */
+  function judgeWithVariables(text: string, words: readonly ShellWord[], depth: number): void {
+    optionCharacters += words.reduce((sum, word) => sum + word.text.length, 0);
+    if (optionCharacters <= MAX_CHARACTERS) judgeReading(text, { kind: 'words', words, guess: 'here' }, depth);
+    else add(text, null, ask(AMBIGUOUS, 'Its variables may hold more options than can be checked.'));
   }
 
-  /** Of one way among several to read a command, only what is held back counts. */
-  function judgeLoosely(text: string, inner: Inner, loose: Loose, depth: number): void {
+  /** Judges one of several readings of a command: only its refusals and unusual questions count. */
+  function judgeReading(text: string, inner: GuessedCommand, depth: number): void {
     const before = parts.length;
     const onlyRead = readOnly;
     const here = folders.all;
     judgeKnown(text, inner, depth);
-    if (loose === 'elsewhere') folders.returnTo(here);
-    const held = heldBack(parts.splice(before), loose);
+    if (inner.guess === 'elsewhere') folders.returnTo(here);
+    const held = weighGuess(parts.splice(before), inner.guess);
     parts.push(...held);
     readOnly = onlyRead && held.length === 0;
   }
 
-  function judgeKnown(text: string, inner: Inner, depth: number): void {
+  function judgeKnown(text: string, inner: WrappedCommand, depth: number): void {
     if (inner.kind === 'unseen') add(text, null, notUnderstood(`It cannot be judged: ${inner.why}.`));
-    else if (depth >= DEEPEST) add(text, null, notUnderstood('It nests too deep to be judged.'));
+    else if (depth >= MAX_DEPTH) add(text, null, notUnderstood('It nests too deep to be judged.'));
     else if (inner.kind === 'script') judgeText(inner, depth + 1);
     else judgeIn(inner.folder, text, inner.words, depth + 1);
   }
 
-  /** `eval` and `trap` read it as the shell does in which they stand. */
-  function judgeText({ source, shell }: Extract<Inner, { kind: 'script' }>, depth: number): void {
+  /** Judges a nested script. `eval` and `trap` read it as the shell around them does. */
+  function judgeText({ source, shell }: Extract<WrappedCommand, { kind: 'script' }>, depth: number): void {
     const outer = posix;
     if (shell !== undefined) posix = shell !== 'bash';
     judgeScript(source, depth);
@@ -197,7 +196,7 @@ export function judgeCommand(
 
   function judgeIn(folder: ShellWord | undefined, text: string, words: readonly ShellWord[], depth: number): void {
     if (folder !== undefined) {
-      const known = whatIsKnown('cd', [folder], foldersFor(text, 1), where);
+      const known = judgeProgram({ name: 'cd', args: [folder] }, foldersFor(text, 1), where);
       if (known.verdict !== 'allow') add(text, null, known);
       follow(text, folder);
     }
@@ -205,23 +204,23 @@ export function judgeCommand(
   }
 
   /**
-   * What is known of the command, then what a rule says of it. A rule lifts a question, never a refusal; and where nothing
-   * brings back what is lost, only a rule that names what loses it.
+   * Judges a command without the commands that it runs: by itself, then by the rules. A rule can answer a question, but
+   * never lifts a refusal; an irreversible loss needs a rule that names the word causing it.
    */
-  function judgeAlone(text: string, { name, args, here, ruled }: Alone): void {
-    const known = whatIsKnown(name, args, here, where);
+  function judgeAlone(text: string, { name, args, here, ruled }: LoneCommand): void {
+    const known = judgeProgram({ name, args }, here, where);
     if (known.rule !== READ_ONLY) readOnly = false;
     const isMeant = known.loses === undefined || ruled?.verdict !== 'allow' || ruled.names?.(known.loses) === true;
     const counts = ruled?.ordinary !== true || known.rule === READ_ONLY || isOrdinaryUse(name, args);
     add(text, name, known.verdict === 'deny' || !counts || !isMeant ? known : (ruled ?? known));
   }
 
-  /** Those that these words are looked up from: where it is too much, the highest, from where most can be lost. */
+  /** The folders from which these words are resolved. Where they are too many, the highest ones, from which most can be lost. */
   function foldersFor(text: string, words: number): readonly string[] {
-    const left = MOST_LOOKUPS - lookups;
+    const left = MAX_LOOKUPS - lookups;
     lookups += words * folders.all.length;
-    if (lookups <= MOST_LOOKUPS || folders.all.length === 1) return folders.all;
-    add(text, null, ask(AMBIGUOUS, 'It names more files from more folders than anybody looks up.'));
+    if (lookups <= MAX_LOOKUPS || folders.all.length === 1) return folders.all;
+    add(text, null, ask(AMBIGUOUS, 'It names more files from more folders than can be checked.'));
     const highest = folders.all.toSorted((one, other) => one.length - other.length);
     return highest.slice(0, Math.max(1, Math.floor(left / words)));
   }
@@ -233,8 +232,12 @@ export function judgeCommand(
   }
 }
 
-/** A command by itself, without what it runs. */
-interface Alone {
+function isGuess(inner: WrappedCommand): inner is GuessedCommand {
+  return inner.kind !== 'unseen' && inner.guess !== undefined;
+}
+
+/** A command by itself, without the commands that it runs. */
+interface LoneCommand {
   readonly name: string;
   readonly args: readonly ShellWord[];
   /** The folders it may run in. */
@@ -242,7 +245,7 @@ interface Alone {
   readonly ruled: RuleAnswer | undefined;
 }
 
-/** Asked about also where it is only one way to read a command. */
+/** The rule of questions that also count for one of several readings. */
 const AMBIGUOUS = 'ambiguous';
 
 /** Wrappers that add nothing of their own; the verdict about what they run is the whole verdict. */
@@ -265,17 +268,17 @@ const TRANSPARENT = new Set([
   'setsid',
 ]);
 
-/** Whether a rule for this command says nothing, because only the command behind it is judged. */
-export function isSeenThrough(name: string, args: readonly ShellWord[]): boolean {
+/** Whether a rule for this command has no effect, because only the command behind it is judged. */
+export function isTransparent(name: string, args: readonly ShellWord[]): boolean {
   return TRANSPARENT.has(name) && innerCommands(name, args).length > 0;
 }
 
-/** A pattern becomes the files that it matches. */
+/** Null for a pattern, since it becomes the files that it matches. */
 function knownWord({ value, pattern }: ShellWord): string | null {
   return pattern ? null : value;
 }
 
-function sayingOf({ text, reason }: CommandPart): string {
+function keyOf({ text, reason }: CommandPart): string {
   return `${text}\0${reason}`;
 }
 

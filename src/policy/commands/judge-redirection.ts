@@ -1,14 +1,14 @@
-import { catastrophicTarget } from './refusals/catastrophes.ts';
-import { ask, deny, OUTSIDE, type Ruling, refuse, SENSITIVE } from './command-judgement.ts';
-import { type Place, placesOf, type Surroundings } from '../../shell/resolve-path.ts';
 import type { Redirection } from '../../shell/parse-script.ts';
+import { type Surroundings, targetsOf, type WordTarget } from '../../shell/resolve-path.ts';
+import { ask, deny, OUTSIDE, type Ruling, refuse, SENSITIVE } from './command-judgement.ts';
+import { catastrophicTarget } from './refusals/catastrophes.ts';
 
-/** Whether a script opens descriptors or moves them other than to write where it writes anyway. */
+/** Whether a script opens or moves file descriptors, other than between standard output and standard error. */
 export function movesDescriptors(script: string): boolean {
   return /[\d}]<|[<>]&\s*(?![12-](?!\d))/.test(script.replaceAll('\\\n', ''));
 }
 
-/** Opening a descriptor by its path opens its file anew, for writing too, though it was only read: `<f >/dev/stdin`. */
+/** Whether a redirection opens a descriptor by its path: that opens the file anew, also for writing though it was only read, as in `<f >/dev/stdin`. */
 export function isReopened({ opens, target }: Redirection, isMoved: boolean): boolean {
   return opens === 'write' && (isMoved ? DESCRIPTORS : OTHER_DESCRIPTORS).test(target.value ?? '');
 }
@@ -16,18 +16,22 @@ export function isReopened({ opens, target }: Redirection, isMoved: boolean): bo
 const DESCRIPTORS = /^\/dev\/(?:stdin|stdout|stderr|fd\/\d+)$/;
 const OTHER_DESCRIPTORS = /^\/dev\/(?:stdin|fd\/\d+)$/;
 
-/** What is to be said of a redirection from any of these folders; nothing where it may be. */
+/** Judges a redirection from any of these folders; empty where it is allowed. */
 export function judgeRedirection(redirection: Redirection, folders: readonly string[], where: Surroundings): Ruling[] {
   const { opens, target } = redirection;
   const device = opens === 'write' ? catastrophicTarget(target) : undefined;
   if (device !== undefined) return [refuse(device)];
-  if (target.pattern) return [ask('redirection', `Which file ${target.text} is, is known only at run time.`)];
-  return placesOf(target, folders, where).flatMap((place) => judgePlace(redirection, place, where) ?? []);
+  if (target.pattern) return [ask('redirection', `The file that ${target.text} names is known only at run time.`)];
+  return targetsOf(target, folders, where).flatMap((place) => judgeTarget(redirection, place, where) ?? []);
 }
 
-function judgePlace({ opens, target: { text } }: Redirection, place: Place, where: Surroundings): Ruling | undefined {
+function judgeTarget(
+  { opens, target: { text } }: Redirection,
+  place: WordTarget,
+  where: Surroundings,
+): Ruling | undefined {
   if (place.kind === 'neutral') return undefined;
-  if (place.kind === 'computed') return ask('redirection', `Where ${text} leads is known only at run time.`);
+  if (place.kind === 'computed') return ask('redirection', `The target of ${text} is known only at run time.`);
   if (place.kind === 'outside' && opens === 'read')
     return ask(OUTSIDE, `It reads ${text}, which is outside the workspace.`);
   if (place.kind === 'outside')

@@ -1,16 +1,16 @@
 import { posix } from 'node:path';
-import { runnerOf } from '../../shell/script-runners.ts';
-import { mayBeOption } from './refusals/catastrophes.ts';
 import { isOneWord } from '../../shell/flags.ts';
-import { LONGEST_FOLDER } from '../../shell/working-folders.ts';
-import { bracesOf, isOddPattern, namesIn } from './operand-names.ts';
+import { findInlineScripts } from '../../shell/inline-scripts.ts';
+import { parseScript, type SimpleCommand } from '../../shell/parse-script.ts';
 import { PREFIXES } from '../../shell/prefixes.ts';
 import { programName } from '../../shell/program-name.ts';
-import { scriptsGiven } from '../../shell/inline-scripts.ts';
-import { parseScript, type SimpleCommand } from '../../shell/parse-script.ts';
-import { operandsAmong, plainWord, type ShellWord } from '../../shell/words.ts';
+import { runnerOf } from '../../shell/script-runners.ts';
 import { SHELLS } from '../../shell/shells.ts';
+import { operandsAmong, plainWord, type ShellWord } from '../../shell/words.ts';
+import { MAX_FOLDER_LENGTH } from '../../shell/working-folders.ts';
 import { innerCommands } from '../../shell/wrappers.ts';
+import { bracesOf, isOddPattern, namesIn } from './operand-names.ts';
+import { mayBeOption } from './refusals/catastrophes.ts';
 
 /** Something in a command that may name files. Whether it does is for the caller to find out. */
 export interface Operand {
@@ -52,7 +52,7 @@ const WHOLE_FOLDERS = new Set('rm mv rsync chmod chown chgrp shred find fd fdfin
 
 /** Those that take links for links, whatever they are told. */
 const LEAVES_LINKS = new Set(['rm', 'mv', 'shred']);
-/** What others are told, so that they follow them. The rest do, or tell names to somebody who may. */
+/** Options that tell other programs to follow symlinks. The rest do, or tell names to somebody who may. */
 const FOLLOWING: Readonly<Record<string, RegExp>> = {
   ...Object.fromEntries(['chmod', 'chown', 'chgrp'].map((name) => [name, /^-[A-Za-z]*L|^--deref/])),
   cp: /^-[A-Za-z]*[LH]|^--de/,
@@ -66,7 +66,7 @@ const FINDS_THROUGH = /^-(?:exec|ok|follow|L$)/;
 const WHOLE_IF_TOLD = new Set(['cp', 'scp', 'zip']);
 const TOLD = /^(?:-[A-Za-z]*[rRa]|--recursive$|--archive$)/;
 
-/** What interpreters make of a name: `node build` runs build.js, `python -m a.b` runs a/b.py. */
+/** Files that interpreters find for a name: `node build` runs build.js, `python -m a.b` runs a/b.py. */
 const ALSO_TRIED: Readonly<Record<string, (name: string) => readonly string[]>> = {
   node: (name) => ['.js', '.mjs', '.cjs', '/index.js', '/package.json'].map((end) => name + end),
   python: (name) => ['.py', '/__main__.py', '/__init__.py'].map((end) => name.replaceAll('.', '/') + end),
@@ -79,7 +79,7 @@ const SPLITS = /^(?:-[i0v]*S|--split-string(?:=|$)|--s[a-z-]*=)(.*)$/s;
 const FOLDER_OPTION = /^(?:-[ABE-Za-z]*[CD]|--chd[a-z]*|--dir[a-z]*|--prefix|--cwd|--working-dir[a-z]*)(?:=?(.+))?$/s;
 
 /**
- * What may be a file in a command, wherever in it: words, what stands behind `=` or a short option, redirections, the
+ * Finds the words of a command that may be a file, in any position: words, text behind `=` or a short option, redirections, the
  * values of variables, scripts given to other shells; each also below the folders it may be in by then.
  */
 export function operandsOf(command: string, { cwd = '', args = [], isFolder = () => true }: Start = {}): Operands {
@@ -108,13 +108,13 @@ export function operandsOf(command: string, { cwd = '', args = [], isFolder = ()
     for (const { word } of script.values) add(word, false);
     readCommands(script.commands, depth);
     if (depth < DEEPEST)
-      for (const given of scriptsGiven(script)) {
+      for (const given of findInlineScripts(script)) {
         if (given.kind === 'script') readScript(given.source, depth + 1);
         if (given.kind === 'unseen') complete = false;
       }
   }
 
-  /** What stands before a `cd` in a loop, or in a trap, also runs behind it. */
+  /** Commands before a `cd` in a loop or a trap also run after it. */
   function readCommands(commands: readonly SimpleCommand[], depth: number): void {
     const outer = isAgain;
     let before = folders.length;
@@ -139,7 +139,7 @@ export function operandsOf(command: string, { cwd = '', args = [], isFolder = ()
     const tried = [...new Set(programs.flatMap(alsoTried))];
     const given = [...words, ...redirections.map(({ target }) => target)];
     for (const word of new Map(given.map((each) => [each.text, each])).values()) add(word, deep, tried);
-    // What they hold decides what runs.
+    // Their content decides what runs.
     for (const name of new Set(programs.flatMap((program) => runnerOf(program)?.manifests ?? [])))
       place(name, false, false);
     if (depth < DEEPEST) readSplit(words.slice(programs.indexOf('env') + 1 || words.length), depth);
@@ -189,7 +189,7 @@ export function operandsOf(command: string, { cwd = '', args = [], isFolder = ()
       for (const [from, to] of next) if (pattern || matched.has(from)) matched.add(to);
       const fresh = next.map(([, to]) => to).filter((to) => !isAgain || matched.has(to) || isFolder(to));
       const all = [...new Set([...folders, ...fresh])];
-      const short = all.filter((folder) => folder.length <= LONGEST_FOLDER);
+      const short = all.filter((folder) => folder.length <= MAX_FOLDER_LENGTH);
       if (short.length < all.length || short.length > MOST_FOLDERS) complete = false;
       folders = short.slice(0, MOST_FOLDERS);
     }

@@ -1,14 +1,14 @@
 import { posix } from 'node:path';
 import type { ScriptFiles } from '../../kernel/world/commands.ts';
 import { type Runner, runnerOf } from '../../shell/script-runners.ts';
-import { LONGEST_PATH, type Started, walkCommands } from '../walk-commands.ts';
+import { MAX_PATH_LENGTH, type StartedCommand, walkCommands } from '../../shell/walk-commands.ts';
 
-const MOST_FILES = 250;
-const OF_THE_SYSTEM = /^\/(usr|opt|bin|sbin|lib)\//;
+const MAX_FILES = 250;
+const SYSTEM_PROGRAM = /^\/(usr|opt|bin|sbin|lib)\//;
 
 /**
- * The files of the project whose text a command would run, by name: manifests that its programs look for, scripts that it
- * names. What it cannot tell it says, and nobody is familiar with that.
+ * Finds the files of the project whose text a command would run, by name: manifests that its programs look for, and scripts
+ * that it names. `unclear` says why files may be missing; such a command is never familiar.
  */
 export function scriptFiles(command: string, cwd = '.'): ScriptFiles {
   const named = new Set<string>();
@@ -18,25 +18,25 @@ export function scriptFiles(command: string, cwd = '.'): ScriptFiles {
   let unclear: string | undefined;
   const lost = walkCommands(command, cwd, look);
   if (runs) unclear ??= lost;
-  const tooMany = named.size + sought.size > MOST_FILES;
+  const tooMany = named.size + sought.size > MAX_FILES;
   return {
-    named: [...named].slice(0, MOST_FILES),
-    sought: [...sought].slice(0, MOST_FILES),
-    unclear: tooMany ? 'it runs more scripts than anybody looks at' : unclear,
+    named: [...named].slice(0, MAX_FILES),
+    sought: [...sought].slice(0, MAX_FILES),
+    unclear: tooMany ? 'it runs more scripts than can be checked' : unclear,
   };
 
-  function look(started: Started): void {
+  function look(started: StartedCommand): void {
     const { name, folders } = started;
-    if (name.includes('/') && !OF_THE_SYSTEM.test(name)) add(named, name, folders);
+    if (name.includes('/') && !SYSTEM_PROGRAM.test(name)) add(named, name, folders);
     // `uv run x.py` names a script where others name a program.
     else if (/\.(py|[cm]?[jt]s|sh|rb|pl|php)$/.test(name)) add(sought, name, folders);
     const runner = runnerOf(name);
-    const isAtWork = runner !== undefined && isMeant(runner, started);
+    const isAtWork = runner !== undefined && runsSomething(runner, started);
     if (isAtWork) ask(runner, started);
     runs ||= isAtWork || name.includes('/');
   }
 
-  function ask(runner: Runner, started: Started): void {
+  function ask(runner: Runner, started: StartedCommand): void {
     const { name, args, folders, redirections } = started;
     if (args.some(({ value, pattern }) => value === null || pattern)) {
       unclear ??= `which script ${name} runs is known only at run time`;
@@ -51,10 +51,10 @@ export function scriptFiles(command: string, cwd = '.'): ScriptFiles {
       return;
     }
     if (runner.elsewhere.some((flag) => given.some((word) => word === flag || word.startsWith(`${flag}=`)))) {
-      unclear ??= `${name} runs what stands elsewhere`;
+      unclear ??= `${name} runs a script from elsewhere`;
     }
     if (runner.runsFile) {
-      if (redirections.some(({ opens }) => opens === 'read')) unclear ??= `${name} runs what it is given to read`;
+      if (redirections.some(({ opens }) => opens === 'read')) unclear ??= `${name} runs its input`;
       for (const word of scriptWords(given)) add(sought, word, folders);
     }
     const places = valuesOf(runner.folder, given);
@@ -73,13 +73,13 @@ export function scriptFiles(command: string, cwd = '.'): ScriptFiles {
     const key = `${manifests.join()} ${folder}`;
     if (climbed.has(key)) return;
     climbed.add(key);
-    if (folder.length > LONGEST_PATH) {
-      unclear ??= 'it goes to a folder whose path is longer than any';
+    if (folder.length > MAX_PATH_LENGTH) {
+      unclear ??= 'it goes to a folder with a path that is too long';
       return;
     }
     for (let at = folder; ; at = posix.dirname(at)) {
       for (const manifest of manifests) sought.add(posix.join(at, manifest));
-      if (sought.size > MOST_FILES || at === '.' || at === '/' || at === '..' || at.startsWith('../')) return;
+      if (sought.size > MAX_FILES || at === '.' || at === '/' || at === '..' || at.startsWith('../')) return;
     }
   }
 
@@ -88,12 +88,12 @@ export function scriptFiles(command: string, cwd = '.'): ScriptFiles {
   }
 }
 
-/** A program that does much else besides counts when it is told to do what runs something. */
-function isMeant({ only }: Runner, { args }: Started): boolean {
+/** A program with other uses counts only with a subcommand that runs something. */
+function runsSomething({ only }: Runner, { args }: StartedCommand): boolean {
   return only === undefined || args.some(({ value }) => only.includes(value ?? ''));
 }
 
-/** The script is the first word that is no option; where there are options before it, each may have brought one along. */
+/** The words that may be the script: the first that is no option. Where options come first, each may take a word, so all of them count. */
 function scriptWords(given: readonly string[]): string[] {
   const other = given.findIndex((word) => !/^(run|test|task|watch|exec|x)$/.test(word));
   const verbs = given.slice(0, other === -1 ? -1 : other);
@@ -105,7 +105,7 @@ function scriptWords(given: readonly string[]): string[] {
   return [...verbs, ...[...plain, ...brought].filter((word) => /^[\w@%+,./ -]+$/.test(word))];
 }
 
-/** What is given to any of these options: `-C dir`, `-Cdir`, `--directory=dir`. Undefined where nothing is. */
+/** The values of any of these options: `-C dir`, `-Cdir`, `--directory=dir`. Undefined for an option without a value. */
 function valuesOf(flags: readonly string[], given: readonly string[]): (string | undefined)[] {
   return given.flatMap((word, at) => {
     for (const flag of flags) {

@@ -1,30 +1,30 @@
-import type { Caught } from '../caught.ts';
-import { catches } from './match-deny-rule.ts';
-import { type KnownWord, wordPattern } from '../word-pattern.ts';
+import type { MatchCertainty } from './match-certainty.ts';
+import { matchRestrictedCommand } from './match-deny-rule.ts';
+import { type KnownWord, wordPattern } from './word-pattern.ts';
 
 export interface CommandPattern {
-  /** Exactly these words. */
+  /** Whether these are exactly the words of the pattern. */
   matches(argv: readonly string[]): boolean;
-  /** For rules that hold something back: however it is spelled. */
-  catches(words: readonly KnownWord[]): Caught;
-  /** Whether the pattern itself says this word, and not a `*` that stands for anything. */
+  /** For ask and deny rules: whether a command is the one meant, however it is spelled. */
+  certainty(words: readonly KnownWord[]): MatchCertainty;
+  /** Whether the pattern contains this word itself, and not a `*` in its place. */
   names(word: string): boolean;
 }
 
 export const EVERY_COMMAND: CommandPattern = {
   matches: () => true,
-  catches: () => 'yes',
+  certainty: () => 'yes',
   names: () => false,
 };
 export const NO_COMMAND: CommandPattern = {
   matches: () => false,
-  catches: () => 'no',
+  certainty: () => 'no',
   names: () => false,
 };
 
 /**
- * `npm test *`: the words as they stand, `*` inside a word for anything in it, and at the end for any further words. A
- * word in quotes is meant letter by letter.
+ * Parses a pattern such as `npm test *`. A `*` inside a word matches any characters, and at the end any further words. A word
+ * in quotes is literal.
  */
 export function commandPattern(pattern: string): CommandPattern {
   const words = pattern.replace(/:\*$/, ' *').match(/'[^']*'|"[^"]*"|\S+/g) ?? [];
@@ -35,7 +35,7 @@ export function commandPattern(pattern: string): CommandPattern {
       if (open ? argv.length < fixed.length : argv.length !== fixed.length) return false;
       return fixed.every(({ matches }, index) => matches(argv[index] ?? ''));
     },
-    catches: (given) => catches(fixed, open, given),
+    certainty: (given) => matchRestrictedCommand({ fixed, open }, given),
     names: (word) => words.some((one, at) => one !== '*' && fixed[at]?.matches(word) === true),
   };
 }

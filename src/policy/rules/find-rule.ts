@@ -1,23 +1,27 @@
-import type { Caught } from '../caught.ts';
 import type { RuleLookup } from '../commands/command-judgement.ts';
+import type { MatchCertainty } from './match-certainty.ts';
 import type { Rule } from './rule.ts';
-import type { KnownWord } from '../word-pattern.ts';
+import type { KnownWord } from './word-pattern.ts';
 
 /**
- * The strictest rule for a command. A rule that holds something back is met by whatever may be it; one that allows must
- * know every word.
+ * Returns a function that finds the strictest rule for a command. An ask or deny rule applies to every command that may be
+ * the one meant; an allow rule applies only where every word is known.
  */
-export function lookUp(rules: readonly Rule[]): RuleLookup {
+export function createRuleLookup(rules: readonly Rule[]): RuleLookup {
   return (words) => {
     const known = words.every((word) => word !== null) ? (words as readonly string[]) : undefined;
     const caught = rules
       .filter(({ verdict }) => verdict !== 'allow')
-      .map((rule) => ({ rule, sure: sureness(rule, words) }));
+      .map((rule) => ({ rule, sure: certaintyOf(rule, words) }));
     const held = caught.find(({ sure }) => sure === 'yes') ?? caught.find(({ sure }) => sure === 'maybe');
     if (held !== undefined) {
       const { text, verdict } = held.rule;
       if (held.sure === 'yes')
-        return { verdict, rule: text, reason: `The rule ${text} ${verdict === 'deny' ? 'refuses' : 'asks about'} it.` };
+        return {
+          verdict,
+          rule: text,
+          reason: `The rule ${text} ${verdict === 'deny' ? 'refuses it' : 'requires approval'}.`,
+        };
       return {
         verdict: 'ask',
         rule: text,
@@ -32,6 +36,6 @@ export function lookUp(rules: readonly Rule[]): RuleLookup {
   };
 }
 
-function sureness(rule: Rule, words: readonly KnownWord[]): Caught {
-  return rule.whole ? 'yes' : rule.command.catches(words);
+function certaintyOf(rule: Rule, words: readonly KnownWord[]): MatchCertainty {
+  return rule.whole ? 'yes' : rule.command.certainty(words);
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { commandPattern } from './command-pattern.ts';
 
 function caught(rule: string, command: string): string {
-  return commandPattern(rule).catches(command.split(' ').map((word) => (word === '$X' ? null : word)));
+  return commandPattern(rule).certainty(command.split(' ').map((word) => (word === '$X' ? null : word)));
 }
 
 describe('a rule that holds back an option meets it', () => {

@@ -1,13 +1,17 @@
-import { type Caught, strongest, weakest } from '../caught.ts';
-import { findOption, type NamedOption } from './option-spellings.ts';
 import { isListed, type Spellings, SUBCOMMANDS_OF_GIT, spellingsOf } from '../../shell/spellings.ts';
-import type { KnownWord, WordPattern } from '../word-pattern.ts';
+import { type MatchCertainty, strongest, weakest } from './match-certainty.ts';
+import { findOption, type NamedOption } from './option-spellings.ts';
+import type { KnownWord, WordPattern } from './word-pattern.ts';
 
 /**
- * Whether a command is what a rule holds back, however it is spelled: plain words count in their order, options wherever
- * they stand, and neither the folder of the program nor other options in between hide them.
+ * Whether a command is the one that an ask or deny rule means, however it is spelled: plain words count in their order,
+ * options in any position, and neither the folder of the program nor other options in between hide them.
  */
-export function catches(fixed: readonly WordPattern[], open: boolean, given: readonly KnownWord[]): Caught {
+export function matchRestrictedCommand(
+  /** `open`: further words may follow. */
+  { fixed, open }: { fixed: readonly WordPattern[]; open: boolean },
+  given: readonly KnownWord[],
+): MatchCertainty {
   const [first, ...rest] = fixed;
   const [word = '', ...args] = given;
   if (word === null || first === undefined) return 'maybe';
@@ -22,11 +26,11 @@ export function catches(fixed: readonly WordPattern[], open: boolean, given: rea
     args.some((arg) => /^(-c|--config-env=)?alias\./i.test(arg ?? '')) ||
     (program === 'git' && mayBeAlias(args, spellings));
   return readings(rest, spellings)
-    .map((reading) => caughtAs(reading, open, args, spellings))
+    .map((reading) => matchReading({ ...reading, open }, args, spellings))
     .reduce(strongest, renamed ? 'maybe' : 'no');
 }
 
-/** A subcommand that git does not have itself: its configuration, or one that it includes, may give it any meaning. */
+/** Whether the subcommand is none of git's own: a configuration may then give it any meaning. */
 function mayBeAlias(args: readonly KnownWord[], { takes }: Spellings): boolean {
   let at = 0;
   for (let word = args[at]; word?.startsWith('-'); word = args[at]) at += isListed(word, takes) ? 2 : 1;
@@ -34,13 +38,13 @@ function mayBeAlias(args: readonly KnownWord[], { takes }: Spellings): boolean {
   return subcommand !== undefined && subcommand !== null && !isListed(subcommand, SUBCOMMANDS_OF_GIT);
 }
 
-interface Reading {
+interface RuleReading {
   readonly plain: readonly WordPattern[];
   readonly options: readonly NamedOption[];
 }
 
-/** The word behind an option may be its value or not: a rule is read both ways. */
-function readings([first, ...rest]: readonly WordPattern[], spellings: Spellings): readonly Reading[] {
+/** Reads a rule in both ways: the word behind an option may be its value or not. */
+function readings([first, ...rest]: readonly WordPattern[], spellings: Spellings): readonly RuleReading[] {
   if (first === undefined) return [{ plain: [], options: [] }];
   const others = readings(rest, spellings);
   if (!first.isOption) {
@@ -49,7 +53,7 @@ function readings([first, ...rest]: readonly WordPattern[], spellings: Spellings
   }
   const alone = others.map(({ plain, options }) => ({ plain, options: [{ option: first }, ...options] }));
   const [value, ...behind] = rest;
-  if (value === undefined || value.isOption || rest.length > MOST_WORDS) return alone;
+  if (value === undefined || value.isOption || rest.length > MAX_WORDS_READ_BOTH_WAYS) return alone;
   const bound = readings(behind, spellings).map(({ plain, options }) => ({
     plain,
     options: [{ option: first, value }, ...options],
@@ -57,23 +61,22 @@ function readings([first, ...rest]: readonly WordPattern[], spellings: Spellings
   return [...alone, ...bound];
 }
 
-/** In longer rules an option's value counts as a word by itself. */
-const MOST_WORDS = 8;
+/** In longer rules the word behind an option counts as a word by itself. */
+const MAX_WORDS_READ_BOTH_WAYS = 8;
 
-function caughtAs(
-  { plain, options }: Reading,
-  open: boolean,
+function matchReading(
+  { plain, options, open }: RuleReading & { open: boolean },
   args: readonly KnownWord[],
   spellings: Spellings,
-): Caught {
+): MatchCertainty {
   const used = new Set<number>();
-  let caught: Caught = 'yes';
+  let caught: MatchCertainty = 'yes';
   for (const option of options) {
     const found = findOption(option, args, spellings);
     for (const at of found.at) used.add(at);
-    caught = weakest(caught, found.caught);
+    caught = weakest(caught, found.certainty);
   }
-  const walked = inOrder(plain, args, used, spellings);
+  const walked = matchPlainWords(plain, { args, used }, spellings);
   caught = weakest(caught, walked.caught);
   if (open || caught === 'no') return caught;
   const last = Math.max(walked.end - 1, ...used);
@@ -83,14 +86,13 @@ function caughtAs(
   return args.slice(walked.end).includes(null) ? 'maybe' : caught;
 }
 
-/** The plain words of a rule, each the next one but for options and what may belong to these. */
-function inOrder(
+/** Matches the plain words of a rule in order. Only options and words that may be their values can stand in between. */
+function matchPlainWords(
   plain: readonly WordPattern[],
-  args: readonly KnownWord[],
-  used: ReadonlySet<number>,
+  { args, used }: { args: readonly KnownWord[]; used: ReadonlySet<number> },
   { takes = '', groups, aliases = {}, abbreviates }: Spellings,
-): { caught: Caught; end: number } {
-  let caught: Caught = 'yes';
+): { caught: MatchCertainty; end: number } {
+  let caught: MatchCertainty = 'yes';
   let at = 0;
   let mayBeValue = false;
   for (const { matches, literal } of plain) {

@@ -1,6 +1,6 @@
-import { type Caught, weakest } from '../caught.ts';
 import { isListed, type Spellings } from '../../shell/spellings.ts';
-import type { KnownWord, WordPattern } from '../word-pattern.ts';
+import { type MatchCertainty, weakest } from './match-certainty.ts';
+import type { KnownWord, WordPattern } from './word-pattern.ts';
 
 /** An option that a rule names, perhaps with its value. */
 export interface NamedOption {
@@ -8,39 +8,43 @@ export interface NamedOption {
   readonly value?: WordPattern;
 }
 
-interface Found {
-  readonly caught: Caught;
-  /** Which of the words it is. */
+interface OptionMatch {
+  readonly certainty: MatchCertainty;
+  /** The positions of the words that it is. */
   readonly at: readonly number[];
 }
 
 /** Looks for an option among the words, in every spelling: `--force`, `--force=x`, `-f`, `-qf`, `--forc`. */
-export function findOption({ option, value }: NamedOption, args: readonly KnownWord[], spellings: Spellings): Found {
+export function findOption(
+  { option, value }: NamedOption,
+  args: readonly KnownWord[],
+  spellings: Spellings,
+): OptionMatch {
   const end = args.indexOf('--');
   const words = end === -1 ? args : args.slice(0, end);
   const { literal } = option;
-  if (literal === undefined) return inWords(words, (word) => (option.matches(word) ? 'yes' : 'no'));
-  if (value !== undefined) return withValue(literal, value, words, spellings);
+  if (literal === undefined) return matchWords(words, (word) => (option.matches(word) ? 'yes' : 'no'));
+  if (value !== undefined) return matchWithValue({ option: literal, value }, words, spellings);
   if (words.includes(literal) || spellings.oneDash || !/^-[A-Za-z]{2,}$/.test(literal))
-    return inWords(words, (word) => isSpelled(literal, word, spellings));
+    return matchWords(words, (word) => matchSpelling(literal, word, spellings));
   const letters = [...literal.slice(1)].map((letter) =>
-    inWords(words, (word) => isSpelled(`-${letter}`, word, spellings)),
+    matchWords(words, (word) => matchSpelling(`-${letter}`, word, spellings)),
   );
   return {
-    caught: letters.map(({ caught }) => caught).reduce(weakest),
+    certainty: letters.map(({ certainty: caught }) => caught).reduce(weakest),
     at: letters.flatMap(({ at }) => at),
   };
 }
 
-function inWords(words: readonly KnownWord[], judge: (word: string) => Caught): Found {
+function matchWords(words: readonly KnownWord[], judge: (word: string) => MatchCertainty): OptionMatch {
   const answers = words.map((word) => (word === null ? 'no' : judge(word)));
   const sure = answers.flatMap((answer, at) => (answer === 'yes' ? [at] : []));
-  if (sure.length > 0) return { caught: 'yes', at: sure };
+  if (sure.length > 0) return { certainty: 'yes', at: sure };
   const perhaps = answers.flatMap((answer, at) => (answer === 'maybe' ? [at] : []));
-  return { caught: perhaps.length > 0 || words.includes(null) ? 'maybe' : 'no', at: perhaps };
+  return { certainty: perhaps.length > 0 || words.includes(null) ? 'maybe' : 'no', at: perhaps };
 }
 
-function isSpelled(option: string, word: string, { same = [], oneDash }: Spellings): Caught {
+function matchSpelling(option: string, word: string, { same = [], oneDash }: Spellings): MatchCertainty {
   if (word === option || word.startsWith(`${option}=`)) return 'yes';
   if (!word.startsWith('-')) return 'no';
   if (oneDash) return word.replace(/^--/, '-').split('=')[0] === option.replace(/^--/, '-') ? 'yes' : 'no';
@@ -50,38 +54,43 @@ function isSpelled(option: string, word: string, { same = [], oneDash }: Spellin
   if (!word.startsWith('--')) {
     const letters = names.filter((name) => !name.startsWith('--')).map((name) => name.slice(1));
     if (/^-[A-Za-z]+$/.test(word) && letters.some((letter) => letter.length === 1 && word.includes(letter)))
-      return word.length <= LONGEST_CLUSTER ? 'yes' : 'maybe';
-    // Nobody has told us what its letters mean.
+      return word.length <= MAX_CLUSTER_LENGTH ? 'yes' : 'maybe';
+    // The meaning of its letters is unknown.
     return equal === undefined && option.startsWith('--') && word[1] === option[2] ? 'maybe' : 'no';
   }
   const name = word.split('=')[0] ?? '';
-  if (names.some((one) => one.startsWith('--') && name.length > SHORTEST_BEGINNING && one.startsWith(name)))
+  if (names.some((one) => one.startsWith('--') && name.length > MIN_ABBREVIATION_LENGTH && one.startsWith(name)))
     return 'maybe';
   return equal === undefined && /^-[A-Za-z]$/.test(option) && word[2] === option[1] ? 'maybe' : 'no';
 }
 
-/** In longer ones a letter may be part of a value: `-ofile`. */
-const LONGEST_CLUSTER = 5;
-/** Programs take the beginning of a long option for the whole. */
-const SHORTEST_BEGINNING = 3;
+/** In a longer cluster a letter may be part of a value: `-ofile`. */
+const MAX_CLUSTER_LENGTH = 5;
+/** Programs accept the beginning of a long option for the whole. */
+const MIN_ABBREVIATION_LENGTH = 3;
 
 /** `-X POST`, `-XPOST`, `-sXPOST`, `--request=POST`. */
-function withValue(option: string, value: WordPattern, words: readonly KnownWord[], spellings: Spellings): Found {
+function matchWithValue(
+  { option, value }: { option: string; value: WordPattern },
+  words: readonly KnownWord[],
+  spellings: Spellings,
+): OptionMatch {
   const { same = [], oneDash } = spellings;
   const names = same.find((group) => isListed(option, group))?.split(' ') ?? [option];
   const letters = oneDash ? [] : names.filter((name) => /^-[A-Za-z]$/.test(name)).map((name) => name.slice(1));
   for (const [at, given] of words.entries()) {
     const cluster = letters.find((letter) =>
-      new RegExp(`^-[A-Za-z]{1,${LONGEST_CLUSTER}}?${letter}`).test(given ?? ''),
+      new RegExp(`^-[A-Za-z]{1,${MAX_CLUSTER_LENGTH}}?${letter}`).test(given ?? ''),
     );
     const word = cluster === undefined || given === null ? given : `-${given.slice(given.indexOf(cluster, 1))}`;
     const name = names.find((one) => word?.startsWith(one));
     if (word === null || name === undefined) continue;
     const next = words[at + 1];
-    if (word === name && next === null) return { caught: 'maybe', at: [at, at + 1] };
+    if (word === name && next === null) return { certainty: 'maybe', at: [at, at + 1] };
     if (word === name && next !== undefined && next !== null && value.matches(next))
-      return { caught: 'yes', at: [at, at + 1] };
-    if (word !== name && value.matches(word.slice(name.length).replace(/^=/, ''))) return { caught: 'yes', at: [at] };
+      return { certainty: 'yes', at: [at, at + 1] };
+    if (word !== name && value.matches(word.slice(name.length).replace(/^=/, '')))
+      return { certainty: 'yes', at: [at] };
   }
-  return { caught: words.includes(null) ? 'maybe' : 'no', at: [] };
+  return { certainty: words.includes(null) ? 'maybe' : 'no', at: [] };
 }

@@ -1,13 +1,13 @@
-import { pathMatcher } from '../../kernel/path-pattern.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
+import { globMatcher, PATH_RULE_GLOB } from '../../kernel/text/glob.ts';
 import type { Tool } from '../../kernel/tool/tool.ts';
+import { parseScript } from '../../shell/parse-script.ts';
 import { commandPattern, EVERY_COMMAND, NO_COMMAND } from './command-pattern.ts';
 import { reachesBelow } from './path-rule.ts';
 import type { Rule, RuleVerdict } from './rule.ts';
 import { whyIneffective } from './rule-effect.ts';
-import { ruleTarget } from '../rule-target.ts';
 
-/** A rule with examples: it is refused when it does not do what its writer thinks it does. */
+/** A rule with examples: it is refused when an example contradicts it. */
 export interface RuleWithExamples {
   readonly rule: string;
   readonly matches?: readonly string[];
@@ -25,14 +25,14 @@ export interface RuleSet {
   readonly deny?: readonly RuleSource[];
 }
 
-/** The names that a rule may speak of, and what is known of the tools behind them. */
+/** The tool names that a rule may use, and the tools behind them. */
 export interface KnownTools {
   has(name: string): boolean;
   /** By name or alias; undefined for one that is not there now. */
   tool?(name: string): Pick<Tool, 'name' | 'patterns' | 'access'> | undefined;
 }
 
-/** All rules of a set, the strictest first; or what is wrong with the first wrong one. */
+/** Returns all rules of a set, the strictest first, or the error of the first invalid one. */
 export function parseRules(set: RuleSet, knownTools?: KnownTools): Result<readonly Rule[]> {
   const rules: Rule[] = [];
   for (const verdict of ['deny', 'ask', 'allow'] as const) {
@@ -48,26 +48,27 @@ export function parseRules(set: RuleSet, knownTools?: KnownTools): Result<readon
 export function parseRule(source: RuleSource, verdict: RuleVerdict, knownTools?: KnownTools): Result<Rule> {
   const text = (typeof source === 'string' ? source : source.rule).trim();
   const parts = /^([A-Za-z0-9_-]{1,64})(?:\((.*)\))?$/s.exec(text);
-  if (parts === null) return wrong(text, 'a rule is a tool, or a tool with a pattern in parentheses: bash(npm test *)');
+  if (parts === null)
+    return invalidRule(text, 'a rule is a tool, or a tool with a pattern in parentheses: bash(npm test *)');
   const [, name = '', given] = parts;
   if (knownTools !== undefined && !knownTools.has(name))
-    return wrong(text, `there is no tool ${name}, so it would do nothing`);
+    return invalidRule(text, `there is no tool ${name}, so it would do nothing`);
   const known = knownTools?.tool?.(name);
   const tool = known?.name ?? name;
   const pattern = given?.trim();
-  if (pattern === '') return wrong(text, 'its pattern is empty, so it would match nothing');
+  if (pattern === '') return invalidRule(text, 'its pattern is empty, so it would match nothing');
   const patterns = known === undefined || known.access !== undefined ? known?.patterns : 'none';
   const ineffective =
     pattern === undefined || pattern === '*' ? undefined : whyIneffective({ tool, pattern, verdict }, patterns);
-  if (ineffective !== undefined) return wrong(text, ineffective);
+  if (ineffective !== undefined) return invalidRule(text, ineffective);
   const ordinary = typeof source !== 'string' && source.ordinary === true;
   const rule = compile({ text, verdict, tool, patterns, ordinary }, pattern);
   return rule.ok && typeof source !== 'string' ? checkExamples(rule.value, source) : rule;
 }
 
-type About = Pick<Rule, 'text' | 'verdict' | 'tool' | 'patterns' | 'ordinary'>;
+type RuleHead = Pick<Rule, 'text' | 'verdict' | 'tool' | 'patterns' | 'ordinary'>;
 
-function compile(about: About, pattern: string | undefined): Result<Rule> {
+function compile(about: RuleHead, pattern: string | undefined): Result<Rule> {
   if (pattern === undefined || pattern === '*') {
     const every = { command: EVERY_COMMAND, matchesPath: () => true, matchesUrl: () => true, hosts: '*' };
     return ok({ ...about, ...every, reachesBelow: () => 'below', whole: true });
@@ -79,19 +80,22 @@ function compile(about: About, pattern: string | undefined): Result<Rule> {
     const hosts = named.toLowerCase();
     const matchesUrl = domainMatcher(hosts);
     if (matchesUrl === undefined)
-      return wrong(about.text, 'a domain is a host name, or *. and a host name, and perhaps a port; no path or scheme');
+      return invalidRule(
+        about.text,
+        'a domain is a host name, or *. and a host name, and perhaps a port; no path or scheme',
+      );
     if (kind === 'internal' && (about.verdict !== 'allow' || hosts.startsWith('*')))
-      return wrong(about.text, 'internal: names one host that may be reached; write it in allow, without *');
+      return invalidRule(about.text, 'internal: names one host that may be reached; write it in allow, without *');
     return ok({ ...part, command: NO_COMMAND, matchesUrl, hosts });
   }
   const glob = pattern.replace(/^\.?\//, '');
-  const places = { matchesPath: pathMatcher(glob), reachesBelow: reachesBelow(glob) };
+  const places = { matchesPath: globMatcher(glob, PATH_RULE_GLOB), reachesBelow: reachesBelow(glob) };
   return ok({ ...part, ...places, command: commandPattern(pattern), hosts: null });
 }
 
 /**
- * Exactly this host, or with `*.` every host below it; with a port, only there. Whole labels: `*.example.org` is not
- * `evilexample.org`.
+ * Matches exactly this host, or with `*.` every host below it; with a port, only that port. Labels are compared whole:
+ * `*.example.org` does not match `evilexample.org`.
  */
 function domainMatcher(hosts: string): ((url: URL) => boolean) | undefined {
   const parts = /^((?:\*\.)?(?:[a-z0-9_-]+\.)*[a-z0-9_-]+|\[[0-9a-f:]+\])(?::(\d{1,5}))?$/.exec(hosts);
@@ -110,13 +114,25 @@ function portOf({ port, protocol }: URL): number {
 }
 
 function checkExamples(rule: Rule, { matches = [], not = [] }: RuleWithExamples): Result<Rule> {
-  const missed = matches.find((example) => !ruleTarget(rule, example));
-  if (missed !== undefined) return wrong(rule.text, `it should match «${missed}», and does not`);
-  const caught = not.find((example) => ruleTarget(rule, example));
-  if (caught !== undefined) return wrong(rule.text, `it should not match «${caught}», and does`);
+  const missed = matches.find((example) => !matchesExample(rule, example));
+  if (missed !== undefined) return invalidRule(rule.text, `it should match "${missed}", and does not`);
+  const caught = not.find((example) => matchesExample(rule, example));
+  if (caught !== undefined) return invalidRule(rule.text, `it should not match "${caught}", and does`);
   return ok(rule);
 }
 
-function wrong(text: string, why: string): Result<never> {
-  return fail('INVALID_INPUT', `The rule «${text}» cannot be used: ${why}.`);
+/** Whether a rule matches an example as a person would write it: a URL, a command line, or a path. */
+function matchesExample(rule: Rule, example: string): boolean {
+  if (/^https?:\/\//.test(example)) return URL.canParse(example) && rule.matchesUrl(new URL(example));
+  if (rule.matchesPath(example.replace(/^\.?\//, ''))) return true;
+  const { commands, problems } = parseScript(example);
+  if (problems.length > 0 || commands.length === 0) return false;
+  return commands.every(({ words }) => {
+    const argv = words.map(({ value }) => value);
+    return !argv.includes(null) && rule.command.matches(argv as string[]);
+  });
+}
+
+function invalidRule(text: string, why: string): Result<never> {
+  return fail('INVALID_INPUT', `The rule "${text}" cannot be used: ${why}.`);
 }

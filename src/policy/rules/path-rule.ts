@@ -1,43 +1,45 @@
-import { pathMatcher } from '../../kernel/path-pattern.ts';
-import type { RealPlace } from '../../kernel/ports.ts';
+import type { RealPath } from '../../kernel/ports.ts';
+import { globMatcher, PATH_RULE_GLOB } from '../../kernel/text/glob.ts';
 import type { Rule } from './rule.ts';
 
-/** A file that a call uses, by the name it was given and by the place where it is. */
-interface Used {
+/** A file that a call uses, by the path in the call and by its real path. */
+interface UsedFile {
   readonly path: string;
-  readonly real: RealPlace;
-  /** More than reading: then a folder is used with all that is in it. */
+  readonly real: RealPath;
+  /** It is more than reading: then a folder is used with everything in it. */
   readonly changes: boolean;
 }
 
-export interface FoundRule {
+export interface PathRuleMatch {
   readonly rule: Rule;
   readonly by: 'name' | 'below' | 'maybe below';
 }
 
 /**
- * The strictest of the rules about it, which come strictest first; one that only may be about it refuses nothing. What is
- * allowed is allowed by both names; what is held back, by either, and with a folder also if it is in that.
+ * Returns the strictest rule about a file; `rules` come strictest first. An allow rule must match both paths; an ask or deny
+ * rule matches either, and for a folder also a path below it. A rule that only may match refuses nothing.
  */
-export function strictestRule(rules: readonly Rule[], { path, real, changes }: Used): FoundRule | undefined {
+export function strictestRule(rules: readonly Rule[], { path, real, changes }: UsedFile): PathRuleMatch | undefined {
   const names = [...new Set([path, real.path])];
-  const found = rules.flatMap((rule): FoundRule[] => {
-    const by = rule.verdict === 'allow' ? allowed(rule, names) : heldBack(rule, names, real.folder, changes);
+  const found = rules.flatMap((rule): PathRuleMatch[] => {
+    const by =
+      rule.verdict === 'allow'
+        ? matchAllow(rule, names)
+        : matchRestriction(rule, names, { folder: real.folder, changes });
     return by === undefined ? [] : [{ rule, by }];
   });
   return found.find(({ rule, by }) => rule.verdict === 'deny' && by !== 'maybe below') ?? found[0];
 }
 
-function allowed(rule: Rule, names: readonly string[]): FoundRule['by'] | undefined {
+function matchAllow(rule: Rule, names: readonly string[]): PathRuleMatch['by'] | undefined {
   return names.every((name) => rule.matchesPath(name)) ? 'name' : undefined;
 }
 
-function heldBack(
+function matchRestriction(
   rule: Rule,
   names: readonly string[],
-  folder: boolean,
-  changes: boolean,
-): FoundRule['by'] | undefined {
+  { folder, changes }: { folder: boolean; changes: boolean },
+): PathRuleMatch['by'] | undefined {
   if (names.some((name) => rule.matchesPath(name))) return 'name';
   if (!folder) return undefined;
   if (names.some((name) => rule.matchesPath(`${name === '' ? '' : `${name}/`}${ANY_NAME}`))) return 'below';
@@ -46,17 +48,17 @@ function heldBack(
   return below.includes('below') ? 'below' : below.find((each) => each !== undefined);
 }
 
-/** What no rule names: one that matches it matches whatever is in the folder. */
+/** A name that no rule contains: a rule that matches it matches everything in the folder. */
 const ANY_NAME = '\0';
 
 /**
- * Whether a pattern is about something below a folder. Only maybe where a wildcard stands for a name on the way to it:
- * not every folder that fits holds such a thing.
+ * Whether a pattern matches a path below a folder. Only maybe where a wildcard stands for a name on the way: not every
+ * folder that fits contains such a path.
  */
 export function reachesBelow(pattern: string): (folder: string) => 'below' | 'maybe below' | undefined {
   const written = pattern.split('/');
-  const parts = written.map((part) => ({ deep: part.includes('**'), matches: pathMatcher(part) }));
-  // Stars at the end are about anything that is there.
+  const parts = written.map((part) => ({ deep: part.includes('**'), matches: globMatcher(part, PATH_RULE_GLOB) }));
+  // Stars at the end match every path that is there.
   const named = written.slice(0, written.findLastIndex((part) => !/^\*+$/.test(part)) + 1);
   const exact = !named.some((part) => /[*?]/.test(part));
   return (folder) => {

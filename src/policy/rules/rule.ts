@@ -9,18 +9,18 @@ export interface Rule {
   readonly verdict: RuleVerdict;
   /** The canonical name of a tool. */
   readonly tool: string;
-  /** What its pattern is about. Undefined where nobody has said: then it may be about anything. */
+  /** The kind of its pattern. Undefined where the tool does not say: then it may be any kind. */
   readonly patterns: RulePatterns | undefined;
   /** Words of a command line, with wildcards. */
   readonly command: CommandPattern;
-  /** Only for commands whose options and operands are known to be ordinary: it was not written for each of them. */
+  /** It counts only for commands whose options and operands are known to be ordinary. */
   readonly ordinary: boolean;
-  /** A path in the workspace. */
+  /** `path` is relative to the workspace. */
   matchesPath(path: string): boolean;
-  /** Whether it is about something below a folder. */
+  /** Whether it matches a path below a folder. */
   reachesBelow(folder: string): 'below' | 'maybe below' | undefined;
   matchesUrl(url: URL): boolean;
-  /** The hosts it is about: `example.org`, `*.example.org`, either with `:port`, `*` for all; null when it is not about hosts. */
+  /** The hosts it matches: `example.org`, `*.example.org`, either with `:port`, `*` for all; null for other kinds of rules. */
   readonly hosts: string | null;
   /** True for a rule about the tool as a whole. */
   readonly whole: boolean;

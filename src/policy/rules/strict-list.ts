@@ -1,16 +1,16 @@
 import type { RuleSet } from './parse-rules.ts';
 
 /**
- * What mode `strict` allows for a tool that runs commands, unless the user says otherwise. Documented in docs/policy.md.
- * Each counts for uses that are known: `find`, not `find -delete`.
+ * The commands that mode `strict` allows by default for a tool that runs commands; docs/policy.md lists them. Each counts
+ * only for its ordinary uses: `find`, not `find -delete`.
  */
 export function strictCommands(tool: string): RuleSet {
   return { allow: COMMANDS.map((command) => ({ rule: `${tool}(${command})`, ordinary: true })) };
 }
 
 /**
- * The rules with the default list for each tool that takes commands, unless the user allows commands of that tool: then
- * that is the list. Only an allow lists something; a workspace may add asks and denies, and they change nothing here.
+ * Adds the default list for each tool that runs commands, unless the user allows commands of that tool: then these are the
+ * list. Only allow rules count; ask and deny rules that a workspace adds change nothing here.
  */
 export function withStrictList(rules: RuleSet, tools: readonly string[]): RuleSet {
   const texts = (rules.allow ?? []).map((source) => (typeof source === 'string' ? source : source.rule).trim());

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { BlobStore } from '../../kernel/ports.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 
-/** Blobs that live with the process; the oldest are forgotten when all together pass `maxBytes`. */
+/** Keeps blobs in memory; drops the oldest when their total size exceeds `maxBytes`. */
 export class MemoryBlobs implements BlobStore {
   readonly #maxBytes: number;
   readonly #blobs = new Map<string, Uint8Array>();
@@ -13,9 +13,9 @@ export class MemoryBlobs implements BlobStore {
   }
 
   put(bytes: Uint8Array): string {
-    const handle = createHash('sha256').update(bytes).digest('hex');
+    const handle = hash('sha256', bytes, 'hex');
     if (!this.#blobs.has(handle)) {
-      // Not `slice`: that of a Buffer shares its memory.
+      // Not `slice`: for a Buffer it shares the memory.
       this.#blobs.set(handle, new Uint8Array(bytes));
       this.#bytes += bytes.byteLength;
     }
@@ -32,7 +32,7 @@ export class MemoryBlobs implements BlobStore {
     if (blob !== undefined) return ok(blob.slice());
     return fail(
       'FILE_NOT_FOUND',
-      `There is no artifact ${handle}: it was never kept, or it was forgotten since. Run the call again.`,
+      `Artifact ${handle} not found: it was never stored, or was deleted since. Run the call again.`,
     );
   }
 }

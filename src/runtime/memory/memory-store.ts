@@ -1,27 +1,26 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type CallRecord, isFinal } from '../../kernel/call/call.ts';
 import type { CallMove, NewEvent, StoredEvent } from '../../kernel/call/event.ts';
-import type { CallQuery, Page, Store } from '../../kernel/ports.ts';
 import { storedName } from '../../kernel/call/stored-name.ts';
-import { Ring } from '../ring.ts';
-import { roughSize } from '../rough-size.ts';
+import type { CallQuery, Page, Store } from '../../kernel/ports.ts';
+import { estimateSize, Ring } from './ring.ts';
 
 const DEFAULT_PAGE = 100;
 
 /**
- * The store of a library that was given none: nothing outlives the process, and only the latest calls are kept.
- * Answers at once, so the pipeline does not wait for it.
+ * The default store: nothing survives the process, and only the latest calls are kept. It answers synchronously, so the
+ * pipeline does not wait for it.
  */
 export class MemoryStore implements Store {
-  readonly #calls = new Map<string, Row>();
-  readonly #latest: Ring<Row>;
-  /** Calls that outlived their place among the latest because they still ran. */
+  readonly #calls = new Map<string, CallEntry>();
+  readonly #latest: Ring<CallEntry>;
+  /** Calls beyond the limit that are kept because they still run. */
   readonly #overdue = new Set<string>();
   readonly #byKey = new Map<string, string>();
   readonly #sequence = new Map<string, number>();
   readonly #events: Ring<StoredEvent>;
   #position = 0;
-  /** Characters that ended calls hold, roughly. */
+  /** Estimated characters held by ended calls. */
   #size = 0;
 
   constructor({ maxCalls = 500 }: { maxCalls?: number } = {}) {
@@ -65,7 +64,7 @@ export class MemoryStore implements Store {
     const tool = query.tool === undefined ? undefined : nameOf(query.tool);
     const all = [...this.#calls.values()].map(({ record }) => record);
     const before = after === undefined ? -1 : all.findIndex(({ id }) => id === after);
-    // A cursor that was forgotten gives nothing: starting over would give everything twice.
+    // An unknown cursor selects nothing: starting over would repeat every call.
     const wanted = (after !== undefined && before === -1 ? [] : all.slice(before + 1))
       .filter((call) => session === undefined || call.session === session)
       .filter((call) => tool === undefined || call.tool === tool)
@@ -91,14 +90,14 @@ export class MemoryStore implements Store {
     this.#sequence.set(session, seq);
     const { type, at, data } = event;
     const callId = event.callId === null ? null : nameOf(event.callId);
-    // Spelt out: spreading costs a microsecond here, three times a call.
+    // No spread: it costs a microsecond here, three times a call.
     const stored = { type, callId, at, data, session, seq, pos: ++this.#position } as StoredEvent;
     this.#events.add(stored);
     return stored;
   }
 
-  /** The oldest ended call goes when the bound is reached; one that still runs is kept until it ends. */
-  #keep(row: Row): void {
+  /** Drops the oldest call at the limit, or when it ends if it still runs. */
+  #keep(row: CallEntry): void {
     const { id, key } = row.record;
     this.#calls.set(id, row);
     if (key !== null) this.#byKey.set(keyOf(row.record), id);
@@ -108,16 +107,16 @@ export class MemoryStore implements Store {
     else this.#overdue.add(oldest.record.id);
   }
 
-  #ended(row: Row): void {
+  #ended(row: CallEntry): void {
     const { outcome, args, id } = row.record;
-    row.size = (outcome?.text.length ?? 0) + roughSize(outcome?.value) + roughSize(args);
+    row.size = (outcome?.text.length ?? 0) + estimateSize(outcome?.value) + estimateSize(args);
     this.#size += row.size;
     if (this.#overdue.size > 0 && this.#overdue.delete(id)) this.#forget(row);
-    // Rare: only values much larger than a model could read get here.
-    if (this.#size > MOST_CHARACTERS) this.#forgetEnded(this.#size / 2);
+    // Rare: only values much larger than a model can read get here.
+    if (this.#size > MAX_CHARACTERS) this.#forgetEnded(this.#size / 2);
   }
 
-  /** The oldest first, until so many characters are free. */
+  /** Drops ended calls, the oldest first, until `wanted` characters are free. */
   #forgetEnded(wanted: number): void {
     const target = this.#size - wanted;
     for (const row of this.#calls.values()) {
@@ -128,15 +127,15 @@ export class MemoryStore implements Store {
     this.#events.replaceAll(this.#events.all().filter(({ callId }) => callId === null || this.#calls.has(callId)));
   }
 
-  #forget({ record, size }: Row): void {
+  #forget({ record, size }: CallEntry): void {
     this.#size -= size;
     this.#calls.delete(record.id);
     if (record.key !== null) this.#byKey.delete(keyOf(record));
   }
 }
 
-/** The record is the one that was submitted, and changed in place: nothing else is on the path of every call so often. */
-interface Row {
+/** Holds the submitted record itself, which is changed in place: it is on the hot path of every call. */
+interface CallEntry {
   readonly record: { -readonly [K in keyof CallRecord]: CallRecord[K] };
   size: number;
 }
@@ -145,7 +144,7 @@ function pageSize(limit = DEFAULT_PAGE): number {
   return Number.isNaN(limit) ? DEFAULT_PAGE : Math.max(1, Math.floor(limit));
 }
 
-/** The given one itself, unless one of its names cannot be kept as it is. */
+/** Returns the given record itself unless one of its names has to be changed to be stored. */
 function underStoredNames(call: CallRecord): CallRecord {
   const id = nameOf(call.id);
   const session = nameOf(call.session);
@@ -161,12 +160,12 @@ function nameOf(name: string): string {
 }
 
 function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return hash('sha256', text, 'hex');
 }
 
-const MOST_CHARACTERS = 32 * 1024 * 1024;
+const MAX_CHARACTERS = 32 * 1024 * 1024;
 
-function recordOf({ record }: Row): CallRecord {
+function recordOf({ record }: CallEntry): CallRecord {
   return { ...record };
 }
 

@@ -1,11 +1,11 @@
 import { posix } from 'node:path';
 import { type Access, conflicts, mayChange } from '../../kernel/tool/access.ts';
 
-/** A place in the order of calls. It blocks every later one that conflicts with it until it is released. */
+/** A position in the order of calls. It blocks every later ticket that conflicts with it until it is released. */
 export class Ticket {
   readonly access: readonly Access[];
   readonly parent: Ticket | undefined;
-  /** Earlier tickets that have to go first; those that these wait for themselves are left out. */
+  /** Earlier tickets that go first, without those that they wait for themselves. */
   readonly waitsFor = new Set<Ticket>();
   readonly blocks = new Set<Ticket>();
   /** Tickets of calls made inside this one. */
@@ -22,16 +22,15 @@ export class Ticket {
 }
 
 /**
- * Orders calls that touch the same thing, in the order they come; others run together. Nobody waits for a ticket that,
- * in the end, waits for him: a call made inside another one passes through its parents, and through whoever waits for
- * them.
+ * Orders calls that touch the same thing by arrival; other calls run in parallel. There is no deadlock: a call made
+ * inside another one waits neither for its parents nor for tickets that wait for them.
  */
 export class AccessLocks {
   #newest: Ticket | undefined;
-  /** How many calls have ended that may have changed something. */
+  /** Counts ended calls that may have changed something. */
   changes = 0;
 
-  /** `workingDir` makes one path of its several spellings. */
+  /** `workingDir` resolves different spellings of one path. */
   take(access: readonly Access[], workingDir: string, parent?: Ticket): Ticket {
     const ticket = new Ticket(
       access.map((one) => absolute(one, workingDir)),
@@ -51,7 +50,7 @@ export class AccessLocks {
     return ticket;
   }
 
-  /** Undefined when it may go at once. */
+  /** Returns undefined when the ticket may go at once. */
   turn(ticket: Ticket): Promise<void> | undefined {
     if (ticket.waitsFor.size === 0) return undefined;
     return new Promise((resolve) => {
@@ -59,7 +58,7 @@ export class AccessLocks {
     });
   }
 
-  /** Also for a ticket that never had its turn: those behind it then wait for what it waited for. */
+  /** Releases a ticket, also one that never had its turn: later tickets then wait for those it waited for. */
   release(ticket: Ticket): void {
     if (!ticket.held) return;
     if (ticket.access.some(mayChange)) this.changes++;
@@ -99,7 +98,7 @@ function ancestorsOf(ticket: Ticket): Set<Ticket> {
   return ancestors;
 }
 
-/** A ticket depends on what it waits for, and on the calls that were made inside it. */
+/** A ticket depends on the tickets it waits for and on the calls made inside it. */
 function dependsOnAny(ticket: Ticket, wanted: ReadonlySet<Ticket>, seen = new Set<Ticket>()): boolean {
   if (wanted.has(ticket)) return true;
   if (seen.has(ticket)) return false;

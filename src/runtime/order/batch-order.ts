@@ -1,12 +1,12 @@
 import { type Access, conflicts } from '../../kernel/tool/access.ts';
-import type { Turn } from '../call-scope.ts';
+import type { Turn } from '../pipeline/call-scope.ts';
 
 /**
- * The order among calls that were asked for together, such as those of one model turn. A call that conflicts with an
- * earlier one waits for its end, also while a person still thinks about the earlier one; others do not wait.
+ * Orders calls requested together, such as those of one model turn. A call that conflicts with an earlier one waits for
+ * its end, also while the earlier one awaits approval; other calls do not wait.
  */
-export function turnsFor(count: number): (Turn & { finish(): void })[] {
-  const places = Array.from({ length: count }, () => new Place());
+export function createTurns(count: number): (Turn & { finish(): void })[] {
+  const places = Array.from({ length: count }, () => new BatchPosition());
   return places.map((place, index) => ({
     declare: (access) => place.declare(access),
     async wait(access) {
@@ -15,13 +15,13 @@ export function turnsFor(count: number): (Turn & { finish(): void })[] {
         if (conflicts(earlier.access, access)) await earlier.finished;
       }
     },
-    /** Also for a call that was refused before it said what it touches: it touches nothing. */
+    /** Must be called for every call, also for one refused before it declared its access: it touches nothing. */
     finish: () => place.finish(),
   }));
 }
 
-class Place {
-  /** The latest: arguments that a person edits may touch something else. */
+class BatchPosition {
+  /** The latest declaration: arguments that a person edited may touch something else. */
   access: readonly Access[] = [];
   declare: (access: readonly Access[]) => void = () => {};
   finish: () => void = () => {};

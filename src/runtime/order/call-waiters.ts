@@ -1,7 +1,7 @@
 import type { ToolResult } from '../../kernel/tool/tool-result.ts';
 
-/** Who in this process waits for which call; they are told its result when the store cannot tell them. */
-export class Waiting {
+/** Callers of this process that wait for a call. They get its result from here when it could not be recorded. */
+export class CallWaiters {
   readonly #byCall = new Map<string, Set<(result: ToolResult) => void>>();
 
   add(callId: string, tell: (result: ToolResult) => void): () => void {

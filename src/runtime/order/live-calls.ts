@@ -1,8 +1,8 @@
-/** Whether a call was told to stop. The signal is made when somebody waits for it, which most calls never do. */
-export class Stop {
+/** Stops one call. The signal is created on first use, because most calls never wait for it. */
+export class StopSwitch {
   #stopped = false;
   #controller: AbortController | undefined;
-  /** Several may try to take one call over; its entry stays until the last of them is done with it. */
+  /** Counts attempts to take the call over; its entry stays until the last of them has ended. */
   users = 0;
 
   get isStopped(): boolean {
@@ -23,13 +23,13 @@ export class Stop {
   }
 }
 
-/** Calls of this process that can be stopped by their id, whichever door they came through. */
+/** The calls of this process from every door, which can be stopped by their id. */
 export class LiveCalls {
-  readonly #entries = new Map<string, Stop>();
+  readonly #entries = new Map<string, StopSwitch>();
 
-  /** What the call is given. `end` it when the call is over. */
-  begin(callId: string): Stop {
-    const entry = this.#entries.get(callId) ?? new Stop();
+  /** Returns the switch for a call. Call `end` when the call has ended. */
+  begin(callId: string): StopSwitch {
+    const entry = this.#entries.get(callId) ?? new StopSwitch();
     entry.users++;
     this.#entries.set(callId, entry);
     return entry;
@@ -40,7 +40,7 @@ export class LiveCalls {
     if (entry !== undefined && --entry.users === 0) this.#entries.delete(callId);
   }
 
-  /** False when the call is not one of these. */
+  /** Returns false for a call that does not run in this process. */
   cancel(callId: string): boolean {
     const entry = this.#entries.get(callId);
     entry?.stop();

@@ -1,26 +1,26 @@
-/** A number of places, of which nobody gets more than their share. */
-export class FairPlaces {
-  readonly #most: number;
+/** Limits concurrent work in total (`max`) and for each owner (`share`). */
+export class Quota {
+  readonly #max: number;
   readonly #share: number;
   readonly #taken = new Map<string, number>();
   #size = 0;
 
-  constructor({ most, share }: { most: number; share: number }) {
-    this.#most = most;
+  constructor({ max, share }: { max: number; share: number }) {
+    this.#max = max;
     this.#share = share;
   }
 
-  /** What there is none left of: of all, or of their own. Null when a place is theirs, until they `leave` it. */
+  /** Returns null when the owner got a slot, to be given back with `release`; otherwise which limit was reached. */
   take(owner: string): 'all' | 'own' | null {
     const own = this.#taken.get(owner) ?? 0;
-    if (this.#size >= this.#most) return 'all';
+    if (this.#size >= this.#max) return 'all';
     if (own >= this.#share) return 'own';
     this.#size++;
     this.#taken.set(owner, own + 1);
     return null;
   }
 
-  leave(owner: string): void {
+  release(owner: string): void {
     const own = this.#taken.get(owner);
     if (own === undefined) return;
     this.#size--;

@@ -1,37 +1,39 @@
-import { type Access, UNKNOWN_ACCESS } from '../../kernel/tool/access.ts';
-import type { ApprovalRecord } from '../../kernel/approval.ts';
-import type { InputSchema, Issue } from '../../kernel/tool/input-schema.ts';
+import type { ApprovalRecord } from '../../kernel/call/approval.ts';
 import { frozenCopy } from '../../kernel/plain-copy.ts';
 import type { Subject, Verdict } from '../../kernel/ports.ts';
 import { fail, isPromise, type MaybePromise, type Result } from '../../kernel/result.ts';
+import { type Access, UNKNOWN_ACCESS } from '../../kernel/tool/access.ts';
+import type { InputSchema, Issue } from '../../kernel/tool/input-schema.ts';
 import type { OwnReason, Tool } from '../../kernel/tool/tool.ts';
-import { applyHooks } from '../apply-hooks.ts';
-import { askPerson, changedSince, refusedEarlier, tellChanges } from './ask-person.ts';
-import type { CallScope } from '../call-scope.ts';
-import { earlierAnswer } from '../earlier-answer.ts';
-import { type Ending, ending } from '../ending.ts';
-import { realPlaces } from './resolve-symlinks.ts';
-import { redacted } from '../redact.ts';
+import { hideInLog } from '../../secrets/hide-in-logs.ts';
+import { earlierAnswer } from '../resume/resume.ts';
 import type { Runtime } from '../runtime.ts';
-import { bind } from './present-call.ts';
+import { askPerson, changedSince, noteChanges, refusedEarlier } from './ask-person.ts';
+import type { CallScope } from './call-scope.ts';
+import { type Ending, ending } from './call-scope.ts';
+import { digestCall } from './present-call.ts';
+import { resolveSymlinks } from './resolve-symlinks.ts';
+import { runBeforeHooks } from './run-hooks.ts';
 
-/** A call that may run: exactly this input, touching exactly this. */
-export interface Admitted {
+/** A call that may run, with exactly this input and this access. */
+export interface AdmittedCall {
   readonly kind: 'admitted';
   readonly tool: Tool;
   readonly input: unknown;
   readonly access: readonly Access[];
-  /** Why a person would be asked, if they would; only a dry run gets here with one unanswered. */
+  /** Why the call would need approval. Set only for a dry run, which is admitted without one. */
   readonly wouldAsk: string | undefined;
-  /** What a person agreed to. It may have to wait for other calls, so it is looked at again when its turn has come. */
-  readonly agreed?: string;
+  /**
+   * The digest that a person approved. It is compared again when the call's turn comes, because it may wait for others.
+   */
+  readonly approvedDigest?: string;
 }
 
 /**
- * validate → hooks → access → policy → approval. Touches nothing outside; says no with an Ending. Answers at once where
- * nothing has to be waited for, as with most calls.
+ * validate → hooks → access → policy → approval. Has no effects outside; returns an Ending for a refusal. Returns
+ * synchronously where nothing has to be awaited, as for most calls.
  */
-export function admit(rt: Runtime, call: CallScope, found: Result<Tool>): MaybePromise<Admitted | Ending> {
+export function admit(rt: Runtime, call: CallScope, found: Result<Tool>): MaybePromise<AdmittedCall | Ending> {
   if (!found.ok) return unknown(found);
   const tool = found.value;
   logStart(rt, call);
@@ -46,13 +48,13 @@ function admitProposed(
   call: CallScope,
   tool: Tool,
   proposal: Proposal | Ending,
-): MaybePromise<Admitted | Ending> {
+): MaybePromise<AdmittedCall | Ending> {
   if (proposal.kind === 'ending') return proposal;
   if (proposal.verdict.verdict === 'deny') return refused(proposal.verdict);
   return proposal.verdict.verdict === 'allow' ? admitted(tool, proposal) : ask(rt, call, tool, proposal);
 }
 
-async function admitResumed(rt: Runtime, call: CallScope, tool: Tool): Promise<Admitted | Ending> {
+async function admitResumed(rt: Runtime, call: CallScope, tool: Tool): Promise<AdmittedCall | Ending> {
   const earlier = await earlierAnswer(rt, call);
   if (earlier !== undefined && earlier.state !== 'approved') return refusedEarlier(tool, earlier);
   const args = earlier?.edited == null ? call.args : frozenCopy(earlier.edited.args);
@@ -62,47 +64,47 @@ async function admitResumed(rt: Runtime, call: CallScope, tool: Tool): Promise<A
   return admitEarlier(rt, call, { tool, proposal, earlier });
 }
 
-async function ask(rt: Runtime, call: CallScope, tool: Tool, proposal: Proposal): Promise<Admitted | Ending> {
+async function ask(rt: Runtime, call: CallScope, tool: Tool, proposal: Proposal): Promise<AdmittedCall | Ending> {
   const { access, verdict } = proposal;
   if (call.context.dryRun) return admitted(tool, proposal, verdict.reason);
   const answer = await askPerson(rt, call, { tool, input: proposal.input, access, verdict });
   if (answer.kind === 'ending') return answer;
-  if (answer.modifiedArgs === undefined) return { ...admitted(tool, proposal), agreed: answer.asked };
+  if (answer.modifiedArgs === undefined) return { ...admitted(tool, proposal), approvedDigest: answer.asked };
 
-  // Edited arguments are a new proposal and go the whole way again. The person's yes covers «ask», never «deny».
-  const edited = await propose(rt, call, tool, frozenCopy(answer.modifiedArgs), 'The edited arguments do not fit: ');
+  // Edited arguments are a new proposal, judged from the start. The approval covers a verdict "ask", never "deny".
+  const edited = await propose(rt, call, tool, frozenCopy(answer.modifiedArgs), 'The edited arguments are invalid: ');
   if (edited.kind === 'ending') return edited;
   if (edited.verdict.verdict === 'deny') return refused(edited.verdict);
-  const { digest } = await bind(rt, call, { tool, access: edited.access });
+  const { digest } = await digestCall(rt, call, { tool, access: edited.access });
   if (answer.digest !== undefined && answer.digest !== digest) return changedSince(tool);
-  return { ...admitted(tool, edited), agreed: digest };
+  return { ...admitted(tool, edited), approvedDigest: digest };
 }
 
-/** A yes that was given before its process ended. It is for what was shown then, and for nothing else. */
+/** Applies an approval given before its process ended. It covers exactly the call that was shown then. */
 async function admitEarlier(
   rt: Runtime,
   call: CallScope,
   { tool, proposal, earlier }: { tool: Tool; proposal: Proposal; earlier: ApprovalRecord },
-): Promise<Admitted | Ending> {
-  const { digest } = await bind(rt, call, { tool, access: proposal.access });
+): Promise<AdmittedCall | Ending> {
+  const { digest } = await digestCall(rt, call, { tool, access: proposal.access });
   if (digest !== (earlier.edited?.digest ?? earlier.digest)) return changedSince(tool);
-  tellChanges(call, earlier.edited?.changed);
-  return { ...admitted(tool, proposal), agreed: digest };
+  noteChanges(call, earlier.edited?.changed);
+  return { ...admitted(tool, proposal), approvedDigest: digest };
 }
 
-/** Whether what was decided about a call may not hold any more, now that its turn has come. */
-export function isStale(rt: Runtime, call: CallScope, { agreed, tool }: Admitted): boolean {
+/** Returns whether the decision about a call may be outdated when its turn comes. */
+export function isStale(rt: Runtime, call: CallScope, { approvedDigest: agreed, tool }: AdmittedCall): boolean {
   if (agreed !== undefined || call.judgedAfter !== rt.locks.changes) return true;
   return tool.version !== undefined && isRedefined(tool, findAgain(rt, call));
 }
 
 /**
- * Judges it again: rules, switches, files and the tool itself may have changed since. Gives the same back where it still
- * may run. What a person agreed to does not run when it is not that any more; what nobody was asked about may have to be
- * asked about now, and after that it has to wait its turn again.
+ * Judges a call again, because rules, switches, files and the tool itself may have changed. Returns the same object if
+ * it may still run. An approved call does not run if its digest changed; a call that needed no approval may need one
+ * now, and waits for its turn again afterwards.
  */
-export async function confirm(rt: Runtime, call: CallScope, admitted: Admitted): Promise<Admitted | Ending> {
-  const { tool, input, agreed } = admitted;
+export async function judgeAgain(rt: Runtime, call: CallScope, admitted: AdmittedCall): Promise<AdmittedCall | Ending> {
+  const { tool, input, approvedDigest: agreed } = admitted;
   const found = findAgain(rt, call);
   if (found?.ok === false) return unknown(found);
   if (isRedefined(tool, found)) return changedSince(tool);
@@ -110,15 +112,15 @@ export async function confirm(rt: Runtime, call: CallScope, admitted: Admitted):
   if (now.kind === 'ending') return now;
   if (now.verdict.verdict === 'deny') return refused(now.verdict);
   if (agreed !== undefined) {
-    const { digest } = await bind(rt, call, { tool, access: now.access });
+    const { digest } = await digestCall(rt, call, { tool, access: now.access });
     return digest === agreed ? admitted : changedSince(tool);
   }
-  if (now.verdict.verdict === 'allow' || isBoundToFail(admitted.access, now.access)) return admitted;
+  if (now.verdict.verdict === 'allow' || isCertainToFail(admitted.access, now.access)) return admitted;
   if (call.ticket !== undefined) rt.locks.release(call.ticket);
   return ask(rt, call, tool, now);
 }
 
-/** Undefined for a tool that was given as itself, not by its name. */
+/** Returns undefined for a tool that was passed as an object instead of a name. */
 function findAgain(rt: Runtime, { request: { tool } }: CallScope): Result<Tool> | undefined {
   return typeof tool === 'string' ? rt.find(tool) : undefined;
 }
@@ -127,23 +129,23 @@ function isRedefined({ version }: Tool, found: Result<Tool> | undefined): boolea
   return found?.ok === true && found.value.version !== version;
 }
 
-/** A file that was to be new and is there by now is refused by the write itself: nobody is asked about what cannot happen. */
-function isBoundToFail([before, ...more]: readonly Access[], [now]: readonly Access[]): boolean {
+/** Returns true for creating a file that exists by now: the write itself refuses that, so no person has to be asked. */
+function isCertainToFail([before, ...more]: readonly Access[], [now]: readonly Access[]): boolean {
   if (before?.kind !== 'fs.write' || now?.kind !== 'fs.write' || more.length > 0) return false;
   return before.path === now.path && before.expect === 'absent' && now.expect === undefined;
 }
 
-/** Valid arguments that no hook vetoed, and what policy says of them. */
+/** Valid arguments that passed the hooks, with the verdict of policy. */
 export interface Proposal {
   readonly kind: 'proposal';
   readonly input: unknown;
   readonly access: readonly Access[];
   readonly verdict: Verdict;
-  /** What policy was asked about. */
+  /** The subject that policy judged. */
   readonly subject: Subject;
 }
 
-function admitted(tool: Tool, { input, access, verdict }: Proposal, wouldAsk?: string): Admitted {
+function admitted(tool: Tool, { input, access, verdict }: Proposal, wouldAsk?: string): AdmittedCall {
   return { kind: 'admitted', tool, input, access: verdict.access ?? access, wouldAsk };
 }
 
@@ -161,7 +163,7 @@ export function propose(
 
 async function proposeHooked(rt: Runtime, call: CallScope, tool: Tool, given: unknown): Promise<Proposal | Ending> {
   let input = given;
-  const refused = await applyHooks(rt.hooks, call, (args) => {
+  const refused = await runBeforeHooks(rt.hooks, call, (args) => {
     const changed = validate(tool, call, frozenCopy(args));
     if (changed.kind === 'valid') input = changed.input;
     return changed.kind === 'valid' ? undefined : changed;
@@ -169,7 +171,7 @@ async function proposeHooked(rt: Runtime, call: CallScope, tool: Tool, given: un
   return refused ?? judge(rt, call, tool, input);
 }
 
-/** What people, hooks and the record are shown from now on is a frozen copy of what runs. */
+/** Sets `call.args`, which people, hooks and the record get from now on, to a frozen copy of the input that runs. */
 function validate(tool: Tool, call: CallScope, args: unknown): { kind: 'valid'; input: unknown } | Ending {
   call.stage = 'definition';
   const checked = (tool.input as InputSchema).check(args);
@@ -210,7 +212,7 @@ function decide(
 ): MaybePromise<Proposal | Ending> {
   call.request.turn?.declare(access);
   const wantsPlaces = call.request.isReview === true || rt.policy.wantsPlaces?.(tool.name) === true;
-  const places = wantsPlaces ? realPlaces(access, call.ctx.files) : undefined;
+  const places = wantsPlaces ? resolveSymlinks(access, call.ctx.files) : undefined;
   call.stage = 'policy';
   const subject: Subject = {
     tool: tool.name,
@@ -236,11 +238,11 @@ function refused({ reason, rule }: Verdict): Ending {
   return ending('denied', fail('PERMISSION_DENIED', reason, { rule }));
 }
 
-const MOST_ISSUES = 20;
+const MAX_ISSUES = 20;
 
-/** The program gets the first sentence; the model reads them all, so that it mends them at once. */
+/** The error holds the first issue; the model reads all of them, so that it can correct them at once. */
 function invalid(issues: readonly [Issue, ...Issue[]]): Ending {
-  const shown = issues.slice(0, MOST_ISSUES);
+  const shown = issues.slice(0, MAX_ISSUES);
   const text = `Error: ${shown.map(({ message }) => message).join('; ')}`;
   return ending('failed', fail('INVALID_INPUT', issues[0].message, { issues: shown }), text);
 }
@@ -259,5 +261,5 @@ function prefixed(prefix: string, result: Result<unknown>): Result<unknown> {
 function logStart(rt: Runtime, { callId, toolName: tool, args }: CallScope): void {
   if (rt.log.isLevelEnabled('info')) rt.log.info({ callId, tool }, `Executing tool: ${tool}`);
   if (!rt.log.isLevelEnabled('debug')) return;
-  rt.log.debug({ callId, tool, params: redacted(rt.hider.hideArgs(args)) }, `Parameters of tool: ${tool}`);
+  rt.log.debug({ callId, tool, params: hideInLog(rt.hider.hideArgs(args)) }, `Parameters of tool: ${tool}`);
 }

@@ -95,7 +95,7 @@ describe('approval', () => {
     const result = await call('write', { path: 'old.txt' });
     expect(result.error).toMatchObject({
       code: 'INVALID_INPUT',
-      message: 'The edited arguments do not fit: Invalid type for path: expected string',
+      message: 'The edited arguments are invalid: Invalid type for path: expected string',
     });
     expect(written.size).toBe(1);
   });
@@ -192,7 +192,7 @@ describe('approval', () => {
   test('a yes holds for what was seen when it was asked; that is looked at once more, before it runs', async () => {
     let content = 'as shown';
     let looks = 0;
-    const witness = async () => {
+    const fingerprinter = async () => {
       looks++;
       return { 'old.txt': content };
     };
@@ -200,7 +200,7 @@ describe('approval', () => {
       content = 'changed meanwhile';
       return { approved: true };
     });
-    const { call, written } = subject({ approver: edited.ask, witness });
+    const { call, written } = subject({ approver: edited.ask, fingerprinter });
     const result = await call('write', { path: 'old.txt', text: 'new' });
     expect(result.error).toMatchObject({
       code: 'APPROVAL_DENIED',
@@ -286,7 +286,7 @@ describe('policy', () => {
     const { written, call } = subject({ approver: ask, dryRun: true });
     const result = await call('write', { path: 'old.txt', text: 'new' });
     expect(result.output).toBe(
-      '[Dry Run] Would run: Write old.txt\nA person would be asked first: old.txt exists and would be overwritten.',
+      '[Dry Run] Would run: Write old.txt\nIt would need approval first: old.txt exists and would be overwritten.',
     );
     expect(asked).toEqual([]);
     expect(written.get('old.txt')).toBe('old');

@@ -1,43 +1,48 @@
 import { randomUUID } from 'node:crypto';
-import type { ApprovalRecord } from '../../kernel/approval.ts';
-import { changedFields } from '../../kernel/tool/changed-fields.ts';
-import { isPlainObject } from '../../kernel/tool/check-arguments.ts';
-import { messageOf } from '../../kernel/error.ts';
+import {
+  type ApprovalRecord,
+  EXPIRED_DECISION,
+  stateOfDecision,
+  WITHDRAWN_DECISION,
+} from '../../kernel/call/approval.ts';
 import type { CallMove, EventData } from '../../kernel/call/event.ts';
 import { expiredFailure } from '../../kernel/call/expired-failure.ts';
-import type { InputSchema } from '../../kernel/tool/input-schema.ts';
+import { messageOf } from '../../kernel/error.ts';
 import type { ApprovalRequest } from '../../kernel/ports.ts';
 import { fail, isPromise } from '../../kernel/result.ts';
+import { changedFields } from '../../kernel/tool/changed-fields.ts';
+import { isPlainObject } from '../../kernel/tool/check-arguments.ts';
+import type { InputSchema } from '../../kernel/tool/input-schema.ts';
 import type { Tool } from '../../kernel/tool/tool.ts';
-import { CallContext } from './call-context.ts';
-import type { CallScope } from '../call-scope.ts';
-import { type Ending, ending } from '../ending.ts';
-import { Interruption, interruptible } from './interruption.ts';
-import { record } from '../record.ts';
 import type { Runtime } from '../runtime.ts';
-import { type Judged, show } from './present-call.ts';
+import { CallContext } from './call-context.ts';
+import type { CallScope } from './call-scope.ts';
+import { type Ending, ending } from './call-scope.ts';
+import { Interruption, interruptible } from './interruption.ts';
+import { type JudgedCall, presentCall } from './present-call.ts';
+import { record } from './record.ts';
 
-/** What an approver said, rebuilt from the fields we know: an answer of another shape cannot pass for anything else. */
-interface Answer {
+/** The answer of an approver, rebuilt from known fields, so that an answer of another shape has no effect. */
+interface ApproverAnswer {
   readonly kind: 'answer';
   readonly approved: boolean;
   readonly modifiedArgs: Record<string, unknown> | undefined;
   readonly message: string | undefined;
   readonly by: string | null;
-  /** The store has it already. */
+  /** True when the store has it already. */
   readonly recorded: boolean;
   readonly digest: string | undefined;
 }
 
-/** A yes, and the digest of what it was asked about: whether that still holds is looked at when the call's turn has come. */
-type Agreement = Answer & { readonly asked: string };
+/** An approval with the digest that was asked about, which is compared again when the call's turn comes. */
+type ApprovedAnswer = ApproverAnswer & { readonly asked: string };
 
-/** Asks the approver and waits. Only a plain yes goes on; everything else ends the call before it started. */
-export async function askPerson(rt: Runtime, call: CallScope, question: Judged): Promise<Agreement | Ending> {
+/** Asks the approver and waits. Every answer but a plain approval ends the call before it starts. */
+export async function askPerson(rt: Runtime, call: CallScope, question: JudgedCall): Promise<ApprovedAnswer | Ending> {
   const { tool } = question;
   const { reason } = question.verdict;
   if (rt.approver === undefined) {
-    const next = 'Nobody can be asked here: give the executor an approver, or a policy that allows this call.';
+    const next = 'There is no approver here: give the executor one, or a policy that allows this call.';
     return denied(`${tool.name} needs approval: ${reason} ${next}`);
   }
   const request = await requestFor(rt, call, question);
@@ -47,68 +52,69 @@ export async function askPerson(rt: Runtime, call: CallScope, question: Judged):
   await record(rt, call, MOVE_TO_WAITING, event);
 
   const given = await answerOf(rt, call, request);
-  const answer = given !== 'expired' && given.recorded ? given : await firstAnswer(rt, call, { tool, request, given });
+  const answer =
+    given !== 'expired' && given.recorded ? given : await decidingAnswer(rt, call, { tool, request, given });
   if (answer === undefined) return tooLate(tool);
   if (answer === 'expired' || isExpiry(answer)) return expired(rt, call, tool);
   const { approved, message, modifiedArgs } = answer;
   if (!approved) return refusal(tool, message);
-  tellChanges(call, modifiedArgs && changedWhenRun(tool, args, modifiedArgs));
+  noteChanges(call, modifiedArgs && changedWhenRun(tool, args, modifiedArgs));
   return { ...answer, asked: digest };
 }
 
-interface Given {
+interface ReceivedAnswer {
   readonly tool: Tool;
   readonly request: ApprovalRequest;
-  readonly given: Answer | 'expired';
+  readonly given: ApproverAnswer | 'expired';
 }
 
 /**
- * The one that counts: this, once the store has it, or a yes that somebody gave before, unless this is a no: nothing runs
- * that was refused by anybody. Undefined when this one comes too late.
+ * Returns the answer that counts: the given one once the store has it, or an approval recorded before it. If the given
+ * one is a refusal that comes second, the result is undefined: a call that anybody refused does not run.
  */
-async function firstAnswer(
+async function decidingAnswer(
   rt: Runtime,
   call: CallScope,
-  { tool, request, given }: Given,
-): Promise<Answer | 'expired' | undefined> {
+  { tool, request, given }: ReceivedAnswer,
+): Promise<ApproverAnswer | 'expired' | undefined> {
   const { id: approvalId, args } = request;
   const { approved, by, message, modifiedArgs, digest } = given === 'expired' ? EXPIRY : given;
   const changed = modifiedArgs && changedWhenRun(tool, args, modifiedArgs);
-  // Whoever takes the call over has the edited arguments; where nobody was shown them, they are asked about again.
+  // A process that takes the call over has the edited arguments, and asks again if nobody was shown them.
   const edit = changed && { args: modifiedArgs, changed, ...(digest !== undefined && { digest }) };
   const more = { ...(message !== undefined && { message }), ...edit };
   if (await decide(rt, call, { approvalId, approved, by, ...more })) return given;
   const before = await rt.store.approvalOf?.(call.callId);
-  const first = before?.id === approvalId ? toFirst(before) : undefined;
+  const first = before?.id === approvalId ? toRecordedAnswer(before) : undefined;
   if (given === 'expired') return first ?? given;
   return approved && first?.approved ? first : undefined;
 }
 
-function toFirst({ state, decidedBy: by, message, edited }: ApprovalRecord): Answer | undefined {
+function toRecordedAnswer({ state, decidedBy: by, message, edited }: ApprovalRecord): ApproverAnswer | undefined {
   if (state === 'pending' || state === 'superseded') return undefined;
   const { args: modifiedArgs, digest } = edited ?? {};
   return toAnswer({ approved: state === 'approved', by, message, modifiedArgs, digest, recorded: true });
 }
 
-const EXPIRY = { approved: false, by: null, message: 'expired', modifiedArgs: undefined, digest: undefined };
+const EXPIRY = { ...EXPIRED_DECISION, modifiedArgs: undefined, digest: undefined };
 
-function isExpiry({ recorded, approved, by, message }: Answer): boolean {
-  return recorded && !approved && by === EXPIRY.by && message === EXPIRY.message;
+function isExpiry(answer: ApproverAnswer): boolean {
+  return answer.recorded && stateOfDecision(answer) === 'expired';
 }
 
-/** The model is told which of its arguments a person changed. */
-export function tellChanges(call: CallScope, changed: readonly string[] = []): void {
+/** Notes for the model which of its arguments a person changed. */
+export function noteChanges(call: CallScope, changed: readonly string[] = []): void {
   if (changed.length === 0) return;
   call.warnings.push(`The person who approved this changed ${changed.join(', ')} before it ran.`);
 }
 
-/** What runs is what was shown, or what a rule allowed; or it does not run. */
+/** The ending of a call that is no longer the one that was approved or allowed. */
 export function changedSince({ name }: Tool): Ending {
-  const next = 'Look at it again, then ask again.';
-  return denied(`${name}, or what it would touch, has changed since it was agreed to, so it did not run. ${next}`);
+  const next = 'Read it again, then repeat the call.';
+  return denied(`${name} or a file it would touch has changed since approval, so it did not run. ${next}`);
 }
 
-/** An answer other than yes that came before the process that asked ended. */
+/** The ending for a refusal or expiry that was recorded before the asking process ended. */
 export function refusedEarlier(tool: Tool, { state, message }: ApprovalRecord): Ending {
   return state === 'expired' ? tooLong(tool) : refusal(tool, message ?? undefined);
 }
@@ -122,18 +128,18 @@ function tooLong({ name }: Tool): Ending {
   return ending('expired', { ok: false, error: expiredFailure(name) });
 }
 
-/** Whoever looks after the store may have ended the question and the call already: then there is nothing to record. */
+/** Upkeep of the store may have ended the question and the call already: then there is nothing to record. */
 async function expired(rt: Runtime, call: CallScope, tool: Tool): Promise<Ending> {
-  CallContext.abort(call.ctx, NOBODY_WAITS);
+  CallContext.abort(call.ctx, QUESTION_CLOSED);
   if ((await rt.store.call(call.callId))?.state === 'expired') call.recorded = false;
   return tooLong(tool);
 }
 
-const NOBODY_WAITS = 'nobody waits for this answer any more';
+const QUESTION_CLOSED = 'nobody waits for this answer any more';
 
-/** The arguments are the frozen copy that was made when they were validated: what is shown is what runs. */
-async function requestFor(rt: Runtime, call: CallScope, question: Judged): Promise<ApprovalRequest> {
-  const { shown, digest } = await show(rt, call, question);
+/** Uses the frozen copy made at validation: the arguments shown are the arguments that run. */
+async function requestFor(rt: Runtime, call: CallScope, question: JudgedCall): Promise<ApprovalRequest> {
+  const { shown, digest } = await presentCall(rt, call, question);
   return {
     id: randomUUID(),
     stepId: call.callId,
@@ -148,31 +154,37 @@ async function requestFor(rt: Runtime, call: CallScope, question: Judged): Promi
   };
 }
 
-async function answerOf(rt: Runtime, call: CallScope, request: ApprovalRequest): Promise<Answer | 'expired'> {
+async function answerOf(rt: Runtime, call: CallScope, request: ApprovalRequest): Promise<ApproverAnswer | 'expired'> {
   call.stage = 'approver';
   const asking = new AbortController();
   try {
     const asked = rt.approver?.ask(request, AbortSignal.any([call.ctx.signal, asking.signal]));
     return toAnswer(isPromise(asked) ? await interruptible(asked, rt.approvalTimeoutMs, call.cancelSignal) : asked);
   } catch (thrown) {
-    if (!Interruption.is(thrown)) throw await undecided(rt, call, request, thrown);
-    asking.abort(NOBODY_WAITS);
-    // Somebody may have said yes just before: then the call goes on.
+    if (!Interruption.is(thrown)) throw await closeQuestion(rt, call, { id: request.id, thrown });
+    asking.abort(QUESTION_CLOSED);
+    // An approval may have come just before: then the call continues.
     if (thrown.why === 'timeout') return 'expired';
-    CallContext.abort(call.ctx, NOBODY_WAITS);
-    throw await undecided(rt, call, request, thrown);
+    CallContext.abort(call.ctx, QUESTION_CLOSED);
+    throw await closeQuestion(rt, call, { id: request.id, thrown });
   }
 }
 
-/** No question stays open: one that is dropped is recorded as a no. Returns what to throw. */
-async function undecided(rt: Runtime, call: CallScope, { id }: ApprovalRequest, thrown: unknown): Promise<unknown> {
-  const message = Interruption.is(thrown) ? 'cancelled' : `the approver failed: ${messageOf(thrown)}`;
-  await decide(rt, call, { approvalId: id, approved: false, by: null, message });
+/** Records a dropped question as a refusal, so that none stays open. Returns the error to throw. */
+async function closeQuestion(
+  rt: Runtime,
+  call: CallScope,
+  { id, thrown }: { id: string; thrown: unknown },
+): Promise<unknown> {
+  const decision = Interruption.is(thrown)
+    ? WITHDRAWN_DECISION
+    : { approved: false, by: null, message: `the approver failed: ${messageOf(thrown)}` };
+  await decide(rt, call, { approvalId: id, ...decision });
   call.stage = 'approver';
   return thrown;
 }
 
-function toAnswer(given: unknown): Answer {
+function toAnswer(given: unknown): ApproverAnswer {
   const { approved, modifiedArgs, message, by, recorded, digest } = isPlainObject(given) ? given : {};
   if (modifiedArgs != null && !isPlainObject(modifiedArgs)) throw new TypeError('modifiedArgs must be an object');
   return {
@@ -188,7 +200,7 @@ function toAnswer(given: unknown): Answer {
 
 const MOVE_TO_WAITING: CallMove = { from: ['requested'], to: 'awaiting_approval' };
 
-/** False when the decision does not count, as somebody decided before. */
+/** Returns false when another decision was recorded before. */
 async function decide(rt: Runtime, call: CallScope, data: EventData['approval.decided']): Promise<boolean> {
   call.stage = 'store';
   const event = { type: 'approval.decided', callId: call.callId, at: rt.clock.now(), data } as const;
@@ -199,23 +211,21 @@ async function decide(rt: Runtime, call: CallScope, data: EventData['approval.de
   return true;
 }
 
-/** By the store's clock, so that whoever looks after the store can end the question when this process no longer can. */
+/** The deadline by the clock of the store, so that its upkeep can end the question when this process cannot. */
 async function deadline({ store, clock, approvalTimeoutMs }: Runtime): Promise<{ expiresAt?: number }> {
   if (approvalTimeoutMs === undefined) return {};
   const now = store.now === undefined ? clock.now() : await store.now();
   return { expiresAt: now + approvalTimeoutMs };
 }
 
-/** Compared as they would run, so that a default left out is no change. */
+/** Compares arguments as they would run, so that an omitted default is no change. */
 function changedWhenRun(tool: Tool, before: Record<string, unknown>, edited: Record<string, unknown>): string[] {
   const checked = (tool.input as InputSchema<Record<string, unknown>>).check(edited);
   return changedFields(before, checked.ok ? checked.value : edited);
 }
 
 function tooLate({ name }: Tool): Ending {
-  return denied(
-    `The request to approve ${name} was answered elsewhere, or its time was over, before this answer came.`,
-  );
+  return denied(`The request to approve ${name} was answered elsewhere or expired before this answer came.`);
 }
 
 function denied(message: string): Ending {

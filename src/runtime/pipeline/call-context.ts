@@ -1,16 +1,16 @@
-import type { Access } from '../../kernel/tool/access.ts';
-import type { Commands } from '../../kernel/world/commands.ts';
 import type { ExecutionContext } from '../../kernel/call/execution-context.ts';
 import type { BlobStore, Clock } from '../../kernel/ports.ts';
+import type { Access } from '../../kernel/tool/access.ts';
 import type { ToolContext } from '../../kernel/tool/tool.ts';
+import type { Commands } from '../../kernel/world/commands.ts';
 import type { Web } from '../../kernel/world/web.ts';
-import type { Caller, Files, Reach, Search, World } from '../../kernel/world/workspace.ts';
+import type { Caller, CallWorld, Files, Search, World } from '../../kernel/world/workspace.ts';
+import { StreamHider } from '../../secrets/hide-in-stream.ts';
+import type { SecretHider } from '../../secrets/hide-secrets.ts';
 import type { EventBus } from '../event-bus.ts';
-import type { SecretHider } from '../hide-secrets.ts';
 import { noCommands, noWeb } from '../registry/unconfigured-world.ts';
-import { SecretStream } from '../secret-stream.ts';
 
-/** What of the runtime a call needs for its context. */
+/** The parts of the runtime that the context of a call uses. */
 export interface ContextParts {
   readonly clock: Clock;
   readonly bus: EventBus;
@@ -25,39 +25,39 @@ export interface ContextOwner {
   readonly session: string;
   readonly toolName: string;
   readonly context: ExecutionContext;
-  /** What it may touch; null until that was decided. */
+  /** The access that was granted; null before the decision. */
   readonly admitted: readonly Access[] | null;
 }
 
-/** What a tool is given: its context and its ways to the world, and no way to its own record. */
+/** The context that a tool gets: its settings, files, commands and web, and no access to its own record. */
 export class CallContext implements ToolContext {
   readonly #rt: ContextParts;
   readonly #call: ContextOwner;
   #abort: AbortController | undefined;
   #abortReason: Error | undefined;
   #ended = false;
-  #opened: Reach | undefined;
-  #output: SecretStream | undefined;
+  #opened: CallWorld | undefined;
+  #output: StreamHider | undefined;
 
   constructor(rt: ContextParts, call: ContextOwner) {
     this.#rt = rt;
     this.#call = call;
   }
 
-  /** The call behind a context that a tool hands back, or undefined for any other object. */
+  /** Returns the call behind a context that a tool passes on, or undefined for any other object. */
   static ownerOf(context: object): ContextOwner | undefined {
     return #call in context ? context.#call : undefined;
   }
 
-  /** Tells the tool to stop. The call's own answer does not wait for it. */
+  /** Tells the tool to stop. The result of the call does not wait for it. */
   static abort(context: CallContext, why: string): void {
     context.#abortReason ??= new Error(why);
     context.#abort?.abort(context.#abortReason);
   }
 
-  /** From now on its progress is ignored. */
+  /** Ignores progress from now on. */
   static end(context: CallContext): void {
-    const rest = context.#output?.rest();
+    const rest = context.#output?.flush();
     if (rest) context.#tell({ output: rest });
     context.#ended = true;
   }
@@ -117,14 +117,14 @@ export class CallContext implements ToolContext {
     return this.#abort.signal;
   }
 
-  #reached(): Reach {
+  #reached(): CallWorld {
     this.#opened ??= this.#rt.world.open(new WorldCaller(this.#call, this));
     return this.#opened;
   }
 
-  progress({ message, percent, output }: Progress): void {
+  progress({ message, percent, output }: ProgressNotice): void {
     if (this.#ended || !this.#rt.bus.listening) return;
-    this.#output ??= new SecretStream(this.#rt.hider);
+    this.#output ??= new StreamHider(this.#rt.hider);
     const told = output && this.#output.add(output);
     const isHeld = told === '' && output !== '';
     if (isHeld && message === undefined && percent === undefined) return;
@@ -135,16 +135,16 @@ export class CallContext implements ToolContext {
     });
   }
 
-  #tell(progress: Progress): void {
+  #tell(progress: ProgressNotice): void {
     const { callId, session, toolName } = this.#call;
     const data = { tool: this.#rt.hider.hide(toolName), ...progress };
     this.#rt.bus.emit({ type: 'call.progressed', session, callId, at: this.#rt.clock.now(), data });
   }
 }
 
-type Progress = Parameters<ToolContext['progress']>[0];
+type ProgressNotice = Parameters<ToolContext['progress']>[0];
 
-/** What the world is told of the call: as it is when asked, since the call goes on. */
+/** The call as the world sees it. Values are read when used, because the call goes on. */
 class WorldCaller implements Caller {
   readonly #call: ContextOwner;
   readonly #context: CallContext;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isUnused, newCallId, nextCallId } from '../call-id.ts';
+import { isUnused, newCallId, nextCallId } from './call-scope.ts';
 
 test('an id is unused once, and only if it was given out to be known before its call', () => {
   const id = newCallId();

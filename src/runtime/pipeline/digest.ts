@@ -1,17 +1,20 @@
 import { createHash } from 'node:crypto';
 
-/** What a yes is bound to beside the tool's name and its arguments. */
-export interface Bound {
+/** The circumstances that an approval digest covers beside the tool and its arguments. */
+export interface DigestContext {
   readonly version?: string | undefined;
   readonly session: string;
   readonly workspace: string;
-  /** Names and fingerprints of what the call would touch. */
+  /** Names and fingerprints of the files that the call would touch. */
   readonly seen: Readonly<Record<string, string>>;
 }
 
-/** One hash for a tool, its arguments and their surroundings, whatever the order of keys: what is approved is what runs. */
-export function digestOf(tool: string, args: unknown, { version, session, workspace, seen }: Bound): string {
-  // Without a version it is what it was before there were any: questions wait over an upgrade.
+/**
+ * Returns one hash of a tool, its arguments and their context, independent of key order: the approved call is the one
+ * that runs.
+ */
+export function digestOf(tool: string, args: unknown, { version, session, workspace, seen }: DigestContext): string {
+  // Without a version the digest is the same as before versions existed: questions survive an upgrade.
   const definition = version === undefined ? [] : [version];
   return createHash('sha256')
     .update(JSON.stringify([tool, canonical(args), session, workspace, canonical(seen), ...definition]))

@@ -4,23 +4,20 @@ import { frozenCopy } from '../../kernel/plain-copy.ts';
 import { fail, isPromise, type MaybePromise, ok, type Result } from '../../kernel/result.ts';
 import type { Tool } from '../../kernel/tool/tool.ts';
 import type { ToolResult } from '../../kernel/tool/tool-result.ts';
+import { answerOfEarlier, digestOfRequest } from '../resume/repeated-call.ts';
+import { takeOver } from '../resume/resume.ts';
+import type { Runtime } from '../runtime.ts';
 import { admit } from './admit.ts';
 import { CallContext } from './call-context.ts';
-import { isUnused, nextCallId } from '../call-id.ts';
-import { type CallRequest, CallScope, type Stage } from '../call-scope.ts';
-import { type Ending, ending } from '../ending.ts';
+import { type CallRequest, CallScope, type Ending, ending, isUnused, nextCallId, type Stage } from './call-scope.ts';
 import { Interruption } from './interruption.ts';
-import { recordUnawaited } from '../record.ts';
-import { answerOfEarlier, digestOfRequest } from '../resume/repeated-call.ts';
-import { takeOver } from '../resume.ts';
+import { notifyCaller, recordUnawaited } from './record.ts';
 import { runAdmitted } from './run-admitted.ts';
-import type { Runtime } from '../runtime.ts';
+import { runAfterHooks } from './run-hooks.ts';
 import { settle } from './settle.ts';
-import { tellCaller } from '../tell-caller.ts';
-import { withhold } from '../withhold.ts';
 
 /**
- * The one way a tool runs; every door leads here.
+ * The only way a tool runs; every door leads here.
  *   find → record the request → admit (validate, hooks, policy, approval) → run (locks, tool, render) → settle
  * Every path ends in `settle`, so every call leaves one record and one final event. Never rejects.
  */
@@ -36,22 +33,22 @@ export async function executeCall(rt: Runtime, request: CallRequest): Promise<To
       return await answerOfEarlier(rt, call, earlier, (queued) => resumed(rt, request, queued));
     call.recorded = true;
     call.throwIfCancelled();
-    // Also when it is there at once: who cancels on the line after the call is heard before the tool runs.
+    // Awaited even when it is there at once: a caller that cancels on the line after the call stops the tool.
     const admitted = unreadable ?? (await admit(rt, call, found));
     const ended = admitted.kind === 'ending' ? admitted : runAdmitted(rt, call, admitted);
     end = isPromise(ended) ? await ended : ended;
   } catch (thrown) {
-    // Expected failures are values, so what is thrown here is an interruption or somebody's bug.
+    // Expected failures are values, so a throw is an interruption or a bug.
     end = explain(call, thrown);
-    if (call.isUnknown && call.startedAt === null) call.recorded = false;
+    if (call.isUnrecorded && call.startedAt === null) call.recorded = false;
   }
   CallContext.end(call.ctx);
   if (call.ticket !== undefined) rt.locks.release(call.ticket);
-  if (rt.hooks.length > 0 && call.startedAt !== null) end = await withhold(rt, call, end);
+  if (rt.hooks.length > 0 && call.startedAt !== null) end = await runAfterHooks(rt, call, end);
   return settle(rt, call, end);
 }
 
-/** First of all, so that the record carries the canonical name, whatever name was used. */
+/** Runs first, so that the record carries the canonical name for any alias. */
 function find(rt: Runtime, call: CallScope): Result<Tool> {
   const { tool } = call.request;
   const found = typeof tool === 'string' ? rt.find(tool) : ok(tool);
@@ -59,22 +56,24 @@ function find(rt: Runtime, call: CallScope): Result<Tool> {
   return found;
 }
 
-const LOST =
-  'Its arguments held a secret, which only the place that was asked keeps, so it could not be taken over. Ask for it again.';
+const ARGUMENTS_LOST =
+  'Its arguments held a secret, which only the process that was asked keeps, so it could not be taken over. Repeat the call.';
 
-/** Copies them once, so that nobody who still holds them can change what is recorded, shown and checked. */
+/**
+ * Copies the arguments once, so that a caller that still holds them cannot change what is recorded, shown and checked.
+ */
 function readArguments(call: CallScope): Ending | undefined {
   try {
     call.args = frozenCopy(call.request.args);
     const { isIncomplete } = call.request.resume ?? call.request;
-    return isIncomplete ? ending('cancelled', fail('CANCELLED', LOST, { phase: 'not_started' })) : undefined;
+    return isIncomplete ? ending('cancelled', fail('CANCELLED', ARGUMENTS_LOST, { phase: 'not_started' })) : undefined;
   } catch (error) {
     call.args = null;
     return ending('failed', fail('INVALID_INPUT', `The arguments cannot be read: ${messageOf(error)}`));
   }
 }
 
-/** Undefined when the call is ours to make; otherwise the one that was made before under the same key. */
+/** Returns undefined when this call is new; otherwise the earlier call with the same key. */
 function recordRequest(rt: Runtime, call: CallScope): MaybePromise<CallRecord | undefined> {
   const { resume } = call.request;
   if (resume !== undefined) return takeOver(rt, call, resume);
@@ -89,14 +88,14 @@ function recordRequest(rt: Runtime, call: CallScope): MaybePromise<CallRecord | 
     if (event === null) return recorded;
     call.epoch = rt.store.node?.epoch;
     rt.bus.emit(event);
-    tellCaller(rt, call.request, recorded.id);
+    notifyCaller(rt, call.request, recorded.id);
     return undefined;
   }
 }
 
 const NEW = { isNew: true };
 
-/** Nobody can have made this call before, so there is no answer of the store to wait for. */
+/** Returns true when the call cannot exist yet, so there is no need to wait for the store. */
 function isNew({ key, id }: CallRequest): boolean {
   return (id === undefined || isUnused(id)) && key === undefined;
 }
@@ -154,12 +153,12 @@ function interrupted(call: CallScope, { why }: Interruption): Ending {
   const started = call.startedAt !== null;
   if (why === 'timeout') {
     const message = started
-      ? `${name} timed out after ${context.timeout} s and was told to stop; what it did until then stays done. Give it more time or less to do.`
+      ? `${name} timed out after ${context.timeout} s and was told to stop; its effects until then remain. Give it more time or less to do.`
       : `${name} timed out after ${context.timeout} s before it started; nothing ran.`;
     return ending('timed_out', fail('TIMEOUT', message, { timeout: context.timeout, started }));
   }
   const message = started
-    ? `${name} was interrupted after it started; how far it came is not known.`
+    ? `${name} was cancelled after it started; it may have done part of its work.`
     : `${name} was cancelled before it started; nothing ran.`;
   const phase = started ? 'interrupted' : 'not_started';
   return ending(started ? 'interrupted' : 'cancelled', fail('CANCELLED', message, { phase }));

@@ -9,14 +9,14 @@ export interface HookedCall {
   readonly context: ExecutionContext;
 }
 
-/** A veto names its reason, which the model reads. Changed arguments are validated and judged like the first ones. */
+/** A veto names its reason for the model. Changed arguments are validated and judged like the first ones. */
 export type BeforeAnswer = { veto: string } | { args: Record<string, unknown> } | undefined;
 export type AfterAnswer = { veto: string } | undefined;
 
 /**
- * A user's own step around every call. `before` comes after validation and before policy, also for arguments that a
- * person edited; `after` sees how a call that started ended, before anybody else, and may withhold it. A hook that
- * throws ends the call with INTERNAL: it may be a guard, so it does not fail open.
+ * A user's own step around every call. `before` runs after validation and before policy, also for arguments that a
+ * person edited; `after` gets the end of a started call first and may withhold it. A hook that throws ends the call
+ * with INTERNAL: it may be a guard, so it does not fail open.
  */
 export interface Hooks {
   readonly name: string;

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import * as mini from 'zod/mini';
-import type { Access } from '../../kernel/tool/access.ts';
 import type { ApprovalResponse, Store } from '../../kernel/ports.ts';
 import { fail, ok } from '../../kernel/result.ts';
+import type { Access } from '../../kernel/tool/access.ts';
 import { defineTool, type ToolContext } from '../../kernel/tool/tool.ts';
 import { EchoTool } from '../../testing/sample-tools.ts';
 import { createToolwright, type ToolwrightOptions } from '../create-toolwright.ts';

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 
-/** Thrown through a call that must end now. Not an Error: nobody reads its stack, and it is made on hot paths. */
+/** Thrown to end a call at once. Not an Error: its stack is never read, and it is created on hot paths. */
 export class Interruption {
   readonly why: 'timeout' | 'cancelled';
   readonly #ours = true;
@@ -9,20 +9,20 @@ export class Interruption {
     this.why = why;
   }
 
-  /** Not `instanceof`: what is thrown may be a proxy that throws when it is looked at. */
+  /** Not `instanceof`: a thrown proxy may throw on inspection. */
   static is(thrown: unknown): thrown is Interruption {
     return typeof thrown === 'object' && thrown !== null && #ours in thrown;
   }
 }
 
 /**
- * The work's own result, or an Interruption if the limit passes or the caller cancels first. What the work does
- * later is ignored, also a rejection.
+ * Resolves with the result of the work, or rejects with an Interruption if the limit passes or the caller cancels
+ * first. A later result or rejection of the work is ignored.
  */
 export function interruptible<T>(work: Promise<T>, limitMs: number | undefined, cancelled?: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const wait = new Wait(reject, limitMs, cancelled);
-    // A promise of another kind may throw when it is asked; ours does not.
+    const wait = new BoundedWait(reject, limitMs, cancelled);
+    // `then` of a foreign promise may throw; that of a native one does not.
     Promise.resolve(work).then(
       (value) => {
         wait.end();
@@ -36,11 +36,11 @@ export function interruptible<T>(work: Promise<T>, limitMs: number | undefined, 
   });
 }
 
-/** Timers beyond this fire at once, so a longer wait takes several. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** A longer timer would fire at once, so a longer wait takes several. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** One thing that is waited for, and the two ways in which waiting can end early. */
-class Wait {
+/** One wait and the two ways to end it early. */
+class BoundedWait {
   readonly #reject: (reason: Interruption) => void;
   readonly #limitMs: number | undefined;
   readonly #cancelled: AbortSignal | undefined;
@@ -54,14 +54,14 @@ class Wait {
     if (limitMs !== undefined) startLater(this);
     if (cancelled === undefined) return;
     this.#cancel = () => this.#stop('cancelled');
-    // Many calls may share one signal; that is no leak.
+    // Many calls may share one signal; this is no leak.
     setMaxListeners(0, cancelled);
     cancelled.addEventListener('abort', this.#cancel, { once: true });
     if (cancelled.aborted) this.#cancel();
   }
 
   startTimer(leftMs = this.#limitMs ?? 0): void {
-    const next = Math.min(leftMs, LONGEST_TIMER_MS);
+    const next = Math.min(leftMs, MAX_TIMER_MS);
     const after = () => (leftMs > next ? this.startTimer(leftMs - next) : this.#stop('timeout'));
     this.#timer = setTimeout(after, next);
   }
@@ -78,11 +78,14 @@ class Wait {
   }
 }
 
-/** Waits that have not outlived a turn of the event loop. Most never do, and a timer for each would cost half the call. */
-const fresh = new Set<Wait>();
+/**
+ * Waits younger than one turn of the event loop. Most end before a timer is needed; one for each would cost half the
+ * call.
+ */
+const fresh = new Set<BoundedWait>();
 let scheduled = false;
 
-function startLater(wait: Wait): void {
+function startLater(wait: BoundedWait): void {
   fresh.add(wait);
   if (scheduled) return;
   scheduled = true;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Access } from '../../kernel/tool/access.ts';
 import type { ApprovalResponse, Verdict } from '../../kernel/ports.ts';
 import { ok } from '../../kernel/result.ts';
+import type { Access } from '../../kernel/tool/access.ts';
 import { defineTool } from '../../kernel/tool/tool.ts';
 import { createToolwright } from '../create-toolwright.ts';
 
@@ -71,7 +71,7 @@ test('a person is asked after all, once, and what they agree to runs', async () 
   expect(log.filter((step) => !step.startsWith('judged'))).toEqual(['changed to ask', 'asked', 'ran']);
 });
 
-test.each(['run', 'start'])('a person who says no to «%s» after all is obeyed', async (tool) => {
+test.each(['run', 'start'])('a person who says no to "%s" after all is obeyed', async (tool) => {
   const { log, both } = subject(() => ({ approved: false }));
   expect((await both('ask', tool))[1]?.error).toMatchObject({ code: 'APPROVAL_DENIED' });
   expect(log).not.toContain('ran');

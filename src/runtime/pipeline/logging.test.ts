@@ -1,9 +1,9 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
+import { hideInLog } from '../../secrets/hide-in-logs.ts';
 import { EchoTool, readTool } from '../../testing/sample-tools.ts';
 import { createToolwright } from '../create-toolwright.ts';
-import { redacted } from '../redact.ts';
 
 /** A toolwright that logs at this level, and the lines it wrote. */
 function logging(level: string) {
@@ -83,7 +83,7 @@ describe('redact', () => {
     'privateKey',
     'credentials',
   ])('hides what stands under %s, at any depth', (key) => {
-    expect(redacted({ deep: [{ [key]: 'plain words' }] })).toEqual({ deep: [{ [key]: '[redacted]' }] });
+    expect(hideInLog({ deep: [{ [key]: 'plain words' }] })).toEqual({ deep: [{ [key]: '[redacted]' }] });
   });
 
   test.each([
@@ -94,23 +94,23 @@ describe('redact', () => {
     'Bearer abcdef123456',
     '-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----',
   ])('hides what looks like a secret wherever it stands: %s', (secret) => {
-    const shown = JSON.stringify(redacted({ note: `before ${secret} after` }));
+    const shown = JSON.stringify(hideInLog({ note: `before ${secret} after` }));
     expect(shown).toContain('before [redacted] after');
     expect(shown).not.toContain(secret.slice(0, 20));
   });
 
   test('hides the password in a URL and leaves the rest', () => {
-    expect(redacted('postgres://ana:s3cret@db:5432/x')).toBe('postgres://ana:[redacted]@db:5432/x');
+    expect(hideInLog('postgres://ana:s3cret@db:5432/x')).toBe('postgres://ana:[redacted]@db:5432/x');
   });
 
   test('leaves ordinary words and tokens counts alone', () => {
     const plain = { path: 'src/token-list.ts', max_tokens: 100, text: 'the secret of sk-8 boards' };
-    expect(redacted(plain)).toEqual(plain);
+    expect(hideInLog(plain)).toEqual(plain);
   });
 
   test('survives circles and odd values', () => {
     const circle: Record<string, unknown> = { n: 1n, u: undefined };
     circle.self = circle;
-    expect(JSON.stringify(redacted(circle))).toContain('[…]');
+    expect(JSON.stringify(hideInLog(circle))).toContain('[…]');
   });
 });

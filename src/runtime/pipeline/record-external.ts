@@ -1,12 +1,12 @@
 import type { CallRecord } from '../../kernel/call/call.ts';
-import { messageOf } from '../../kernel/error.ts';
 import type { CallMove } from '../../kernel/call/event.ts';
 import type { Ledger } from '../../kernel/call/ledger.ts';
+import { messageOf } from '../../kernel/error.ts';
 import type { Store } from '../../kernel/ports.ts';
 import { fail, type Result } from '../../kernel/result.ts';
 
-/** Something a person does to files without a tool. The colon keeps its name apart from those of tools. */
-export interface Deed {
+/** A change of files by a person without a tool. The colon tells its name from the names of tools. */
+export interface ExternalAction {
   readonly id: string;
   readonly session: string;
   readonly action: 'person:save' | 'person:undo';
@@ -14,12 +14,12 @@ export interface Deed {
 }
 
 /**
- * Recorded like a call, before and after, so that the history has it with who did it. It counts as running from the
- * start: one that its process left behind is nothing that anybody could run again.
+ * Records the action like a call, before and after, so that the history shows it and who did it. It counts as running
+ * from the start, so that no process takes it over and runs it again.
  */
-export async function recordByHand<T>(
+export async function recordExternal<T>(
   store: Store,
-  { id, session, action, args }: Deed,
+  { id, session, action, args }: ExternalAction,
   work: () => Promise<Result<T>>,
 ): Promise<Result<T>> {
   const requestedAt = Date.now();
@@ -64,14 +64,14 @@ export async function recordByHand<T>(
   }
 }
 
-/** Where it is recorded what people do to a workspace's files outside of any session. Nobody runs tools in it. */
-export function byHandIn(workspace: string): string {
+/** Returns the session that records changes of people outside of any session. No tools run in it. */
+export function externalSessionOf(workspace: string): string {
   return `@files-${workspace}`;
 }
 
-/** Opens it on first use. */
-export async function openByHand(ledger: Ledger, workspace: string, by: string): Promise<string> {
-  const session = byHandIn(workspace);
+/** Creates that session on first use. */
+export async function openExternalSession(ledger: Ledger, workspace: string, by: string): Promise<string> {
+  const session = externalSessionOf(workspace);
   if ((await ledger.session(session)) !== null) return session;
   const data = { workspace, title: 'By hand', agent: null, by };
   await ledger.note(session, { type: 'session.created', callId: null, at: Date.now(), data });

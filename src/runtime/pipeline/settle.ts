@@ -1,25 +1,24 @@
 import type { Outcome } from '../../kernel/call/call.ts';
-import { messageOf, type ToolError } from '../../kernel/error.ts';
 import type { CallMove } from '../../kernel/call/event.ts';
+import { messageOf, type ToolError } from '../../kernel/error.ts';
 import type { MaybePromise } from '../../kernel/result.ts';
 import { failed, NO_METADATA, succeeded, type ToolResult } from '../../kernel/tool/tool-result.ts';
-import { boundText, type Readable, readable } from './truncate-result.ts';
-import type { CallScope } from '../call-scope.ts';
-import type { Ending } from '../ending.ts';
+import { hideInLog, hideInLogText } from '../../secrets/hide-in-logs.ts';
 import { ToolExecution } from '../history.ts';
-import { record } from '../record.ts';
-import { redacted, redactText } from '../redact.ts';
-import { roughSize } from '../rough-size.ts';
+import { estimateSize } from '../memory/ring.ts';
 import type { Runtime } from '../runtime.ts';
+import type { CallScope, Ending } from './call-scope.ts';
+import { record } from './record.ts';
+import { type ReadableEnding, toReadable, truncateResult } from './truncate-result.ts';
 
-/** bound → record → tell. Where every call ends, however it went. Never throws. */
+/** truncate → record → report. Every call ends here. Never throws. */
 export function settle(rt: Runtime, call: CallScope, end: Ending): MaybePromise<ToolResult> {
-  const text = readable(end, call.warnings);
+  const text = toReadable(end, call.warnings);
   if (text.text.length <= call.context.maxOutputSize) return conclude(rt, call, text);
-  return boundText(rt, call, text).then((bounded) => conclude(rt, call, bounded));
+  return truncateResult(rt, call, text).then((bounded) => conclude(rt, call, bounded));
 }
 
-function conclude(rt: Runtime, call: CallScope, end: Readable): MaybePromise<ToolResult> {
+function conclude(rt: Runtime, call: CallScope, end: ReadableEnding): MaybePromise<ToolResult> {
   const result = answer(call, end);
   const execution = executionOf(rt, call, end, result);
   if (!call.recorded) return concluded(rt, call, execution);
@@ -35,14 +34,14 @@ function conclude(rt: Runtime, call: CallScope, end: Readable): MaybePromise<Too
   }
 }
 
-function answer(call: CallScope, { result, text, artifact }: Readable): ToolResult {
+function answer(call: CallScope, { result, text, artifact }: ReadableEnding): ToolResult {
   const { callId, warnings } = call;
   const metadata = artifact === undefined ? result.metadata : { ...result.metadata, truncated: true, artifact };
   const extras = { callId, warnings, text, metadata };
   return result.ok ? succeeded(result.value, extras) : failed(call.toolName, result.error, extras);
 }
 
-function executionOf(rt: Runtime, call: CallScope, { state }: Readable, result: ToolResult): ToolExecution {
+function executionOf(rt: Runtime, call: CallScope, { state }: ReadableEnding, result: ToolResult): ToolExecution {
   return new ToolExecution({
     callId: call.callId,
     toolName: call.toolName,
@@ -67,29 +66,29 @@ function recordEnd(
   return record(rt, call, move, { type: 'call.finished', callId, at, data: { tool, state, outcome, durationMs } });
 }
 
-/** Not `queued`: then another process gave this one up, and the call is for whoever takes it over. */
+/** Not `queued`: then this process was evicted, and the call belongs to the process that takes it over. */
 const UNFINISHED = ['requested', 'awaiting_approval', 'running'] as const;
 
 function concluded(rt: Runtime, call: CallScope, execution: ToolExecution): ToolResult {
   const { callId, toolName: tool, result, params } = execution;
-  const size = result.text.length + roughSize(params) + (result.ok ? roughSize(result.value) : 0);
+  const size = result.text.length + estimateSize(params) + (result.ok ? estimateSize(result.value) : 0);
   rt.history.add(execution, size);
-  if (call.request.key !== undefined) rt.waiting.tell(callId, result);
-  if (!result.ok) logFailure(rt, callId, forTheLog(rt, tool), result.error);
+  if (call.request.key !== undefined) rt.waiters.tell(callId, result);
+  if (!result.ok) logFailure(rt, callId, toLogText(rt, tool), result.error);
   else if (rt.log.isLevelEnabled('info')) rt.log.info({ callId, tool }, `Tool ${tool} succeeded`);
   return result;
 }
 
-/** What there is no tool for may be called anything. */
+/** Masks the name as well: that of an unknown tool may be any text. */
 function logFailure(rt: Runtime, callId: string, tool: string, { code, message }: ToolError): void {
-  rt.log.warn({ callId, tool, code }, `Tool ${tool} failed: ${forTheLog(rt, message)}`);
+  rt.log.warn({ callId, tool, code }, `Tool ${tool} failed: ${toLogText(rt, message)}`);
 }
 
-/** The answer when the end could not be recorded: nobody could look this call up later, so nobody may rely on it. */
+/** The result when the end could not be recorded: the call cannot be looked up later, so nobody may rely on it. */
 function unrecorded(rt: Runtime, call: CallScope, execution: ToolExecution, error: unknown): ToolResult {
   const { callId, toolName: tool, state, result } = execution;
   const why = messageOf(error);
-  const outcome = redacted(rt.hider.hide(outcomeOf(result, undefined)));
+  const outcome = hideInLog(rt.hider.hide(outcomeOf(result, undefined)));
   rt.log.error({ callId, tool, state, outcome }, `A call could not be recorded: ${why}`);
   const message = `${tool} ended (${state}), but that could not be recorded: ${why}. Check the store before going on.`;
   const told = failed(tool, { code: 'INTERNAL', message, details: { state } }, { callId });
@@ -105,10 +104,10 @@ function outcomeOf(result: ToolResult, artifact: string | undefined): Outcome {
   return outcome;
 }
 
-const LONGEST_LOGGED = 500;
+const MAX_LOGGED_CHARACTERS = 500;
 
-/** A message may carry what a command printed; a log line is not the place for all of that. */
-function forTheLog({ hider }: Runtime, message: string): string {
-  const text = redactText(hider.hide(message));
-  return text.length > LONGEST_LOGGED ? `${text.slice(0, LONGEST_LOGGED)} …` : text;
+/** Hides secrets in a message and truncates it: it may carry the output of a command. */
+function toLogText({ hider }: Runtime, message: string): string {
+  const text = hideInLogText(hider.hide(message));
+  return text.length > MAX_LOGGED_CHARACTERS ? `${text.slice(0, MAX_LOGGED_CHARACTERS)} …` : text;
 }

@@ -1,23 +1,22 @@
 import type { FinalState } from '../../kernel/call/call.ts';
 import { messageOf } from '../../kernel/error.ts';
 import { fail, type Result } from '../../kernel/result.ts';
-import { textOf } from '../../kernel/tool/tool-result.ts';
 import { truncate } from '../../kernel/text/truncate.ts';
-import type { CallScope } from '../call-scope.ts';
-import type { Ending } from '../ending.ts';
+import { textOf } from '../../kernel/tool/tool-result.ts';
 import type { Runtime } from '../runtime.ts';
+import type { CallScope, Ending } from './call-scope.ts';
 
-/** An ending that has become words, with what the caller should know beside them. */
-export interface Readable {
+/** An ending with the text for the model. */
+export interface ReadableEnding {
   readonly state: FinalState;
   readonly result: Result<unknown>;
   readonly text: string;
-  /** Where the whole text is kept, if it was cut. */
+  /** The artifact that holds the whole text, if it was truncated. */
   readonly artifact: string | undefined;
 }
 
-/** The text a model reads. A value that cannot become JSON is the tool's failure: no door could carry it. Never throws. */
-export function readable({ state, result, text }: Ending, warnings: readonly string[]): Readable {
+/** Renders an ending for the model. A value that is not JSON fails the call: no door could carry it. Never throws. */
+export function toReadable({ state, result, text }: Ending, warnings: readonly string[]): ReadableEnding {
   if (!result.ok) {
     return { state, result, text: withNotes(text ?? `Error: ${result.error.message}`, warnings), artifact: undefined };
   }
@@ -43,8 +42,10 @@ function withNotes(text: string, warnings: readonly string[]): string {
   return warnings.length === 0 ? text : `${text}\n${warnings.map((warning) => `[Note: ${warning}]`).join('\n')}`;
 }
 
-/** Cuts the text to the context's limit and keeps the whole of it. Where it cannot be kept, the notice says so. */
-export async function boundText(rt: Runtime, call: CallScope, long: Readable): Promise<Readable> {
+/**
+ * Truncates the text to the limit of the context and stores the whole as an artifact. The notice says if that failed.
+ */
+export async function truncateResult(rt: Runtime, call: CallScope, long: ReadableEnding): Promise<ReadableEnding> {
   const { text, result, state } = long;
   const limit = call.context.maxOutputSize;
   const kept = await keep(rt, text);
@@ -53,7 +54,7 @@ export async function boundText(rt: Runtime, call: CallScope, long: Readable): P
     limit,
     'handle' in kept ? `the whole output is kept as artifact ${kept.handle}` : kept.why,
   );
-  // A string without a rendering of its own is its text, so its value is bounded too.
+  // A string without a rendering is its own text, so the value is truncated, too.
   const isItsText = result.ok && typeof result.value === 'string' && text.startsWith(result.value);
   const bounded = isItsText ? { ...result, value: short } : result;
   return { state, result: bounded, text: short, artifact: 'handle' in kept ? kept.handle : undefined };

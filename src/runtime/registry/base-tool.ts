@@ -1,8 +1,8 @@
-import type { Access } from '../../kernel/tool/access.ts';
 import type { Effect } from '../../kernel/call/call.ts';
-import { ToolCategory } from '../../kernel/tool/category.ts';
 import { ExecutionContext, type ExecutionContextInit } from '../../kernel/call/execution-context.ts';
 import { type MaybePromise, ok, type Result } from '../../kernel/result.ts';
+import type { Access } from '../../kernel/tool/access.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
 import { namedTool, type OwnReason, type Tool, type ToolContext, type ToolSource } from '../../kernel/tool/tool.ts';
 import { parametersInput, type ToolParameter } from '../../kernel/tool/tool-parameter.ts';
 import type { ToolResult } from '../../kernel/tool/tool-result.ts';
@@ -15,8 +15,8 @@ import type { Runtime } from '../runtime.ts';
 export type ParameterValues = Record<string, unknown>;
 
 /**
- * The class way to write a tool: a name, a description, a list of parameters, and `run`. It compiles to the same
- * Tool as `defineTool`, and runs through the same pipeline, alone or in an executor.
+ * A tool as a class: a name, a description, a list of parameters, and `run`. It compiles to the same Tool as
+ * `defineTool` and runs through the same pipeline, alone or in an executor.
  */
 export abstract class BaseTool implements ToolSource {
   abstract readonly name: string;
@@ -28,22 +28,22 @@ export abstract class BaseTool implements ToolSource {
   #compiled: Tool | undefined;
   #runtime: Runtime | undefined;
 
-  /** What the tool does. The arguments are valid and have their defaults. */
+  /** Does the work. The arguments are valid and have their defaults. */
   protected abstract run(args: ParameterValues, context: ToolContext): MaybePromise<ToolResult | Result<unknown>>;
 
-  /** What a call touches. Left as it is: unknown, so calls of this tool run one at a time. */
+  /** Declares what a call touches. Default: unknown, so calls of this tool run one at a time. */
   protected access?(args: ParameterValues, context: ToolContext): MaybePromise<readonly Access[]>;
 
-  /** A reason why a person must say yes first. */
+  /** Returns a reason why the call needs approval. */
   protected approval?(args: ParameterValues, context: ToolContext): MaybePromise<OwnReason | undefined>;
 
-  /** What would happen, in words, for a dry run. Must change nothing. */
+  /** Describes a dry run in words. Must change nothing. */
   protected preview?(args: ParameterValues, context: ToolContext): MaybePromise<string>;
 
-  /** What the model reads of an output. Left as it is: a string as it stands, the rest as JSON. */
+  /** Renders an output for the model. Default: a string as it is, other values as JSON. */
   protected render?(output: unknown): string;
 
-  /** One line for a person; a dry run says it too. */
+  /** Returns one line for a person; a dry run shows it, too. */
   protected summary(args: ParameterValues): string {
     const given = Object.entries(args).map(([name, value]) => `${name}=${shortened(value)}`);
     return given.length === 0 ? this.name : `${this.name} ${given.join(', ')}`;
@@ -54,7 +54,7 @@ export abstract class BaseTool implements ToolSource {
     return checked.ok ? [true, null] : [false, checked.issues[0].message];
   }
 
-  /** Runs this tool alone: no registry, no rules, nobody to ask. */
+  /** Runs this tool alone, without registry, rules or approver. */
   execute(context: ExecutionContext | ExecutionContextInit, args: ParameterValues = {}): Promise<ToolResult> {
     this.#runtime ??= createRuntime(() => ok(this.toTool()), { historyLimit: 1 });
     return executeCall(this.#runtime, { tool: this.toTool(), args, context: ExecutionContext.from(context) });
@@ -68,7 +68,10 @@ export abstract class BaseTool implements ToolSource {
     return toAnthropicTool(this.toTool());
   }
 
-  /** A LangChain structured tool that runs this one in `context`. Needs @langchain/core; `toolwright/langchain` has its types. */
+  /**
+   * A LangChain structured tool that runs this one in `context`. Needs @langchain/core; `toolwright/langchain` has its
+   * types.
+   */
   toLangChainTool(context: ExecutionContext | ExecutionContextInit = { workingDir: '.' }): Promise<LangChainTool> {
     return toLangChainTool(this.toTool(), (args) => this.execute(context, args as ParameterValues));
   }
@@ -93,7 +96,7 @@ export abstract class BaseTool implements ToolSource {
   }
 }
 
-/** What every LangChain tool has, said without LangChain's types: the core does without them. */
+/** The common part of LangChain tools, without the types of LangChain: the core does not depend on them. */
 export interface LangChainTool {
   name: string;
   description: string;

@@ -1,6 +1,6 @@
 import type { Toolset } from './toolsets.ts';
 
-/** The names and parameters that each specification gives the tools. Without a toolset, every tool under its own name. */
+/** The tool names of each specification. Without a toolset, every tool has its own name. */
 export const builtInToolsets: readonly Toolset[] = [
   {
     name: 'essentials',

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import { ToolCategory } from '../../kernel/tool/category.ts';
 import { ToolError } from '../../kernel/error.ts';
-import type { JsonSchema } from '../../kernel/tool/input-schema.ts';
 import type { MaybePromise, Result } from '../../kernel/result.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
+import type { JsonSchema } from '../../kernel/tool/input-schema.ts';
 import { convert, namedTool, type Tool } from '../../kernel/tool/tool.ts';
 import { isZod, zodInput, zodToJson } from '../../kernel/tool/zod-input.ts';
 import { foreignInput } from '../../schema/foreign-input.ts';
@@ -26,7 +26,9 @@ export function isPlainTool(value: object): value is PlainTool {
   return 'inputSchema' in value && 'execute' in value && typeof value.execute === 'function';
 }
 
-/** It says nothing of what it touches, so it runs alone, once, and asks where policy asks about the unknown. */
+/**
+ * Converts a plain tool. It declares no access, so it runs alone, with effect `once`, and policy judges it as unknown.
+ */
 export function fromPlainTool(plain: PlainTool): Tool {
   const { name, description, inputSchema, outputSchema, requiresApproval } = namedTool(plain);
   if (typeof requiresApproval !== 'boolean' && typeof requiresApproval !== 'function') {
@@ -46,9 +48,9 @@ export function fromPlainTool(plain: PlainTool): Tool {
     approval: async (args) => {
       const asks =
         typeof requiresApproval === 'function' ? await requiresApproval.call(plain, args as never) : requiresApproval;
-      return asks ? `${name} always needs a yes for these arguments.` : undefined;
+      return asks ? `${name} always needs approval for these arguments.` : undefined;
     },
-    // Its codes may be any string; the executor makes ours of them.
+    // Error codes may be any string; the executor maps them.
     run: (args) => plain.execute(args as never) as MaybePromise<Result<unknown>>,
   };
 }

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { ToolCategory } from '../../kernel/tool/category.ts';
 import { ToolError } from '../../kernel/error.ts';
 import { ok } from '../../kernel/result.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
 import { defineTool } from '../../kernel/tool/tool.ts';
 import { bashTool, EchoTool, readTool, SampleTool, writeTool } from '../../testing/sample-tools.ts';
 import { ToolRegistry } from './registry.ts';
@@ -203,7 +203,7 @@ describe('switching off, aliases, toolsets', () => {
     });
     expect(registry.find('Bash', 'short')).toMatchObject({ ok: false, error: { code: 'UNKNOWN_TOOL' } });
     expect(() => registry.offered('none')).toThrow("There is no toolset 'none'. Known: short.");
-    expect(() => registry.addToolset({ name: 'short', tools: {} })).toThrow(/already there/);
+    expect(() => registry.addToolset({ name: 'short', tools: {} })).toThrow(/already exists/);
   });
 
   test('a toolset speaks of parameters by the names it shows, in sentences and warnings', () => {

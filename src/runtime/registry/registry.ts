@@ -1,22 +1,22 @@
-import type { ToolCategory } from '../../kernel/tool/category.ts';
 import { ToolError } from '../../kernel/error.ts';
-import { nearest } from '../../kernel/text/nearest.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
+import { nearest } from '../../kernel/text/nearest.ts';
+import type { ToolCategory } from '../../kernel/tool/category.ts';
 import { namedTool, type Tool, type ToolSource } from '../../kernel/tool/tool.ts';
 import { toOpenAIFunction } from '../../schema/formats.ts';
 import { fromPlainTool, isPlainTool, type PlainTool } from './plain-tool.ts';
-import { findShown, type Toolset, viewOf } from './toolsets.ts';
+import { findInToolset, listToolset, type Toolset } from './toolsets.ts';
 
-/** Whatever way a tool was written: `defineTool`, a BaseTool, or spec E's plain object. */
+/** A tool written in any way: `defineTool`, a BaseTool, or the plain object of spec E. */
 export type AnyTool = Tool | (ToolSource & { readonly name: string; readonly description: string }) | PlainTool;
 
-interface Entry {
-  /** As it was registered, and as `get` returns it. */
+interface RegistryEntry {
+  /** The tool as registered, returned by `get`. */
   given: AnyTool;
-  /** What runs. */
+  /** The tool that runs. */
   tool: Tool;
   enabled: boolean;
-  /** For people: built-in, custom, or the server it was found on. */
+  /** For people: built-in, custom, or the server that offers it. */
   source: string;
 }
 
@@ -25,27 +25,27 @@ export interface RegisterOptions {
   source?: string;
 }
 
-/** The tools there are, by name. A Map, so a tool called `constructor` or `__proto__` is simply unknown. */
+/** All tools by name. A Map, so `constructor` and `__proto__` are unknown tools. */
 export class ToolRegistry {
   static #shared: ToolRegistry | undefined;
 
-  /** The process-wide registry; `new ToolRegistry()` gives one of your own. */
+  /** Returns the registry of the process; `new ToolRegistry()` creates a separate one. */
   static shared(): ToolRegistry {
     ToolRegistry.#shared ??= new ToolRegistry();
     return ToolRegistry.#shared;
   }
 
-  /** Forgets the process-wide registry; the next `shared()` is empty. */
+  /** Drops the registry of the process; the next `shared()` is empty. */
   static reset(): void {
     ToolRegistry.#shared = undefined;
   }
 
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, RegistryEntry>();
   readonly #aliases = new Map<string, string>();
   readonly #toolsets = new Map<string, Toolset>();
   readonly #listeners = new Set<() => void>();
 
-  /** Told after every change of what `offered` gives. Returns how to stop. */
+  /** Calls `listener` after every change of the offered tools. Returns a function that stops it. */
   onChange(listener: () => void): () => void {
     const entry = () => listener();
     this.#listeners.add(entry);
@@ -63,7 +63,7 @@ export class ToolRegistry {
     this.#changed();
   }
 
-  /** All or none: a name that clashes leaves the registry as it was. */
+  /** Registers all or none: a name that is taken leaves the registry as it was. */
   registerMany(tools: readonly AnyTool[], options: { source?: string } = {}): void {
     const before = new Map(this.#entries);
     try {
@@ -91,7 +91,7 @@ export class ToolRegistry {
     return this.#entry(name) !== undefined;
   }
 
-  /** By the tool's own name; its aliases go with it. */
+  /** Removes a tool by its own name, with its aliases. */
   deregister(name: string): boolean {
     for (const [alias, target] of this.#aliases) if (target === name) this.#aliases.delete(alias);
     const removed = this.#entries.delete(name);
@@ -103,12 +103,12 @@ export class ToolRegistry {
     return this.#entries.size;
   }
 
-  /** In the order of registration, switched off or not. */
+  /** All tools in the order of registration, enabled or not. */
   listAll(): AnyTool[] {
     return [...this.#entries.values()].map(({ given }) => given);
   }
 
-  /** Every tool as it runs, with its switch and where it comes from, in the order of registration. */
+  /** All tools as they run, with state and source, in the order of registration. */
   describeAll(): { tool: Tool; enabled: boolean; source: string }[] {
     return [...this.#entries.values()].map(({ tool, enabled, source }) => ({ tool, enabled, source }));
   }
@@ -132,7 +132,7 @@ export class ToolRegistry {
     this.#changed();
   }
 
-  /** Takes effect on the next call and in the next schema list. False when there is no such tool. */
+  /** Takes effect on the next call and in the next schema list. Returns false for an unknown tool. */
   enable(name: string): boolean {
     return this.#switch(name, true);
   }
@@ -145,7 +145,7 @@ export class ToolRegistry {
     return this.#entry(name)?.enabled ?? false;
   }
 
-  /** Another name for a tool. Records and events always carry the canonical one. */
+  /** Adds another name for a tool. Records and events always carry the canonical name. */
   alias(alias: string, name: string): void {
     const { name: target } = compile(this.getOrRaise(name));
     if (this.#entries.has(alias) || (this.#aliases.get(alias) ?? target) !== target) {
@@ -157,7 +157,7 @@ export class ToolRegistry {
 
   addToolset(toolset: Toolset): void {
     if (this.#toolsets.has(toolset.name)) {
-      throw new ToolError(toolset.name, `A toolset named '${toolset.name}' is already there.`, { code: 'CONFLICT' });
+      throw new ToolError(toolset.name, `A toolset named '${toolset.name}' already exists.`, { code: 'CONFLICT' });
     }
     this.#toolsets.set(toolset.name, toolset);
   }
@@ -166,11 +166,11 @@ export class ToolRegistry {
     return [...this.#toolsets.keys()].sort();
   }
 
-  /** What an executor runs: by name or alias, or by a toolset's own names when one is given. */
+  /** Finds the tool to run by name or alias, or by the names of a toolset if one is given. */
   find(name: string, toolset?: string): Result<Tool> {
     if (toolset !== undefined) {
       const view = this.#toolset(toolset);
-      return findShown(view, name, (tool) => this.find(tool)) ?? unknownTool(name, Object.keys(view.tools));
+      return findInToolset(view, name, (tool) => this.find(tool)) ?? unknownTool(name, Object.keys(view.tools));
     }
     const entry = this.#entry(name);
     if (entry === undefined) return unknownTool(name, [...this.#entries.keys(), ...this.#aliases.keys()]);
@@ -178,10 +178,13 @@ export class ToolRegistry {
     return fail('TOOL_DISABLED', `${name} is switched off. Use another tool, or ask an administrator to switch it on.`);
   }
 
-  /** What a model is told: enabled tools in the order of registration, or those of a toolset under its names. */
+  /** The tools offered to a model: enabled ones in the order of registration, or those of a toolset under its names. */
   offered(toolset?: string): Tool[] {
     if (toolset !== undefined) {
-      return viewOf(this.#toolset(toolset), (tool) => this.find(tool)).map(({ as, tool }) => ({ ...tool, name: as }));
+      return listToolset(this.#toolset(toolset), (tool) => this.find(tool)).map(({ as, tool }) => ({
+        ...tool,
+        name: as,
+      }));
     }
     return [...this.#entries.values()].filter(({ enabled }) => enabled).map(({ tool }) => tool);
   }
@@ -190,7 +193,7 @@ export class ToolRegistry {
     return this.offered().map(toOpenAIFunction);
   }
 
-  #entry(name: string): Entry | undefined {
+  #entry(name: string): RegistryEntry | undefined {
     return this.#entries.get(name) ?? this.#entries.get(this.#aliases.get(name) ?? '');
   }
 

@@ -8,23 +8,23 @@ export interface Toolset {
   readonly tools: Readonly<Record<string, string | { tool: string; parameters?: Readonly<Record<string, string>> }>>;
 }
 
-/** A tool as a view shows it: under another name, perhaps with other parameter names, yet the same tool. */
-export interface Shown {
+/** A tool in a toolset: the same tool under another name, perhaps with other parameter names. */
+export interface ToolsetEntry {
   as: string;
-  /** Runs under its own name, and accepts the parameters as the view names them. */
+  /** Runs under its own name and accepts the parameter names of the toolset. */
   tool: Tool;
 }
 
-/** The view's tools that are registered and switched on. */
-export function viewOf(toolset: Toolset, find: (name: string) => Result<Tool>): Shown[] {
+/** Lists the tools of a toolset that are registered and enabled. */
+export function listToolset(toolset: Toolset, find: (name: string) => Result<Tool>): ToolsetEntry[] {
   return Object.keys(toolset.tools).flatMap((as) => {
-    const found = findShown(toolset, as, find);
+    const found = findInToolset(toolset, as, find);
     return found?.ok ? [{ as, tool: found.value }] : [];
   });
 }
 
-/** The tool behind one name of a view, or why there is none; undefined when the view has no such name. */
-export function findShown(
+/** Finds the tool behind a name of a toolset, or why it is not available; undefined when the toolset lacks the name. */
+export function findInToolset(
   toolset: Toolset,
   as: string,
   find: (name: string) => Result<Tool>,

@@ -1,10 +1,10 @@
-import type { Commands } from '../../kernel/world/commands.ts';
 import { fail, type Result } from '../../kernel/result.ts';
+import type { Commands } from '../../kernel/world/commands.ts';
 import type { Web } from '../../kernel/world/web.ts';
 import type { Files, Search, World } from '../../kernel/world/workspace.ts';
 
-/** What a tool finds when nobody configured a workspace: an answer that says how to. */
-export const noWorld: World = { root: '', open: () => ({ files: noFiles, search: noSearch }) };
+/** The world without a workspace: every request fails with a message that says how to configure one. */
+export const unconfiguredWorld: World = { root: '', open: () => ({ files: noFiles, search: noSearch }) };
 
 const refuse = (): Result<never> =>
   fail(
@@ -30,11 +30,11 @@ const noSearch: Search = { glob: refuseLater, grep: refuseLater };
 const refuseCommand = (): Result<never> =>
   fail(
     'NOT_CONFIGURED',
-    'This tool needs a sandbox to run commands in: give the executor a world that openCommands added them to.',
+    'This tool needs a sandbox for commands: pass the executor a world from addTo of openCommands.',
   );
 const refuseCommandLater = async () => refuseCommand();
 
-/** For a world in which nothing may run. */
+/** For a world without commands. */
 export const noCommands: Commands = {
   run: refuseCommandLater,
   start: refuseCommandLater,
@@ -50,7 +50,7 @@ export const noCommands: Commands = {
 };
 
 const refuseWeb = async (): Promise<Result<never>> =>
-  fail('NOT_CONFIGURED', 'This tool needs a way to the web: give the executor a world that has one.');
+  fail('NOT_CONFIGURED', 'This tool needs web access: pass the executor a world from withWeb.');
 
 /** For a world without a network. */
 export const noWeb: Web = { fetch: refuseWeb, search: refuseWeb, pdfText: refuseWeb };

@@ -4,8 +4,8 @@ import { ok, type Result } from '../../kernel/result.ts';
 import { defineTool } from '../../kernel/tool/tool.ts';
 import { requestedCall } from '../../testing/sample-calls.ts';
 import { createToolwright } from '../create-toolwright.ts';
-import { LiveCalls } from '../order/live-calls.ts';
 import { MemoryStore } from '../memory/memory-store.ts';
+import { LiveCalls } from '../order/live-calls.ts';
 
 test('a dry run that an ended process left behind is taken over as one', async () => {
   const ran: string[] = [];

@@ -1,26 +1,26 @@
 import { closeSync, rmSync, writeFileSync } from 'node:fs';
 import { constants as osConstants } from 'node:os';
 import { join } from 'node:path';
-import type { Dialer } from '../../kernel/world/dialer.ts';
+import { isExecutable, uniqueName } from '../../host/files.ts';
 import { messageOf } from '../../kernel/error.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
+import type { Dialer } from '../../kernel/world/dialer.ts';
 import { LIVE_INPUT, type Limits, type RunEnd, type RunRequest, type RunResult } from '../../kernel/world/sandbox.ts';
 import type { Cgroup } from '../limits/cgroup.ts';
-import { explainFailure } from './detect.ts';
 import { changedFiles } from '../limits/disk-growth.ts';
-import { type Expectation, expectMounts, type PlacedMount, whyAstray } from './verify-mounts.ts';
+import { openNetwork, type SandboxNetwork } from '../network/network.ts';
 import { type Exposure, watchExposure } from '../protected-paths/replaced-masks.ts';
-import { freshName, isExecutable } from '../files.ts';
+import { resolveProgram } from '../request.ts';
 import { createLiveInput, type LiveInput } from '../run/input-pipe.ts';
+import type { PipePool } from '../run/pipes.ts';
+import { type SupervisedRun, supervise } from '../run/supervise.ts';
+import { explainFailure } from './detect.ts';
 import { DONE, environment, insideScript, outsideScript, withVariables } from './launch-scripts.ts';
 import type { Launcher, LauncherPool } from './launcher.ts';
 import { type NamespaceTree, namespaceTree, readNow, readStatus } from './namespace-tree.ts';
-import { openNetwork, type SandboxNetwork } from '../network/network.ts';
-import type { PipePool } from '../run/pipes.ts';
-import { resolveProgram } from '../request.ts';
-import { type Supervised, supervise } from '../run/supervise.ts';
+import { type Expectation, expectMounts, type PlacedMount, whyAstray } from './verify-mounts.ts';
 
-/** One process in bubblewrap: what it is told, what it is given, and how it ended. */
+/** The plan of one process in bubblewrap. */
 export interface ProcessPlan {
   readonly bwrap: string;
   readonly launchers: LauncherPool;
@@ -36,35 +36,35 @@ export interface ProcessPlan {
   /** Namespaces and the system, then the mounts of this run, of which the last makes the root read-only. */
   readonly system: readonly string[];
   readonly mounts: readonly string[];
-  /** Those among them that lie on places of the workspace, where others may move things meanwhile. */
+  /** The mounts on paths of the workspace, where other processes may move files meanwhile. */
   readonly inWorkspace: readonly PlacedMount[];
-  /** What is mounted as /etc, and for no other. */
+  /** The folder that is mounted as /etc, and nowhere else. */
   readonly etc: string;
   /** Paths of the host that the mounts cover. */
   readonly hidden: readonly string[];
   readonly blocked: readonly string[];
   readonly signals: readonly AbortSignal[];
   readonly dialer: Dialer | undefined;
-  /** Gets what is still being removed when the process has ended. */
+  /** Receives removals that still go on when the process has ended. */
   onRemoval(removal: Promise<unknown>): void;
 }
 
 export interface ProcessEnd {
-  readonly supervised: Supervised;
+  readonly supervised: SupervisedRun;
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly endedBy: RunEnd | null;
   readonly cpuMs: number | null;
   readonly peakMemoryBytes: number | null;
-  /** Paths that were hidden or blocked, and then were not. */
+  /** Paths that were hidden or blocked, and lost that protection during the run. */
   readonly exposed: readonly string[];
   readonly network: RunResult['network'];
-  /** Connections that are not in the list any more. */
+  /** Connections beyond those in the list. */
   readonly networkDropped: number;
 }
 
 /** An argument may have 128 KB; a longer script goes through a file. */
-const LONGEST_ARGUMENT = 100_000;
+const MAX_ARGUMENT_BYTES = 100_000;
 
 export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>> {
   const files: string[] = [];
@@ -121,9 +121,9 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
   }
 }
 
-const REPAIR = 'See that the state folder has room, and that not too many files and processes are open.';
+const REPAIR = 'Check that the state folder has room, and that not too many files and processes are open.';
 
-/** Everything that may fail before the command is started. */
+/** Does everything that may fail before the command is started. */
 function load(launcher: Launcher, plan: ProcessPlan, files: string[], input: LiveInput | null): void {
   const { limits } = plan;
   const { cgroup, fds } = launcher;
@@ -150,7 +150,7 @@ function removeAll(files: readonly string[]): void {
   for (const file of files) rmSync(file, { force: true });
 }
 
-/** After whoever waits for the result has it. */
+/** Removes the group after the result was returned. */
 async function removeSoon(cgroup: Cgroup): Promise<boolean> {
   await new Promise((resolve) => setImmediate(resolve));
   return cgroup.remove();
@@ -158,7 +158,7 @@ async function removeSoon(cgroup: Cgroup): Promise<boolean> {
 
 async function outcome(given: {
   plan: ProcessPlan;
-  supervised: Supervised;
+  supervised: SupervisedRun;
   used: ReturnType<NamespaceTree['used']>;
   ended: { readonly exitCode: number | null; readonly said: string };
   exposure: Exposure;
@@ -187,16 +187,16 @@ async function outcome(given: {
 const BROKEN_WAY =
   'What opens the way to the network did not behave as ours does, so the run was ended; how far the command came is not known.';
 
-function withoutResult({ output }: Supervised, why: string): Result<never> {
+function withoutResult({ output }: SupervisedRun, why: string): Result<never> {
   output.log.dispose();
   return fail('SANDBOX_UNAVAILABLE', why);
 }
 
-function whyNotStarted({ startError, signal, output }: Supervised): Result<never> {
+function whyNotStarted({ startError, signal, output }: SupervisedRun): Result<never> {
   const text = startError?.message ?? Buffer.from(output.stderr.head).toString('utf8');
   output.log.dispose();
   if (signal === null) return explainFailure(text);
-  // The command may have begun, so this must not look like something to try again.
+  // The command may have begun, so this must not look like an error to retry.
   return fail(
     'SANDBOX_UNAVAILABLE',
     `${signal} from outside ended the sandbox; how far the command came is not known.`,
@@ -209,7 +209,7 @@ function commandOf(plan: ProcessPlan, files: string[]): { argv: readonly string[
     const [program = '', ...rest] = command;
     return { argv: [resolveProgram(program, plan.path, isExecutable), ...rest], mount: [] };
   }
-  const isShort = Buffer.byteLength(command.script) <= LONGEST_ARGUMENT;
+  const isShort = Buffer.byteLength(command.script) <= MAX_ARGUMENT_BYTES;
   if (isShort) return { argv: ['/bin/bash', '-c', command.script, 'bash'], mount: [] };
   const file = temporaryFile(plan, files, command.script);
   return { argv: ['/bin/bash', '/run/script'], mount: ['--ro-bind', file, '/run/script'] };
@@ -222,29 +222,29 @@ function stdinFile(plan: ProcessPlan, files: string[]): string {
 }
 
 function temporaryFile(plan: ProcessPlan, files: string[], content: string | Uint8Array): string {
-  const file = join(plan.folder, freshName('input'));
+  const file = join(plan.folder, uniqueName('input'));
   writeFileSync(file, content, { mode: 0o600 });
   files.push(file);
   return file;
 }
 
 /**
- * A shell says the name of the signal that ended what it waited for, but for two of them. When it did not come to its
- * end, it was killed itself.
+ * A shell prints the name of the signal that ended its child, except for two signals. A shell without its last word was
+ * killed itself.
  */
 function isSignal(coded: string | null, said: string): boolean {
   if (coded === null) return false;
   return coded === 'SIGINT' || coded === 'SIGPIPE' || said.trim() !== DONE;
 }
 
-/** The shell inside reports a signal as 128 and its number, as shells do. Null without an exit code: we killed it. */
+/** The shell inside reports a signal as 128 plus its number. Null without an exit code: the run was killed from outside. */
 function signalOf(exitCode: number | null): string | null {
   if (exitCode === null) return 'SIGKILL';
   const found = Object.entries(osConstants.signals).find(([, number]) => number === exitCode - 128);
   return exitCode > 128 && found !== undefined ? found[0] : null;
 }
 
-/** A command may exit with the code of a signal that it never got, so there has to be a sign of the limit as well. */
+/** A command may exit with the code of a signal that it never got, so there must be a sign of the limit as well. */
 async function endOfSignal(
   signal: string | null,
   { request, workspace, limits }: ProcessPlan,

@@ -1,31 +1,31 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { messageOf } from '../../kernel/error.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { SandboxStatus } from '../../kernel/world/sandbox.ts';
-import { type CgroupHost, findCgroupHost } from '../limits/cgroup.ts';
-import { findBubblewrap, noFilter, notInstalled, wrongPlatform } from './detect.ts';
-import { inheritedDescriptors } from '../inherited.ts';
 import type { IsolationOptions } from '../isolation-options.ts';
+import { type CgroupHost, findCgroupHost } from '../limits/cgroup.ts';
+import { endOrphans } from '../orphans.ts';
+import { createPipePool, type PipePool } from '../run/pipes.ts';
+import { findToolchains, type Toolchains } from '../toolchains.ts';
+import { findBubblewrap, noFilter, notInstalled, wrongPlatform } from './detect.ts';
 import { createLauncherPool, entersNamespace, type LauncherPool } from './launcher.ts';
 import { systemArguments } from './mounts.ts';
-import { endOrphans } from '../owner.ts';
-import { createPipePool, type PipePool } from '../run/pipes.ts';
 import { createRuntimeFolder, type RuntimeFolder } from './runtime-folder.ts';
 import { seccompFilter } from './seccomp.ts';
-import { findToolchains, type Toolchains } from '../toolchains.ts';
 
 export interface BubblewrapOptions extends IsolationOptions {
-  /** How many processes wait for the next run, so that it starts at once. */
+  /** How many launchers wait for the next run, so that it starts at once. */
   readonly warm?: number;
-  /** Instead of the usual places of the program. */
+  /** Replaces the usual paths of the program. */
   readonly programPlaces?: readonly string[];
-  /** Left out: this machine's. There has to be a filter of system calls for it. */
+  /** Left out: this machine's processor. There must be a seccomp filter for it. */
   readonly processor?: string;
-  /** `never` is for machines where control groups misbehave, and for testing what happens without. */
+  /** `never` is for machines where control groups misbehave, and for tests. */
   readonly cgroups?: 'when-possible' | 'never';
 }
 
-/** What is set up once and used by every run. */
-export interface Prepared {
+/** Everything that is set up once and used by every run. */
+export interface PreparedSandbox {
   readonly bwrap: string;
   readonly folder: RuntimeFolder;
   readonly pipes: PipePool;
@@ -41,18 +41,18 @@ const WARM = 2;
 /** All of it is taken away again when `tryOut` fails. */
 export async function setUp(
   options: BubblewrapOptions,
-  tryOut: (prepared: Prepared) => Promise<Result<unknown>>,
-): Promise<Result<Prepared>> {
+  tryOut: (prepared: PreparedSandbox) => Promise<Result<unknown>>,
+): Promise<Result<PreparedSandbox>> {
   if (process.platform !== 'linux') return wrongPlatform(process.platform);
   const bwrap = findBubblewrap(options.programPlaces);
   if (bwrap === null) return notInstalled();
   const processor = options.processor ?? process.arch;
   const seccomp = seccompFilter(processor);
   if (seccomp === null) return noFilter(processor);
-  // Root becomes an ordinary user inside; anybody else stays who they are.
+  // Root becomes an ordinary user inside; any other user stays the same.
   const user = { uid: process.getuid?.() || 1000, gid: process.getgid?.() || 1000 };
   endOrphans();
-  const folder = await createRuntimeFolder(options.stateFolder, { ...user, seccomp });
+  const folder = await createRuntimeFolder(options.stateDir, { ...user, seccomp });
   const isSecret = (name: string): boolean => options.filePolicy.judgeEntry('', name).access === 'hidden';
   const toolchains = findToolchains({ path: options.path, home: options.home, isSecret });
   const cgroups = options.cgroups === 'never' ? null : findCgroupHost();
@@ -60,7 +60,7 @@ export async function setUp(
   const inherited = inheritedDescriptors();
   const cgroupNamespace = cgroups !== null && entersNamespace() ? 'outside' : 'inside';
   const settings = { folder: folder.path, pipes, cgroups, seccomp: folder.seccomp, inherited };
-  const prepared: Prepared = {
+  const prepared: PreparedSandbox = {
     bwrap,
     folder,
     pipes,
@@ -76,14 +76,14 @@ export async function setUp(
   return tried;
 }
 
-export async function tidy(prepared: Prepared): Promise<void> {
+export async function tidy(prepared: PreparedSandbox): Promise<void> {
   await prepared.launchers.close();
   prepared.pipes.close();
   prepared.folder.remove();
 }
 
-export function notSetUp(error: unknown): Result<never> {
-  const repair = 'See that the state folder exists and has room, and that its user may write there.';
+export function setupError(error: unknown): Result<never> {
+  const repair = 'Check that the state folder exists and has room, and that its user may write there.';
   return fail('SANDBOX_UNAVAILABLE', `The sandbox could not be set up: ${messageOf(error)}. ${repair}`, { repair });
 }
 
@@ -97,4 +97,25 @@ function details(cgroups: CgroupHost | null, { leftOut }: Toolchains): Record<st
     network: 'own namespace',
     ...(leftOut.length > 0 && { path: `without ${leftOut.join(', ')}: too many programs in a folder not called bin` }),
   };
+}
+
+const CLOSE_ON_EXEC = 0o2000000;
+
+/**
+ * File descriptors that the parent of this process left open and that its children would inherit. Node marks its own to be
+ * closed; it does not know of these.
+ */
+function inheritedDescriptors(): number[] {
+  return readdirSync('/proc/self/fd')
+    .map(Number)
+    .filter((fd) => fd > 2 && !isClosedOnExec(fd));
+}
+
+function isClosedOnExec(fd: number): boolean {
+  try {
+    const flags = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1'))?.[1] ?? '';
+    return (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) !== 0;
+  } catch {
+    return true;
+  }
 }

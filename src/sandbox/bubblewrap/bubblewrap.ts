@@ -2,37 +2,37 @@ import { setMaxListeners } from 'node:events';
 import { relative } from 'node:path';
 import type { Failure } from '../../kernel/error.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
+import { isMounted, type ProtectedPath, unreadableError } from '../../kernel/world/protected-path.ts';
 import { DEFAULT_LIMITS, type RunRequest, type RunResult, type Sandbox } from '../../kernel/world/sandbox.ts';
-import { type ProcessEnd, runProcess } from './bubblewrap-process.ts';
-import { type BubblewrapOptions, notSetUp, type Prepared, setUp, tidy } from './bubblewrap-setup.ts';
 import { findChanges, type Names } from '../protected-paths/find-changes.ts';
-import { explainFailure } from './detect.ts';
-import { endMessage } from '../run/end-message.ts';
-import { MOVED } from './verify-mounts.ts';
-import { type Found, isHeld, notLooked } from '../found.ts';
-import { countMounts, isMasked, runArguments, workspaceMounts } from './mounts.ts';
 import { blockedNames, holdPlaceholders, isPlaceholder } from '../protected-paths/placeholders.ts';
 import { disarmNewFiles } from '../protected-paths/privileged-files.ts';
+import { isFreshSince, type Memory, remember, type Swept, sweep } from '../protected-paths/quarantine-planted.ts';
+import { named, toldOf } from '../protected-paths/report.ts';
+import { createTreeScan, type ScanResult } from '../protected-paths/tree-scan.ts';
 import { createQueue } from '../queue.ts';
 import { type CheckedRequest, checkRequest } from '../request.ts';
 import { checkSize } from '../request-size.ts';
+import { endMessage } from '../run/end-message.ts';
 import { CLOSED } from '../run/supervise.ts';
-import { isFreshSince, type Memory, remember, type Swept, sweep } from '../protected-paths/quarantine-planted.ts';
-import { named, toldOf } from '../protected-paths/report.ts';
-import { createTreeScan, type Scanned } from '../tree-scan.ts';
+import { type ProcessEnd, runProcess } from './bubblewrap-process.ts';
+import { type BubblewrapOptions, type PreparedSandbox, setUp, setupError, tidy } from './bubblewrap-setup.ts';
+import { explainFailure } from './detect.ts';
+import { countMounts, isMasked, runArguments, workspaceMounts } from './mounts.ts';
+import { MOVED } from './verify-mounts.ts';
 
 /**
- * Linux. One run: check the request → wait for a place → find what to hide and protect → run the process among its
- * mounts → put aside what it planted → list what it changed.
+ * The sandbox of Linux. One run: check the request → wait for a place → find the paths to hide and protect → run the process
+ * among its mounts → quarantine files that it planted → list its changes.
  */
 
 const DEFAULTS = { maxRunning: 32, changesCapMs: 500 };
-/** Each takes a mount, and bubblewrap looks at all mounts for each: a thousand take seconds, three thousand it refuses. */
-const MOST_MOUNTS = 1_000;
-/** A file may go away or be moved between being found and being mounted on; then everything is looked at again. */
+/** Each path takes a mount, and bubblewrap reads all mounts for each: a thousand take seconds, and it refuses three thousand. */
+const MAX_MOUNTS = 1_000;
+/** A file may be removed or moved between the scan and the mount; then the scan is repeated. */
 const ATTEMPTS = 3;
 
-function isPassing({ message }: Failure): boolean {
+function isTransient({ message }: Failure): boolean {
   return (
     message === MOVED || /No such file or directory|Can't (?:bind mount|find source path|create file)/.test(message)
   );
@@ -47,15 +47,15 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
   setMaxListeners(0, closing.signal);
   /** Runs and removals that closing has to wait for. */
   const pending = new Set<Promise<unknown>>();
-  let preparing: Promise<Result<Prepared>> | null = null;
+  let preparing: Promise<Result<PreparedSandbox>> | null = null;
 
-  function prepare(): Promise<Result<Prepared>> {
-    preparing ??= setUp(options, (prepared) => tryOut(prepared)).catch(notSetUp);
+  function prepare(): Promise<Result<PreparedSandbox>> {
+    preparing ??= setUp(options, (prepared) => tryOut(prepared)).catch(setupError);
     return preparing;
   }
 
-  /** A real run of nothing, so that what is missing is known before the first command. */
-  async function tryOut(prepared: Prepared): Promise<Result<unknown>> {
+  /** Runs an empty command, so that a missing requirement is known before the first real one. */
+  async function tryOut(prepared: PreparedSandbox): Promise<Result<unknown>> {
     const workspace = prepared.folder.path;
     const request: RunRequest = { command: ['/bin/sh', '-c', ':'], workspace, mounts: 'read', tag: 'status' };
     const ran = await start(prepared, request, { workspace, alias: null, cwd: '/', limits: DEFAULT_LIMITS }, []);
@@ -86,7 +86,7 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
   }
 
   async function runChecked(
-    prepared: Prepared,
+    prepared: PreparedSandbox,
     request: RunRequest,
     checked: CheckedRequest,
   ): Promise<Result<RunResult>> {
@@ -94,17 +94,17 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
     const live = request.mounts === 'live';
     for (let attempt = 1; ; attempt++) {
       const { found, names } = await findIn(workspace);
-      if (countMounts(request.mounts, found) > MOST_MOUNTS) return tooManyFiles(workspace, found.filter(isHeld));
+      if (countMounts(request.mounts, found) > MAX_MOUNTS) return tooManyFiles(workspace, found.filter(isMounted));
       const failed = found.find(({ because }) => because === 'failed');
-      if (failed !== undefined) return notLooked(workspace, failed);
+      if (failed !== undefined) return unreadableError(workspace, failed);
       const unnameable = found.find(({ because }) => because === 'unnameable');
-      if (unnameable !== undefined) return noText(workspace, unnameable);
+      if (unnameable !== undefined) return invalidNameError(workspace, unnameable);
       const before: Names = live ? names() : new Map();
       const memory: Memory = live ? await remember(workspace, found) : new Map();
       const startedAtMs = Date.now();
       const ran = await start(prepared, request, checked, found);
-      if (!ran.ok && attempt < ATTEMPTS && isPassing(ran.error)) continue;
-      // Also of one that failed: how far it came is not known.
+      if (!ran.ok && attempt < ATTEMPTS && isTransient(ran.error)) continue;
+      // Also after a failed run: it is not known how far it came.
       const { after, ...swept } = live ? await sweepAll({ workspace, found, memory, before }) : NOTHING_SWEPT;
       if (!ran.ok) return withSwept(ran.error, swept);
       const { supervised, networkDropped, exposed, ...end } = ran.value;
@@ -130,7 +130,7 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
 
   async function sweepAll(given: {
     workspace: string;
-    found: readonly Found[];
+    found: readonly ProtectedPath[];
     memory: Memory;
     before: Names;
   }): Promise<SweptAll> {
@@ -138,7 +138,7 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
     const isFresh = isFreshSince(workspace, given.memory);
     const scanned = await findIn(workspace, isFresh);
     const first = await sweep(workspace, given.found, scanned.found, given.memory);
-    // Under its new name there may be more to find in it.
+    // A renamed folder may contain more to find.
     const isRenamed = scanned.found.some(({ because }) => because === 'unnameable');
     const again = isRenamed ? await findIn(workspace, isFresh) : null;
     const second = again === null ? NOTHING_SWEPT : await sweep(workspace, given.found, again.found, given.memory);
@@ -151,26 +151,26 @@ export function createBubblewrap(given: BubblewrapOptions): Sandbox {
     };
   }
 
-  /** Without the placeholders, which are there only because runs are. */
-  async function findIn(workspace: string, isFresh?: (hidden: Found) => boolean): Promise<Scanned> {
+  /** Scans the workspace, without the placeholders of running commands. */
+  async function findIn(workspace: string, isFresh?: (hidden: ProtectedPath) => boolean): Promise<ScanResult> {
     const { found, names } = await scan.find(workspace, isFresh);
-    const isOurs = ({ path, rule }: Found): boolean =>
+    const isOurs = ({ path, rule }: ProtectedPath): boolean =>
       rule?.missing === 'block' && isPlaceholder(`${workspace}/${path}`);
     return { found: found.filter((each) => !isOurs(each)), names };
   }
 
   async function start(
-    prepared: Prepared,
+    prepared: PreparedSandbox,
     request: RunRequest,
     { workspace, alias, cwd, limits }: CheckedRequest,
-    found: readonly Found[],
+    found: readonly ProtectedPath[],
   ): Promise<Result<ProcessEnd>> {
     const { folder } = prepared;
     const held = request.mounts === 'live' ? holdPlaceholders(workspace, blocked, folder.path) : null;
     const placeholders = held?.names ?? [];
     if (held !== null && held.open.length > 0) {
       held.release();
-      return notBlocked(workspace, held.open);
+      return placeholderError(workspace, held.open);
     }
     const inWorkspace = workspaceMounts({ folder, workspace, mode: request.mounts, found, placeholders });
     const mounts = {
@@ -234,7 +234,7 @@ function withSwept(error: Failure, { quarantined }: Swept): Result<never> {
   };
 }
 
-/** With the names as they were looked at for it. */
+/** The result of a sweep, with the names that it saw. */
 interface SweptAll extends Swept {
   readonly after: Names;
 }
@@ -252,23 +252,23 @@ function notesOn(given: { left: readonly string[]; exposed: readonly string[]; n
   ];
 }
 
-function tooManyFiles(workspace: string, found: readonly Found[]): Result<never> {
+function tooManyFiles(workspace: string, found: readonly ProtectedPath[]): Result<never> {
   const example = found.at(-1)?.path ?? '';
   return fail(
     'SANDBOX_UNAVAILABLE',
-    `${workspace} has ${found.length} files to hide or protect, such as ${example}; they and the folders above them may be ${MOST_MOUNTS}. ` +
+    `${workspace} has ${found.length} files to hide or protect, such as ${example}; they and the folders above them may be ${MAX_MOUNTS}. ` +
       'Add a rule that hides their folder, or one that says that they are no secrets.',
   );
 }
 
-function notBlocked(workspace: string, names: readonly string[]): Result<never> {
+function placeholderError(workspace: string, names: readonly string[]): Result<never> {
   return fail(
     'SANDBOX_UNAVAILABLE',
-    `Nothing could be put at ${names.map((name) => `${workspace}/${name}`).join(', ')}, so that a run could create it. See that its disk has room and that its user may write there.`,
+    `Nothing could be put at ${names.map((name) => `${workspace}/${name}`).join(', ')}, so that a run could create it. Check that its disk has room and that its user may write there.`,
   );
 }
 
-function noText(workspace: string, { path }: Found): Result<never> {
+function invalidNameError(workspace: string, { path }: ProtectedPath): Result<never> {
   return fail(
     'SANDBOX_UNAVAILABLE',
     `${workspace}/${path} has a name that is not valid UTF-8, so that nothing in it can be hidden or protected: rename it.`,

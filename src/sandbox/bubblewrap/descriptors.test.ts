@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { createLauncherPool } from './launcher.ts';
 import { createPipePool } from '../run/pipes.ts';
+import { createLauncherPool } from './launcher.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'descriptors-')));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -42,7 +42,7 @@ test('a launcher that cannot be made keeps no descriptors', () => {
 const PROGRAM = `
 const targetOf = (fd) => { try { return readlinkSync('/proc/self/fd/' + fd); } catch { return ''; } };
 // Node itself loses sockets and loops when it cannot start a process; files and pipes are ours.
-const count = () => readdirSync('/proc/self/fd').filter((fd) => targetOf(fd).includes(stateFolder)).length;
+const count = () => readdirSync('/proc/self/fd').filter((fd) => targetOf(fd).includes(stateDir)).length;
 const sandbox = create();
 const run = () => sandbox.run({ command: { script: 'true' }, stdin: LIVE_INPUT, workspace, mounts: 'read', tag: 't' });
 await run();
@@ -58,7 +58,7 @@ for (let free = 1; free <= 24; free++) {
   if (!ran.ok) failed++;
   else ran.value.output.log.dispose();
 }
-const kept = readdirSync(stateFolder).flatMap((name) => readdirSync(stateFolder + '/' + name)).filter((name) => /^(script|pipe|file)-/.test(name));
+const kept = readdirSync(stateDir).flatMap((name) => readdirSync(stateDir + '/' + name)).filter((name) => /^(script|pipe|file)-/.test(name));
 await sandbox.close();
 console.log(JSON.stringify({ kept, open: count(), failed: failed > 0 }));
 `;
@@ -70,17 +70,17 @@ test.each([
   'runs of %s that had too few descriptors keep none',
   (_name, create) => {
     const source = (file: string) => new URL(file, import.meta.url).pathname;
-    const [workspace, stateFolder] = [mkdtempSync(join(root, 'ws-')), mkdtempSync(join(root, 'state-'))];
+    const [workspace, stateDir] = [mkdtempSync(join(root, 'ws-')), mkdtempSync(join(root, 'state-'))];
     const program = join(root, 'program.mts');
     writeFileSync(
       program,
       `import { closeSync, openSync, readdirSync, readlinkSync } from 'node:fs';
-import { createFilePolicy } from '${source('../kernel/file-policy.ts')}';
-import { LIVE_INPUT } from '${source('../kernel/sandbox.ts')}';
+import { createFilePolicy } from '${source('../../kernel/world/file-policy.ts')}';
+import { LIVE_INPUT } from '${source('../../kernel/world/sandbox.ts')}';
 import { createBubblewrap } from '${source('bubblewrap.ts')}';
-import { createNone } from '${source('none.ts')}';
-const [workspace, stateFolder] = ['${workspace}', '${stateFolder}'];
-const options = { path: process.env.PATH, home: '/nonexistent', stateFolder };
+import { createNone } from '${source('../none.ts')}';
+const [workspace, stateDir] = ['${workspace}', '${stateDir}'];
+const options = { path: process.env.PATH, home: '/nonexistent', stateDir };
 const create = () => ${create};
 ${PROGRAM}`,
     );

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { isExecutable } from '../../host/files.ts';
 import { fail, type Result } from '../../kernel/result.ts';
-import { isExecutable } from '../files.ts';
 
-/** Fixed places: a program called bwrap in the workspace or on a search path it controls is never taken. */
+/** Fixed paths: a `bwrap` in the workspace or on a search path that it controls is never used. */
 const PLACES = ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap', '/run/current-system/sw/bin/bwrap'];
 
 export function findBubblewrap(places: readonly string[] = PLACES): string | null {
@@ -30,7 +30,7 @@ export function noFilter(processor: string): Result<never> {
   );
 }
 
-/** Turns what bubblewrap said when it was tried into what an operator has to do. */
+/** Turns the error of a trial run into the next step for an operator. */
 export function explainFailure(said: string, setting: (path: string) => string | null = readSetting): Result<never> {
   if (/unknown option/i.test(said)) {
     return unavailable('The installed bubblewrap is too old.', 'Version 0.8 or newer is needed: update the package.');

@@ -9,14 +9,15 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { errnoOf } from '../../host/errno.ts';
+import { createYielder, type Yielder } from '../../kernel/yielding.ts';
 
 export const INSIDE_USER = 'toolwright';
 export const INSIDE_HOME = '/home/toolwright';
 
 /**
- * Of /etc only what programs need to start and nothing that is secret: as root a run owns every file of root, and
- * could read /etc/shadow. Copied, because one mount is quick and forty are not.
+ * Only files of /etc that programs need to start, and none that is secret: as root a run owns every file of root, and could
+ * read /etc/shadow. They are copied, because one mount is quick and forty are not.
  */
 const NEEDED = [
   ...['alternatives', 'bash.bashrc', 'ca-certificates', 'ca-certificates.conf', 'debian_version', 'fonts', 'gai.conf'],
@@ -29,11 +30,11 @@ const NEEDED = [
 
 export async function writeEtc(folder: string, user: { uid: number; gid: number }): Promise<void> {
   mkdirSync(folder, { mode: 0o755 });
-  const pause = pauses();
+  const yielder = createYielder(SLICE_MS);
   for (const name of NEEDED) {
     if (!existsSync(`/etc/${name}`)) continue;
     mkdirSync(dirname(join(folder, name)), { recursive: true });
-    await copy(`/etc/${name}`, join(folder, name), pause);
+    await copy(`/etc/${name}`, join(folder, name), yielder);
   }
   writeFileSync(join(folder, 'passwd'), passwd(user));
   writeFileSync(join(folder, 'group'), `root:x:0:\n${INSIDE_USER}:x:${user.gid}:\nnogroup:x:65534:\n`);
@@ -41,12 +42,12 @@ export async function writeEtc(folder: string, user: { uid: number; gid: number 
 }
 
 /**
- * Links stay links: they lead to /usr, which is there. What this user may not read is left out, as it would be inside.
+ * Symlinks stay symlinks: they lead to /usr, which is there. Files that this user may not read are left out.
  * Not by a program: it would outlive us if we are killed, and write into a folder that the next one removes. There are
  * hundreds of small files, which are quicker copied at once than each in its turn; now and then others get theirs.
  */
-async function copy(from: string, to: string, pause: () => Promise<void> | undefined): Promise<void> {
-  await pause();
+async function copy(from: string, to: string, yielder: Yielder): Promise<void> {
+  if (yielder.isDue()) await yielder.pause();
   try {
     const found = lstatSync(from);
     if (found.isSymbolicLink()) return symlinkSync(readlinkSync(from), to);
@@ -54,23 +55,13 @@ async function copy(from: string, to: string, pause: () => Promise<void> | undef
     if (!found.isDirectory()) return;
     const names = readdirSync(from);
     mkdirSync(to, { mode: 0o755 });
-    for (const name of names) await copy(`${from}/${name}`, `${to}/${name}`, pause);
+    for (const name of names) await copy(`${from}/${name}`, `${to}/${name}`, yielder);
   } catch (error) {
-    if (!LEFT_OUT.has((error as NodeJS.ErrnoException).code)) throw error;
+    if (!LEFT_OUT.has(errnoOf(error))) throw error;
   }
 }
 
-/** Lets the loop turn when this has gone on for as long as somebody may be kept waiting. */
-function pauses(): () => Promise<void> | undefined {
-  let since = performance.now();
-  return () => {
-    if (performance.now() - since < SLICE_MS) return undefined;
-    return nextTurn().then(() => {
-      since = performance.now();
-    });
-  };
-}
-
+/** Shorter than elsewhere: a copy of one file cannot be divided. */
 const SLICE_MS = 5;
 const LEFT_OUT: ReadonlySet<string | undefined> = new Set(['EACCES', 'EPERM', 'ENOENT']);
 

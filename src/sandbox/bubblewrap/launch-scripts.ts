@@ -1,12 +1,13 @@
+import { quoteForShell } from '../../kernel/text/escape.ts';
 import type { Limits, RunRequest } from '../../kernel/world/sandbox.ts';
 import type { Cgroup } from '../limits/cgroup.ts';
-import { INSIDE_HOME, INSIDE_USER } from './etc-files.ts';
-import { type Launcher, quoted } from './launcher.ts';
-import { DOOR_PROGRAM, PROXY_ENVIRONMENT } from '../network/network.ts';
-import { OWNER } from '../owner.ts';
+import { LISTENER_PROGRAM, PROXY_ENVIRONMENT } from '../network/network.ts';
+import { OWNER_ENV } from '../orphans.ts';
 import { withinHardLimit } from '../request-size.ts';
+import { INSIDE_HOME, INSIDE_USER } from './etc-files.ts';
+import type { Launcher } from './launcher.ts';
 
-/** What is done between a launcher and the command: the shell outside, the shell inside, and what they find set. */
+/** The scripts between a launcher and the command: for the shell outside and the shell inside, with their variables. */
 
 /** The last word of the shell inside, unless it was killed. */
 export const DONE = 'done';
@@ -19,9 +20,9 @@ interface EnvironmentOf {
 }
 
 /**
- * Lowers the limits of the process and becomes bubblewrap. These are per process, so they only back up the ones that
- * bind the tree. `-d` counts private writable memory: address space would be the wrong measure, since runtimes reserve
- * far more of it than they use.
+ * Lowers the limits of the process and becomes bubblewrap. They are per process, so they only back up the limits on the
+ * tree. `-d` counts private writable memory: address space would be the wrong measure, since runtimes reserve far more of
+ * it than they use.
  */
 export function outsideScript(limits: Limits, cgroup: Cgroup | null, words: readonly string[], stdin: string): string {
   const values: [letter: string, value: string][] = [
@@ -33,19 +34,19 @@ export function outsideScript(limits: Limits, cgroup: Cgroup | null, words: read
   ];
   return [
     ...values.map(([letter, value]) => `ulimit -${letter} ${value} || exit 125`),
-    `exec ${words.map(quoted).join(' ')} <${quoted(stdin)} 3<&-`,
+    `exec ${words.map(quoteForShell).join(' ')} <${quoteForShell(stdin)} 3<&-`,
   ].join('\n');
 }
 
 /**
- * The first process inside: it waits for the command and for orphans, and when it ends so does all the rest. What it
- * says itself is kept apart: «Killed» tells a signal from an exit code of the same number. The limit of processes is set here, where the user namespace counts from zero;
- * shells disagree about its letter.
+ * The first process inside: it waits for the command and for orphans, and when it ends all other processes end. Its own
+ * output is kept apart: "Killed" tells a signal from an exit code of the same number. The limit on processes is set here,
+ * where the user namespace counts from zero; shells disagree about its letter.
  */
 export function insideScript(limits: Limits, { cgroup, fds }: Launcher): string {
   const { channel, said } = fds;
   const processes = withinHardLimit(limits.processes, 'Max processes');
-  const door = `cd / && ${ENV} -i NODE_CHANNEL_FD=${channel} ${quoted(process.execPath)} -e ${quoted(DOOR_PROGRAM)}`;
+  const door = `cd / && ${ENV} -i NODE_CHANNEL_FD=${channel} ${quoteForShell(process.execPath)} -e ${quoteForShell(LISTENER_PROGRAM)}`;
   return [
     ...(channel === null ? [] : [`(${door}) </dev/null || exit 126`, `exec ${channel}>&-`]),
     `exec 3>&2 2>&${said} ${said}>&-`,
@@ -60,14 +61,14 @@ export function insideScript(limits: Limits, { cgroup, fds }: Launcher): string 
 const ENV = '/usr/bin/env';
 
 /**
- * The command as it is started with those variables of its request that shells and loaders obey. They reach nothing before
- * it: a shell would run what they name while it holds descriptors that are not the command's. Whoever is on the machine can
- * read the words of a process, so all others, which may be secret, are set like our own.
+ * The command, started by `env` with those variables of its request that shells and loaders obey. They must reach no
+ * process before it: a shell would run the programs that they name while it holds other descriptors. Every user of the
+ * machine can read the arguments of a process, so all other variables, which may be secret, are set like Toolwright's own.
  */
 export function withVariables(argv: readonly string[], { env = {} }: RunRequest): readonly string[] {
   const given = Object.entries(env).filter(([name]) => OBEYED.test(name));
   if (given.length === 0) return argv;
-  // `env` takes a word with = for one more variable.
+  // `env` reads a word with = as one more variable.
   const isVariable = argv[0]?.includes('=') === true;
   const command = isVariable ? ['/bin/sh', '-c', 'exec "$@"', 'sh', ...argv] : argv;
   return [ENV, ...given.map(([name, value]) => `${name}=${value}`), ...command];
@@ -80,7 +81,7 @@ function unobeyed({ env = {} }: RunRequest): Record<string, string> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !OBEYED.test(name)));
 }
 
-/** What every command finds set, and the shells before it. */
+/** The environment of every command, and of the shells before it. */
 export function environment({ request, path, cwd }: EnvironmentOf, hasNetwork: boolean): string[] {
   const variables: Record<string, string> = {
     PATH: path.join(':'),
@@ -95,7 +96,7 @@ export function environment({ request, path, cwd }: EnvironmentOf, hasNetwork: b
     ...unobeyed(request),
     TOOLWRIGHT_SANDBOX: 'bubblewrap',
     TOOLWRIGHT_CALL: request.tag,
-    ...OWNER,
+    ...OWNER_ENV,
   };
   const set = Object.entries(variables).flatMap(([name, value]) => ['--setenv', name, value]);
   return ['--chdir', cwd, '--clearenv', ...set];

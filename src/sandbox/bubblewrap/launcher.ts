@@ -1,33 +1,34 @@
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import type { Writable } from 'node:stream';
+import { createUnlinkedFile, isExecutable } from '../../host/files.ts';
+import { quoteForShell } from '../../kernel/text/escape.ts';
 import type { Cgroup, CgroupHost } from '../limits/cgroup.ts';
-import { isExecutable, namelessFile } from '../files.ts';
-import { OWNER } from '../owner.ts';
-import type { PipePool } from '../run/pipes.ts';
+import { OWNER_ENV } from '../orphans.ts';
 import { withinHardLimit } from '../request-size.ts';
-import { type Launch, type Started, start } from '../run/start.ts';
+import type { PipePool } from '../run/pipes.ts';
+import { type ProcessLaunch, type StartedProcess, startProcess } from '../run/start.ts';
 
 /**
- * A shell that has entered a control group of its own and waits to become a run. Entering takes the kernel about 15 ms
- * whenever nobody has entered one for a while, so it happens before the run that needs it comes.
+ * A shell that has entered its own control group and waits to become a run. Entering takes the kernel about 15 ms when no
+ * process has entered a group for a while, so it happens before the run that needs it.
  */
 export interface Launcher {
-  readonly started: Started;
+  readonly started: StartedProcess;
   readonly cgroup: Cgroup | null;
-  /** Where bubblewrap reports, and the shell inside it. Closed by whoever ends the run. */
+  /** The pipe on which bubblewrap and the shell inside report. Closed by the code that ends the run. */
   readonly status: number;
   readonly said: number;
-  /** Numbers of descriptors in the child. */
+  /** Numbers of file descriptors in the child. */
   readonly fds: Readonly<
     Record<'go' | 'options' | 'status' | 'said', number> & Record<'seccomp' | 'channel', number | null>
   >;
-  /** What it will become: `script` is what the shell does then, `options` what bubblewrap reads. Throws on a full disk. */
+  /** Loads the run: `script` is for the shell, `options` for bubblewrap. Throws on a full disk. */
   load(given: { script: string; options: string }): void;
-  /** Becomes the run it was loaded with, which waits when it is set up. */
+  /** Sets up the loaded run, which then waits for `begin`. */
   go(): void;
-  /** What was set up may begin. */
+  /** Lets the run begin that was set up. */
   begin(): void;
-  /** For one that will not go. */
+  /** Ends a launcher that will not be used. */
   discard(): Promise<unknown>;
   isAlive(): boolean;
 }
@@ -41,7 +42,7 @@ export interface LauncherSettings {
 }
 
 const BASH = '/bin/bash --posix';
-/** A channel comes last, as 9: small shells cannot name more. */
+/** A channel comes last, as 9: small shells accept no higher number. */
 const [SCRIPT, GO, OPTIONS, STATUS, SAID, SECCOMP] = [3, 4, 5, 6, 7, 8];
 
 function createLauncher(settings: LauncherSettings, kind: 'plain' | 'with-channel' = 'plain'): Launcher {
@@ -61,18 +62,18 @@ function withGroup(settings: LauncherSettings, kind: 'plain' | 'with-channel', c
   const all = [...passed, ...(kind === 'plain' ? [] : (['ipc'] as const))];
   const unwanted = inherited.filter((fd) => fd > 2 + all.length);
   const needsBash = unwanted.some((fd) => fd > 9);
-  const launch: Launch = {
-    // Small shells cannot name a descriptor above 9, and only in POSIX mode bash counts file sizes as they do.
+  const launch: ProcessLaunch = {
+    // Small shells accept no descriptor above 9, and only in POSIX mode bash counts file sizes as they do.
     program: needsBash ? '/bin/bash' : '/bin/sh',
     args: [...(needsBash ? ['--posix'] : []), '-c', waitingScript(cgroup, unwanted, needsBash ? BASH : '/bin/sh')],
     cwd: '/',
-    env: { PATH: '/usr/bin:/bin', ...OWNER },
+    env: { PATH: '/usr/bin:/bin', ...OWNER_ENV },
     stdin: 'ignore',
     passed: all,
   };
-  const started = orClose(Object.values(files), () => start(launch, pipes));
+  const started = orClose(Object.values(files), () => startProcess(launch, pipes));
   const { child } = started;
-  // Without descriptors or processes it has no number, and maybe no streams at all, whatever its type says.
+  // When file descriptors or processes are short, the child has no pid, and perhaps no streams, whatever its type says.
   const streams: typeof child.stdio | undefined = child.stdio;
   const signal = streams?.[GO] as (Writable & { ref?(): void; unref?(): void }) | null | undefined;
   signal?.on('error', () => {});
@@ -81,7 +82,7 @@ function withGroup(settings: LauncherSettings, kind: 'plain' | 'with-channel', c
     for (const fd of [...Object.values(files), started.stdout, started.stderr]) closeSync(fd);
     throw new Error('no process could be started');
   }
-  // One that only waits must not keep the program alive.
+  // A waiting launcher must not keep the program alive.
   child.unref();
   signal?.unref?.();
   let alive = true;
@@ -135,7 +136,7 @@ function withGroup(settings: LauncherSettings, kind: 'plain' | 'with-channel', c
   };
 }
 
-/** What stays ours, and what the child gets as 3, 4, … */
+/** Descriptors of this process, and those that the child gets as 3, 4, … */
 interface Files {
   readonly script: number;
   readonly options: number;
@@ -151,10 +152,10 @@ function openFiles({ folder, pipes, seccomp }: LauncherSettings): Files {
     return fd;
   }
   return orClose(open, () => {
-    const script = opened(namelessFile(folder));
-    const options = opened(namelessFile(folder));
-    const status = opened(namelessFile(folder));
-    // A pipe and no file: a run can reach what the shell inside has open, and could fill a disk through it.
+    const script = opened(createUnlinkedFile(folder));
+    const options = opened(createUnlinkedFile(folder));
+    const status = opened(createUnlinkedFile(folder));
+    // A pipe, not a file: a run can reach the open files of the shell inside, and could fill a disk through one.
     const said = pipes.take();
     open.push(said.readEnd, said.writeEnd);
     const passed = [
@@ -169,7 +170,7 @@ function openFiles({ folder, pipes, seccomp }: LauncherSettings): Files {
   });
 }
 
-/** Where descriptors are short, those that were got before must not be lost as well. */
+/** Closes the descriptors opened so far when the next step fails. */
 function orClose<T>(open: readonly number[], step: () => T): T {
   try {
     return step();
@@ -179,40 +180,35 @@ function orClose<T>(open: readonly number[], step: () => T): T {
   }
 }
 
-/** Ends by itself when we do: the other end of what it waits on is closed then. */
+/** The script of a waiting launcher. It ends when this process does, since the pipe that it reads is closed then. */
 function waitingScript(cgroup: Cgroup | null, unwanted: readonly number[], shell: string): string {
   const wait = [`read -r go <&${GO} || exit 0`, `. /proc/self/fd/${SCRIPT}`].join('\n');
   return [
     ...(cgroup?.entrances.map((path) => `echo 0 >'${path}' || exit 125`) ?? []),
     ...unwanted.map((fd) => `exec ${fd}>&-`),
     ...(isExecutable(PRLIMIT) ? [`${PRLIMIT} --pid $$ --sigpending=${pendingSignals()} 2>/dev/null || :`] : []),
-    cgroup !== null && entersNamespace() ? `exec ${UNSHARE} --cgroup ${shell} -c ${quoted(wait)}` : wait,
+    cgroup !== null && entersNamespace() ? `exec ${UNSHARE} --cgroup ${shell} -c ${quoteForShell(wait)}` : wait,
   ].join('\n');
 }
 
 const UNSHARE = '/usr/bin/unshare';
-/** Small shells cannot set this one, and some systems let nobody. */
+/** Sets a limit that small shells cannot set; some systems forbid it. */
 const PRLIMIT = '/usr/bin/prlimit';
 
 /**
- * Signals that wait, and timers, are counted for all processes of a user, and in a new user namespace for all of them against the
- * limit it was made with: half of ours leaves the other half to the host, whatever all runs do together.
+ * The kernel counts pending signals and timers for all processes of a user, and in a new user namespace against the limit
+ * with which it was made: half of this process's limit leaves the other half to the host, whatever all runs do together.
  */
 function pendingSignals(): string {
   return withinHardLimit(Number.MAX_SAFE_INTEGER, 'Max pending signals', 1, 0.5);
 }
 
-/** Root can enter the cgroup namespace here, where it costs a run nothing; for others bubblewrap does it. */
+/** Whether the launcher enters the cgroup namespace, which saves each run time. Only root can; for other users bubblewrap does it. */
 export function entersNamespace(): boolean {
   return process.getuid?.() === 0 && isExecutable(UNSHARE);
 }
 
-/** A word of a shell script. */
-export function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-/** A second descriptor of the same file, with a position of its own. */
+/** Opens a file descriptor again, with a position of its own. */
 function again(file: number, flags: number): number {
   return openSync(`/proc/self/fd/${file}`, flags);
 }
@@ -223,9 +219,9 @@ function writeAll(file: number, text: string): void {
 }
 
 export interface LauncherPool {
-  /** One that waits, or a new one; with a channel always a new one. */
+  /** Returns a waiting launcher, or a new one; with a channel always a new one. */
   take(kind: 'plain' | 'with-channel'): Launcher;
-  /** Makes new ones for those that were taken, when there is nothing better to do. */
+  /** Replaces launchers that were taken, when the process is idle. */
   refill(): void;
   close(): Promise<void>;
 }
@@ -250,7 +246,7 @@ export function createLauncherPool(settings: LauncherSettings, size: number): La
       try {
         ready.push(createLauncher(settings));
       } catch {
-        // No room or no descriptors just now: the run that needs one makes it, and can say so.
+        // No disk space or descriptors just now: the next run creates its own launcher, and reports the error.
         return;
       }
       refill();

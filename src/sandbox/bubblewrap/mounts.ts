@@ -1,19 +1,19 @@
 import { lstatSync, readlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { realPath } from '../../host/files.ts';
+import { isMounted, type ProtectedPath } from '../../kernel/world/protected-path.ts';
 import type { Limits, MountMode } from '../../kernel/world/sandbox.ts';
-import { INSIDE_HOME } from './etc-files.ts';
-import type { PlacedMount } from './verify-mounts.ts';
-import { realPath } from '../files.ts';
-import { type Found, isHeld } from '../found.ts';
-import type { RuntimeFolder } from './runtime-folder.ts';
 import { isWithin, SYSTEM_FOLDERS } from '../toolchains.ts';
+import { INSIDE_HOME } from './etc-files.ts';
+import type { RuntimeFolder } from './runtime-folder.ts';
+import type { PlacedMount } from './verify-mounts.ts';
 
 /** Options that are the same for every run: namespaces, the system, private folders. */
 export function systemArguments(given: {
   folder: RuntimeFolder;
   uid: number;
   gid: number;
-  /** `outside` when the process that becomes bubblewrap is in one already. */
+  /** `outside` when the process that becomes bubblewrap is in a new one already. */
   cgroupNamespace: 'inside' | 'outside';
 }): string[] {
   const { folder } = given;
@@ -24,17 +24,17 @@ export function systemArguments(given: {
     ...['--cap-drop', 'ALL', '--new-session', '--die-with-parent', '--as-pid-1'],
     ...SYSTEM_FOLDERS.flatMap(systemFolder),
     ...['--dir', '/run', '--dir', '/var', '--ro-bind', folder.etc, '/etc'],
-    // bubblewrap protects /proc/sys only from those who may write the folder; root owns the files in it all the same.
+    // bubblewrap protects only the folder /proc/sys; root owns the files in it.
     ...['--proc', '/proc', '--remount-ro', '/proc', '--dev', '/dev'],
   ];
 }
 
-/** What depends on the run. In this order: a later mount lies on top of an earlier one. */
+/** The arguments that depend on the run. The order matters: a later mount lies on top of an earlier one. */
 export function runArguments(given: {
   folder: RuntimeFolder;
-  /** Folders and files of the host to show read-only. Those in the workspace are left out: it shows them as its policy says. */
+  /** Folders and files of the host to show read-only. Those in the workspace are left out: its own policy applies to them. */
   toolchains: readonly string[];
-  /** Files in those to hide. */
+  /** Files in those folders to hide. */
   toolchainSecrets: readonly string[];
   workspace: string;
   /** Another path under which the workspace is known, so that commands which name it work. */
@@ -62,12 +62,12 @@ export function runArguments(given: {
   ];
 }
 
-/** What lies on places of the workspace. In this order, too. */
+/** The mounts on paths of the workspace. Their order matters too. */
 export function workspaceMounts(given: {
   folder: RuntimeFolder;
   workspace: string;
   mode: MountMode;
-  found: readonly Found[];
+  found: readonly ProtectedPath[];
   placeholders: readonly string[];
 }): PlacedMount[] {
   const { folder, workspace, found } = given;
@@ -88,8 +88,8 @@ function aliasLink(alias: string | null, workspace: string, toolchains: readonly
 }
 
 /** How many mounts `found` takes. */
-export function countMounts(mode: MountMode, found: readonly Found[]): number {
-  const held = found.filter(isHeld);
+export function countMounts(mode: MountMode, found: readonly ProtectedPath[]): number {
+  const held = found.filter(isMounted);
   const above = mode === 'live' ? new Set(held.flatMap(({ path }) => foldersAbove(path))).size : 0;
   return held.length + above;
 }
@@ -105,12 +105,12 @@ function bindReadOnly(path: string): string[] {
 }
 
 /**
- * Read-only paths, and every folder above them and above hidden ones bound onto itself. A mount point cannot be renamed:
- * without that, renaming `.git` away and making a new one would get around a read-only `.git/hooks`, and a hidden file
- * could be brought to a place where the next run reads it.
+ * Mounts read-only paths, and binds every folder above them and above hidden paths onto itself. A mount point cannot be
+ * renamed: otherwise a run could rename `.git`, make a new one and so get around a read-only `.git/hooks`, or move a hidden
+ * file to a path where the next run reads it.
  */
-function protection(workspace: string, found: readonly Found[]): PlacedMount[] {
-  const mounted = found.filter((each) => each.kind !== 'link' && isHeld(each));
+function protection(workspace: string, found: readonly ProtectedPath[]): PlacedMount[] {
+  const mounted = found.filter((each) => each.kind !== 'symlink' && isMounted(each));
   const hidden = new Set(mounted.filter(({ access }) => access === 'hidden').map(({ path }) => path));
   const readOnly = new Set(mounted.filter(({ access }) => access === 'read-only').map(({ path }) => path));
   const isInside = (path: string): boolean => [path, ...foldersAbove(path)].some((each) => readOnly.has(each));
@@ -123,17 +123,17 @@ function protection(workspace: string, found: readonly Found[]): PlacedMount[] {
   return all.map(({ path, option }) => onItself(option, `${workspace}/${path}`));
 }
 
-/** A link is not masked but its target, which the scan lists as well. */
-export function isMasked({ access, kind }: Found): boolean {
-  return access === 'hidden' && kind !== 'link';
+/** False for a symlink: its target is masked, which the scan lists as well. */
+export function isMasked({ access, kind }: ProtectedPath): boolean {
+  return access === 'hidden' && kind !== 'symlink';
 }
 
-/** What lies deeper first: once a folder is covered, there is nothing in it to lie on. */
-function masks(folder: RuntimeFolder, workspace: string, found: readonly Found[]): PlacedMount[] {
+/** Masks hidden paths, the deepest first: once a folder is masked, nothing in it can be a mount point. */
+function masks(folder: RuntimeFolder, workspace: string, found: readonly ProtectedPath[]): PlacedMount[] {
   const masked = found.filter(isMasked).toSorted((a, b) => depth(b.path) - depth(a.path));
   return masked.map(({ path, kind }) => ({
     option: '--ro-bind',
-    source: kind === 'folder' ? folder.maskFolder : folder.maskFile,
+    source: kind === 'directory' ? folder.maskFolder : folder.maskFile,
     point: `${workspace}/${path}`,
   }));
 }

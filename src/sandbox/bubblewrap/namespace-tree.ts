@@ -1,28 +1,21 @@
 import type { ChildProcess } from 'node:child_process';
 import { readSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
+import { errnoOf } from '../../host/errno.ts';
+import { descendants, isDead, type ProcessSample, samplesOf, threadsOfMachine } from '../../host/proc.ts';
+import { identify, identifyFirst, type ProcessIdentity } from '../../host/process-identity.ts';
+import { tryKill } from '../../host/try-kill.ts';
 import type { Limits, RunEnd } from '../../kernel/world/sandbox.ts';
 import type { Cgroup } from '../limits/cgroup.ts';
 import { createDiskGrowth } from '../limits/disk-growth.ts';
-import type { Exposure } from '../protected-paths/replaced-masks.ts';
-import {
-  descendants,
-  type Identity,
-  identify,
-  identifyFirst,
-  isDead,
-  type ProcessSample,
-  samplesOf,
-  threadsOfMachine,
-} from '../../host/proc.ts';
-import type { Tree } from '../run/supervise.ts';
-import { createTally, type Tally } from '../limits/tree-usage.ts';
 import { createTreeMemory } from '../limits/tree-memory.ts';
-import { tryKill } from '../try-kill.ts';
+import { createTreeUsageCounter, type TreeUsageCounter } from '../limits/tree-usage.ts';
+import type { Exposure } from '../protected-paths/replaced-masks.ts';
+import type { ProcessTree } from '../run/supervise.ts';
 
-/** What bubblewrap tells about a run, in lines of JSON that it writes into a file. */
+/** Bubblewrap's report about a run, in lines of JSON. */
 export interface BubblewrapStatus {
-  /** The first process of the namespace, by its number on the host. */
+  /** The first process of the namespace, by its pid on the host. */
   readonly firstPid: number | null;
   /** Null unless the command was really started. */
   readonly exitCode: number | null;
@@ -37,13 +30,13 @@ export function readStatus(file: number): BubblewrapStatus {
   };
 }
 
-/** What there is to read from a pipe now. */
+/** Reads everything that a pipe contains now. */
 export function readNow(pipe: number): string {
   const bytes = Buffer.alloc(4096);
   try {
     return bytes.toString('latin1', 0, readSync(pipe, bytes, 0, bytes.length, null));
   } catch {
-    // Nothing, and somebody could still write.
+    // Empty, but a writer is still open.
     return '';
   }
 }
@@ -52,60 +45,60 @@ function toNumber(text: string | undefined): number | null {
   return text === undefined ? null : Number(text);
 }
 
-export interface NamespaceTree extends Tree {
-  /** Before the command begins, so that all of it is behind us: among a thousand equals our turn comes once a second. */
+export interface NamespaceTree extends ProcessTree {
+  /** Lowers the priority of the run before the command begins: among a thousand equal processes this one would run once a second. */
   giveWay(): void;
-  /** To be asked after the end, before the cgroup is removed. */
+  /** Call it after the end and before the cgroup is removed. */
   used(): { cpuMs: number | null; peakMemoryBytes: number | null; passed: RunEnd | null };
 }
 
 /**
- * With more of them, a run gets less of the processor than others: each session counts as one, whatever its priority. With
- * less, two programs and a pipe would be slow for nothing.
+ * With more processes, a run gets a smaller share of the processor: the kernel counts each session as one, whatever its
+ * priority. A lower number would slow down two programs and a pipe for nothing.
  */
 const CROWD = 16;
 
 /**
- * The processes of a PID namespace. Killing the first one ends all the others, whatever they did to get away; its
- * parent has waited for it when it ends itself, so after that nothing is left. Before the first one is known, what there
- * is so far is one process group: killing only bubblewrap would leave a child that waits for it for ever. After its end
- * a number may be another's, and that one is none of ours.
+ * The processes of a PID namespace. Killing the first one ends all the others, whatever they did to escape; its parent has
+ * waited for it when it ends itself, so nothing is left after that. Before the first process is known, all processes are
+ * one process group: killing only bubblewrap would leave a child that waits for it for ever. After its end a pid may be
+ * reused by a process that is not part of the run.
  */
 export function namespaceTree(given: {
   monitor: ChildProcess;
   status: number;
   cgroup: Cgroup | null;
-  /** The folder of the host it may write, if any. */
+  /** The folder of the host that it may write to, if any. */
   writable: string | null;
   exposure: Exposure;
 }): NamespaceTree {
   const { cgroup } = given;
   const monitor = identifyChild(given.monitor);
-  let known: Identity | null = null;
+  let known: ProcessIdentity | null = null;
   let [peakMemoryBytes, cpuMs] = [0, 0];
   let [sampled, isCrowd] = [false, false];
-  let tally: Tally | null = null;
+  let tally: TreeUsageCounter | null = null;
   const memory = cgroup === null ? createTreeMemory() : null;
   const disk = given.writable === null ? null : createDiskGrowth(given.writable);
   const quick = cgroup === null && process.getuid?.() === 0 ? createGrowth() : null;
 
-  /** Bubblewrap waits for the first process and then ends at once: until then, that number is nobody else's. */
+  /** Bubblewrap waits for the first process and then ends at once: until then, its pid is not reused. */
   function isOver(): boolean {
     return hasExited(given.monitor) || isDead(monitor.pid);
   }
 
-  function first(): Identity | null {
+  function first(): ProcessIdentity | null {
     if (known !== null) return known;
     const { firstPid, exitCode } = readStatus(given.status);
     if (firstPid === null) return null;
     const seen = identify(firstPid);
     const found = isOver() ? identifyLeft(firstPid, exitCode) : seen;
-    // Else it could not be looked at, and the next time it may.
+    // Otherwise it could not be read, and may be the next time.
     if (isOver() || found.isRunning()) known = found;
     return found;
   }
 
-  function isOurs(root: Identity): boolean {
+  function isOurs(root: ProcessIdentity): boolean {
     return root.isRunning() || !isOver();
   }
 
@@ -115,7 +108,7 @@ export function namespaceTree(given: {
   }
 
   function killGroup(): void {
-    if (!monitor.isAnother()) tryKill(-monitor.pid, 'SIGKILL');
+    if (!monitor.isReplaced()) tryKill(-monitor.pid, 'SIGKILL');
   }
 
   return {
@@ -125,11 +118,11 @@ export function namespaceTree(given: {
       const root = first();
       if (root === null || quick?.isCalm(limits.processes) || !isOurs(root)) return null;
       const pids = [root.pid, ...descendants(root.pid, limits.processes + 1)];
-      // Before anything is read of them: a bomb grows while it is measured.
+      // Before the processes are read: a fork bomb grows while it is measured.
       if (cgroup === null && pids.length >= limits.processes) return 'processes';
       yieldAs(pids.length > CROWD);
       const samples = samplesOf(pids);
-      tally ??= createTally(root.pid);
+      tally ??= createTreeUsageCounter(root.pid);
       const sum = tally.add(samples);
       if (cgroup === null && threadsOf(samples) > limits.processes + OUR_PROCESSES) return 'processes';
       const memoryBytes = memory?.of(samples, limits.memoryBytes) ?? 0;
@@ -144,7 +137,7 @@ export function namespaceTree(given: {
     giveWay() {
       const root = first();
       if (root !== null && isOurs(root))
-        trySetPriority(root.pid, Math.max(getPriority(), quick === null ? LOW_PRIORITY : LEAST_PRIORITY));
+        trySetPriority(root.pid, Math.max(getPriority(), quick === null ? LOW_PRIORITY : LOWEST_PRIORITY));
     },
     signal(name) {
       const root = first();
@@ -152,7 +145,7 @@ export function namespaceTree(given: {
       for (const pid of isOurs(root) ? descendants(root.pid) : []) tryKill(pid, name);
     },
     kill() {
-      // To end takes a turn, too.
+      // Ending needs processor time, too.
       cgroup?.share('usual');
       const root = first();
       if (root === null) return killGroup();
@@ -161,7 +154,7 @@ export function namespaceTree(given: {
     },
     isGone() {
       const root = first();
-      return root === null ? monitor.isAnother() || !groupExists(monitor.pid) : !root.isRunning();
+      return root === null ? monitor.isReplaced() || !groupExists(monitor.pid) : !root.isRunning();
     },
     used() {
       const use = cgroup?.use();
@@ -175,7 +168,7 @@ export function namespaceTree(given: {
   };
 }
 
-/** The shell inside, and the subshell that becomes the command. */
+/** The shell inside, and the subshell that becomes the command: they do not count as processes of the run. */
 const OUR_PROCESSES = 2;
 
 /** A thread takes as much of the machine as a process does, and control groups count them alike. */
@@ -183,13 +176,13 @@ function threadsOf(samples: readonly ProcessSample[]): number {
   return samples.reduce((sum, { threads }) => sum + threads, 0);
 }
 
-/** Bubblewrap tells an exit code once it has waited: then the number is free. */
-function identifyLeft(pid: number, exitCode: number | null): Identity {
+/** Bubblewrap reports an exit code once it has waited: then the pid is free. */
+function identifyLeft(pid: number, exitCode: number | null): ProcessIdentity {
   return exitCode === null ? identifyFirst(pid) : identify(pid, null);
 }
 
-/** Until we are told that a child has exited, its number is not given again. */
-function identifyChild(child: ChildProcess): Identity {
+/** Until Node reports the exit of a child, its pid is not reused. */
+function identifyChild(child: ChildProcess): ProcessIdentity {
   const { pid = 0 } = child;
   return hasExited(child) ? identify(pid, null) : identify(pid);
 }
@@ -204,26 +197,26 @@ function groupExists(group: number): boolean {
     process.kill(-group, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return errnoOf(error) === 'EPERM';
   }
 }
 
-/** The least of all would never have a turn beside other work; it is for where nothing else bounds a fork bomb. */
-const [MOST_PRIORITY, LOW_PRIORITY, LEAST_PRIORITY] = [-20, 10, 19];
+/** The lowest priority would never run beside other work; it is used where nothing else bounds a fork bomb. */
+const [HIGHEST_PRIORITY, LOW_PRIORITY, LOWEST_PRIORITY] = [-20, 10, 19];
 
-/** It ends the others once it has its turn, and among thousands of them that may take half a minute. */
+/** Kills the first process with the highest priority: among thousands of processes it might wait half a minute before it ends the others. */
 function killFirst(pid: number): void {
-  trySetPriority(pid, MOST_PRIORITY);
+  trySetPriority(pid, HIGHEST_PRIORITY);
   tryKill(pid, 'SIGKILL');
 }
 
-/** Nobody is meant by 0, the number of a process that could not be started: to the system it is ourselves. */
+/** Ignores pid 0, a process that could not be started: the system would take it for this process. */
 function trySetPriority(pid: number, priority: number): void {
   if (pid === 0) return;
   try {
     setPriority(pid, priority);
   } catch {
-    // It has ended, or we may not: then the system bounds how many it can be.
+    // It has ended, or this is not permitted: then the system limits the number of processes.
   }
 }
 
@@ -231,8 +224,8 @@ const QUICK_MS = 5;
 const THOROUGH_MS = 100;
 
 /**
- * Nothing in the kernel bounds the processes of root without a cgroup, and a fork bomb makes thousands before a slow
- * look at it. So the number of all threads of the machine is looked at often, and the tree when that has grown.
+ * Without a cgroup the kernel does not limit the processes of root, and a fork bomb makes thousands before a slow check of
+ * the tree. So the number of all threads of the machine is checked often, and the tree only when that has grown.
  */
 function createGrowth(): { isCalm(most: number): boolean } {
   const before = threadsOfMachine();

@@ -1,11 +1,11 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeEtc } from './etc-files.ts';
 import { createOwnedFolder, type OwnedFolder } from '../owned-folder.ts';
+import { writeEtc } from './etc-files.ts';
 
-/** The few files a sandbox needs on the host, in a folder of its own that only its user can enter. */
+/** The few files that a sandbox needs on the host, in a folder that only its user can enter. */
 export interface RuntimeFolder extends OwnedFolder {
-  /** Nobody can read these, so a file under one looks forbidden, and not empty. */
+  /** Masks without permissions, so that a masked file is forbidden rather than empty. */
   readonly maskFile: string;
   readonly maskFolder: string;
   readonly seccomp: string | null;

@@ -3,17 +3,17 @@ import { MACHINES, type Machine } from './seccomp-calls.ts';
 const [LOAD, KEEP_BITS, JUMP_EQUAL, JUMP_FROM, JUMP_BITS, RETURN] = [0x20, 0x54, 0x15, 0x35, 0x45, 0x06];
 const [ALLOW, KILL, ERRNO] = [0x7fff0000, 0x80000000, 0x00050000];
 const [EPERM, EINVAL, ENOSYS, ESOCKTNOSUPPORT, EAFNOSUPPORT] = [1, 22, 38, 94, 97];
-/** Offsets in what the kernel shows the filter. */
+/** Offsets in the data that the kernel passes to the filter. */
 const [NUMBER, AUDIT] = [0, 4];
-/** Low words, both processors being little-endian. */
+/** The low word of an argument: both processors are little-endian. */
 const argument = (index: number): number => 16 + 8 * index;
 
 /** mount, cgroup, uts, ipc, user, pid and net; `unshare` also knows time. */
 const NEW_NAMESPACES = 0x7e020000;
 const NEW_TIME_NAMESPACE = 0x80;
-/** A thread with descriptors of its own: only those of the first one are looked at. */
+/** Flags for a thread with its own file descriptors: only those of the first thread are checked. */
 const OWN_DESCRIPTORS = { thread: 0x10000, shared: 0x400, onClosing: 0x2 };
-/** Typing into the terminal of whoever started us. */
+/** Types into the terminal from which Toolwright was started. */
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 /**
@@ -25,26 +25,26 @@ const SOCKET_FAMILIES = [2, 10, 16];
 const PAIR_TYPES = [1, 5];
 const TYPE_BITS = 0xf;
 
-/** The filter as bubblewrap wants it, or null for a processor whose system calls are not listed. */
+/** Returns the filter in the form of bubblewrap, or null for a processor whose system calls are not listed. */
 export function seccompFilter(processor: string): Uint8Array | null {
   const machine = MACHINES[processor];
   return machine === undefined ? null : assemble(instructions(machine));
 }
 
 /**
- * A file that runs with its owner's rights, or its group's: what a run of root makes belongs to root on the host, and
- * any user of the machine could start it. The last bit is in the two kinds of device and in no other kind of file.
+ * Mode bits of a file that runs with the rights of its owner or group: files of a run by root belong to root on the host, and
+ * any user of the machine could start them. The last bit is in the two kinds of device and in no other kind of file.
  */
 const PRIVILEGED = 0o4000 | 0o2000;
 const DEVICE = 0o020000;
-/** Makes a file, with a name or without one. Only then there is a mode among the arguments. */
+/** Flags that create a file, with a name or without one. Only then is there a mode among the arguments. */
 const CREATES = 0o100 | 0o20000000;
 
 /**
  * A segment of shared memory belongs to no process, so only a control group could count it. There may be 4,096 of them;
  * databases take a small one as a lock.
  */
-const LARGEST_SEGMENT = 64 * 1024;
+const MAX_SEGMENT_BYTES = 64 * 1024;
 
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
 
@@ -76,7 +76,7 @@ function instructions(machine: Machine): Instruction[] {
     [RETURN, 0, 0, KILL],
     load(NUMBER),
     ...(machine.foreignFrom === null ? [] : [[JUMP_FROM, 0, 1, machine.foreignFrom] as const, fail(ENOSYS)]),
-    // First, being called most.
+    // First, since it is called most.
     ...Object.values(machine.opens).flatMap(({ number, flags, mode }) =>
       forCall(number, makesNoPrivileged(flags, mode)),
     ),
@@ -89,7 +89,7 @@ function instructions(machine: Machine): Instruction[] {
       [JUMP_EQUAL, 1, 0, 0],
       fail(EINVAL),
       load(argument(1)),
-      [JUMP_FROM, 0, 1, LARGEST_SEGMENT + 1],
+      [JUMP_FROM, 0, 1, MAX_SEGMENT_BYTES + 1],
       fail(EINVAL),
       allow,
     ]),

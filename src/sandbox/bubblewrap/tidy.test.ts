@@ -3,12 +3,12 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createFilePolicy } from '../../kernel/file-policy.ts';
+import { pidsByVariable } from '../../host/proc.ts';
+import { OWN_PROCESS_ID } from '../../host/process-identity.ts';
+import { createFilePolicy } from '../../kernel/world/file-policy.ts';
 import { processesTagged } from '../../testing/sandbox-contract.ts';
 import { trySandbox } from '../../testing/try-sandbox.ts';
 import { createBubblewrap } from './bubblewrap.ts';
-import { OWNER_ID } from '../owner.ts';
-import { pidsByVariable } from '../../host/proc.ts';
 
 const path = process.env['PATH'] ?? '';
 
@@ -19,8 +19,8 @@ function traces(folder?: string): Record<string, unknown> {
     mounts: readFileSync('/proc/self/mounts', 'utf8')
       .split('\n')
       .filter((line) => folder !== undefined && line.includes(folder)),
-    cgroups: cgroupFolders().filter((name) => name.startsWith(`toolwright-${OWNER_ID}-`)),
-    processes: pidsByVariable('TOOLWRIGHT_OWNED_BY').filter(([, owner]) => owner === OWNER_ID),
+    cgroups: cgroupFolders().filter((name) => name.startsWith(`toolwright-${OWN_PROCESS_ID}-`)),
+    processes: pidsByVariable('TOOLWRIGHT_OWNED_BY').filter(([, owner]) => owner === OWN_PROCESS_ID),
     children: readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim(),
   };
 }
@@ -41,10 +41,10 @@ function startProgram(root: string, code: string) {
   const program = join(root, 'program.mts');
   writeFileSync(
     program,
-    `import { armFailpoints } from '${source('../kernel/failpoint.ts')}';
-import { createFilePolicy } from '${source('../kernel/file-policy.ts')}';
+    `import { armFailpoints } from '${source('../../kernel/failpoint.ts')}';
+import { createFilePolicy } from '${source('../../kernel/world/file-policy.ts')}';
 import { createBubblewrap } from '${source('bubblewrap.ts')}';
-const options = { filePolicy: createFilePolicy(), path: process.env.PATH, home: '/nonexistent', stateFolder: '${root}' };
+const options = { filePolicy: createFilePolicy(), path: process.env.PATH, home: '/nonexistent', stateDir: '${root}' };
 const sandbox = createBubblewrap(options);
 ${code}
 `,
@@ -121,7 +121,7 @@ void sandbox.run({ command: { script }, workspace: '${mkdtempSync(join(root, 'ws
   process.kill(-(child.pid ?? 0), 'SIGKILL');
   await expect.poll(() => processesTagged(tag), { timeout: 3_000 }).toEqual([]);
 
-  const sandbox = createBubblewrap({ filePolicy: createFilePolicy(), path, home: '/nonexistent', stateFolder: root });
+  const sandbox = createBubblewrap({ filePolicy: createFilePolicy(), path, home: '/nonexistent', stateDir: root });
   await sandbox.status();
   await sandbox.close();
   expect(readdirSync(root).filter((name) => name.startsWith('toolwright-'))).toEqual([]);
@@ -145,7 +145,7 @@ await sandbox.run({ command: { script }, workspace: '${workspace}', mounts: 'liv
     );
     expect(await new Promise((resolve) => child.once('exit', (_, signal) => resolve(signal)))).toBe('SIGKILL');
 
-    const sandbox = createBubblewrap({ filePolicy: createFilePolicy(), path, home: '/nonexistent', stateFolder: root });
+    const sandbox = createBubblewrap({ filePolicy: createFilePolicy(), path, home: '/nonexistent', stateDir: root });
     await sandbox.status();
     await sandbox.close();
     await expect.poll(() => processesTagged(tag), { timeout: 3_000 }).toEqual([]);

@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, constants, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readStatus } from './namespace-tree.ts';
 import { isWithin } from '../toolchains.ts';
+import { readStatus } from './namespace-tree.ts';
 
 /** A place of the workspace, and what is mounted on it. */
 export interface PlacedMount {
@@ -11,7 +11,7 @@ export interface PlacedMount {
   readonly point: string;
 }
 
-/** What the kernel will say of mounts that lie where they were meant to, and nowhere else. */
+/** The kernel's description of mounts that lie at their intended paths, and nowhere else. */
 export interface Expectation {
   /** Of a mount that no other has: once it is there, all are. */
   readonly arrived: string;

@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { OWN_PROCESS_ID } from '../../host/process-identity.ts';
 import { DEFAULT_LIMITS } from '../../kernel/world/sandbox.ts';
 import { findCgroupHost } from './cgroup.ts';
-import { OWNER_ID } from '../owner.ts';
 
 /** A tree of plain folders that looks like the kernel's: what is written and where is what these tests are about. */
 let root: string;
@@ -96,8 +96,13 @@ test('in version 1 a group has its share of the processor where that can be give
 
 test('groups of a process that is gone are removed, those of others and of other machines stay', () => {
   const slice = folder('user.slice/session', { 'cgroup.subtree_control': 'memory pids', 'cgroup.procs': '' });
-  const [, , namespace, boot] = OWNER_ID.split('-');
-  const kept = [`toolwright-${OWNER_ID}-77`, `toolwright-999999-1-1-${boot}-1`, 'toolwright-mine', 'toolwright-12-1'];
+  const [, , namespace, boot] = OWN_PROCESS_ID.split('-');
+  const kept = [
+    `toolwright-${OWN_PROCESS_ID}-77`,
+    `toolwright-999999-1-1-${boot}-1`,
+    'toolwright-mine',
+    'toolwright-12-1',
+  ];
   for (const name of [...kept, `toolwright-999999-1-${namespace}-${boot}-1`]) folder(`user.slice/session/${name}`);
   findCgroupHost(second());
   expect(

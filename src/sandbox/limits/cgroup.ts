@@ -1,14 +1,15 @@
 import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { errnoOf } from '../../host/errno.ts';
+import { namesIn, readText } from '../../host/files.ts';
+import { OWN_PROCESS_ID, OWNED_NAME, stateOfProcess } from '../../host/process-identity.ts';
 import type { Limits } from '../../kernel/world/sandbox.ts';
-import { namesIn, readText } from '../files.ts';
-import { isOwnerGone, OWNED_NAME, OWNER_ID } from '../owner.ts';
 
-/** One run's control group. Its limits bind everything that enters, root included. */
+/** The control group of one run. Its limits bind every process in it, including root's. */
 export interface Cgroup {
-  /** Whoever writes 0 into each of these is inside. */
+  /** A process that writes 0 into each of these files enters the group. */
   readonly entrances: readonly string[];
   limit(limits: Limits): void;
-  /** How much of a processor it gets that others wait for as well. */
+  /** Sets its share of a processor that other processes want as well. */
   share(how: 'least' | 'usual'): void;
   use(): CgroupUse;
   /** Waits until the last process has left; false when one stayed. */
@@ -29,13 +30,13 @@ export interface CgroupHost {
   create(): Cgroup;
 }
 
-/** What the kernel says about control groups: the text of /proc/self/cgroup and /proc/self/mounts. */
+/** The kernel's description of control groups: the text of /proc/self/cgroup and /proc/self/mounts. */
 export interface CgroupTexts {
   readonly groups: string;
   readonly mounts: string;
 }
 
-/** Where this machine lets us make control groups for memory and processes; null when nowhere. */
+/** Finds where control groups for memory and processes can be created on this machine; null when nowhere. */
 export function findCgroupHost(
   texts: CgroupTexts = { groups: readText('/proc/self/cgroup') ?? '', mounts: readText('/proc/self/mounts') ?? '' },
 ): CgroupHost | null {
@@ -44,7 +45,7 @@ export function findCgroupHost(
   return version1(own, mounts) ?? version2(own, mounts);
 }
 
-/** Under the group we are in ourselves: a run may never have more than we have. */
+/** Creates groups below the group of this process, so that a run never has more than this process. */
 function version1(own: ReadonlyMap<string, string>, mounts: readonly CgroupMount[]): CgroupHost | null {
   const place = (controller: string): string | null => {
     const mount = mounts.find(({ type, options }) => type === 'cgroup' && options.includes(controller));
@@ -87,7 +88,7 @@ function version1(own: ReadonlyMap<string, string>, mounts: readonly CgroupMount
   };
 }
 
-/** Under the nearest group above that hands the controllers down, as systemd does for a user's session. */
+/** Creates groups below the nearest group above that delegates its controllers, as systemd does for a user's session. */
 function version2(own: ReadonlyMap<string, string>, mounts: readonly CgroupMount[]): CgroupHost | null {
   const mount = mounts.find(({ type }) => type === 'cgroup2');
   const path = own.get('');
@@ -142,24 +143,24 @@ function group(
 }
 
 /**
- * About what the lowest priority gets. Without it, the kernel may count each session as one, whatever the priority of its
- * processes, and a run with a hundred sessions keeps us waiting.
+ * About the share of the lowest priority. Without it, the kernel may give each session an equal share, whatever the priority
+ * of its processes, and a run with a hundred sessions would starve this process.
  */
 const LEAST_SHARE = 0.02;
-/** bubblewrap outside and the shell inside are in the group as well. */
+/** The group also contains bubblewrap outside and the shell inside. */
 const OUR_PROCESSES = 2;
 const PREFIX = 'toolwright-';
 let counter = 0;
 
 function nextName(): string {
-  return `${PREFIX}${OWNER_ID}-${++counter}`;
+  return `${PREFIX}${OWN_PROCESS_ID}-${++counter}`;
 }
 
-/** Groups of processes that were killed before they could tidy up. One that is in use cannot be removed. */
+/** Removes groups of processes that were killed before they could clean up. A group that is in use cannot be removed. */
 function removeLeftovers(parent: string): void {
   for (const name of namesIn(parent)) {
     const owner = name.startsWith(PREFIX) ? OWNED_NAME.exec(name.slice(PREFIX.length))?.[1] : undefined;
-    if (owner !== undefined && isOwnerGone(owner)) tryRemove(join(parent, name));
+    if (owner !== undefined && stateOfProcess(owner) === 'gone') tryRemove(join(parent, name));
   }
 }
 
@@ -178,13 +179,13 @@ function canCreate(parent: string): boolean {
   return tryRemove(probe);
 }
 
-/** Moving a process needs the right to write where the two groups meet; writing nothing at all shows it. */
+/** Whether a process can be moved: that needs write permission on the common parent, which an empty write tests. */
 function canEnter(parent: string): boolean {
   try {
     writeFileSync(`${parent}/cgroup.procs`, '', { flag: 'r+' });
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EINVAL';
+    return errnoOf(error) === 'EINVAL';
   }
 }
 
@@ -233,7 +234,7 @@ function tryWrite(path: string, value: number): void {
   try {
     write(path, value);
   } catch {
-    // A controller the kernel was built without.
+    // The kernel was built without this controller.
   }
 }
 
@@ -242,7 +243,7 @@ function tryRemove(folder: string): boolean {
     rmdirSync(folder);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+    return errnoOf(error) === 'ENOENT';
   }
 }
 

@@ -1,13 +1,14 @@
 import { statfsSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errnoOf } from '../../host/errno.ts';
+import { statOf } from '../../host/files.ts';
 import type { Limits } from '../../kernel/world/sandbox.ts';
-import { deviceOf, type HeldFile, heldBy } from './unlinked-files.ts';
-import { statOf } from '../inside.ts';
+import { deviceOf, findUnlinkedFiles, type UnlinkedFile } from './unlinked-files.ts';
 
 /**
  * Finds what a run takes of the disk by means that its count of written bytes does not show, such as reserving room for
- * a file, or many empty ones. What is free of the file system is cheap to ask, but others write there as well: only when it
+ * a file, or many empty ones. The free space of the file system is cheap to read, but others write there as well: only when it
  * has shrunk by more than the limit are the files looked at that changed since the run began.
  */
 export interface DiskGrowth {
@@ -29,7 +30,7 @@ export function createDiskGrowth(folder: string): DiskGrowth {
   let looking = false;
 
   /** Files that were deleted take their room as long as they are held. */
-  function unnamedBytes(files: readonly HeldFile[]): number {
+  function unnamedBytes(files: readonly UnlinkedFile[]): number {
     const dev = statOf(folder)?.dev;
     return files.filter((file) => file.dev === dev).reduce((sum, { bytes }) => sum + bytes, 0);
   }
@@ -43,9 +44,9 @@ export function createDiskGrowth(folder: string): DiskGrowth {
   async function look(enough: { bytes: number; count: number }, pids: readonly number[]): Promise<void> {
     looking = true;
     const found = await changedFiles(folder, sinceMs, enough);
-    const { files, unseen, unseenOn } = heldBy(pids);
+    const { files, unseen, unseenOn } = findUnlinkedFiles(pids);
     const mayHoldMore = unseen.onDisk || unseenOn.has(deviceOf(statOf(folder)?.dev ?? 0));
-    // What cannot be looked at may hold anything: then all that the disk lost counts as this run's.
+    // A folder that cannot be read may hold anything: then all that the disk lost counts as this run's.
     held = {
       bytes: found.complete && !mayHoldMore ? unnamedBytes(files) + found.bytes : lost().bytes,
       // One that only changed is none more.
@@ -123,8 +124,8 @@ export async function changedFiles(
     return { bytes, count: counted.size, largest, complete };
   }
 
-  function ifGone(error: NodeJS.ErrnoException): [] {
-    if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') complete = false;
+  function ifGone(error: unknown): [] {
+    if (!['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')) complete = false;
     return [];
   }
 }

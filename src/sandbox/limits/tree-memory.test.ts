@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { memoryDevices } from './unlinked-files.ts';
 import { samplesOf } from '../../host/proc.ts';
 import { createTreeMemory } from './tree-memory.ts';
+import { memoryDevices } from './unlinked-files.ts';
 
 const MB = 1024 * 1024;
 

@@ -1,5 +1,4 @@
-import { readText } from '../files.ts';
-import { createHolding, type Held } from './unlinked-files.ts';
+import { readText } from '../../host/files.ts';
 import {
   dividedMemory,
   kernelMemoryOfMachine,
@@ -8,32 +7,33 @@ import {
   plainMemory,
   sharedMemoryOfMachine,
 } from '../../host/proc.ts';
+import { createUnlinkedFileScan, type UnlinkedFiles } from './unlinked-files.ts';
 
-/** Memory of the processes of one run, from before it starts. */
+/** Measures the memory of the processes of one run; created before the run starts. */
 export interface TreeMemory {
-  /** Only a sum above `enough` is worth the price of looking closely. */
+  /** Looks closely, which is expensive, only when the plain sum is above `enough`. */
   of(samples: readonly ProcessSample[], enough: number): number;
 }
 
 /**
- * Pages that several processes share are in the figures of each, and divided among them when the plain sum is above
- * `enough`. Files in memory that no process has mapped are counted where they are held; where that cannot be seen, by
- * what the machine's shared memory has grown. What waits in sockets is nobody's: it counts as what the system itself has
- * taken since, up to what that many sockets can hold.
+ * Shared pages are in the figures of each process; they are divided among the processes when the plain sum is above
+ * `enough`. Files in memory that no process has mapped are counted where they are held open; where that cannot be seen, by
+ * the growth of the machine's shared memory. Data in sockets belongs to no process: it counts as the growth of the kernel's
+ * own memory, up to the capacity of that many sockets.
  */
 export function createTreeMemory(): TreeMemory {
   const before = { shared: sharedMemoryOfMachine(), kernel: kernelMemoryOfMachine() };
-  const holding = createHolding();
+  const holding = createUnlinkedFileScan();
   let grownBefore: readonly number[] = [];
 
-  /** What programs give back is the system's for a moment. */
+  /** The least growth of the last looks: memory that programs free is the kernel's for a moment. */
   function lastingGrowth(hasSockets: boolean): number {
     if (!hasSockets) return 0;
     grownBefore = [...grownBefore.slice(1 - LOOKS), kernelMemoryOfMachine() - before.kernel];
     return grownBefore.length < LOOKS ? 0 : Math.min(...grownBefore);
   }
 
-  function total({ memoryBytes, sharedBytes }: ProcessMemory, held: Held): number {
+  function total({ memoryBytes, sharedBytes }: ProcessMemory, held: UnlinkedFiles): number {
     const hidden = held.unseen.inMemory;
     const grown = hidden > 0 ? Math.min(hidden, sharedMemoryOfMachine() - before.shared - sharedBytes) : 0;
     const open = sizeOf(held, true) + Math.max(0, sizeOf(held, false) - sharedBytes);
@@ -48,7 +48,7 @@ export function createTreeMemory(): TreeMemory {
       if (plain <= enough) return plain;
       const divided = total(dividedSum(samples), held);
       if (divided <= enough) return divided;
-      // A process that ends while the others are read leaves its share to them: only what two looks agree on counts.
+      // A process that ends while the others are read leaves its share to them: only a sum that two looks agree on counts.
       return Math.min(divided, total(dividedSum(samples), held));
     },
   };
@@ -57,7 +57,7 @@ export function createTreeMemory(): TreeMemory {
 /** Several each second. */
 const LOOKS = 4;
 
-function sizeOf({ files }: Held, open: boolean): number {
+function sizeOf({ files }: UnlinkedFiles, open: boolean): number {
   return files.filter(({ inMemory, isOpen }) => inMemory && isOpen === open).reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
@@ -74,7 +74,7 @@ function sumOf(parts: readonly ProcessMemory[]): ProcessMemory {
 
 let inSocket: number | undefined;
 
-/** What a socket may be set to hold in both directions: the kernel doubles what is asked for. */
+/** The most bytes that a socket can be set to hold in both directions: the kernel doubles the requested size. */
 function mostInSocket(): number {
   inSocket ??= ['rmem_max', 'wmem_max']
     .map((name) => 2 * (Number(readText(`/proc/sys/net/core/${name}`)) || USUAL_BUFFER))

@@ -1,18 +1,18 @@
 import type { ProcessSample } from '../../host/proc.ts';
 
-/** What a tree has used since it began, its dead processes included. */
-export interface Tally {
+/** Counts the use of a process tree since it began, including ended processes. */
+export interface TreeUsageCounter {
   add(samples: readonly ProcessSample[]): { cpuMs: number; writtenBytes: number };
 }
 
 type Figure = 'cpuMs' | 'writtenBytes';
 
 /**
- * A parent's figures take over those of each child it waits for, but a parent that ignores its children loses them. So
- * what a process had used when it was last seen stays counted, and growth that may be such a takeover is not counted
- * again. Where the two cannot be told apart this counts too little, never too much.
+ * The kernel adds the figures of a child to a parent that waits for it; a parent that ignores its children loses them. So
+ * the last known figures of a process stay counted, and growth that may come from an ended child is not counted again.
+ * Where the two cannot be told apart this counts too little, never too much.
  */
-export function createTally(root: number): Tally {
+export function createTreeUsageCounter(root: number): TreeUsageCounter {
   const total = { cpuMs: 0, writtenBytes: 0 };
   let before = new Map<number, ProcessSample>();
 
@@ -29,7 +29,7 @@ export function createTally(root: number): Tally {
     return total[figure];
   }
 
-  /** What the living may have taken over: the nearest living ancestor, or the root, which adopts orphans. */
+  /** Figures of ended processes that living ones may have taken over: the nearest living ancestor, or the root, which adopts orphans. */
   function takeovers(figure: Figure, now: ReadonlyMap<number, ProcessSample>): Map<number, number> {
     const result = new Map<number, number>();
     for (const gone of before.values()) {

@@ -1,55 +1,55 @@
 import { closeSync, fstatSync, openSync, readdirSync, readlinkSync, type Stats, statSync } from 'node:fs';
-import { partsOf, readText } from '../files.ts';
+import { errnoOf } from '../../host/errno.ts';
+import { readChunks, readText } from '../../host/files.ts';
 import { isEnding, isSurvivor, survivorOf } from '../../host/proc.ts';
 
-/** A file without a name that takes room as long as a process holds it. */
-export interface HeldFile {
+/** A file without a name that takes space as long as a process holds it. */
+export interface UnlinkedFile {
   readonly dev: number;
   readonly bytes: number;
   readonly inMemory: boolean;
-  /** Else it is only mapped, or the program itself. */
+  /** False: it is only mapped, or is the program itself. */
   readonly isOpen: boolean;
 }
 
-export interface Held {
-  readonly files: readonly HeldFile[];
+export interface UnlinkedFiles {
+  readonly files: readonly UnlinkedFile[];
   readonly sockets: number;
   /**
-   * Whether there may be more of them than `files` tells: a process that we may not look into, such as one that was
-   * started from an unreadable program, mappings that we may not look behind, files on their way through a socket, or
-   * more than one look has time for.
+   * Whether there may be more than `files` lists: a process that cannot be inspected, such as one started from an unreadable
+   * program, mappings that cannot be inspected, files in transit through a socket, or more than one scan has time for.
    */
-  readonly unseen: { /** At most so many bytes. */ readonly inMemory: number; readonly onDisk: boolean };
-  /** File systems in memory that some of it is on, as `deviceOf` tells them. */
+  readonly unseen: { /** At most this many bytes. */ readonly inMemory: number; readonly onDisk: boolean };
+  /** Devices of memory file systems with unseen files, in the form of `deviceOf`. */
   readonly unseenOn: ReadonlySet<string>;
 }
 
-/** Nothing else happens in our process meanwhile. */
+/** One scan takes at most this long, since it blocks this process. */
 const LOOK_MS = 50;
-/** How much of the time may go into looking. */
+/** The share of the time that may go into scanning. */
 const SHARE = 0.1;
 
-/** What the processes of one run hold. Looks again only when the last look was not too long for it. */
-export function createHolding(): (pids: readonly number[]) => Held {
-  let [last, nextMs]: [Held | null, number] = [null, 0];
+/** Returns a scan of the unlinked files of one run's processes. It scans again only when the last scan was not too expensive. */
+export function createUnlinkedFileScan(): (pids: readonly number[]) => UnlinkedFiles {
+  let [last, nextMs]: [UnlinkedFiles | null, number] = [null, 0];
   return (pids) => {
     const startedAt = performance.now();
     if (last !== null && startedAt < nextMs) return last;
-    last = heldBy(pids);
+    last = findUnlinkedFiles(pids);
     const endedAt = performance.now();
     nextMs = endedAt + (endedAt - startedAt) / SHARE;
     return last;
   };
 }
 
-/** What the processes hold open or mapped, each once. */
-export function heldBy(pids: readonly number[]): Held {
+/** Finds the unlinked files that processes hold open or mapped, each once. */
+export function findUnlinkedFiles(pids: readonly number[]): UnlinkedFiles {
   const until = performance.now() + LOOK_MS;
-  const files = new Map<string, HeldFile>();
+  const files = new Map<string, UnlinkedFile>();
   const sockets = new Set<string>();
   const missed = new Set<string>();
   const unseenOn = new Set<string>();
-  /** Files in memory that somebody has open: their size is known. */
+  /** Files in memory that a process has open: their size is known. */
   const open = new Set<string>();
   const unseen = { inMemory: 0, onDisk: false };
   for (const pid of pids) if (!isLate()) lookAt(pid, lookAtDescriptors);
@@ -67,19 +67,19 @@ export function heldBy(pids: readonly number[]): Held {
     unseen.onDisk = true;
   }
 
-  /** What is ending is nobody's to look into, except root's, and holds nothing any more. */
+  /** Ignores a process that is ending: only root can inspect it, and it holds nothing any more. */
   function missLiving(pid: number): void {
     if (!isEnding(pid)) missAll();
   }
 
-  /** `look` says whether it was shown anything. */
+  /** `look` returns whether it could read anything. */
   function lookAt(pid: number, look: (pid: number) => boolean): void {
     if (look(pid)) return;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const survivor = survivorOf(pid);
       if (survivor === null) return;
       look(survivor);
-      // Else it may have ended before it had shown all.
+      // Otherwise it may have ended before everything was read.
       if (isSurvivor(pid, survivor)) return;
     }
     missAll();
@@ -105,7 +105,7 @@ export function heldBy(pids: readonly number[]): Held {
 
   function lookAtDescriptors(pid: number): boolean {
     const names = descriptorsOf(pid);
-    // A program that was deleted is held also where nothing of it is mapped any more.
+    // A deleted program is held even where nothing of it is mapped any more.
     lookBehind(pid, 'exe', false);
     let isWhole = names.length > 0;
     for (const fd of names) {
@@ -120,7 +120,7 @@ export function heldBy(pids: readonly number[]): Held {
     return isWhole || (names.length > 0 && !isEnding(pid));
   }
 
-  /** What the link says, if it can be read. */
+  /** Returns the target of the link, if it can be read. */
   function lookBehind(pid: number, name: string, isOpen: boolean): string | null {
     const link = `/proc/${pid}/${name}`;
     try {
@@ -133,7 +133,7 @@ export function heldBy(pids: readonly number[]): Held {
     }
   }
 
-  /** A path may be longer than the system tells. */
+  /** Handles a path that is longer than the system reports. */
   function lookBehindUnreadable(pid: number, link: string, isOpen: boolean): void {
     const stat = statOfOpened(link);
     if (stat === null) missLiving(pid);
@@ -145,8 +145,8 @@ export function heldBy(pids: readonly number[]): Held {
     let [rest, length] = ['', 0];
     for (const part of mapsOf(pid)) {
       length += part.length;
-      if (length > MOST_MAPS) missAll();
-      if (length > MOST_MAPS || isLate()) break;
+      if (length > MAX_MAPS_LENGTH) missAll();
+      if (length > MAX_MAPS_LENGTH || isLate()) break;
       const text = rest + part;
       const end = text.lastIndexOf('\n') + 1;
       rest = text.slice(end);
@@ -168,7 +168,7 @@ export function heldBy(pids: readonly number[]): Held {
     }
   }
 
-  /** One that is mapped by several is one. */
+  /** Counts a file mapped by several processes once. */
   function missMapped(key: string, bytes: number): void {
     if (missed.has(key)) return;
     missed.add(key);
@@ -176,15 +176,15 @@ export function heldBy(pids: readonly number[]): Held {
   }
 }
 
-/** How often another thread is looked at in place of the first one. */
+/** How many other threads are tried in place of the first one. */
 const ATTEMPTS = 8;
-/** A program with tens of thousands of mappings has less; a run can make one line of it as long as it likes. */
-const MOST_MAPS = 4 * 1024 * 1024;
+/** Enough for tens of thousands of mappings. A run can make a single line of any length. */
+const MAX_MAPS_LENGTH = 4 * 1024 * 1024;
 
-/** None of what is gone, or of what we may not look into: its descriptors have told that. */
+/** The lines of /proc/PID/maps. None for a process that is gone or cannot be inspected: its descriptors have shown that already. */
 function* mapsOf(pid: number): Generator<string> {
   try {
-    yield* partsOf(`/proc/${pid}/maps`);
+    yield* readChunks(`/proc/${pid}/maps`);
   } catch {}
 }
 
@@ -196,20 +196,20 @@ function lazily<T>(make: () => T): () => T {
   };
 }
 
-/** Of a mapping, as `maps` tells it. */
+/** The length of a mapping in /proc/PID/maps. */
 function lengthOf(range: string): number {
   const [from = '0', to = '0'] = range.split('-');
   return Number(BigInt(`0x${to}`) - BigInt(`0x${from}`));
 }
 
-/** A device as `maps` tells it. */
+/** A device number in the form of /proc/PID/maps. */
 export function deviceOf(dev: number): string {
   const number = BigInt(dev);
   const [major, minor] = [(number >> 8n) & 0xfffn, (number & 0xffn) | ((number >> 12n) & 0xfff00n)];
   return [major, minor].map((each) => each.toString(16).padStart(2, '0')).join(':');
 }
 
-/** Devices of file systems in memory, as `maps` tells them. */
+/** Devices of memory file systems, in the form of /proc/PID/maps. */
 export function memoryDevices(mountinfo: string): ReadonlySet<string> {
   const lines = mountinfo.split('\n').map((line) => line.split(' '));
   const inMemory = lines.filter((words) => words[words.indexOf('-') + 1] === 'tmpfs');
@@ -218,23 +218,23 @@ export function memoryDevices(mountinfo: string): ReadonlySet<string> {
 }
 
 const DELETED = ' (deleted)';
-/** Where, which file, and what it was called. */
+/** Captures the range, the device, the inode and the former name. */
 const DELETED_MAPPING = /^(\S+) \S+ \S+ (\S+) (\d+) +(.*) \(deleted\)$/gm;
 
-/** Of what has no name in any folder. Shared memory without a file is told as a deleted /dev/zero. */
+/** Whether a former name belongs to memory. Shared memory without a file shows as a deleted /dev/zero. */
 function isInMemory(name: string): boolean {
   return name.startsWith('/memfd:') || name.startsWith('/dev/zero') || name.startsWith('/SYSV');
 }
 
 function isForbidden(error: unknown): boolean {
-  return ['EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '');
+  return ['EACCES', 'EPERM'].includes(errnoOf(error) ?? '');
 }
 
 function isGone(error: unknown): boolean {
-  return ['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '');
+  return ['ENOENT', 'ESRCH'].includes(errnoOf(error) ?? '');
 }
 
-/** Another program may become one that we may not look into between two looks at it. */
+/** Null when the process became a program that cannot be inspected. */
 function statOf(path: string): Stats | null {
   try {
     return statSync(path);
@@ -244,8 +244,8 @@ function statOf(path: string): Stats | null {
 }
 
 /**
- * Null of a mapping for whoever is not root, and when it has ended. Opened first: a `stat` that is not permitted makes Node believe that
- * the system has no times of birth, for all files from then on, and those tell one file from another.
+ * Null for a mapping when this process is not root, and when the process has ended. The file is opened first: a forbidden
+ * `stat` makes Node assume for all later files that the system has no birth times, which tell one file from another.
  */
 function statOfOpened(path: string): Stats | null {
   let fd: number | null = null;
@@ -259,5 +259,5 @@ function statOfOpened(path: string): Stats | null {
   }
 }
 
-/** Only to look at it. Node has no name for it. */
+/** Opens a file only for `stat`. Node has no constant for it. */
 const O_PATH = 0o10000000;

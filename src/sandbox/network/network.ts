@@ -2,17 +2,17 @@ import type { ChildProcess } from 'node:child_process';
 import type { Server } from 'node:net';
 import type { Dialer } from '../../kernel/world/dialer.ts';
 import type { NetworkUse, RunRequest } from '../../kernel/world/sandbox.ts';
-import { receiveDoor } from './proxy-listener.ts';
+import { receiveListener } from './proxy-listener.ts';
 
 /**
- * A run has a network namespace with nothing in it. Where hosts are allowed, a small program of ours runs inside before
- * the command: it opens a listening socket there and hands it out to us over the channel that Node gives its children.
- * So the proxy runs here, its door is in there, and nothing else leads out.
+ * A run has an empty network namespace. Where hosts are allowed, a small program runs inside before the command: it opens a
+ * listening socket there and sends it to this process over Node's channel for children. So the proxy runs here, listens
+ * inside, and is the only way out.
  */
 export interface SandboxNetwork {
   uses(): readonly NetworkUse[];
   dropped(): number;
-  /** Something came out of the run that was not its door. `end` is called when it does. */
+  /** Whether the run sent something other than its listening socket. `end` is called when it does. */
   isBroken(): boolean;
   onBroken(end: () => void): void;
   close(): void;
@@ -35,12 +35,12 @@ export function proxyEnvironment(port: number): Readonly<Record<string, string>>
 }
 
 /** Runs inside with an empty environment. Exits once the socket has arrived at the other end. */
-export const DOOR_PROGRAM = `
+export const LISTENER_PROGRAM = `
 const server = require('node:net').createServer();
 server.listen(${PROXY_PORT}, '127.0.0.1', () => process.send('door', server, () => process.exit(0)));
 `;
 
-/** Loads the proxy first: most runs have no network, and need no HTTP. */
+/** Loads the proxy on demand: most runs have no network, and need no HTTP. */
 export async function openNetwork(child: ChildProcess, request: RunRequest, dialer: Dialer): Promise<SandboxNetwork> {
   const { createProxy } = await import('./proxy.ts');
   const proxy = createProxy({
@@ -51,7 +51,7 @@ export async function openNetwork(child: ChildProcess, request: RunRequest, dial
   });
   let door: Server | null = null;
   let [broken, end] = [false, (): void => {}];
-  receiveDoor(child, {
+  receiveListener(child, {
     onDoor(opened) {
       door = opened;
       opened.on('connection', (socket) => proxy.accept(socket));

@@ -2,20 +2,20 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Server } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { receiveDoor } from './proxy-listener.ts';
-import { DOOR_PROGRAM } from './network.ts';
+import { LISTENER_PROGRAM } from './network.ts';
+import { receiveListener } from './proxy-listener.ts';
 
 const opened: Server[] = [];
 afterEach(() => {
   for (const door of opened.splice(0)) door.close();
 });
 
-/** What a child with a channel as 3 makes of it. */
+/** The result of a child with a channel as 3. */
 async function told(program: string, args: readonly string[]): Promise<{ doors: number; broken: boolean }> {
   const env = { PATH: '/usr/bin:/bin', NODE_CHANNEL_FD: '3' };
   const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'], env });
   let broken = false;
-  receiveDoor(child, {
+  receiveListener(child, {
     onDoor: (door) => opened.push(door),
     onBroken() {
       broken = true;
@@ -29,7 +29,7 @@ async function told(program: string, args: readonly string[]): Promise<{ doors: 
 
 describe('the channel of a run', () => {
   test('brings the door out', async () => {
-    const program = DOOR_PROGRAM.replace('3128', '0');
+    const program = LISTENER_PROGRAM.replace('3128', '0');
     expect(await told(process.execPath, ['-e', program])).toEqual({ doors: 1, broken: false });
     expect(opened[0]?.address()).toMatchObject({ address: '127.0.0.1' });
   });

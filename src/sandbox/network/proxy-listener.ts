@@ -2,11 +2,11 @@ import type { ChildProcess } from 'node:child_process';
 import { Server } from 'node:net';
 
 /**
- * The listening socket that comes out of a run over Node's channel. Node believes what its children say: a line that is
- * not JSON, or a handle that is not what it is called, throws where nobody can catch it. So nothing of the channel
- * reaches Node's own listeners: the first socket is taken, and whatever else comes is told by `onBroken`.
+ * Receives the listening socket that a run sends over Node's channel. Node trusts its children: a line that is not JSON, or
+ * a handle of another type than announced, throws where it cannot be caught. So nothing reaches Node's own listeners: the
+ * first socket is taken, and anything else calls `onBroken`.
  */
-export function receiveDoor(
+export function receiveListener(
   child: ChildProcess,
   { onDoor, onBroken }: { onDoor(door: Server): void; onBroken(): void },
 ): void {
@@ -22,7 +22,7 @@ export function receiveDoor(
 
   handle.onread = function onread(this: unknown, data) {
     bytes += data?.byteLength ?? 0;
-    if (bytes > MOST_BYTES) return broken();
+    if (bytes > MAX_BYTES) return broken();
     try {
       read.call(this, data);
     } catch {
@@ -31,25 +31,25 @@ export function receiveDoor(
   };
   child.emit = function emitGuarded(this: ChildProcess, event: string, ...rest: unknown[]): boolean {
     if (event !== 'internalMessage' && event !== 'message') return emit.call(this, event, ...rest);
-    const door = isOpen ? null : doorOf(rest, broken);
+    const door = isOpen ? null : listenerOf(rest, broken);
     if (door === null) broken();
     else onDoor(door);
     isOpen = true;
     return true;
   };
-  // Without one, plain messages wait unseen, and an error would end our process.
+  // Without listeners, plain messages would wait unseen, and an error would end this process.
   child.on('message', () => {});
   child.on('error', () => {});
 }
 
-/** The door says less than a hundred bytes. */
-const MOST_BYTES = 4096;
+/** The real message has less than a hundred bytes. */
+const MAX_BYTES = 4096;
 
 interface ChannelHandle {
   onread(this: unknown, data?: ArrayBuffer): void;
 }
 
-/** Where Node keeps it. Without it a run could not be trusted with a channel, so it does not get one. */
+/** The channel handle in Node's own symbol. Without it the channel could not be guarded, so the run gets none. */
 function channelHandle(child: ChildProcess): ChannelHandle {
   const kept = Object.getOwnPropertySymbols(child).map((symbol) => (child as never)[symbol] as unknown);
   const found = kept.find((each) => typeof (each as Partial<ChannelHandle> | null)?.onread === 'function');
@@ -57,10 +57,10 @@ function channelHandle(child: ChildProcess): ChannelHandle {
   return found as ChannelHandle;
 }
 
-function doorOf([message, handle]: unknown[], onError: () => void): Server | null {
+function listenerOf([message, handle]: unknown[], onError: () => void): Server | null {
   if ((message as { type?: unknown } | null)?.type !== 'net.Server' || handle?.constructor.name !== 'TCP') return null;
   const door = new Server();
-  // A connection that could not be accepted, for want of descriptors, is no lie of the run: it only has no way out then.
+  // A connection that could not be accepted for lack of file descriptors is no fault of the run: it then only has no way out.
   door.on('error', () => (door.listening ? door.close() : onError()));
   try {
     return door.listen(handle);

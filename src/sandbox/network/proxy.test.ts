@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { expect, test } from 'vitest';
-import type { Dialled } from '../../kernel/world/dialer.ts';
 import { ok, type Result } from '../../kernel/result.ts';
+import type { DialledConnection } from '../../kernel/world/dialer.ts';
 import { createProxy } from './proxy.ts';
 
 test.each(['GET http://far.example/', 'CONNECT far.example:443'])(
   'a connection is not kept when whoever asked for it left meanwhile: %s',
   async (request) => {
     const remote = new Duplex({ read() {}, write: (_bytes, _encoding, done) => done() });
-    let answer: (dialled: Result<Dialled>) => void = () => {};
-    const dial = (): Promise<Result<Dialled>> =>
+    let answer: (dialled: Result<DialledConnection>) => void = () => {};
+    const dial = (): Promise<Result<DialledConnection>> =>
       new Promise((resolve) => {
         answer = resolve;
         client.destroy();

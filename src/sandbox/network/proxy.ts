@@ -7,11 +7,11 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Connection, Dialer } from '../../kernel/world/dialer.ts';
 import { fail, type Result } from '../../kernel/result.ts';
+import type { Connection, Dialer } from '../../kernel/world/dialer.ts';
 import type { NetworkAccess, NetworkUse } from '../../kernel/world/sandbox.ts';
 
-/** The only way from a run to the network: an HTTP proxy that dials allowed hosts, and says no to the rest. */
+/** The only way from a run to the network: an HTTP proxy that dials allowed hosts and refuses all others. */
 export interface Proxy {
   /** Serves a connection that came from inside. */
   accept(socket: Socket): void;
@@ -28,7 +28,7 @@ export interface ProxyOptions {
   onUse?: ((use: NetworkUse) => void) | undefined;
 }
 
-/** These are about one connection and not passed on (RFC 9110, 7.6.1). */
+/** Headers about one connection, which are not passed on (RFC 9110, 7.6.1). */
 const HOP_BY_HOP = new Set([
   'connection',
   'keep-alive',
@@ -40,10 +40,10 @@ const HOP_BY_HOP = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
-/** Of each side. */
-const MOST_CONNECTIONS = 256;
+/** At each side of the proxy. */
+const MAX_CONNECTIONS = 256;
 const IDLE_MS = 120_000;
-const MOST_USES = 1_000;
+const MAX_USES = 1_000;
 
 export function createProxy(options: ProxyOptions): Proxy {
   const uses: NetworkUse[] = [];
@@ -52,11 +52,11 @@ export function createProxy(options: ProxyOptions): Proxy {
   let dialled = 0;
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
-  // What either side sends must never end our process: whatever throws, only its own connection breaks.
+  // No data from either side may end this process: an exception breaks only its own connection.
   const server = createServer((request, response) => {
     forward(request, response).catch(() => response.destroy());
   });
-  // Each is dialled for apart, so many in one connection would be as many as it likes.
+  // Each request is dialled separately, so several in one connection would get around the limit.
   server.maxRequestsPerSocket = 1;
   server.on('connect', (request, socket, head) => {
     tunnel(request, socket as Socket, head).catch(() => socket.destroy());
@@ -64,7 +64,7 @@ export function createProxy(options: ProxyOptions): Proxy {
   server.on('clientError', (_error, socket) => socket.destroy());
 
   async function dial(host: string, port: number): Promise<Result<Connection>> {
-    if (dialled >= MOST_CONNECTIONS) return fail('TOO_LARGE', 'Too many connections at once: close some first.');
+    if (dialled >= MAX_CONNECTIONS) return fail('TOO_LARGE', 'Too many connections at once: close some first.');
     dialled++;
     const answered = await options.dialer.dial({ host, port }, options.access, closing.signal).catch((error) => {
       dialled--;
@@ -85,7 +85,7 @@ export function createProxy(options: ProxyOptions): Proxy {
   }
 
   function note(use: NetworkUse): void {
-    if (uses.length < MOST_USES) uses.push(use);
+    if (uses.length < MAX_USES) uses.push(use);
     else dropped++;
     options.onUse?.(use);
   }
@@ -131,7 +131,7 @@ export function createProxy(options: ProxyOptions): Proxy {
       }
       incoming.pipe(response);
     });
-    // It would change to a protocol that only CONNECT carries.
+    // The new protocol could only be carried by CONNECT.
     outgoing.on('upgrade', (_incoming, socket) => {
       socket.destroy();
       answer(response, 502, `${url.host} changed the protocol: use CONNECT for that.`);
@@ -145,7 +145,7 @@ export function createProxy(options: ProxyOptions): Proxy {
 
   return {
     accept(socket) {
-      if (open.size >= MOST_CONNECTIONS) {
+      if (open.size >= MAX_CONNECTIONS) {
         socket.destroy();
         return;
       }
@@ -182,7 +182,7 @@ function plainUrl(text: string | undefined): URL | null {
   return url?.protocol === 'http:' && url.username === '' && url.password === '' ? url : null;
 }
 
-/** Whoever asked for it left while it was dialled, and nobody says so again. */
+/** Drops a connection whose client left while it was dialled; no event reports that again. */
 function letGo(remote: Connection): void {
   remote.destroy();
 }

@@ -1,37 +1,37 @@
 import { lstatSync, realpathSync, type Stats } from 'node:fs';
-import { isWalked } from '../../kernel/file-policy.ts';
+import { errnoOf } from '../../host/errno.ts';
+import { statOf } from '../../host/files.ts';
 import { createFolderReader, type FolderReader } from '../../host/read-folder.ts';
-import type { Found } from '../found.ts';
-import { statOf } from '../inside.ts';
-import { createSlices, type Slices } from '../slices.ts';
+import { isWalked } from '../../kernel/world/file-policy.ts';
+import type { ProtectedPath } from '../../kernel/world/protected-path.ts';
+import { createYielder, type Yielder } from '../../kernel/yielding.ts';
 
 /**
- * A hidden or protected file may have other names: hard links, and the target of a link with such a name. Both are
- * rare, so the price of looking for them is paid only when there is one.
+ * Finds other names of hidden and protected files: hard links, and the targets of symlinks with such a name. Both are rare,
+ * so the workspace is searched only when there is one.
  */
-export async function otherNames(
+export async function findOtherNames(
   workspace: string,
-  found: readonly Found[],
+  found: readonly ProtectedPath[],
   names: () => ReadonlyMap<string, readonly string[]>,
-): Promise<Found[]> {
-  // Repositories that a link called .git or .git/modules leads to must stay writable; what matters in them is found by
-  // its shape.
-  const links = found.filter(({ kind, path }) => kind === 'link' && !/(^|\/)\.git(\/modules)?$/i.test(path));
-  const slices = createSlices();
-  const targets: Found[] = [];
+): Promise<ProtectedPath[]> {
+  // Repositories behind a symlink called .git or .git/modules must stay writable; obeyed paths in them are found by shape.
+  const links = found.filter(({ kind, path }) => kind === 'symlink' && !/(^|\/)\.git(\/modules)?$/i.test(path));
+  const yielder = createYielder();
+  const targets: ProtectedPath[] = [];
   for (const link of links) {
     targets.push(...targetOf(workspace, link));
-    if (slices.isOver()) await slices.next();
+    if (yielder.isDue()) await yielder.pause();
   }
-  const shared = await sharedFiles(workspace, [...found, ...targets], slices);
-  return shared.size === 0 ? targets : [...targets, ...(await hardLinks(workspace, shared, names(), slices))];
+  const shared = await sharedFiles(workspace, [...found, ...targets], yielder);
+  return shared.size === 0 ? targets : [...targets, ...(await hardLinks(workspace, shared, names(), yielder))];
 }
 
-function targetOf(workspace: string, link: Found): Found[] {
+function targetOf(workspace: string, link: ProtectedPath): ProtectedPath[] {
   try {
     const target = realpathSync(`${workspace}/${link.path}`);
     if (!target.startsWith(`${workspace}/`)) return [];
-    const kind = lstatSync(target).isDirectory() ? 'folder' : 'file';
+    const kind = lstatSync(target).isDirectory() ? 'directory' : 'file';
     const because = link.access === 'hidden' ? 'alias' : 'target';
     const { access, rule } = link;
     return [{ path: target.slice(workspace.length + 1), kind, access, rule, because }];
@@ -40,31 +40,31 @@ function targetOf(workspace: string, link: Found): Found[] {
   }
 }
 
-interface Shared {
-  access: Found['access'];
-  /** Names that are covered already. */
+interface SharedFile {
+  access: ProtectedPath['access'];
+  /** Names that are protected already. */
   readonly known: Set<string>;
   links: number;
 }
 
-type SharedFiles = Map<string, Shared>;
+type SharedFiles = Map<string, SharedFile>;
 
-async function sharedFiles(workspace: string, found: readonly Found[], slices: Slices): Promise<SharedFiles> {
+async function sharedFiles(workspace: string, found: readonly ProtectedPath[], yielder: Yielder): Promise<SharedFiles> {
   const shared: SharedFiles = new Map();
-  const note = (path: string, access: Found['access'], stat: Stats): void => {
+  const note = (path: string, access: ProtectedPath['access'], stat: Stats): void => {
     if (stat.nlink < 2) return;
     const file = shared.get(identity(stat)) ?? { access, known: new Set(), links: stat.nlink };
     file.known.add(path);
     if (access === 'hidden') file.access = 'hidden';
     shared.set(identity(stat), file);
   };
-  for (const { path, kind, access, linked } of found) {
-    // A package manager may keep further names of all packages elsewhere: to look for those would take every run long.
+  for (const { path, kind, access, viaSymlink: linked } of found) {
+    // A package manager may keep hard links of all packages elsewhere: searching them would slow down every run.
     if (linked) continue;
-    if (kind === 'folder') await eachFile(workspace, path, slices, (file, stat) => note(file, access, stat));
+    if (kind === 'directory') await eachFile(workspace, path, yielder, (file, stat) => note(file, access, stat));
     const stat = kind === 'file' ? statOf(`${workspace}/${path}`) : undefined;
     if (stat !== undefined) note(path, access, stat);
-    if (slices.isOver()) await slices.next();
+    if (yielder.isDue()) await yielder.pause();
   }
   return shared;
 }
@@ -73,9 +73,9 @@ async function hardLinks(
   workspace: string,
   shared: SharedFiles,
   names: ReadonlyMap<string, readonly string[]>,
-  slices: Slices,
-): Promise<Found[]> {
-  const result: Found[] = [];
+  yielder: Yielder,
+): Promise<ProtectedPath[]> {
+  const result: ProtectedPath[] = [];
   const unwalked: string[] = [];
   const look = (path: string, stat: Stats): void => {
     const file = shared.get(identity(stat));
@@ -89,22 +89,22 @@ async function hardLinks(
       const stat = statOf(`${workspace}/${path}`);
       if (stat?.isFile()) look(path, stat);
       else if (stat?.isDirectory() && !isWalked(path)) unwalked.push(path);
-      if (slices.isOver()) await slices.next();
+      if (yielder.isDue()) await yielder.pause();
     }
   }
   const isComplete = [...shared.values()].every(({ known, links }) => known.size >= links);
-  // What cannot be listed now can be once its owner, which the run is, allows it.
+  // A folder that cannot be listed now can be once its owner, the user of the run, allows it.
   const hide = (path: string): void => {
-    result.push({ path, kind: 'folder', access: 'hidden', rule: null, because: 'unreadable' });
+    result.push({ path, kind: 'directory', access: 'hidden', rule: null, because: 'unreadable' });
   };
-  if (!isComplete) for (const folder of unwalked) await eachFile(workspace, folder, slices, look, hide);
+  if (!isComplete) for (const folder of unwalked) await eachFile(workspace, folder, yielder, look, hide);
   return result;
 }
 
 async function eachFile(
   workspace: string,
   folder: string,
-  slices: Slices,
+  yielder: Yielder,
   use: (path: string, stat: Stats) => void,
   onUnreadable: (path: string) => void = () => {},
 ): Promise<void> {
@@ -117,17 +117,17 @@ async function eachFile(
       const stat = statOf(`${workspace}/${path}/${name}`);
       if (stat?.isDirectory()) queue.push(`${path}/${name}`);
       else if (stat?.isFile()) use(`${path}/${name}`, stat);
-      if (slices.isOver()) await slices.next();
+      if (yielder.isDue()) await yielder.pause();
     }
   }
 }
 
-/** Null when its entries may not be seen: without the right to search it, their names could, but nothing more. */
+/** Null when its entries may not be read: without search permission only their names would be known. */
 async function namesIn(reader: FolderReader, folder: string): Promise<readonly string[] | null> {
   try {
     return (await reader.read(folder)).names;
   } catch (error) {
-    return ['ENOENT', 'ENOTDIR', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '') ? [] : null;
+    return ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errnoOf(error) ?? '') ? [] : null;
   }
 }
 

@@ -13,7 +13,7 @@ test('a list of changes is not complete where a folder was not looked into', asy
 
 test('a link into packages that comes or goes is one change, and not one for each file behind it', async () => {
   at.write('node_modules/b/y.js', '1');
-  // What was written within a tick of the clock before a run may count as written in it.
+  // A write within a clock tick before a run may count as a write of the run.
   await delay(100);
   const made = await at.sh('ln -s node_modules/b b', { changes: 'report' });
   expect(made.changes).toEqual({ created: ['b'], modified: [], deleted: [], complete: false });

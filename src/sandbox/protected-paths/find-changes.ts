@@ -1,18 +1,18 @@
-import { isWalked } from '../../kernel/file-policy.ts';
+import { statOf } from '../../host/files.ts';
+import { isWalked } from '../../kernel/world/file-policy.ts';
 import type { FileChanges } from '../../kernel/world/sandbox.ts';
-import { statOf } from '../inside.ts';
+import { createYielder } from '../../kernel/yielding.ts';
 import { isUnwalked } from './symlink-targets.ts';
 
 /** The entries of each folder, by its path. */
 export type Names = ReadonlyMap<string, readonly string[]>;
 
-const SLICE_MS = 8;
 /** File times lag behind the clock by up to a tick. */
 const TICK_MS = 4;
 const MOST_PATHS = 10_000;
 
 /**
- * What a live run did to the workspace: names that came and went, and files whose inode changed since it began. Other
+ * Finds the changes of a live run in the workspace: names that came and went, and files whose inode changed since it began. Other
  * writers of the same time are in the list as well; the time cap keeps a large tree from costing more than the run.
  */
 export async function findChanges(given: {
@@ -27,9 +27,9 @@ export async function findChanges(given: {
   const modified: string[] = [];
   const deleted: string[] = [];
   const end = performance.now() + given.capMs;
-  let slice = performance.now();
+  const yielder = createYielder();
   let complete = true;
-  /** What is inside was not compared. */
+  /** Some folders were not compared. */
   let unlooked = false;
 
   for (const [folder, names] of after) {
@@ -53,10 +53,7 @@ export async function findChanges(given: {
         complete = false;
         break;
       }
-      if (performance.now() - slice > SLICE_MS) {
-        await new Promise((resolve) => setImmediate(resolve));
-        slice = performance.now();
-      }
+      if (yielder.isDue()) await yielder.pause();
     }
     if (!complete) break;
     for (const name of old) deleted.push(join(folder, name));

@@ -1,6 +1,6 @@
 import { readSettings } from '../../git/settings.ts';
 
-/** What `git init`, `git clone` and ordinary work write. Anything else may name a program to run. */
+/** Settings that `git init`, `git clone` and ordinary work write. Any other setting may name a program to run. */
 const HARMLESS = new RegExp(
   [
     'core\\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol)',

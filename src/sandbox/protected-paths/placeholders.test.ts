@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { OWNER_ID } from '../owner.ts';
+import { OWN_PROCESS_ID } from '../../host/process-identity.ts';
 import { holdPlaceholders, isPlaceholder, removeRecorded } from './placeholders.ts';
 
 let [root, workspace] = ['', ''];
@@ -16,7 +16,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 const blocked = () => join(workspace, '.toolwright');
 const hold = (state = 'one') => holdPlaceholders(workspace, ['.toolwright'], join(root, state));
-const [, start, namespace, boot] = OWNER_ID.split('-');
+const [, start, namespace, boot] = OWN_PROCESS_ID.split('-');
 
 test('runs share a placeholder, also with different state folders: the last one removes it', () => {
   const [first, second] = [hold('one'), hold('two')];

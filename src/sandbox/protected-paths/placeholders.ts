@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { accessSync, constants, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FileRule } from '../../kernel/file-policy.ts';
-import { freshName, namesIn } from '../files.ts';
-import { statOf } from '../inside.ts';
-import { isOwnerGone, OWNED_NAME, OWNER_ID } from '../owner.ts';
+import { errnoOf } from '../../host/errno.ts';
+import { namesIn, statOf, uniqueName } from '../../host/files.ts';
+import { OWN_PROCESS_ID, OWNED_NAME, stateOfProcess } from '../../host/process-identity.ts';
+import type { FileRule } from '../../kernel/world/sensitive-files.ts';
 
 /** Names in the workspace root that nobody may create from inside. */
 export function blockedNames(rules: readonly FileRule[]): string[] {
@@ -14,7 +14,7 @@ export function blockedNames(rules: readonly FileRule[]): string[] {
     .filter((name) => !name.includes('/'));
 }
 
-export interface Held {
+export interface HeldPlaceholders {
   readonly names: readonly string[];
   /** Names where nothing stands and nothing could be put, as when the disk is full: a run could create them. */
   readonly open: readonly string[];
@@ -36,7 +36,11 @@ const ATTEMPTS = 20;
  * one has left. Folders, because git sees no folder without files. Written down in `recordFolder` first, for whoever
  * tidies up after a process that was killed.
  */
-export function holdPlaceholders(workspace: string, blocked: readonly string[], recordFolder: string): Held {
+export function holdPlaceholders(
+  workspace: string,
+  blocked: readonly string[],
+  recordFolder: string,
+): HeldPlaceholders {
   const held = new Map(blocked.flatMap((name) => hold(`${workspace}/${name}`, recordFolder, name)));
   return {
     names: [...held.keys()],
@@ -51,9 +55,9 @@ export function holdPlaceholders(workspace: string, blocked: readonly string[], 
 /** Empty when there is something else, or nothing can be put there. */
 function hold(path: string, recordFolder: string, name: string): [string, () => void][] {
   if (statOf(path) !== undefined && !isPlaceholder(path)) return [];
-  const record = join(recordFolder, `${RECORD}${createHash('sha256').update(path).digest('hex').slice(0, 24)}`);
+  const record = join(recordFolder, `${RECORD}${hash('sha256', path, 'hex').slice(0, 24)}`);
   tried(() => writeFileSync(record, JSON.stringify(path)));
-  const own = join(path, `${OWNER_ID}-${freshName('run')}`);
+  const own = join(path, `${OWN_PROCESS_ID}-${uniqueName('run')}`);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const made = tried(() => mkdirSync(path, { mode: MODE }));
     if (!isPlaceholder(path)) {
@@ -73,7 +77,7 @@ function mayBeMade(workspace: string, name: string): boolean {
     accessSync(workspace, constants.W_OK);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'EROFS' && statOf(workspace)?.uid === process.getuid?.();
+    return errnoOf(error) !== 'EROFS' && statOf(workspace)?.uid === process.getuid?.();
   }
 }
 
@@ -101,7 +105,7 @@ function removeUnused(path: string): void {
 function isLeft(path: string, name: string): boolean {
   const owner = OWNED_NAME.exec(name)?.[1];
   if (owner === undefined) return false;
-  return isOwnerGone(owner) || Date.now() - (statOf(join(path, name))?.mtimeMs ?? 0) > LONGEST_USE_MS;
+  return stateOfProcess(owner) === 'gone' || Date.now() - (statOf(join(path, name))?.mtimeMs ?? 0) > LONGEST_USE_MS;
 }
 
 /** Only we make those. */

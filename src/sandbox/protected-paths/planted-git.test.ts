@@ -257,7 +257,9 @@ test('a configuration that names very many folders for its files is put aside', 
 
 test('nothing runs where a configuration of the user names more folders of hooks than are looked for', async () => {
   for (let i = 0; i < 101; i++) git('.', 'config', '--add', 'core.hooksPath', `h${i}`);
-  await expect(at.sh('true')).rejects.toThrow(/\.git\/config sends git to more folders and files than are looked for/);
+  await expect(at.sh('true')).rejects.toThrow(
+    /\.git\/config names more hooks and includes for git than can be protected/,
+  );
 });
 
 test('hooks of the user are known again, however large, and what was put aside beside them stays', async () => {

@@ -1,12 +1,13 @@
 import { closeSync, constants, fchmodSync, fstatSync, openSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import type { Quarantined } from '../../kernel/world/sandbox.ts';
+import { statOf } from '../../host/files.ts';
+import { inFolder } from '../../host/read-inside.ts';
+import type { QuarantinedFile } from '../../kernel/world/sandbox.ts';
+import { createYielder } from '../../kernel/yielding.ts';
 import type { Names } from './find-changes.ts';
-import { inFolder, statOf } from '../inside.ts';
 import type { Swept } from './quarantine-planted.ts';
 
 const PRIVILEGED = 0o6000;
-const SLICE_MS = 8;
 const REASON = 'it would have run with the rights of its owner or group: the mark for that was taken off';
 
 /**
@@ -14,18 +15,16 @@ const REASON = 'it would have run with the rights of its owner or group: the mar
  * this is for the way nobody thought of. Only names that are new are looked at, since others cost a look each.
  */
 export async function disarmNewFiles(workspace: string, before: Names, after: Names): Promise<Swept> {
-  const quarantined: Quarantined[] = [];
+  const quarantined: QuarantinedFile[] = [];
   const left: string[] = [];
-  let slice = performance.now();
+  const yielder = createYielder();
   for (const path of newPaths(before, after)) {
     const stat = statOf(`${workspace}/${path}`);
     const isDevice = stat?.isCharacterDevice() === true || stat?.isBlockDevice() === true;
     const isArmed = stat?.isFile() === true && (stat.mode & PRIVILEGED) !== 0;
     if (isArmed && disarm(workspace, path)) quarantined.push({ path, movedTo: path, reason: REASON });
     else if (isArmed || isDevice) left.push(path);
-    if (performance.now() - slice <= SLICE_MS) continue;
-    await new Promise((resolve) => setImmediate(resolve));
-    slice = performance.now();
+    if (yielder.isDue()) await yielder.pause();
   }
   return { quarantined, left };
 }

@@ -1,48 +1,49 @@
-import type { Quarantined } from '../../kernel/world/sandbox.ts';
-import { type Found, isHeld } from '../found.ts';
+import { identityOf, statOf } from '../../host/files.ts';
+import { readTextInside } from '../../host/read-inside.ts';
+import { isMounted, type ProtectedPath } from '../../kernel/world/protected-path.ts';
+import type { QuarantinedFile } from '../../kernel/world/sandbox.ts';
+import { createYielder } from '../../kernel/yielding.ts';
+import { isGitConfig, isGitHooks, isOwnGitFile, isOwnWorktree, isPlain, newHooks, stateOf } from './git-state.ts';
 import { addsNoRisk, isHarmlessGitConfig } from './harmless-git-config.ts';
-import { isGitConfig, isGitHooks, isOwnGitFile, isOwnWorktree, isPlain, newHooks, stateOf } from '../git-folders.ts';
-import { identityOf, readTextInside, statOf } from '../inside.ts';
 import { moveAside, type Planted } from './quarantine.ts';
-import { createSlices } from '../slices.ts';
 
 interface Remembered {
-  readonly kind: Found['kind'];
+  readonly kind: ProtectedPath['kind'];
   readonly state: string | undefined;
   readonly identity: string | undefined;
 }
 
-/** What protected places were like before a run, by path. */
+/** The state of protected paths before a run, by path. */
 export type Memory = ReadonlyMap<string, Remembered>;
 
 export interface Swept {
-  readonly quarantined: readonly Quarantined[];
-  /** What the host would obey and what could not be renamed, and what could not be looked into. */
+  readonly quarantined: readonly QuarantinedFile[];
+  /** Paths that the host would obey and that could not be renamed, and paths that could not be read. */
   readonly left: readonly string[];
 }
 
-export async function remember(workspace: string, found: readonly Found[]): Promise<Memory> {
+export async function remember(workspace: string, found: readonly ProtectedPath[]): Promise<Memory> {
   const memory = new Map<string, Remembered>();
-  const slices = createSlices();
+  const yielder = createYielder();
   for (const each of found.filter((one) => isSwept(one) || isHiddenFolder(one))) {
     const state = each.access === 'read-only' ? stateOf(workspace, each) : undefined;
     memory.set(each.path, { kind: each.kind, state, identity: identityOf(`${workspace}/${each.path}`) });
-    if (slices.isOver()) await slices.next();
+    if (yielder.isDue()) await yielder.pause();
   }
   return memory;
 }
 
-function isHiddenFolder({ access, kind, because }: Found): boolean {
-  return access === 'hidden' && kind === 'folder' && because === undefined;
+function isHiddenFolder({ access, kind, because }: ProtectedPath): boolean {
+  return access === 'hidden' && kind === 'directory' && because === undefined;
 }
 
 /** Whether a hidden folder is another than before: then the run could write into it. */
-export function isFreshSince(workspace: string, memory: Memory): (hidden: Found) => boolean {
+export function isFreshSince(workspace: string, memory: Memory): (hidden: ProtectedPath) => boolean {
   return (found) =>
     isHiddenFolder(found) && memory.get(found.path)?.identity !== identityOf(`${workspace}/${found.path}`);
 }
 
-function isSwept({ access, because }: Found): boolean {
+function isSwept({ access, because }: ProtectedPath): boolean {
   return (
     (access === 'read-only' && because !== 'alias' && because !== 'failed') ||
     because === 'unreadable' ||
@@ -58,41 +59,41 @@ function isSwept({ access, because }: Found): boolean {
  */
 export async function sweep(
   workspace: string,
-  before: readonly Found[],
-  after: readonly Found[],
+  before: readonly ProtectedPath[],
+  after: readonly ProtectedPath[],
   memory: Memory,
 ): Promise<Swept> {
   const known = new Set(before.map(({ path }) => path));
   const reached = new Set(after.map(({ path }) => path));
   // Nobody held these, and the run may have taken away the link by which they are found.
-  const unreached = before.filter((found) => !isHeld(found) && !reached.has(found.path));
+  const unreached = before.filter((found) => !isMounted(found) && !reached.has(found.path));
   const looked = [...after, ...unreached.filter(({ path }) => statOf(`${workspace}/${path}`) !== undefined)]
     .filter(isSwept)
     // Where a new link leads is anybody's: without the link nothing obeys it.
     .filter(({ because, path }) => because !== 'target' || known.has(path));
-  const slices = createSlices();
+  const yielder = createYielder();
   const planted: Planted[] = [];
   for (const found of looked) {
     const remembered = memoryOf(found, memory);
     if (isOther(workspace, found, remembered)) planted.push(...judge(workspace, found, remembered?.state));
-    if (slices.isOver()) await slices.next();
+    if (yielder.isDue()) await yielder.pause();
   }
-  const quarantined: Quarantined[] = [];
+  const quarantined: QuarantinedFile[] = [];
   const left: string[] = [];
   for (const each of planted) {
     const { path, reason, isNoText } = each;
     const movedTo = moveAside(workspace, each);
     if (movedTo !== null) quarantined.push({ path, movedTo, reason });
     else if (isNoText || statOf(`${workspace}/${path}`) !== undefined) left.push(path || '.');
-    if (slices.isOver()) await slices.next();
+    if (yielder.isDue()) await yielder.pause();
   }
   const told = new Set([...left, ...quarantined.map(({ path }) => path)]);
   const unlooked = after.filter(({ because, path }) => because === 'failed' && !told.has(path));
   return { quarantined, left: [...left, ...unlooked.map(({ path }) => path || '.')] };
 }
 
-/** What one kind of file said tells nothing about another. */
-function memoryOf({ path, kind }: Found, memory: Memory): Remembered | undefined {
+/** The memory of a path, unless its kind has changed. */
+function memoryOf({ path, kind }: ProtectedPath, memory: Memory): Remembered | undefined {
   const remembered = memory.get(path);
   return remembered?.kind === kind ? remembered : undefined;
 }
@@ -101,17 +102,17 @@ function memoryOf({ path, kind }: Found, memory: Memory): Remembered | undefined
  * Git's files, links and what was not held are compared by what they say. Others were mounted on, so that only whoever
  * replaced them on the host could lift the protection: a file that is still the same one was written by nobody inside.
  */
-function isOther(workspace: string, found: Found, before: Remembered | undefined): boolean {
+function isOther(workspace: string, found: ProtectedPath, before: Remembered | undefined): boolean {
   if (before === undefined) return true;
   const isSame = before.state === stateOf(workspace, found, before.state);
-  if (before.state !== undefined && (isSame || !isPlain(found) || !isHeld(found))) return !isSame;
+  if (before.state !== undefined && (isSame || !isPlain(found) || !isMounted(found))) return !isSame;
   return before.identity !== identityOf(`${workspace}/${found.path}`);
 }
 
 /** Of more new ones, the whole folder is put aside: no project has as many, and every later run would look at each. */
 const MOST_HOOKS = 100;
 
-function judge(workspace: string, found: Found, before: string | undefined): Planted[] {
+function judge(workspace: string, found: ProtectedPath, before: string | undefined): Planted[] {
   const { path } = found;
   const reason = found.rule?.reason ?? 'the host would obey it';
   if (found.because === 'unreadable') return [{ path, reason: 'nobody can look into it' }];

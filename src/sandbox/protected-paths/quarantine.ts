@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, lstatSync, readdirSync, renameSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { failpoint } from '../../kernel/failpoint.ts';
+import { statOf } from '../../host/files.ts';
 import { isText } from '../../host/read-folder.ts';
-import { inFolder, statOf } from '../inside.ts';
+import { inFolder } from '../../host/read-inside.ts';
+import { failpoint } from '../../kernel/failpoint.ts';
 
-/** What the host would obey. */
+/** A planted path that the host would obey. */
 export interface Planted {
   readonly path: string;
   readonly reason: string;
@@ -26,7 +27,7 @@ export function moveAside(workspace: string, { path, isNoText }: Planted): strin
   const name = basename(path);
   const movedTo = inFolder(workspace, dirname(path), (folder) => {
     const candidates = [1, 2, 3, 4, 5].map((i) => `${name}${SUFFIX}${i === 1 ? '' : `-${i}`}`);
-    // What was planted may have a name of full length, or names that stand in the way.
+    // A planted file may have a name of full length, or occupy these names.
     const free = candidates.find((each) => each.length < 200 && statOf(`${folder}/${each}`) === undefined);
     const target = free ?? `${randomBytes(8).toString('hex')}${SUFFIX}`;
     failpoint('sandbox.before_rename');

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { type Ran, type TrySandbox, trySandbox } from '../../testing/try-sandbox.ts';
+import { type SandboxRun, type TrySandbox, trySandbox } from '../../testing/try-sandbox.ts';
 
 const path = process.env['PATH'] ?? '';
 const at: TrySandbox = trySandbox({ path });
@@ -14,7 +14,7 @@ function replace(name: string, content: string): void {
 }
 
 /** Starts a run, does something on the host once it goes, and lets the run go on. */
-async function meanwhile(script: string, act: () => void, mounts: 'read' | 'live' = 'live'): Promise<Ran> {
+async function meanwhile(script: string, act: () => void, mounts: 'read' | 'live' = 'live'): Promise<SandboxRun> {
   let begun = (): void => {};
   const ready = new Promise<void>((resolve) => {
     begun = resolve;

@@ -1,4 +1,4 @@
-import { identityOf } from '../inside.ts';
+import { identityOf } from '../../host/files.ts';
 
 /**
  * Whoever replaces a file on the host lifts the mount that hides it, and the run sees the new one: many editors save

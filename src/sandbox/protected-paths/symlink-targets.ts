@@ -1,13 +1,13 @@
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { isWalked, liesUnwalked } from '../../kernel/file-policy.ts';
+import { isWalked, liesUnwalked } from '../../kernel/world/file-policy.ts';
 
-/** The names that folders which are not walked have, or lie in. */
+/** Names of the folders that are not walked. */
 const UNWALKED = /(?:^|\/)(?:node_modules|\.git)(?:\/|$)/i;
 
 /**
- * Whether a link may lead into a folder that is not walked, by what it says: to resolve every link would take longer. One
- * that leads there by another link need not tell, since that one does.
+ * Whether a symlink may lead into a folder that is not walked, judged by its text: resolving every symlink would take
+ * longer. A symlink that leads there through another one need not be found, since that one is.
  */
 export function mayLeadUnwalked(path: string, absolute: string | Buffer): boolean {
   if (!isWalked(path)) return false;
@@ -18,12 +18,12 @@ export function mayLeadUnwalked(path: string, absolute: string | Buffer): boolea
   }
 }
 
-/** Whether a folder is looked at only when a link leads to it or to one above. */
+/** Whether a folder is walked only when a symlink leads to it or to a folder above. */
 export function isUnwalked(folder: string): boolean {
   return !isWalked(folder) || liesUnwalked(folder);
 }
 
-/** The folder that a link leads to, if it lies where nothing is walked; null otherwise. */
+/** The folder that a symlink leads to, if it is otherwise not walked; null in other cases. */
 export function unwalkedTarget(workspace: string, link: string): string | null {
   try {
     const real = realpathSync.native(`${workspace}/${link}`);

@@ -13,8 +13,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createFilePolicy } from '../../kernel/file-policy.ts';
-import { createTreeScan } from '../tree-scan.ts';
+import { createFilePolicy } from '../../kernel/world/file-policy.ts';
+import { createTreeScan } from './tree-scan.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'tree-scan-')));
 const workspace = join(root, 'ws');
@@ -30,11 +30,11 @@ function inShortage(code: string): unknown {
   writeFileSync(
     program,
     `import { closeSync, openSync, closeSync, openSync, writeFileSync } from 'node:fs';
-import { createFilePolicy } from '${source('../kernel/file-policy.ts')}';
-import { createSeatbelt } from '${source('seatbelt.ts')}';
-import { remember, sweep } from '${source('sweep.ts')}';
+import { createFilePolicy } from '${source('../../kernel/world/file-policy.ts')}';
+import { createSeatbelt } from '${source('../seatbelt/seatbelt.ts')}';
+import { remember, sweep } from '${source('quarantine-planted.ts')}';
 import { createTreeScan } from '${source('tree-scan.ts')}';
-const [workspace, home, stateFolder] = ['${workspace}', '${root}/home', '${root}/state'];
+const [workspace, home, stateDir] = ['${workspace}', '${root}/home', '${root}/state'];
 const taken = [];
 function starve() {
   try {
@@ -67,8 +67,7 @@ console.log(JSON.stringify({ ...(await sweep(workspace, before, after.found, mem
 });
 
 test('before a run it is a failure that says what to do', () => {
-  const told =
-    inShortage(`const options = { filePolicy: createFilePolicy(), home, stateFolder, path: process.env.PATH };
+  const told = inShortage(`const options = { filePolicy: createFilePolicy(), home, stateDir, path: process.env.PATH };
 const sandbox = createSeatbelt({ ...options, program: '/usr/bin/env' });
 const run = () => sandbox.run({ command: ['true'], workspace, mounts: 'live', tag: 't' });
 await run();
@@ -78,7 +77,7 @@ const failed = await run();
 feed();
 await sandbox.close();
 console.log(JSON.stringify(failed));`);
-  const message = expect.stringMatching(/src could not be looked into/);
+  const message = expect.stringMatching(/src could not be read/);
   expect(told).toMatchObject({ ok: false, error: { code: 'SANDBOX_UNAVAILABLE', message } });
 });
 

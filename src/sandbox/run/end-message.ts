@@ -1,6 +1,6 @@
 import type { Limits, RunEnd } from '../../kernel/world/sandbox.ts';
 
-/** What ended a run, in a sentence for whoever reads the result. */
+/** Returns a sentence about the limit or event that ended a run. */
 export function endMessage(end: RunEnd, limits: Limits): string {
   switch (end) {
     case 'time':

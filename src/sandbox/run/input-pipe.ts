@@ -1,10 +1,10 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
 import { Socket } from 'node:net';
+import { allPids } from '../../host/proc.ts';
 import type { InputPipe } from '../../kernel/world/sandbox.ts';
 import type { PipePool } from './pipes.ts';
-import { allPids } from '../../host/proc.ts';
 
-/** A way to write to the stdin of a run. The run opens `path`; whoever ends the run ends this too. */
+/** Writes to the stdin of a run. The run opens `path`; the code that ends the run ends this too. */
 export interface LiveInput extends InputPipe {
   /** Names the read end while this process lives. */
   readonly path: string;
@@ -16,7 +16,7 @@ export function createLiveInput(pipes: PipePool): LiveInput {
   const identity = fstatSync(readEnd);
   const socket = new Socket({ fd: writeEnd, readable: false, writable: true });
   socket.on('error', () => socket.destroy());
-  // An input that nobody writes to must not keep the program alive.
+  // An unused input must not keep the program alive.
   socket.unref();
   let ended = false;
 
@@ -46,7 +46,7 @@ export function readEndOf(input: LiveInput): number {
   return openSync(input.path, constants.O_RDONLY);
 }
 
-/** A process whose stdin is this pipe and that sleeps in a read of a pipe. */
+/** Whether a process with this pipe as its stdin waits in a read. */
 function isAwaited(dev: number, ino: number): boolean | null {
   let known = false;
   for (const pid of allPids()) {
@@ -57,7 +57,7 @@ function isAwaited(dev: number, ino: number): boolean | null {
       if (/pipe_read/.test(place)) return true;
       if (place !== '0') known = true;
     } catch {
-      // Gone, or not ours to look into.
+      // Ended, or not readable for this user.
     }
   }
   return known ? false : null;

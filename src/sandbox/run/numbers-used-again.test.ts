@@ -4,9 +4,9 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { identify } from '../../host/process-identity.ts';
 import { DEFAULT_LIMITS } from '../../kernel/world/sandbox.ts';
 import { namespaceTree } from '../bubblewrap/namespace-tree.ts';
-import { identify } from '../../host/proc.ts';
 import { type PsRow, psTree } from './ps-tree.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'numbers-'));
@@ -51,11 +51,11 @@ test('a run that could not be started changes nothing of ours', async () => {
 
 test('what a number meant when it was looked at is told from what it means later', () => {
   const now = identify(pid);
-  expect([now.isRunning(), now.isAnother()]).toEqual([true, false]);
+  expect([now.isRunning(), now.isReplaced()]).toEqual([true, false]);
   const earlier = identify(pid, '1');
-  expect([earlier.isRunning(), earlier.isAnother()]).toEqual([false, true]);
+  expect([earlier.isRunning(), earlier.isReplaced()]).toEqual([false, true]);
   const ended = identify(2 ** 30);
-  expect([ended.isRunning(), ended.isAnother()]).toEqual([false, false]);
+  expect([ended.isRunning(), ended.isReplaced()]).toEqual([false, false]);
 });
 
 test('a run that is found by ps does not take the next process of its number for its own', () => {

@@ -1,22 +1,22 @@
-import type { Captured } from '../../kernel/world/sandbox.ts';
+import type { CapturedStream } from '../../kernel/world/sandbox.ts';
 import { createGrowingBytes } from './byte-buffer.ts';
 
 const EDGE_BYTES = 64 * 1024;
 
-interface Edges {
+interface OutputEdges {
   write(bytes: Uint8Array): void;
-  captured(): Captured;
+  captured(): CapturedStream;
   /** A copy of the last bytes. */
   newest(most: number): Buffer;
 }
 
 /** The first and the last 64 KB of a stream, whatever comes between. */
-export function createOutputEdges(): Edges {
+export function createOutputEdges(): OutputEdges {
   const head = createGrowingBytes();
   let ring: Buffer | null = null;
   let [ringEnd, tailBytes, totalBytes] = [0, 0, 0];
 
-  function captured(): Captured {
+  function captured(): CapturedStream {
     if (ring === null) return { head: head.all(), tail: Buffer.alloc(0), totalBytes };
     const tail =
       tailBytes < EDGE_BYTES
@@ -33,7 +33,7 @@ export function createOutputEdges(): Edges {
     },
     write(bytes) {
       totalBytes += bytes.length;
-      // The flood: everything fits behind what is there, and one copy is all there is to do.
+      // The fast path of a flood of output: everything fits, and one copy is enough.
       if (ring !== null && tailBytes === EDGE_BYTES && ringEnd + bytes.length < EDGE_BYTES) {
         ring.set(bytes, ringEnd);
         ringEnd += bytes.length;

@@ -4,15 +4,15 @@ const EVENT_BYTES = 64 * 1024;
 const EVENT_MS = 50;
 
 /**
- * Holds back what comes within 50 ms, and sends it as one event, however many pieces it came in; when both streams have
- * something, the other one 50 ms later. Nothing is copied meanwhile: the newest bytes are taken from what is kept anyway.
+ * Throttles output to one event each 50 ms, however many pieces it came in; when both streams have output, the other one
+ * follows 50 ms later. Nothing is copied meanwhile: the newest bytes are read from the log.
  */
 export function createOutputEvents(
   onOutput: ((chunk: OutputChunk) => void) | undefined,
   newest: (stream: OutputStream, most: number) => Buffer,
 ) {
   const waiting = { stdout: createWaiting(), stderr: createWaiting() };
-  /** Whose turn it is comes first. */
+  /** The stream to send next comes first. */
   let streams: [OutputStream, OutputStream] = ['stdout', 'stderr'];
   let timer: NodeJS.Timeout | null = null;
 
@@ -44,7 +44,7 @@ export function createOutputEvents(
   };
 }
 
-/** Where the newest 64 KB of one stream stand in the log. */
+/** The positions in the log of the newest 64 KB of one stream. */
 function createWaiting() {
   let pieces: { offset: number; length: number }[] = [];
   let total = 0;

@@ -1,14 +1,14 @@
 import { closeSync, readSync, writeSync } from 'node:fs';
+import { createUnlinkedFile } from '../../host/files.ts';
 import type { OutputLog, OutputStream } from '../../kernel/world/sandbox.ts';
-import { namelessFile } from '../files.ts';
 import { createGrowingBytes, type GrowingBytes } from './byte-buffer.ts';
 
-/** What a log holds in memory before it moves to a file. */
+/** The size up to which a log stays in memory; then it moves to a file. */
 const MEMORY_BYTES = 256 * 1024;
-/** A program that writes a byte here and a byte there makes millions, each of which takes more than it holds. */
-const MOST_PIECES = 10_000;
+/** A program that alternates between its streams byte by byte would make millions of pieces, each larger than its content. */
+const MAX_PIECES = 10_000;
 
-/** Both streams in the order they came, as runs of bytes that belong to one stream. */
+/** Keeps both streams in the order they came, as pieces of one stream each. */
 export function createOutputLog(
   folder: string,
   keepBytes: number,
@@ -20,7 +20,7 @@ export function createOutputLog(
   let [keptBytes, totalBytes] = [0, 0];
   let full = false;
 
-  /** How much of it was kept. Less than all when the disk is full: from then on bytes are only counted. */
+  /** Returns how many bytes were kept: fewer than all when the disk is full. From then on bytes are only counted. */
   function store(bytes: Uint8Array): number {
     if (memory !== null && keptBytes + bytes.length <= MEMORY_BYTES) {
       memory.add(bytes);
@@ -42,7 +42,7 @@ export function createOutputLog(
     return file === null ? Buffer.alloc(0) : bytes.subarray(0, readSync(file, bytes, 0, size, offset));
   }
 
-  /** Bytes that were read at `offset`, by the streams they came from. */
+  /** Splits bytes read at `offset` by the streams they came from. */
   function cut(bytes: Uint8Array, offset: number): ReturnType<OutputLog['pieces']> {
     const end = offset + bytes.length;
     const found: ReturnType<OutputLog['pieces']> = [];
@@ -69,8 +69,8 @@ export function createOutputLog(
       const stored = store(kept);
       full = stored < kept.length;
       if (stored === 0) return;
-      const isLast = streams.length >= MOST_PIECES - 1;
-      if (streams.at(-1) !== stream && streams.length < MOST_PIECES) {
+      const isLast = streams.length >= MAX_PIECES - 1;
+      if (streams.at(-1) !== stream && streams.length < MAX_PIECES) {
         starts.push(keptBytes);
         streams.push(isLast ? 'stdout' : stream);
       }
@@ -98,7 +98,7 @@ export function createOutputLog(
 function moveToFile(folder: string, bytes: Uint8Array): number | null {
   let file: number;
   try {
-    file = namelessFile(folder);
+    file = createUnlinkedFile(folder);
   } catch {
     return null;
   }
@@ -107,7 +107,7 @@ function moveToFile(folder: string, bytes: Uint8Array): number | null {
   return null;
 }
 
-/** How many bytes the disk took: all of them, unless it is full. */
+/** Writes and returns how many bytes the disk accepted: all of them, unless it is full. */
 function writeSome(file: number, bytes: Uint8Array, at: number): number {
   let written = 0;
   try {
@@ -117,12 +117,12 @@ function writeSome(file: number, bytes: Uint8Array, at: number): number {
       written += size;
     }
   } catch {
-    // Full, or over a quota. What was written before stays.
+    // Full, or over a quota. Earlier bytes stay.
   }
   return written;
 }
 
-/** The index of the run that holds `offset`. */
+/** The index of the piece that contains `offset`. */
 function startOf(starts: readonly number[], offset: number): number {
   let [low, high] = [0, starts.length];
   while (low < high) {

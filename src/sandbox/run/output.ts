@@ -17,7 +17,7 @@ export interface OutputCollector {
   readonly log: OutputLog;
   /** The bytes are copied; the caller may reuse its buffer. */
   write(stream: OutputStream, bytes: Uint8Array): void;
-  /** Sends what waits to be sent. Nothing is written after it. */
+  /** Sends pending events. Nothing is written after it. */
   finish(): RunOutput;
 }
 

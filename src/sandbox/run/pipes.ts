@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Two ends of one pipe, both ours until they are closed or handed on. */
+/** Both ends of one pipe, owned by the caller until they are closed or passed on. */
 export interface Pipe {
   readonly readEnd: number;
   readonly writeEnd: number;
@@ -10,13 +10,13 @@ export interface Pipe {
 
 export interface PipePool {
   take(): Pipe;
-  /** The same for an input: where descriptors cannot be opened again, a child gets this read end, and it must block. */
+  /** A pipe for an input: where descriptors cannot be reopened, a child gets this read end, and it must block. */
   takeInput(): Pipe;
   close(): void;
 }
 
 const BATCH = 16;
-/** Opening a descriptor by this name gives another one with flags of its own; elsewhere it is only the same again. */
+/** On Linux, opening a descriptor through /proc gives a new one with its own flags; elsewhere it is a duplicate. */
 const HAS_PROC = process.platform === 'linux';
 
 /**
@@ -60,7 +60,7 @@ export function createPipePool(folder: string): PipePool {
 
 function fresh(path: string, reading: number): Pipe {
   execFileSync('mkfifo', ['-m', '600', path], { stdio: 'ignore', env: { PATH: '/usr/bin:/bin' } });
-  // Held meanwhile, so that opening one end does not wait for the other.
+  // Kept open meanwhile, so that opening one end does not wait for the other.
   const both = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
   try {
     return bothEnds(path, reading);

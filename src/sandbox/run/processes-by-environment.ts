@@ -1,27 +1,28 @@
+import { isGone, pidsWithEnvironment, samplesOf } from '../../host/proc.ts';
+import { identify } from '../../host/process-identity.ts';
+import { tryKill } from '../../host/try-kill.ts';
 import type { RunEnd } from '../../kernel/world/sandbox.ts';
-import { identify, isGone, pidsWithEnvironment, samplesOf } from '../../host/proc.ts';
-import type { MeasuredTree, Used } from './supervise.ts';
-import { createTally } from '../limits/tree-usage.ts';
 import { createTreeMemory } from '../limits/tree-memory.ts';
-import { tryKill } from '../try-kill.ts';
+import { createTreeUsageCounter } from '../limits/tree-usage.ts';
+import type { MeasuredTree, TreeUse } from './supervise.ts';
 
-/** A process has no environment for a moment when it becomes another program: only a lasting silence is an end. */
+/** A process has no environment for a moment while it becomes another program: only after this time does it count as ended. */
 const QUIET_MS = 20;
 
-/** Linux. Processes are found by a mark in their environment: they keep it when they leave their group or session. */
+/** The process tree on Linux, found by a mark in the environment: processes keep it when they leave their group or session. */
 export function markedTree(pid: number, mark: string): MeasuredTree {
   const first = identify(pid);
-  const tally = createTally(pid);
+  const tally = createTreeUsageCounter(pid);
   const memory = createTreeMemory();
-  let used: Used | null = null;
+  let used: TreeUse | null = null;
   let quietSince: number | undefined;
   const members = (): number[] => {
     const marked = pidsWithEnvironment(mark);
-    return marked.includes(pid) || first.isAnother() ? marked : [pid, ...marked];
+    return marked.includes(pid) || first.isReplaced() ? marked : [pid, ...marked];
   };
   const send = (signal: NodeJS.Signals): void => {
     for (const each of members()) tryKill(each, signal);
-    if (!first.isAnother()) tryKill(-pid, signal);
+    if (!first.isReplaced()) tryKill(-pid, signal);
   };
   return {
     check(limits): RunEnd | null {
@@ -29,7 +30,7 @@ export function markedTree(pid: number, mark: string): MeasuredTree {
       const { cpuMs, writtenBytes } = tally.add(samples);
       const memoryBytes = memory.of(samples, limits.memoryBytes);
       used = { cpuMs, peakMemoryBytes: Math.max(used?.peakMemoryBytes ?? 0, memoryBytes) };
-      // Thousands of processes also take memory and time: what is told is the cause.
+      // Checked first: thousands of processes also take memory and time, and the cause should be reported.
       if (samples.reduce((sum, { threads }) => sum + threads, 0) > limits.processes) return 'processes';
       if (cpuMs > limits.cpuMs) return 'cpu';
       if (memoryBytes > limits.memoryBytes) return 'memory';

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
+import { tryKill } from '../../host/try-kill.ts';
 import type { RunEnd } from '../../kernel/world/sandbox.ts';
 import type { MeasuredTree } from './supervise.ts';
-import { tryKill } from '../try-kill.ts';
 
-/** One process as `ps` tells it. `began` tells it from an earlier one of the same number. */
+/** One process in the output of `ps`. `began` distinguishes it from an earlier process with the same pid. */
 export interface PsRow {
   readonly pid: number;
   readonly parent: number;
@@ -12,7 +12,7 @@ export interface PsRow {
   readonly isDead: boolean;
   readonly cpuMs: number;
   readonly began: string;
-  /** Its environment, as far as the system shows it, holds the mark of the run. */
+  /** Its environment, as far as the system shows it, contains the mark of the run. */
   readonly isMarked: boolean;
 }
 
@@ -23,9 +23,9 @@ const EVERYTHING = process.platform === 'linux' ? 'axeww' : '-AEww';
 const PAUSE_MS = 250;
 
 /**
- * Where there is no /proc. A process belongs to the run when its parent or its group does, or when it has the mark; once
- * seen it stays one of ours whatever becomes of its parent. macOS does not show the environment of its own programs: one
- * of those that forks twice and leaves its group between two looks is not found.
+ * The process tree where there is no /proc. A process belongs to the run when its parent or its group does, or when it has
+ * the mark; once seen it stays part of the run, whatever happens to its parent. macOS does not show the environment of its
+ * own programs: one of those that forks twice and leaves its group between two looks is not found.
  */
 export function psTree(
   root: number,
@@ -40,7 +40,7 @@ export function psTree(
     const rows = new Map(list(mark).map((row) => [row.pid, row]));
     looks++;
     rootBegan ??= rows.get(root)?.began ?? '';
-    // Else its number is another's by now, and its group has ended.
+    // Otherwise its pid was reused, and its group has ended.
     const roots = [undefined, rootBegan].includes(rows.get(root)?.began) ? [root] : [];
     for (const [pid, before] of known) {
       if (rows.get(pid)?.began === before.began) continue;
@@ -65,7 +65,7 @@ export function psTree(
     return [...known.values()].reduce((sum, row) => sum + row.cpuMs, pastCpuMs);
   }
 
-  /** Where `ps` cannot be started, as beside a fork bomb: those that were seen before. */
+  /** Lists the processes; where `ps` cannot be started, as beside a fork bomb, those that were seen before. */
   function lookOrRemember(): PsRow[] {
     try {
       return look();
@@ -77,7 +77,7 @@ export function psTree(
   function send(signal: NodeJS.Signals): void {
     const members = lookOrRemember();
     for (const { pid } of members) tryKill(pid, signal);
-    // Only groups that one of ours leads: another may hold processes of the user.
+    // Only groups led by a process of the run: others may contain processes of the user.
     for (const { pid, group } of members) if (pid === group) tryKill(-group, signal);
   }
 
@@ -116,7 +116,7 @@ function listProcesses(mark: string): PsRow[] {
 function ps(columns: string): string {
   const options = {
     encoding: 'latin1',
-    // Without its own clock a process would begin at another time when the zone of the machine changes.
+    // A fixed time zone, so that start times do not change with the zone of the machine.
     env: { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' },
     maxBuffer: 64 * 1024 * 1024,
   } as const;

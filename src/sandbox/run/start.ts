@@ -3,33 +3,33 @@ import { closeSync } from 'node:fs';
 import { failpoint } from '../../kernel/failpoint.ts';
 import type { Pipe, PipePool } from './pipes.ts';
 
-export interface Launch {
+export interface ProcessLaunch {
   readonly program: string;
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: number | 'ignore';
-  /** What the child gets as 3, 4, …; descriptors are closed here, whether it gets them or not. */
+  /** Descriptors that the child gets as 3, 4, …; they are closed here, whether it gets them or not. */
   readonly passed: readonly (number | 'pipe' | 'ipc')[];
 }
 
-/** A child with the read ends of its streams. Whoever has it reads both to the end, or abandons it. */
-export interface Started {
+/** A child with the read ends of its streams. Its owner reads both to the end, or abandons it. */
+export interface StartedProcess {
   readonly child: ChildProcess;
   readonly stdout: number;
   readonly stderr: number;
   /** Settles once, also when the child could not be started. */
-  readonly exit: Promise<Exit>;
+  readonly exit: Promise<ProcessExit>;
 }
 
-export interface Exit {
+export interface ProcessExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly error: Error | null;
 }
 
-/** A session of its own, so that it has no terminal. Throws only when there are no descriptors left. */
-export function start(launch: Launch, pipes: PipePool): Started {
+/** Starts a child in its own session, so that it has no terminal. Throws only when there are no descriptors left. */
+export function startProcess(launch: ProcessLaunch, pipes: PipePool): StartedProcess {
   const given = [launch.stdin, ...launch.passed].filter((each) => typeof each === 'number');
   const kept: number[] = [];
   function take(): Pipe {
@@ -57,7 +57,7 @@ export function start(launch: Launch, pipes: PipePool): Started {
   }
 }
 
-function exitOf(child: ChildProcess): Promise<Exit> {
+function exitOf(child: ChildProcess): Promise<ProcessExit> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve({ code: null, signal: null, error }));
     child.once('exit', (code, signal) => resolve({ code, signal, error: null }));

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../kernel/world/sandbox.ts';
 import { createPipePool } from './pipes.ts';
-import { start } from './start.ts';
-import { supervise, type Tree } from './supervise.ts';
+import { startProcess } from './start.ts';
+import { type ProcessTree, supervise } from './supervise.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'supervise-'));
 const pipes = createPipePool(folder);
@@ -17,8 +17,8 @@ afterAll(() => {
 test('a check that throws ends the run and reaches whoever called, and not the whole process', async () => {
   const env = { PATH: '/usr/bin:/bin' };
   const launch = { program: '/bin/sleep', args: ['60'], cwd: '/', env, stdin: 'ignore', passed: [] } as const;
-  const started = start(launch, pipes);
-  const tree: Tree = {
+  const started = startProcess(launch, pipes);
+  const tree: ProcessTree = {
     check() {
       throw Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' });
     },

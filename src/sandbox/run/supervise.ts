@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
 import type { Limits, OutputChunk, OutputLog, RunEnd, RunOutput } from '../../kernel/world/sandbox.ts';
 import { createOutput } from './output.ts';
-import type { Started } from './start.ts';
+import type { StartedProcess } from './start.ts';
 
 /**
  * Drives one process from its start to its end: read its streams and watch its limits → on a limit or a cancel TERM,
@@ -10,10 +10,10 @@ import type { Started } from './start.ts';
  */
 
 /** How the adapter finds and ends the processes of one run. */
-export interface Tree {
+export interface ProcessTree {
   /** How often to check. Left out: often at first, then less. */
   readonly pauseMs?: number;
-  /** What the tree uses now, and the limit it has passed if any. */
+  /** Measures the tree and returns the limit that it has passed, if any. */
   check(limits: Limits): RunEnd | null;
   signal(name: 'SIGTERM'): void;
   /** Ends everything at once. May be called again. */
@@ -22,17 +22,17 @@ export interface Tree {
   isGone(): boolean;
 }
 
-export interface Used {
+export interface TreeUse {
   readonly cpuMs: number;
   readonly peakMemoryBytes: number;
 }
 
-export interface MeasuredTree extends Tree {
-  /** Null when it was never looked at. */
-  used(): Used | null;
+export interface MeasuredTree extends ProcessTree {
+  /** Null when it was never measured. */
+  used(): TreeUse | null;
 }
 
-export interface Supervised {
+export interface SupervisedRun {
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly endedBy: RunEnd | null;
@@ -49,22 +49,22 @@ export interface SuperviseOptions {
   readonly signals: readonly AbortSignal[];
   onOutput?: ((chunk: OutputChunk) => void) | undefined;
   onStart?: ((log: OutputLog) => void) | undefined;
-  tree(child: ChildProcess): Tree;
+  tree(child: ChildProcess): ProcessTree;
 }
 
 const FIRST_CHECK_MS = 20;
 const SLOWEST_CHECK_MS = 250;
 /** A grandchild may keep a pipe open; the result does not wait for it longer than this. */
 const DRAIN_MS = 500;
-/** A longer one would fire at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** A longer timer would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 const READ_BYTES = 64 * 1024;
 
-export async function supervise(started: Started, options: SuperviseOptions): Promise<Supervised> {
+export async function supervise(started: StartedProcess, options: SuperviseOptions): Promise<SupervisedRun> {
   const startedAt = process.hrtime.bigint();
   const { limits } = options;
   const tree = options.tree(started.child);
-  const ending = createEnding(tree, Math.min(limits.graceMs, LONGEST_TIMER_MS));
+  const ending = createEnding(tree, Math.min(limits.graceMs, MAX_TIMER_MS));
   const output = createOutput({
     folder: options.folder,
     keepBytes: limits.keepBytes,
@@ -106,8 +106,8 @@ interface Ending {
   done(): void;
 }
 
-/** The first reason stays; a later one may only hurry. */
-function createEnding(tree: Tree, graceMs: number): Ending {
+/** Ends a run. The first reason stays; a later one can only make it faster. */
+function createEnding(tree: ProcessTree, graceMs: number): Ending {
   let first: RunEnd | null = null;
   let over = false;
   let timer: NodeJS.Timeout | null = null;
@@ -139,7 +139,7 @@ function createEnding(tree: Tree, graceMs: number): Ending {
   };
 }
 
-/** Returns how to stop it, which tells whether a check threw. */
+/** Watches the limits. Returns a function that stops it, and returns the error of a check that threw. */
 function watch(given: WatchOptions): () => { error: unknown } | null {
   const { tree, limits, ending, signals } = given;
   const cancel = (event: { target: unknown }) =>
@@ -148,7 +148,7 @@ function watch(given: WatchOptions): () => { error: unknown } | null {
     if (signal.aborted) cancel({ target: signal });
     else signal.addEventListener('abort', cancel, { once: true });
   }
-  const deadline = setTimeout(() => ending.gently('time'), Math.min(limits.timeMs, LONGEST_TIMER_MS));
+  const deadline = setTimeout(() => ending.gently('time'), Math.min(limits.timeMs, MAX_TIMER_MS));
 
   let pause = tree.pauseMs ?? FIRST_CHECK_MS;
   let timer = setTimeout(check, pause);
@@ -158,7 +158,7 @@ function watch(given: WatchOptions): () => { error: unknown } | null {
       const passed = tree.check(limits);
       if (passed !== null) ending.atOnce(passed);
     } catch (error) {
-      // From a timer it would end our whole process. A run that cannot be watched does not go on.
+      // An exception in a timer would end this process. A run that cannot be watched is ended.
       bug ??= { error };
       tree.kill();
     }
@@ -175,16 +175,16 @@ function watch(given: WatchOptions): () => { error: unknown } | null {
 }
 
 interface WatchOptions {
-  readonly tree: Tree;
+  readonly tree: ProcessTree;
   readonly limits: Limits;
   readonly ending: Ending;
   readonly signals: readonly AbortSignal[];
 }
 
-/** The reason of the signal that tells a run that its sandbox was closed. */
+/** The abort reason of a run whose sandbox was closed. */
 export const CLOSED = Symbol('the sandbox was closed');
 
-async function waitUntilGone(tree: Tree): Promise<void> {
+async function waitUntilGone(tree: ProcessTree): Promise<void> {
   for (let attempt = 0; !tree.isGone(); attempt++) {
     tree.kill();
     await new Promise((resolve) => (attempt < 20 ? setImmediate(resolve) : setTimeout(resolve, 5)));
@@ -216,7 +216,7 @@ function read(fd: number, onBytes: (bytes: Uint8Array) => void): Socket {
 async function drained(readers: readonly Socket[]): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
-    // After one more look at the pipes: when the machine is busy, this may come before what was written long ago.
+    // After one more read of the pipes: on a busy machine the exit may be reported before earlier output.
     timer = setTimeout(() => setImmediate(resolve), DRAIN_MS);
   });
   await Promise.race([Promise.all(readers.map(closed)), late]);

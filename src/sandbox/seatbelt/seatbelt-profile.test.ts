@@ -35,7 +35,7 @@ describe('the seatbelt profile', () => {
       ...base,
       found: [
         { path: 'app/.env', kind: 'file', access: 'hidden', rule: null },
-        { path: '.git/hooks', kind: 'folder', access: 'read-only', rule: null },
+        { path: '.git/hooks', kind: 'directory', access: 'read-only', rule: null },
       ],
     });
     const allowed = profile.lastIndexOf('(allow file-write*');

@@ -1,19 +1,19 @@
+import { isMounted, type ProtectedPath } from '../../kernel/world/protected-path.ts';
 import type { MountMode } from '../../kernel/world/sandbox.ts';
-import { type Found, isHeld } from '../found.ts';
 
-/** What a run on macOS may do, as a profile for `sandbox-exec`. Everything that is not allowed is denied. */
+/** The permissions of a run on macOS, for a `sandbox-exec` profile. Everything that is not allowed is denied. */
 export interface ProfileRequest {
   readonly workspace: string;
   readonly mode: MountMode;
   /** The run's own temporary folder and home. */
   readonly privateFolder: string;
-  readonly found: readonly Found[];
-  /** Names in the workspace root that nobody may create. */
+  readonly found: readonly ProtectedPath[];
+  /** Names in the workspace root that a run must not create. */
   readonly blocked: readonly string[];
   readonly toolchains: readonly string[];
-  /** Files in those that nobody inside may read. */
+  /** Files in those folders that a run must not read. */
   readonly denied: readonly string[];
-  /** Port of our proxy on this machine; null without network. */
+  /** Port of the proxy on this machine; null without network. */
   readonly proxyPort: number | null;
 }
 
@@ -39,13 +39,13 @@ const DEVICES = [
 ];
 const ETC = ['hosts', 'passwd', 'group', 'services', 'protocols', 'localtime', 'shells', 'paths', 'zshrc', 'profile'];
 
-/** What tells the name of a user or a group; programs that cannot ask fail in odd ways. */
+/** Services that look up user and group names; programs without them fail in odd ways. */
 const USER_NAMES = ['com.apple.system.opendirectoryd.libinfo', 'com.apple.system.opendirectoryd.membership'];
 
-/** Rules are read from the last one up, so what denies stands below what allows. */
+/** Writes the profile. The last matching rule counts, so denials stand below permissions. */
 export function seatbeltProfile(request: ProfileRequest): string {
   const { workspace, mode, privateFolder } = request;
-  const found = request.found.filter(isHeld);
+  const found = request.found.filter(isMounted);
   const hidden = found.filter(({ access }) => access === 'hidden');
   const readOnly = found.filter(({ access }) => access === 'read-only');
   return [
@@ -63,7 +63,7 @@ export function seatbeltProfile(request: ProfileRequest): string {
     `(allow file-write* ${subpaths([privateFolder])} ${literals(DEVICES.slice(0, 2))})`,
     ...(mode === 'live' ? [`(allow file-write* ${subpaths([workspace])})`] : []),
     ...readOnly.map(({ path }) => `(deny file-write* ${subpaths([`${workspace}/${path}`])})`),
-    // A folder above must not be renamed away: what is denied goes by its path.
+    // A folder above must not be renamed: denials go by path.
     ...[...new Set(found.flatMap(({ path }) => foldersAbove(path)))].map(
       (path) => `(deny file-write-unlink ${literals([`${workspace}/${path}`])})`,
     ),

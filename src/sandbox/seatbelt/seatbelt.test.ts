@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { createFilePolicy } from '../../kernel/file-policy.ts';
+import { createFilePolicy } from '../../kernel/world/file-policy.ts';
 import type { RunRequest } from '../../kernel/world/sandbox.ts';
 import { createDialer } from '../../net/dialer.ts';
 import { sandboxCloseCheck, sandboxContract } from '../../testing/sandbox-contract.ts';
@@ -37,7 +37,7 @@ const create = (more: { program?: string } = {}) =>
     dialer: createDialer(),
     path: process.env['PATH'] ?? '',
     home: join(root, 'home'),
-    stateFolder: join(root, 'state'),
+    stateDir: join(root, 'state'),
     program,
     ...more,
   });

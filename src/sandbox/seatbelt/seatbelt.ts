@@ -1,39 +1,40 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import type { Dialer } from '../../kernel/world/dialer.ts';
+import { isExecutable } from '../../host/files.ts';
+import { removeTree } from '../../host/remove-tree.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
+import type { Dialer } from '../../kernel/world/dialer.ts';
+import { unreadableError } from '../../kernel/world/protected-path.ts';
 import type { FileChanges, Limits, RunRequest, Sandbox } from '../../kernel/world/sandbox.ts';
-import { findChanges, type Names } from '../protected-paths/find-changes.ts';
-import { isExecutable } from '../files.ts';
-import { notLooked } from '../found.ts';
 import { createHostSandbox, type HostPlan } from '../host-sandbox.ts';
 import type { IsolationOptions } from '../isolation-options.ts';
 import { proxyEnvironment } from '../network/network.ts';
-import { blockedNames } from '../protected-paths/placeholders.ts';
 import type { Proxy as RunProxy } from '../network/proxy.ts';
-import type { CheckedRequest } from '../request.ts';
-import { withinHardLimit } from '../request-size.ts';
-import { seatbeltProfile } from './seatbelt-profile.ts';
+import { findChanges, type Names } from '../protected-paths/find-changes.ts';
+import { blockedNames } from '../protected-paths/placeholders.ts';
 import { isFreshSince, remember, sweep } from '../protected-paths/quarantine-planted.ts';
 import { named, toldOf } from '../protected-paths/report.ts';
+import { createTreeScan } from '../protected-paths/tree-scan.ts';
+import type { CheckedRequest } from '../request.ts';
+import { withinHardLimit } from '../request-size.ts';
 import { findToolchains } from '../toolchains.ts';
-import { createTreeScan } from '../tree-scan.ts';
+import { seatbeltProfile } from './seatbelt-profile.ts';
 
 /**
- * macOS. The command is an ordinary process of the user that `sandbox-exec` holds to a profile. There are no mounts, so
- * what is hidden is denied by its path, and no control groups, so limits are those of a process and a watchdog.
+ * The sandbox of macOS. The command is an ordinary process of the user that `sandbox-exec` confines to a profile. There are
+ * no mounts, so hidden files are denied by path, and no control groups, so limits are per process, with a watchdog.
  */
 
 export interface SeatbeltOptions extends IsolationOptions {
-  /** Instead of the one of the system; for testing what is around it elsewhere. */
+  /** Replaces the system's `sandbox-exec`, for tests on other systems. */
   readonly program?: string;
 }
 
 const PROGRAM = '/usr/bin/sandbox-exec';
 const CHANGES_CAP_MS = 500;
-/** It is an argument, and the system has room for about a megabyte of those. */
-const LONGEST_PROFILE = 256 * 1024;
+/** The profile is an argument, and the system accepts about a megabyte of arguments. */
+const MAX_PROFILE_LENGTH = 256 * 1024;
 
 export function createSeatbelt(options: SeatbeltOptions): Sandbox {
   const { filePolicy, home } = options;
@@ -44,7 +45,7 @@ export function createSeatbelt(options: SeatbeltOptions): Sandbox {
   const toolchains = findToolchains({ path: options.path, home, isSecret });
 
   async function plan(request: RunRequest, checked: CheckedRequest, folder: string): Promise<Result<HostPlan>> {
-    if (!isExecutable(program)) return notThere(program);
+    if (!isExecutable(program)) return notInstalled(program);
     const { workspace, limits } = checked;
     const live = request.mounts === 'live';
     const network = await openDoor(request, options.dialer);
@@ -54,7 +55,7 @@ export function createSeatbelt(options: SeatbeltOptions): Sandbox {
     const failed = found.find(({ because }) => because === 'failed');
     if (failed !== undefined) {
       door?.close();
-      return notLooked(workspace, failed);
+      return unreadableError(workspace, failed);
     }
     const privateFolder = mkdtempSync(join(folder, 'run-'));
     for (const name of ['tmp', 'home']) mkdirSync(join(privateFolder, name));
@@ -70,7 +71,7 @@ export function createSeatbelt(options: SeatbeltOptions): Sandbox {
 
     async function settle() {
       door?.close();
-      rmSync(privateFolder, { recursive: true, force: true });
+      removeTree(privateFolder);
       const uses = door?.proxy.uses() ?? [];
       if (!live) return { network: uses, changes: null, quarantined: [], notes: [] };
       const scanned = await scan.find(workspace, isFreshSince(workspace, memory));
@@ -86,9 +87,9 @@ export function createSeatbelt(options: SeatbeltOptions): Sandbox {
       return findChanges({ workspace, before, after, startedAtMs, capMs });
     }
 
-    if (profile.length > LONGEST_PROFILE) {
+    if (profile.length > MAX_PROFILE_LENGTH) {
       door?.close();
-      rmSync(privateFolder, { recursive: true, force: true });
+      removeTree(privateFolder);
       return tooManyFiles(workspace, found.length);
     }
     return ok({
@@ -104,14 +105,14 @@ export function createSeatbelt(options: SeatbeltOptions): Sandbox {
     ...{
       kind: 'seatbelt',
       path: toolchains.path.join(':'),
-      stateFolder: options.stateFolder,
+      stateDir: options.stateDir,
       privateFolders: [home],
       plan,
     },
     ...(options.maxRunning !== undefined && { maxRunning: options.maxRunning }),
     processes: 'ps',
     async status() {
-      if (!isExecutable(program)) return notThere(program);
+      if (!isExecutable(program)) return notInstalled(program);
       const details = {
         isolation: 'a profile for files, network and processes',
         limits: 'of a process for CPU, file size and open files; watchdog for CPU, memory and processes of the tree',
@@ -122,14 +123,14 @@ export function createSeatbelt(options: SeatbeltOptions): Sandbox {
   });
 }
 
-interface Door {
+interface ProxyDoor {
   readonly port: number;
   readonly proxy: RunProxy;
   close(): void;
 }
 
-/** There is no network of its own here: the proxy listens on this machine, and the profile lets nothing else through. */
-async function openDoor(request: RunRequest, dialer: Dialer | undefined): Promise<Result<Door | null>> {
+/** Starts the proxy. The run has no network of its own: the proxy listens on this machine, and the profile allows nothing else. */
+async function openDoor(request: RunRequest, dialer: Dialer | undefined): Promise<Result<ProxyDoor | null>> {
   if (request.network === undefined) return ok(null);
   if (dialer === undefined) {
     return fail('NOT_CONFIGURED', 'This sandbox has no way to the network: run it without, or configure a dialer.');
@@ -157,7 +158,7 @@ function closeDoor(server: Server, proxy: RunProxy): void {
   proxy.close();
 }
 
-/** Of each process. The user's processes are counted together here, so that a limit on them would hit the user too. */
+/** Limits of each process. There is none on their number: macOS counts all processes of a user, so it would hit the user too. */
 function ulimitsOf(limits: Limits): string {
   return [
     'ulimit -c 0',
@@ -185,7 +186,7 @@ function environment(
   };
 }
 
-function notThere(program: string): Result<never> {
+function notInstalled(program: string): Result<never> {
   const repair = "Set sandbox to 'auto' on Linux, or to 'none' to run commands unprotected.";
   return fail('SANDBOX_UNAVAILABLE', `The seatbelt sandbox needs ${program}, which macOS has. ${repair}`, { repair });
 }

@@ -1,28 +1,28 @@
 import { hash, randomUUID } from 'node:crypto';
 import { open, readdir, readFile, rename, stat, unlink, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { errnoOf } from '../../host/errno.ts';
+import { makeDurableFolder } from '../../host/private-folder.ts';
+import { StoreError } from '../../kernel/call/store-error.ts';
 import { failpoint } from '../../kernel/failpoint.ts';
 import { ok, type Result } from '../../kernel/result.ts';
-import { StoreError } from '../../kernel/call/store-error.ts';
-import type { SweepableBlobs } from '../engine.ts';
-import { makeFolder } from '../make-folder.ts';
-import { damagedBlob, unknownBlob } from '../missing-blob.ts';
+import { damagedBlob, type SweepableBlobs, unknownBlob } from '../engine.ts';
 
 const HANDLE = /^[0-9a-f]{64}$/;
 const TEMPORARY = '.new-';
 
-/** Blobs as files named by the hash of their content: `ab/abcd…`. Durable when `put` has answered. */
+/** Stores blobs as files named by the hash of their content: `ab/abcd…`. A blob is durable when `put` has resolved. */
 export class FileBlobs implements SweepableBlobs {
   readonly #folder: string;
   readonly #now: () => number;
-  /** Folders inside that this process has seen synced into ours. */
+  /** Sub-directories that this process has created durably or seen synced. */
   readonly #settled = new Set<string>();
 
-  /** `now` is the clock that `sweep` is asked by: files are stamped with it, as somebody may set the wall clock. */
+  /** `now` is the clock of `before` in `sweep`. Files are stamped with it, because the wall clock may be set. */
   constructor(folder: string, now: () => number = Date.now) {
     this.#folder = folder;
     this.#now = now;
-    makeFolder(folder);
+    makeDurableFolder(folder);
   }
 
   async put(bytes: Uint8Array): Promise<string> {
@@ -43,7 +43,7 @@ export class FileBlobs implements SweepableBlobs {
       const bytes = await readFile(this.#path(handle));
       if (hash('sha256', bytes, 'hex') === handle) return ok(bytes);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw blobTrouble(error);
+      if (errnoOf(error) !== 'ENOENT') throw blobTrouble(error);
       return unknownBlob(handle);
     }
     return damagedBlob(handle);
@@ -75,7 +75,10 @@ export class FileBlobs implements SweepableBlobs {
     return sizes;
   }
 
-  /** Blobs, and without a handle what a crash left half written. Nothing that is not its own; others may sweep too. */
+  /**
+   * Yields blobs, and temporary files left by a crash without a handle. Skips foreign files; other processes may sweep
+   * at the same time.
+   */
   async *#files(): AsyncGenerator<{ path: string; handle: string | undefined }> {
     for (const name of (await readdir(this.#folder)).filter((one) => /^[0-9a-f]{2}$/.test(one))) {
       const folder = join(this.#folder, name);
@@ -86,20 +89,22 @@ export class FileBlobs implements SweepableBlobs {
     }
   }
 
-  /** It is there already, and undamaged. It is touched, so that a sweep sees it was wanted just now. */
+  /** Returns whether the blob exists undamaged, and touches it, so that a sweep counts it as recent. */
   async #isKept(handle: string, path: string): Promise<boolean> {
     const known = await readFile(path).catch(() => undefined);
     if (known === undefined || hash('sha256', known, 'hex') !== handle) return false;
     const now = new Date(this.#now());
     await utimes(path, now, now);
-    // Whoever put it may not have come to its sync yet, and to say «kept» is a promise.
+    // The process that wrote the blob may not have synced it yet, and `put` promises that it is durable.
     await sync(path);
     await sync(dirname(path));
     this.#settle(dirname(path));
     return true;
   }
 
-  /** Temporary file, its sync, rename, sync of the folder: whole or not there, also after a power cut. */
+  /**
+   * Writes and syncs a temporary file, renames it, syncs the directory: after a power cut the blob is whole or absent.
+   */
   async #write(path: string, bytes: Uint8Array): Promise<void> {
     const folder = dirname(path);
     this.#settle(folder);
@@ -126,7 +131,7 @@ export class FileBlobs implements SweepableBlobs {
 
   #settle(folder: string): void {
     if (this.#settled.has(folder)) return;
-    makeFolder(folder);
+    makeDurableFolder(folder);
     this.#settled.add(folder);
   }
 
@@ -141,7 +146,7 @@ async function removeIfOlder(path: string, before: number): Promise<boolean> {
     await unlink(path);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    if (errnoOf(error) === 'ENOENT') return false;
     throw blobTrouble(error);
   }
 }
@@ -156,11 +161,11 @@ async function sync(path: string): Promise<void> {
 }
 
 function blobTrouble(error: unknown): unknown {
-  const { code } = error as NodeJS.ErrnoException;
+  const code = errnoOf(error);
   if (code === 'ENOSPC' || code === 'EDQUOT') {
     return new StoreError(
       'full',
-      'The store cannot be used: the disk is full: make space, the store goes on by itself.',
+      'The store cannot be used: the disk is full. Free some space; the store then continues by itself.',
       error,
     );
   }

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LogEvent } from '../../kernel/call/event.ts';
 import type { Ledger } from '../../kernel/call/ledger.ts';
 import { asked, finished, requestedCall, started } from '../../testing/sample-calls.ts';
-import { sqliteDriver } from '../sqlite/driver.ts';
+import { openDatabase } from '../sqlite/driver.ts';
 import { openSqliteStore } from '../sqlite/open.ts';
 
 let folder: string;
@@ -105,8 +105,7 @@ test('text that no database can hold is found by the same text', async () => {
 test('a row that cannot be read does not hide the others', async () => {
   const calls = [requestedCall(), requestedCall()];
   for (const call of calls) await store.submit(call);
-  const { DatabaseSync } = await sqliteDriver();
-  const db = new DatabaseSync(join(folder, 'state.db'));
+  const db = openDatabase(join(folder, 'state.db'));
   db.exec(`UPDATE calls SET args = '{bad' WHERE id = '${calls[0]?.id}'`);
   db.close();
   expect((await store.calls({})).items.map(({ id }) => id)).toEqual(calls.map(({ id }) => id));

@@ -1,34 +1,35 @@
 import type { NodeStamp } from '../../kernel/call/call.ts';
 import type { LogEvent } from '../../kernel/call/event.ts';
 import { StoreError } from '../../kernel/call/store-error.ts';
-import { chainHash } from '../chain.ts';
-import { type AnyNewEvent, EVENT_VERSIONS, type Written } from './event-rows.ts';
-import type { Payload } from '../payload.ts';
 import { ask, first, type Query, type Work } from '../sql/statement.ts';
 import type { Statements } from '../sql/statements.ts';
-import type { KnownCall } from '../sql/tables.ts';
-import { whole } from '../whole.ts';
+import type { CallWithEnd } from '../sql/tables.ts';
+import { type AnyNewEvent, chainHash, EVENT_VERSIONS, type WrittenEvent } from './event-rows.ts';
+import type { Payload } from './payload.ts';
+import { toInteger } from './payload.ts';
 
-/** A recorded event whose place is filled in when its batch ends. */
-type Placed = { -readonly [K in keyof LogEvent]: LogEvent[K] };
+/** A recorded event whose sequence number and position are filled in when its batch ends. */
+type MutableEvent = { -readonly [K in keyof LogEvent]: LogEvent[K] };
 
-interface Staged {
-  event: Placed;
+interface StagedEvent {
+  event: MutableEvent;
   payload: Payload;
 }
 
-/** How much had been staged at a moment. */
-interface Mark {
+/** Counts of everything staged so far, to roll back to. */
+interface BatchMark {
   staged: number;
   calls: number;
   changed: number;
 }
 
-/** One write: runs inside a transaction with others, and is undone alone if it fails. It catches no failed query. */
-export type Unit<T> = (batch: Batch) => Work<T> | AtOnce<T>;
+/**
+ * One write. It shares a transaction with others and is undone alone if it fails, so it must not catch failed queries.
+ */
+export type StoreWrite<T> = (batch: Batch) => Work<T> | ImmediateResult<T>;
 
-/** The answer of a unit that only stages, which asks the database nothing and cannot fail. */
-export class AtOnce<T> {
+/** The result of a write that only stages: it sends no query and cannot fail. */
+export class ImmediateResult<T> {
   readonly value: T;
   constructor(value: T) {
     this.value = value;
@@ -36,22 +37,22 @@ export class AtOnce<T> {
 }
 
 /**
- * The writes of one transaction. Units change projections at once and stage their events and new calls; at the end
- * all events get their places in one go:
+ * The writes of one transaction. Each write changes projections at once and stages its events and new calls; at the end
+ * all events get their sequence numbers and positions together:
  *   count them onto their sessions → take positions → hash → insert
- * The counters are taken in a fixed order and the global one last, so writers of several processes never wait for
- * each other in a circle, and positions become visible in their order.
+ * Counters are taken in a fixed order, the global one last, so writers of several processes never deadlock, and
+ * positions become visible in order.
  */
 export class Batch {
   readonly sql: Statements;
   readonly node: NodeStamp;
-  /** Around each unit. */
+  /** The statements around each write that may be undone alone. */
   readonly steps: Record<'savepoint' | 'release' | 'undo', Query>;
-  readonly #staged: Staged[] = [];
-  readonly #calls: { row: KnownCall; requested: Staged }[] = [];
-  readonly #changed: { row: KnownCall; before: KnownCall }[] = [];
-  readonly #byId = new Map<string, KnownCall>();
-  readonly #byKey = new Map<string, KnownCall>();
+  readonly #staged: StagedEvent[] = [];
+  readonly #calls: { row: CallWithEnd; requested: StagedEvent }[] = [];
+  readonly #changed: { row: CallWithEnd; before: CallWithEnd }[] = [];
+  readonly #byId = new Map<string, CallWithEnd>();
+  readonly #byKey = new Map<string, CallWithEnd>();
 
   constructor(sql: Statements, node: NodeStamp) {
     this.sql = sql;
@@ -65,15 +66,15 @@ export class Batch {
 
   stage(session: string, callId: string | null, event: AnyNewEvent, payload: Payload): LogEvent {
     const { type, data } = event;
-    const placed = { type, callId, at: whole(event.at), data, session, seq: 0, pos: 0 } as Placed;
+    const placed = { type, callId, at: toInteger(event.at), data, session, seq: 0, pos: 0 } as MutableEvent;
     this.#staged.push({ event: placed, payload });
     const ended = type === 'call.finished' && callId !== null ? this.#byId.get(callId) : undefined;
     if (ended !== undefined) [ended.ended_data, ended.ended_blob] = [payload.data, payload.blob];
     return placed as LogEvent;
   }
 
-  /** After its event was staged. */
-  stageCall(row: KnownCall): void {
+  /** Call it right after staging the event that requests the call. */
+  stageCall(row: CallWithEnd): void {
     const requested = this.#staged.at(-1);
     if (requested === undefined) throw new Error('a call is staged after the event that requests it');
     this.#calls.push({ row, requested });
@@ -81,30 +82,30 @@ export class Batch {
     if (row.key !== null) this.#byKey.set(keyOf(row.session, row.key), row);
   }
 
-  /** A call that an earlier unit of this batch submitted. */
-  stagedCall(id: string): KnownCall | undefined {
+  /** Returns a call that an earlier write of this batch submitted. */
+  stagedCall(id: string): CallWithEnd | undefined {
     return this.#byId.get(id);
   }
-  stagedKey(session: string, key: string): KnownCall | undefined {
+  stagedKey(session: string, key: string): CallWithEnd | undefined {
     return this.#byKey.get(keyOf(session, key));
   }
 
-  /** Before a staged call is changed by a unit that may still fail. */
-  rememberStaged(row: KnownCall): void {
+  /** Saves a staged call before a write changes it that may still fail. */
+  rememberStaged(row: CallWithEnd): void {
     this.#changed.push({ row, before: { ...row } });
   }
 
-  /** In the order of their places, once the batch is finished. */
-  get written(): readonly Written[] {
-    return this.#staged as readonly Written[];
+  /** The events in order of position; complete once the batch is finished. */
+  get written(): readonly WrittenEvent[] {
+    return this.#staged as readonly WrittenEvent[];
   }
 
-  mark(): Mark {
+  mark(): BatchMark {
     return { staged: this.#staged.length, calls: this.#calls.length, changed: this.#changed.length };
   }
 
-  /** Drops what was staged since the mark. */
-  undo({ staged, calls, changed }: Mark): void {
+  /** Drops everything staged since the mark. */
+  undo({ staged, calls, changed }: BatchMark): void {
     this.#staged.length = staged;
     for (const { row, before } of this.#changed.splice(changed).reverse()) Object.assign(row, before);
     for (const { row } of this.#calls.splice(calls)) {
@@ -163,34 +164,34 @@ function keyOf(session: string, key: string): string {
   return JSON.stringify([session, key]);
 }
 
-/** True for trouble of the store itself: trying the units of a batch one by one would only meet it again. */
-export function concernsAll(error: unknown): boolean {
+/** Returns true for trouble of the store itself: each write of the batch, tried alone, would only meet it again. */
+export function affectsWholeBatch(error: unknown): boolean {
   return error instanceof StoreError && error.trouble !== 'failed';
 }
 
-export type Settled = { ok: true; value: unknown } | { ok: false; error: unknown };
+export type SettledWrite = { ok: true; value: unknown } | { ok: false; error: unknown };
 
 /**
- * Runs every unit; one that fails is undone alone and the others go on. Throws when the transaction cannot be saved:
- * also for a unit that fails when there are no savepoints, or only this one unit.
+ * Runs every write; one that fails is undone alone and the others go on. Throws when the transaction is lost, which
+ * includes any failed write without savepoints, the default for a single write.
  */
 export function* runBatch(
   batch: Batch,
-  units: readonly Unit<unknown>[],
-  { savepoints = units.length > 1 }: { savepoints?: boolean } = {},
-): Work<Settled[]> {
-  const settled: Settled[] = [];
-  for (const unit of units) {
-    const work = unit(batch);
-    if (work instanceof AtOnce) settled.push({ ok: true, value: work.value });
+  writes: readonly StoreWrite<unknown>[],
+  { savepoints = writes.length > 1 }: { savepoints?: boolean } = {},
+): Work<SettledWrite[]> {
+  const settled: SettledWrite[] = [];
+  for (const write of writes) {
+    const work = write(batch);
+    if (work instanceof ImmediateResult) settled.push({ ok: true, value: work.value });
     else settled.push(savepoints ? yield* runAlone(batch, work) : { ok: true, value: yield* work });
   }
   yield* batch.finish();
   return settled;
 }
 
-/** A unit that only stages needs no savepoint: there is nothing in the database to undo. */
-function* runAlone(batch: Batch, work: Work<unknown>): Work<Settled> {
+/** Takes a savepoint at the first query: a write that only stages has nothing in the database to undo. */
+function* runAlone(batch: Batch, work: Work<unknown>): Work<SettledWrite> {
   const { savepoint, release, undo } = batch.steps;
   const mark = batch.mark();
   let saved = false;
@@ -209,7 +210,7 @@ function* runAlone(batch: Batch, work: Work<unknown>): Work<Settled> {
       yield undo;
       yield release;
     } catch {
-      // The whole transaction is gone, so nothing of the batch can be kept: the first error says why.
+      // The whole transaction is lost, and with it the batch. The first error says why.
       throw error;
     }
     return { ok: false, error };

@@ -1,26 +1,30 @@
 import type { HistoryQuery } from '../../kernel/call/ledger.ts';
-import { nameOf } from '../names.ts';
 import { define, type Statement } from '../sql/statement.ts';
-import { ANSWERED_BY, knownCalls } from '../statements/calls.ts';
 import type { Statements } from '../sql/statements.ts';
-import type { ShownCall } from '../sql/tables.ts';
+import type { AnsweredCall } from '../sql/tables.ts';
+import { ANSWERED_BY, knownCalls } from '../statements/calls.ts';
+import { toStoredName } from './payload.ts';
 
 const DEFAULT_PAGE = 100;
-const LARGEST_PAGE = 1000;
+const MAX_PAGE = 1000;
 
-type Values = Record<string, unknown>;
+type QueryValues = Record<string, unknown>;
 
-/** Pages of calls. One statement is compiled for each combination of filters, when it is first asked for. */
+/** Prepares pages of calls. One statement is compiled for each combination of filters, at its first use. */
 export class CallQueries {
   readonly #sql: Statements;
-  readonly #known = new Map<string, Statement<Values, ShownCall>>();
+  readonly #known = new Map<string, Statement<QueryValues, AnsweredCall>>();
 
   constructor(sql: Statements) {
     this.#sql = sql;
   }
 
-  /** Asks for one row more than the page holds: whether it comes tells if there is a next page. */
-  prepare(query: HistoryQuery): { statement: Statement<Values, ShownCall>; values: Values; limit: number } {
+  /** Queries one row more than the page holds: its presence shows that there is a next page. */
+  prepare(query: HistoryQuery): {
+    statement: Statement<QueryValues, AnsweredCall>;
+    values: QueryValues;
+    limit: number;
+  } {
     const { session, tool, agent, states, newestFirst = false } = query;
     const limit = pageSize(query.limit);
     const [since, until] = [firstAt(query.since), firstAt(query.until)];
@@ -28,7 +32,7 @@ export class CallQueries {
     const filters = Object.fromEntries(
       Object.entries({ session, tool, agent, since, until, after })
         .filter(([, value]) => value !== undefined)
-        .map(([name, value]) => [name, typeof value === 'string' ? nameOf(value) : value]),
+        .map(([name, value]) => [name, typeof value === 'string' ? toStoredName(value) : value]),
     );
     const shape = `${Object.keys(filters).join('_')}_${states?.length ?? 'any'}_${newestFirst ? 'down' : 'up'}`;
     const statement = this.#known.get(shape) ?? this.#compile(Object.keys(filters), states?.length, newestFirst);
@@ -38,7 +42,7 @@ export class CallQueries {
   }
 
   #compile(filters: string[], states: number | undefined, newestFirst: boolean) {
-    return define<Values>()((slots) => {
+    return define<QueryValues>()((slots) => {
       let query = knownCalls(this.#sql.db).select(ANSWERED_BY);
       const has = (name: string) => filters.includes(name);
       if (has('session')) query = query.where('calls.session', '=', slots.session as string);
@@ -57,17 +61,17 @@ export class CallQueries {
   }
 }
 
-/** A cursor is a position. One that is none gives nothing: starting over would give everything twice. */
+/** Reads a cursor as a position. An invalid one selects nothing: starting over would repeat every call. */
 function cursor(after: string, newestFirst: boolean): number {
   const pos = /^\d+$/.test(after) ? Number(after) : Number.NaN;
   return Number.isSafeInteger(pos) ? pos : newestFirst ? 0 : Number.MAX_SAFE_INTEGER;
 }
 
 function pageSize(limit = DEFAULT_PAGE): number {
-  return Number.isNaN(limit) ? DEFAULT_PAGE : Math.max(1, Math.min(Math.floor(limit), LARGEST_PAGE));
+  return Number.isNaN(limit) ? DEFAULT_PAGE : Math.max(1, Math.min(Math.floor(limit), MAX_PAGE));
 }
 
-/** The first whole millisecond at or after this one; undefined, no bound, for what is no time. */
+/** Rounds up to whole milliseconds. A value that is no time sets no bound. */
 function firstAt(time: number | undefined): number | undefined {
   return time !== undefined && Number.isFinite(time) ? Math.ceil(time) : undefined;
 }

@@ -1,35 +1,31 @@
-import type { ApprovalRecord, ApprovalState, Shown } from '../../kernel/approval.ts';
+import type { ApprovalRecord, ApprovalState, PresentedCall } from '../../kernel/call/approval.ts';
 import type { CallRecord, CallState, Effect, Outcome } from '../../kernel/call/call.ts';
 import type { EventData } from '../../kernel/call/event.ts';
 import type { RuleRecord, SessionRecord } from '../../kernel/call/ledger.ts';
 import type { BlobStore } from '../../kernel/ports.ts';
-import { isPromise, type MaybePromise } from '../../kernel/result.ts';
-import { andThen, both, fromPayload } from '../payload.ts';
+import { andThen, type MaybePromise } from '../../kernel/result.ts';
+import type { AnsweredCall, ApprovalTable, CallWithEnd, Tables } from '../sql/tables.ts';
 import type { DescribedSession } from '../statements/log.ts';
-import type { ApprovalTable, KnownCall, ShownCall, Tables } from '../sql/tables.ts';
+import { combine, fromPayload } from './payload.ts';
 
-export function toCallRecord(blobs: BlobStore, row: KnownCall | ShownCall): MaybePromise<CallRecord> {
+export function toCallRecord(blobs: BlobStore, row: CallWithEnd | AnsweredCall): MaybePromise<CallRecord> {
   const args = fromPayload<unknown>(blobs, { data: row.args, blob: row.args_blob }, missing);
-  const outcome = outcomeOf(blobs, row);
-  if (isPromise(args) || isPromise(outcome)) {
-    return Promise.all([args, outcome]).then(([someArgs, someOutcome]) => record(row, someArgs, someOutcome));
-  }
-  return record(row, args, outcome);
+  return combine(args, outcomeOf(blobs, row), (someArgs, outcome) => toRecord(row, someArgs, outcome));
 }
 
-/** From the row where it has one, otherwise from the event of its end. */
-function outcomeOf(blobs: BlobStore, row: KnownCall): MaybePromise<Outcome | null> {
+/** Reads the outcome from the row where it has one, otherwise from the event that ended the call. */
+function outcomeOf(blobs: BlobStore, row: CallWithEnd): MaybePromise<Outcome | null> {
   const { outcome: data, outcome_blob: blob, ended_data = null, ended_blob = null } = row;
   if (data !== null || blob !== null) return fromPayload<Outcome | null>(blobs, { data, blob }, lostOutcome);
   if (row.finished_at === null) return null;
   const lost = (handle: string) => ({ outcome: lostOutcome(handle) });
-  const ended = fromPayload<Ended | null>(blobs, { data: ended_data, blob: ended_blob }, lost);
+  const ended = fromPayload<FinishedData | null>(blobs, { data: ended_data, blob: ended_blob }, lost);
   return andThen(ended, (told) => told?.outcome ?? null);
 }
 
-type Ended = Pick<EventData['call.finished'], 'outcome'>;
+type FinishedData = Pick<EventData['call.finished'], 'outcome'>;
 
-function record(row: KnownCall | ShownCall, args: unknown, outcome: Outcome | null): CallRecord {
+function toRecord(row: CallWithEnd | AnsweredCall, args: unknown, outcome: Outcome | null): CallRecord {
   const call: CallRecord = {
     id: row.id,
     session: row.session,
@@ -61,14 +57,14 @@ function lostOutcome(handle: string): Outcome {
 }
 
 export function toApproval(blobs: BlobStore, row: ApprovalTable): MaybePromise<ApprovalRecord> {
-  // Rows that were written before `asked` was have the arguments alone.
+  // Rows older than the column `asked` hold the arguments alone.
   const inline = row.asked === null && row.args_blob === null ? `{"args":${row.args ?? 'null'}}` : row.asked;
-  const asked = fromPayload<Asked>(blobs, { data: inline, blob: row.args_blob }, (handle) => ({
+  const asked = fromPayload<QuestionPayload>(blobs, { data: inline, blob: row.args_blob }, (handle) => ({
     args: missing(handle),
   }));
   const decided = { data: row.decision, blob: row.decision_blob };
-  const decision = fromPayload<Decided | null>(blobs, decided, () => null);
-  return both(asked, decision, ({ args, shown }, answer) => ({
+  const decision = fromPayload<DecisionPayload | null>(blobs, decided, () => null);
+  return combine(asked, decision, ({ args, shown }, answer) => ({
     id: row.id,
     callId: row.call_id,
     session: row.session,
@@ -95,8 +91,8 @@ export function toApproval(blobs: BlobStore, row: ApprovalTable): MaybePromise<A
   }));
 }
 
-type Asked = { args?: unknown; shown?: Shown };
-type Decided = Pick<EventData['approval.decided'], 'args' | 'changed' | 'digest' | 'shown'>;
+type QuestionPayload = { args?: unknown; shown?: PresentedCall };
+type DecisionPayload = Pick<EventData['approval.decided'], 'args' | 'changed' | 'digest' | 'shown'>;
 
 export function toRule(row: Tables['rules']): RuleRecord {
   const verdict = row.verdict as RuleRecord['verdict'];

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type {
   LogEvent,
   NewEvent,
@@ -8,11 +9,11 @@ import type {
   SystemEventType,
 } from '../../kernel/call/event.ts';
 import type { BlobStore } from '../../kernel/ports.ts';
-import type { MaybePromise } from '../../kernel/result.ts';
-import { andThen, fromPayload, type Payload } from '../payload.ts';
+import { andThen, type MaybePromise } from '../../kernel/result.ts';
 import type { EventTable } from '../sql/tables.ts';
+import { fromPayload, type Payload } from './payload.ts';
 
-/** The version of each event's data. Raise it when a field changes its meaning, and teach `upcast` the old one. */
+/** The version of each event's data. Raise it when a field changes its meaning, and convert the old one in `upcast`. */
 export const EVENT_VERSIONS: Record<RecordedEventType | SessionEventType | SystemEventType, number> = {
   'call.requested': 1,
   'approval.requested': 1,
@@ -44,14 +45,16 @@ export function toLogEvent(blobs: BlobStore, row: EventTable): MaybePromise<LogE
   );
 }
 
-/** An event as it was written, and the text of its data. */
-export interface Written {
+/** A recorded event with the JSON of its data. */
+export interface WrittenEvent {
   readonly event: LogEvent;
   readonly payload: Payload;
 }
 
-/** What was just written, as reading it back would give it; most of those who are told look at no more than its type. */
-export function toWrittenEvent({ event, payload }: Written): LogEvent {
+/**
+ * Returns a written event as reading it back would. Data is parsed on first use: most followers look at the type alone.
+ */
+export function toLazyEvent({ event, payload }: WrittenEvent): LogEvent {
   const { type, callId, at, session, seq, pos } = event;
   let data: unknown;
   const told = {
@@ -69,7 +72,13 @@ export function toWrittenEvent({ event, payload }: Written): LogEvent {
   return told as unknown as LogEvent;
 }
 
-/** Data of an older version as the current one would say it. There is only one version so far. */
+/** Covers every column of the row and, through `previous`, every earlier event of the session. */
+export function chainHash(previous: string, event: Omit<EventTable, 'hash'>): string {
+  const { pos, session, seq, type, version, call_id, at, data, blob } = event;
+  return hash('sha256', JSON.stringify([previous, pos, session, seq, type, version, call_id, at, data, blob]), 'hex');
+}
+
+/** Converts data of an older version to the current one. So far there is only one version. */
 function upcast(_type: string, _version: number, data: unknown): unknown {
   return data;
 }

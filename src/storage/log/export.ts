@@ -1,10 +1,10 @@
 import type { Engine } from '../engine.ts';
-import { toLogEvent } from './event-rows.ts';
 import { rows } from '../sql/statement.ts';
+import { toLogEvent } from './event-rows.ts';
 
 const PAGE = 200;
 
-/** Every event as a line of JSON with its hash. A page at a time, so the size of the log does not matter. */
+/** Yields every event as a line of JSON with its hash, reading a page at a time, so the log may be of any size. */
 export async function* exportLines(engine: Engine, { session }: { session?: string }): AsyncGenerator<string> {
   for (let after = 0; ; ) {
     const { eventsAfter, logAfter } = engine.sql;

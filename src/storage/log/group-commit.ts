@@ -1,40 +1,43 @@
 import { isPromise, type MaybePromise } from '../../kernel/result.ts';
-import type { Settled, Unit } from './batch.ts';
+import type { SettledWrite, StoreWrite } from './batch.ts';
 
-interface Pending {
-  unit: Unit<unknown>;
+interface PendingWrite {
+  write: StoreWrite<unknown>;
   resolve(value: unknown): void;
   reject(error: unknown): void;
 }
 
-/** As many units as one transaction takes: enough to share its cost, few enough that the loop stays alive. */
-const MOST_UNITS = 512;
+/** Enough writes to share the cost of a commit, few enough to keep the event loop responsive. */
+const MAX_WRITES_PER_COMMIT = 512;
 
 /**
  * Gathers the writes of two turns of the event loop and commits them together. While a commit is under way the next
- * group gathers. Nobody is told that a write succeeded before its commit did.
+ * group gathers. A write resolves only after its commit succeeded.
  */
 export class GroupCommit {
-  readonly #commit: (units: readonly Unit<unknown>[]) => MaybePromise<readonly Settled[]>;
+  readonly #commit: (writes: readonly StoreWrite<unknown>[]) => MaybePromise<readonly SettledWrite[]>;
   readonly #most: number;
-  #pending: Pending[] = [];
+  #pending: PendingWrite[] = [];
   #scheduled = false;
   #running: Promise<void> | undefined;
 
-  /** `commit` runs all units in one transaction, and throws when none of them was kept. */
-  constructor(commit: (units: readonly Unit<unknown>[]) => MaybePromise<readonly Settled[]>, most = MOST_UNITS) {
+  /** `commit` runs all writes in one transaction and throws when it kept none of them. */
+  constructor(
+    commit: (writes: readonly StoreWrite<unknown>[]) => MaybePromise<readonly SettledWrite[]>,
+    most = MAX_WRITES_PER_COMMIT,
+  ) {
     this.#commit = commit;
     this.#most = most;
   }
 
-  add<T>(unit: Unit<T>): Promise<T> {
+  add<T>(write: StoreWrite<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#pending.push({ unit, resolve: resolve as Pending['resolve'], reject });
+      this.#pending.push({ write, resolve: resolve as PendingWrite['resolve'], reject });
       this.#schedule();
     });
   }
 
-  /** Commits what is waiting, without waiting for the end of the turn. */
+  /** Commits all pending writes at once instead of at the end of the turn. */
   async flush(): Promise<void> {
     while (this.#pending.length > 0 || this.#running !== undefined) {
       if (this.#running !== undefined) await this.#running;
@@ -45,7 +48,7 @@ export class GroupCommit {
   #schedule(): void {
     if (this.#scheduled || this.#running !== undefined) return;
     this.#scheduled = true;
-    // One turn more, so that those who were about to ask share the commit, which costs more than the turn.
+    // One turn more: writes that are about to come share the commit, which costs more than the turn.
     setImmediate(() => setImmediate(() => this.#start()));
   }
 
@@ -57,10 +60,10 @@ export class GroupCommit {
   #next(): void {
     const group = this.#pending.splice(0, this.#most);
     if (group.length === 0) return;
-    const units = group.map(({ unit }) => unit);
-    let committed: MaybePromise<readonly Settled[]>;
+    const writes = group.map(({ write }) => write);
+    let committed: MaybePromise<readonly SettledWrite[]>;
     try {
-      committed = this.#commit(units);
+      committed = this.#commit(writes);
     } catch (error) {
       for (const { reject } of group) reject(error);
       this.#again();
@@ -89,7 +92,7 @@ export class GroupCommit {
   }
 }
 
-function settle(group: readonly Pending[], settled: readonly Settled[]): void {
+function settle(group: readonly PendingWrite[], settled: readonly SettledWrite[]): void {
   for (const [index, { resolve, reject }] of group.entries()) {
     const outcome = settled[index];
     if (outcome?.ok) resolve(outcome.value);

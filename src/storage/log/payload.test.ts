@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toJson } from '../json.ts';
+import { toJson } from './payload.ts';
 
 test('what JSON cannot hold becomes words', () => {
   const circle: Record<string, unknown> = { big: 10n, list: [] };

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Ledger } from '../../kernel/call/ledger.ts';
 import type { BlobStore } from '../../kernel/ports.ts';
 import { finished, requestedCall } from '../../testing/sample-calls.ts';
-import { sqliteDriver } from '../sqlite/driver.ts';
+import { openDatabase } from '../sqlite/driver.ts';
 import { openSqliteStore } from '../sqlite/open.ts';
 
 let folder: string;
@@ -28,8 +28,7 @@ test('somebody who reads meanwhile does not make pruning by size forget everythi
   await Promise.all(calls.map((call) => store.submit(call)));
   await Promise.all(calls.map((call) => store.move(...finished(call))));
   const { bytes: before } = await store.prune({ maxBytes: Number.MAX_SAFE_INTEGER });
-  const { DatabaseSync } = await sqliteDriver();
-  const reader = new DatabaseSync(join(folder, 'state.db'), { readOnly: true });
+  const reader = openDatabase(join(folder, 'state.db'), { readOnly: true });
   reader.exec('BEGIN');
   reader.prepare('SELECT count(*) FROM events').get();
   const { bytes } = await store.prune({ maxBytes: Math.round(before * 0.8) });

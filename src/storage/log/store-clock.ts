@@ -1,27 +1,29 @@
 import { readFileSync } from 'node:fs';
 import type { Clock } from '../../kernel/ports.ts';
-import { systemClock } from '../../kernel/system-clock.ts';
+import { systemClock } from '../../kernel/ports.ts';
 
-interface Anchor {
+interface ClockAnchor {
   wall: number;
   uptime: number;
 }
 
-/** What tells time although somebody sets the wall clock: which boot this is, and how many ms it has lasted so far. */
-export interface Machine {
+/**
+ * Identifies the boot of this machine and tells how many ms it has lasted; setting the wall clock does not change it.
+ */
+export interface BootClock {
   boot: string;
   uptime(): number;
 }
 
 /**
- * The time that deadlines are measured by: the wall clock as it was when this machine's store first looked, moved on
- * by time that really passed. Setting the wall clock moves no deadline, neither in a process that runs nor in one that
- * starts afterwards. A restart of the machine looks at the wall clock again.
+ * Returns the clock for deadlines: the wall clock as it was when the store was first opened since boot, plus the time
+ * passed since. Setting the wall clock moves no deadline, neither in a running process nor in one that starts later.
+ * After a reboot the wall clock is read again.
  */
 export function storeClock(
-  remember: (boot: string, uptime: number, wall: number) => Anchor,
+  remember: (boot: string, uptime: number, wall: number) => ClockAnchor,
   clock: Clock = systemClock,
-  machine: Machine | undefined = thisMachine(),
+  machine: BootClock | undefined = thisMachine(),
 ): () => number {
   const wall = clock.now();
   if (machine === undefined) {
@@ -29,12 +31,13 @@ export function storeClock(
     return () => Math.round(wall + (clock.monotonic() - startedAt));
   }
   const anchor = remember(machine.boot, machine.uptime(), wall);
-  // Asked each time: a process's own count stands still while the machine sleeps, and others would be ahead of it.
+  // Read each time: the monotonic clock of a process stops while the machine sleeps, and other processes would be
+  // ahead.
   return () => Math.round(anchor.wall + machine.uptime() - anchor.uptime);
 }
 
-/** Linux tells it, with sleep counted in. Elsewhere a new process must believe the wall clock. */
-function thisMachine(): Machine | undefined {
+/** Linux reports boot and uptime, including sleep. Elsewhere a new process has to trust the wall clock. */
+function thisMachine(): BootClock | undefined {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     let last = { uptime: readUptime(), at: performance.now() };
@@ -45,7 +48,7 @@ function thisMachine(): Machine | undefined {
         last = { uptime: readUptime(), at: performance.now() };
         return last.uptime;
       } catch {
-        // No file handle is free just now.
+        // No file descriptor is free at the moment.
         return last.uptime + performance.now() - last.at;
       }
     }

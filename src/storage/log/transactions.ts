@@ -1,3 +1,4 @@
+import { stateOfDecision } from '../../kernel/call/approval.ts';
 import { type CallState, isFinal } from '../../kernel/call/call.ts';
 import {
   type CallMove,
@@ -8,38 +9,35 @@ import {
   SYSTEM_SESSION,
 } from '../../kernel/call/event.ts';
 import { StoreError } from '../../kernel/call/store-error.ts';
-import { AtOnce, type Batch, type Unit } from './batch.ts';
-import type { AnyNewEvent } from './event-rows.ts';
-import { stillHolds } from '../hold.ts';
-import { maybeName, nameOf } from '../names.ts';
-import type { Payload } from '../payload.ts';
-import { decidedState, hasProjection, maybeText, project } from '../project.ts';
 import { ask, first, type Work } from '../sql/statement.ts';
+import type { CallWithEnd } from '../sql/tables.ts';
 import { ANY_EPOCH, type MovedColumns } from '../statements/calls.ts';
-import type { KnownCall } from '../sql/tables.ts';
-import { whole } from '../whole.ts';
+import { type Batch, ImmediateResult, type StoreWrite } from './batch.ts';
+import type { AnyNewEvent } from './event-rows.ts';
+import type { Payload } from './payload.ts';
+import { toInteger, toStoredName, toStoredNameOrNull, toStoredTextOrNull } from './payload.ts';
+import { hasProjection, updateProjections } from './projections.ts';
+import { isStillHeld } from './session-hold.ts';
 
-/** A new call, or the one that has this id or key already. */
-export type Submitted = { known: KnownCall } | { event: StoredEvent; row: KnownCall };
+/** A new call, or the call that already has this id or key. */
+export type SubmittedCall = { known: CallWithEnd } | { event: StoredEvent; row: CallWithEnd };
 
-export function submitUnit(
-  given: KnownCall,
-  requested: NewEvent,
-  payload: Payload,
+export function submitCall(
+  { row: given, event: requested, payload }: { row: CallWithEnd; event: NewEvent; payload: Payload },
   sure?: { isNew: boolean },
-): Unit<Submitted> {
+): StoreWrite<SubmittedCall> {
   const { id, session, key } = given;
-  if (sure?.isNew) return (batch) => new AtOnce(stageNew(batch));
+  if (sure?.isNew) return (batch) => new ImmediateResult(stageNew(batch));
   return function* (batch) {
     const { sql } = batch;
-    let known = batch.stagedCall(id) ?? ((yield ask(sql.call, { id })) as readonly KnownCall[])[0];
+    let known = batch.stagedCall(id) ?? ((yield ask(sql.call, { id })) as readonly CallWithEnd[])[0];
     if (known === undefined && key !== null) {
       known = batch.stagedKey(session, key) ?? (yield* first(sql.callByKey, { session, key }));
     }
     return known === undefined ? stageNew(batch) : { known };
   };
 
-  function stageNew(batch: Batch): Submitted {
+  function stageNew(batch: Batch): SubmittedCall {
     const { node } = batch;
     const event = batch.stage(session, id, requested, payload);
     // A copy: the unit may run again if its connection broke.
@@ -55,24 +53,23 @@ export interface PreparedMove {
   readonly columns: MovedColumns;
 }
 
-export function moveUnit(
+export function moveCall(
   callId: string,
-  prepared: PreparedMove,
+  { prepared, payload }: { prepared: PreparedMove; payload: Payload },
   event: NewEvent,
-  payload: Payload,
-): Unit<StoredEvent | null> {
+): StoreWrite<StoredEvent | null> {
   return (batch) => {
     const staged = hasProjection(event.type) ? undefined : batch.stagedCall(callId);
-    // Only a call that never started may have left somebody a question.
+    // Only a call that never started may have left a pending approval, which takes a query to close.
     if (staged === undefined || (isFinal(prepared.move.to) && staged.started_at === null)) return moveLater(batch);
     const session = moveStaged(batch, staged, prepared, event.at);
-    return new AtOnce(session === undefined ? null : told(batch, session));
+    return new ImmediateResult(session === undefined ? null : told(batch, session));
   };
 
   function* moveLater(batch: Batch): Work<StoredEvent | null> {
     const session = yield* applyMove(batch, callId, prepared, event.at);
     if (session === undefined) return null;
-    if (hasProjection(event.type)) yield* project(batch, session, event, payload);
+    if (hasProjection(event.type)) yield* updateProjections(batch, session, { event, payload });
     return told(batch, session);
   }
 
@@ -81,7 +78,7 @@ export function moveUnit(
   }
 }
 
-/** The session of the call, or undefined when it is not where the move starts. */
+/** Returns the session of the call, or undefined when the call is in none of the states that the move starts from. */
 export function* applyMove(batch: Batch, callId: string, prepared: PreparedMove, at: number): Work<string | undefined> {
   const { sql, node } = batch;
   const { move } = prepared;
@@ -92,7 +89,7 @@ export function* applyMove(batch: Batch, callId: string, prepared: PreparedMove,
     batch.rememberStaged(staged);
     const session = moveStaged(batch, staged, prepared, at);
     if (session !== undefined && ends && staged.started_at === null) {
-      yield ask(sql.closeApprovals, { call: callId, at: whole(at) });
+      yield ask(sql.closeApprovals, { call: callId, at: toInteger(at) });
     }
     return session;
   }
@@ -114,12 +111,12 @@ export function* applyMove(batch: Batch, callId: string, prepared: PreparedMove,
   }) as Parameters<typeof statement.bind>[0];
   const [moved] = (yield ask(statement, values)) as readonly { session: string; started_at: number | null }[];
   if (moved === undefined) return undefined;
-  if (ends && moved.started_at === null) yield ask(sql.closeApprovals, { call: callId, at: whole(at) });
+  if (ends && moved.started_at === null) yield ask(sql.closeApprovals, { call: callId, at: toInteger(at) });
   return moved.session;
 }
 
-/** The same for a call that an earlier unit of this batch submitted: its row is still ours to change. */
-function moveStaged(batch: Batch, staged: KnownCall, prepared: PreparedMove, at: number): string | undefined {
+/** Moves a call that an earlier write of this batch submitted: its row is not inserted yet and is changed in place. */
+function moveStaged(batch: Batch, staged: CallWithEnd, prepared: PreparedMove, at: number): string | undefined {
   const { to, from, epoch } = prepared.move;
   if (!(from as readonly string[]).includes(staged.state)) return undefined;
   if (epoch !== undefined && epoch !== staged.node_epoch) return undefined;
@@ -135,55 +132,56 @@ function addOwnColumns(columns: MovedColumns, { node }: Batch, to: CallState, at
     columns.node = node.id;
     columns.node_epoch = node.epoch;
   }
-  if (isFinal(to)) columns.finished_at ??= whole(at);
+  if (isFinal(to)) columns.finished_at ??= toInteger(at);
 }
 
 function startsOf(to: CallState): number {
   return to === 'running' ? 1 : 0;
 }
 
-/** `heldSince`: only as long as this process has the session that it took in that life of it. */
-export function appendUnit(
+/**
+ * With `heldSince`, an epoch of this process, the write fails unless the process still holds the session since then.
+ */
+export function appendEvents(
   session: string,
   events: readonly { event: AnyNewEvent; callId: string | null; payload: Payload }[],
   heldSince?: number,
-): Unit<readonly LogEvent[]> {
+): StoreWrite<readonly LogEvent[]> {
   return function* (batch) {
-    if (heldSince !== undefined && !(yield* stillHolds(batch, session, heldSince))) throw takenOver(session);
+    if (heldSince !== undefined && !(yield* isStillHeld(batch, session, heldSince))) throw sessionLost(session);
     const stored: LogEvent[] = [];
-    for (const { event, callId, payload } of events) {
-      yield* project(batch, session, event, payload);
-      stored.push(batch.stage(session, callId, event, payload));
+    for (const prepared of events) {
+      yield* updateProjections(batch, session, prepared);
+      stored.push(batch.stage(session, prepared.callId, prepared.event, prepared.payload));
     }
     return stored;
   };
 }
 
-function takenOver(session: string): StoreError {
+function sessionLost(session: string): StoreError {
   return new StoreError('failed', `this process was silent for so long that session ${session} may be another's now`);
 }
 
-/** The first decision about a pending approval, and with it the rules it saves: all or nothing. */
-export function decideUnit(
-  event: NewEvent<'approval.decided'>,
-  payload: Payload,
+/** Records the first decision about a pending approval together with the rules that it saves, or neither. */
+export function decideApproval(
+  { event, payload }: { event: NewEvent<'approval.decided'>; payload: Payload },
   now: number,
   rules: readonly { event: NewSystemEvent<'rule.saved'>; payload: Payload }[],
-): Unit<StoredEvent | null> {
+): StoreWrite<StoredEvent | null> {
   return function* (batch) {
     const { approvalId, by, message } = event.data;
-    const id = nameOf(approvalId);
+    const id = toStoredName(approvalId);
     const known = yield* first(batch.sql.approval, { id });
     if (known === undefined || known.state !== 'pending') return null;
-    const state = decidedState(event.data);
+    const state = stateOfDecision(event.data);
     if (state !== 'expired' && known.expires_at !== null && known.expires_at <= now) return null;
     const kept = { decision: payload.data, decision_blob: payload.blob };
-    const answer = { state, at: whole(event.at), by: maybeName(by), message: maybeText(message) };
+    const answer = { state, at: toInteger(event.at), by: toStoredNameOrNull(by), message: toStoredTextOrNull(message) };
     const decision = { id, ...answer, ...kept };
     const decided = yield* first(batch.sql.decideApproval, decision);
     if (decided === undefined) return null;
     for (const rule of rules) {
-      yield* project(batch, SYSTEM_SESSION, rule.event, rule.payload);
+      yield* updateProjections(batch, SYSTEM_SESSION, rule);
       batch.stage(SYSTEM_SESSION, null, rule.event, rule.payload);
     }
     return batch.stage(known.session, known.call_id, event, payload) as StoredEvent;

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Ledger } from '../../kernel/call/ledger.ts';
 import type { BlobStore } from '../../kernel/ports.ts';
 import { finished, requestedCall, started } from '../../testing/sample-calls.ts';
-import { sqliteDriver } from '../sqlite/driver.ts';
+import { openDatabase } from '../sqlite/driver.ts';
 import { openSqliteStore } from '../sqlite/open.ts';
 
 let folder: string;
@@ -35,8 +35,7 @@ afterEach(async () => {
 });
 
 async function tamper(sql: string): Promise<readonly string[]> {
-  const { DatabaseSync } = await sqliteDriver();
-  const db = new DatabaseSync(join(folder, 'state.db'));
+  const db = openDatabase(join(folder, 'state.db'));
   db.exec(sql);
   db.close();
   return (await store.verify()).problems;
@@ -140,8 +139,7 @@ test('writing and pruning while it walks are no problems', async () => {
 });
 
 test('the outcome of a call is kept once, in the event that tells its end', async () => {
-  const { DatabaseSync } = await sqliteDriver();
-  const db = new DatabaseSync(join(folder, 'state.db'), { readOnly: true });
+  const db = openDatabase(join(folder, 'state.db'), { readOnly: true });
   expect(
     db.prepare('SELECT count(*) AS n FROM calls WHERE outcome IS NOT NULL OR outcome_blob IS NOT NULL').get(),
   ).toEqual({ n: 0 });

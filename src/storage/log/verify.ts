@@ -1,16 +1,16 @@
 import type { Progress, Verification } from '../../kernel/call/ledger.ts';
-import { chainHash } from '../chain.ts';
 import type { Engine } from '../engine.ts';
 import { first, rows } from '../sql/statement.ts';
-import { sessionPage } from '../statements/log.ts';
 import type { SessionTable } from '../sql/tables.ts';
+import { sessionPage } from '../statements/log.ts';
+import { chainHash } from './event-rows.ts';
 
 const PAGE = 500;
-/** After so many the rest would say nothing new. */
-const MOST_PROBLEMS = 100;
-const MOST_TRIES = 5;
+/** More problems would say nothing new. */
+const MAX_PROBLEMS = 100;
+const MAX_TRIES = 5;
 
-/** Walks every session's chain, or one; finds events that were changed, removed, added or put elsewhere. */
+/** Walks the hash chain of every session, or of one; finds events that were changed, removed, added or moved. */
 export async function verifyLog(engine: Engine, only?: string, onProgress?: Progress): Promise<Verification> {
   const problems: string[] = [];
   let sessions = 0;
@@ -21,18 +21,18 @@ export async function verifyLog(engine: Engine, only?: string, onProgress?: Prog
     sessions++;
     const of = only === undefined ? all : session.last_seq - session.pruned_seq;
     events += await verifySession(engine, session, { problems, walked: (count) => onProgress?.(events + count, of) });
-    if (problems.length >= MOST_PROBLEMS) break;
+    if (problems.length >= MAX_PROBLEMS) break;
   }
   if (only === undefined) {
-    await verifyWhole(engine, problems);
+    await verifyTotals(engine, problems);
     problems.push(...(await engine.integrity()).map((line) => `The database is damaged: ${line}.`));
   } else if (sessions === 0) problems.push(`There is no session ${only}.`);
   return { sessions, events, problems };
 }
 
-interface Found {
+interface VerifyReport {
   readonly problems: string[];
-  /** Told how many events of the session were looked at. */
+  /** Reports how many events of the session were checked so far. */
   walked(count: number): void;
 }
 
@@ -51,14 +51,18 @@ async function* sessionsOf(engine: Engine, only: string | undefined): AsyncGener
   }
 }
 
-/** Pruning may cut off what is being walked; then the session is walked again from where it begins now. */
-async function verifySession(engine: Engine, session: SessionTable, { problems, walked }: Found): Promise<number> {
+/** Walks the session again when problems may come from a prune that ran meanwhile. */
+async function verifySession(
+  engine: Engine,
+  session: SessionTable,
+  { problems, walked }: VerifyReport,
+): Promise<number> {
   for (let seen = session, tries = 1; ; tries++) {
     const found: string[] = [];
     const count = await walkSession(engine, seen, { problems: found, walked });
     const now =
       found.length === 0 ? undefined : await engine.read(() => first(engine.sql.session, { session: seen.id }));
-    if (now === undefined || now.pruned_seq === seen.pruned_seq || tries === MOST_TRIES) {
+    if (now === undefined || now.pruned_seq === seen.pruned_seq || tries === MAX_TRIES) {
       problems.push(...found.map((problem) => `Session ${seen.id}: ${problem}.`));
       return count;
     }
@@ -66,8 +70,8 @@ async function verifySession(engine: Engine, session: SessionTable, { problems, 
   }
 }
 
-/** As far as the row says that was read first: what is written meanwhile comes after it. */
-async function walkSession(engine: Engine, session: SessionTable, { problems, walked }: Found): Promise<number> {
+/** Walks up to the last event named by the session row, which was read first: later events are still being written. */
+async function walkSession(engine: Engine, session: SessionTable, { problems, walked }: VerifyReport): Promise<number> {
   const { id, pruned_seq, pruned_hash, last_seq, last_hash } = session;
   const say = (problem: string) => problems.push(problem);
   let seq = pruned_seq;
@@ -82,12 +86,12 @@ async function walkSession(engine: Engine, session: SessionTable, { problems, wa
       if (event.seq !== seq + 1) say(`event ${seq + 1}${event.seq > seq + 2 ? ` to ${event.seq - 1}` : ''} is missing`);
       if (event.pos <= pos) say(`event ${event.seq} is out of order`);
       const expected = chainHash(hash, event);
-      if (event.hash !== expected) say(`event ${event.seq} was changed, or what stands before it`);
+      if (event.hash !== expected) say(`event ${event.seq} or one before it was changed`);
       if (event.blob !== null && !(await engine.blobs.get(event.blob)).ok)
         say(`the payload of event ${event.seq} (blob ${event.blob}) is missing or damaged`);
       seq = event.seq;
       pos = event.pos;
-      // Going on from what is written finds each further change on its own.
+      // Continuing from the stored hash finds each further change separately.
       hash = event.hash;
     }
     walked(count);
@@ -100,7 +104,7 @@ async function walkSession(engine: Engine, session: SessionTable, { problems, wa
   return count;
 }
 
-/** One statement reads the newest event before the other reads the head, so a head behind it is no writer's doing. */
+/** Reads the newest event before the head, so a head behind that event is not caused by a concurrent writer. */
 async function verifyEnd(engine: Engine, session: string, problems: string[]): Promise<void> {
   const newest = await engine.read(() => first(engine.sql.newestEvent, { session }));
   const head = await engine.read(() => first(engine.sql.session, { session }));
@@ -123,14 +127,14 @@ async function verifyCalls(engine: Engine, session: string, problems: string[]):
   }
 }
 
-/** A session that is gone as a whole, or only its row, breaks no chain, but the counts no longer add up. */
-async function verifyWhole(engine: Engine, problems: string[]): Promise<void> {
-  for (const { session, count } of await engine.read(() => rows(engine.sql.strayEvents, { limit: MOST_PROBLEMS }))) {
-    problems.push(`Session ${session}: its record is gone, and ${Number(count)} events of it are left unchecked.`);
+/** Compares totals: a session that was deleted whole, or only its row, breaks no chain. */
+async function verifyTotals(engine: Engine, problems: string[]): Promise<void> {
+  for (const { session, count } of await engine.read(() => rows(engine.sql.strayEvents, { limit: MAX_PROBLEMS }))) {
+    problems.push(`Session ${session}: its row is missing, so ${Number(count)} events of it were not checked.`);
   }
   const head = await engine.read(() => first(engine.sql.headAndCount, undefined));
   if (head === undefined) {
-    problems.push('The log has no head.');
+    problems.push('The log has no head row.');
     return;
   }
   const expected = head.pos - head.pruned;

@@ -1,13 +1,12 @@
 import { hash } from 'node:crypto';
 import { ok, type Result } from '../../kernel/result.ts';
-import { driveLater, type SweepableBlobs } from '../engine.ts';
-import { damagedBlob, unknownBlob } from '../missing-blob.ts';
+import { damagedBlob, runWorkAsync, type SweepableBlobs, unknownBlob } from '../engine.ts';
 import { first, rows, type Work } from '../sql/statement.ts';
 import type { Statements } from '../sql/statements.ts';
 import { type Connections, run } from './connections.ts';
 import { postgresTrouble } from './trouble.ts';
 
-/** Blobs in the database: every machine that shares the log must be able to read them. */
+/** Stores blobs in the database, because every machine that shares the log must be able to read them. */
 export class PostgresBlobs implements SweepableBlobs {
   readonly #connections: Connections;
   readonly #sql: Statements;
@@ -58,7 +57,7 @@ export class PostgresBlobs implements SweepableBlobs {
   async #run<T>(work: () => Work<T>): Promise<T> {
     const { pool } = this.#connections;
     try {
-      return await this.#connections.patiently(() => driveLater(work(), (query) => run(pool, query)));
+      return await this.#connections.retry(() => runWorkAsync(work(), (query) => run(pool, query)));
     } catch (error) {
       throw postgresTrouble(error);
     }

@@ -8,7 +8,7 @@ const READERS = 4;
 const CONNECT_TIMEOUT_MS = 5000;
 const INT8 = 20;
 
-/** Every connection looks in our own schema, and reads 64-bit integers as numbers: ours stay below 2^53. */
+/** Connections to one schema. They read 64-bit integers as numbers: the values of the store stay below 2^53. */
 export class Connections {
   readonly #config: pg.ClientConfig;
   readonly #schema: string;
@@ -28,13 +28,13 @@ export class Connections {
     };
     const onConnect = (client: pg.ClientBase) => client.query(this.#settings);
     this.pool = new pg.Pool({ ...this.#config, max: READERS, allowExitOnIdle: true, onConnect });
-    // An idle connection that breaks is replaced by the next use; without a listener it would end the process.
+    // The pool replaces an idle connection that breaks; without a listener the error would end the process.
     this.pool.on('error', () => {});
-    // Nor may one that is in use and waits for nothing at that moment.
+    // The same holds for a connection in use that awaits no reply at that moment.
     this.pool.on('connect', (client) => client.on('error', () => {}));
   }
 
-  /** A connection of its own, for writing or listening. Whoever asks for it closes it. */
+  /** Opens a connection outside the pool, for writing or listening. The caller closes it. */
   async connect(): Promise<pg.Client> {
     const client = new pg.Client(this.#config);
     client.on('error', () => {});
@@ -43,8 +43,8 @@ export class Connections {
     return client;
   }
 
-  /** Goes on trying while the server is away. `work` must be fit to be repeated. */
-  async patiently<T>(work: () => Promise<T>): Promise<T> {
+  /** Repeats `work` while the server is away. It must be safe to repeat. */
+  async retry<T>(work: () => Promise<T>): Promise<T> {
     const giveUp = performance.now() + this.#patienceMs;
     for (let pause = 20; ; pause = Math.min(pause * 2, 500)) {
       try {
@@ -57,10 +57,10 @@ export class Connections {
     }
   }
 
-  /** One statement on any reader, patiently. */
+  /** Runs one statement on any pooled connection, with retries. */
   async query<R extends object>(text: string, values: unknown[] = []): Promise<R[]> {
     try {
-      return (await this.patiently(() => this.pool.query<R>(text, values))).rows;
+      return (await this.retry(() => this.pool.query<R>(text, values))).rows;
     } catch (error) {
       throw postgresTrouble(error);
     }
@@ -76,7 +76,7 @@ export class Connections {
   }
 }
 
-/** Pins durable commits to the connection: the server's own setting may change after it was looked at. */
+/** Sets durable commits on the connection: the setting of the server may change after it was checked. */
 const DURABLE = `SELECT set_config('synchronous_commit', coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), false)`;
 
 interface Queryable {
@@ -85,7 +85,7 @@ interface Queryable {
 
 const names = new Map<string, string>();
 
-/** Prepared under a name on first use of each connection, so the server parses each statement once. */
+/** Prepares each statement under a name on first use of a connection, so the server parses it once. */
 export async function run(client: Queryable, { statement, values }: Query): Promise<readonly Row[]> {
   const { sql: text } = statement;
   let name = names.get(text);

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { NodeStamp } from '../../kernel/call/call.ts';
-import { failpoint } from '../../kernel/failpoint.ts';
 import { StoreError } from '../../kernel/call/store-error.ts';
-import { Batch, concernsAll, runBatch, type Settled, type Unit } from '../log/batch.ts';
-import { closedStore, driveLater, type Engine, type SweepableBlobs } from '../engine.ts';
-import type { Written } from '../log/event-rows.ts';
+import { failpoint } from '../../kernel/failpoint.ts';
+import { closedStore, type Engine, runWorkAsync, type SweepableBlobs } from '../engine.ts';
+import { affectsWholeBatch, Batch, runBatch, type SettledWrite, type StoreWrite } from '../log/batch.ts';
+import type { WrittenEvent } from '../log/event-rows.ts';
 import { GroupCommit } from '../log/group-commit.ts';
 import type { Work } from '../sql/statement.ts';
 import type { Statements } from '../sql/statements.ts';
@@ -14,11 +14,11 @@ import type { NodeLease } from './node-lease.ts';
 import { Notices } from './notices.ts';
 import { isAway, isCollision, postgresTrouble } from './trouble.ts';
 
-const MOST_COLLISIONS = 10;
+const MAX_COLLISIONS = 10;
 const UNKNOWN_COMMIT =
-  'The store was away for so long that it forgot this process: whether the last write was kept is not known. Look before you repeat it.';
+  'The store was away for so long that it dropped this process: the last write may or may not be stored. Check before you repeat it.';
 
-interface Parts {
+interface PostgresEngineParts {
   connections: Connections;
   sql: Statements;
   blobs: SweepableBlobs;
@@ -26,34 +26,36 @@ interface Parts {
   channel: string;
 }
 
-/** A batch on its way. Savepoints cost two round trips a unit, so they are used once a unit has failed. */
-interface Attempt {
+/**
+ * A batch being committed. Savepoints cost two round trips for each write, so they are used only after a write failed.
+ */
+interface CommitAttempt {
   readonly number: number;
-  readonly units: readonly Unit<unknown>[];
+  readonly writes: readonly StoreWrite<unknown>[];
   savepoints: boolean;
-  /** What will be answered, if the commit that was sent turns out to have happened. */
-  settled: readonly Settled[] | undefined;
-  written: readonly Written[];
+  /** The results to return if the commit turns out to have happened although its reply was lost. */
+  settled: readonly SettledWrite[] | undefined;
+  written: readonly WrittenEvent[];
 }
 
 /**
  * One connection writes, so that the writes that gather while it is busy share the next commit; a few others read. A
- * write whose connection broke is tried again until the server is back: each batch has a number that is committed with
- * it, so a commit that was never answered is known to have happened, or not, before anything is repeated.
+ * write whose connection broke is retried until the server is back: each batch commits a number with it, which shows
+ * whether a commit without a reply has happened before anything is repeated.
  */
 export class PostgresEngine implements Engine {
   readonly sql: Statements;
   readonly blobs: SweepableBlobs;
-  onWritten: (events: readonly Written[]) => void = () => {};
+  onWritten: (events: readonly WrittenEvent[]) => void = () => {};
   readonly #connections: Connections;
   readonly #lease: NodeLease;
   readonly #notices: Notices;
-  readonly #group = new GroupCommit((units) => this.#commit(units));
+  readonly #group = new GroupCommit((writes) => this.#commit(writes));
   #writer: Promise<pg.Client> | undefined;
   #batch = 0;
   #closed = false;
 
-  constructor({ connections, sql, blobs, lease, channel }: Parts) {
+  constructor({ connections, sql, blobs, lease, channel }: PostgresEngineParts) {
     this.#connections = connections;
     this.sql = sql;
     this.blobs = blobs;
@@ -65,17 +67,17 @@ export class PostgresEngine implements Engine {
     return this.#lease.node;
   }
 
-  write<T>(unit: Unit<T>): Promise<T> {
-    return this.#closed ? Promise.reject(closedStore()) : this.#group.add(unit);
+  write<T>(write: StoreWrite<T>): Promise<T> {
+    return this.#closed ? Promise.reject(closedStore()) : this.#group.add(write);
   }
 
   async read<T>(work: () => Work<T>): Promise<T> {
     if (this.#closed) throw closedStore();
-    return this.#connections.patiently(async () => {
+    return this.#connections.retry(async () => {
       const client = await this.#connections.pool.connect();
       let broken = false;
       try {
-        return await driveLater(work(), (query) => run(client, query));
+        return await runWorkAsync(work(), (query) => run(client, query));
       } catch (error) {
         broken = isAway(error);
         throw broken ? error : postgresTrouble(error);
@@ -97,19 +99,19 @@ export class PostgresEngine implements Engine {
     return this.#lease.ended(nodes);
   }
 
-  giveUp(node: NodeStamp): Work<boolean> {
-    return this.#lease.giveUp(node);
+  evict(node: NodeStamp): Work<boolean> {
+    return this.#lease.evict(node);
   }
 
-  onGivenUp(listener: () => void): () => void {
-    return this.#lease.onGivenUp(listener);
+  onEvicted(listener: () => void): () => void {
+    return this.#lease.onEvicted(listener);
   }
 
   watch(changed: () => void): () => void {
     return this.#notices.watch(changed);
   }
 
-  /** What the rows hold, not what their files take: PostgreSQL gives files back late. */
+  /** Counts the content of the rows, not the size of the files: PostgreSQL returns space late. */
   async size(): Promise<number> {
     const sum = `SELECT
       (SELECT coalesce(sum(octet_length(coalesce(data, '')) + 250), 0) FROM events)::bigint +
@@ -124,7 +126,7 @@ export class PostgresEngine implements Engine {
     await this.#connections.query('VACUUM calls');
   }
 
-  /** The server checks its pages itself when they are read. */
+  /** The server checks its pages itself when it reads them. */
   integrity(): readonly string[] {
     return [];
   }
@@ -139,30 +141,30 @@ export class PostgresEngine implements Engine {
     await this.#connections.close();
   }
 
-  async #commit(units: readonly Unit<unknown>[]): Promise<readonly Settled[]> {
+  async #commit(writes: readonly StoreWrite<unknown>[]): Promise<readonly SettledWrite[]> {
     const number = ++this.#batch;
-    const attempt: Attempt = { number, units, savepoints: false, settled: undefined, written: [] };
+    const attempt: CommitAttempt = { number, writes, savepoints: false, settled: undefined, written: [] };
     for (let collisions = 0; ; ) {
       try {
-        const settled = await this.#connections.patiently(() => this.#attempt(attempt));
+        const settled = await this.#connections.retry(() => this.#attempt(attempt));
         this.#notices.wrote();
         this.onWritten(attempt.written);
         return settled;
       } catch (error) {
-        if (isCollision(error) && collisions++ < MOST_COLLISIONS) await delay(collisions * 5);
-        else if (units.length > 1 && !attempt.savepoints && !(error instanceof StoreError)) attempt.savepoints = true;
-        else if (units.length > 1 && !concernsAll(postgresTrouble(error))) return this.#commitEach(units);
+        if (isCollision(error) && collisions++ < MAX_COLLISIONS) await delay(collisions * 5);
+        else if (writes.length > 1 && !attempt.savepoints && !(error instanceof StoreError)) attempt.savepoints = true;
+        else if (writes.length > 1 && !affectsWholeBatch(postgresTrouble(error))) return this.#commitEach(writes);
         else throw postgresTrouble(error);
       }
     }
   }
 
-  /** The places of events are filled in for all units together, so only a try each shows which of them cannot be kept. */
-  async #commitEach(units: readonly Unit<unknown>[]): Promise<readonly Settled[]> {
-    const settled: Settled[] = [];
-    for (const unit of units) {
+  /** Commits each write alone: positions are taken for the whole batch, so only this shows which write fails. */
+  async #commitEach(writes: readonly StoreWrite<unknown>[]): Promise<readonly SettledWrite[]> {
+    const settled: SettledWrite[] = [];
+    for (const write of writes) {
       try {
-        settled.push(...(await this.#commit([unit])));
+        settled.push(...(await this.#commit([write])));
       } catch (error) {
         settled.push({ ok: false, error });
       }
@@ -170,14 +172,14 @@ export class PostgresEngine implements Engine {
     return settled;
   }
 
-  async #attempt(attempt: Attempt): Promise<readonly Settled[]> {
-    const { number, units, savepoints } = attempt;
+  async #attempt(attempt: CommitAttempt): Promise<readonly SettledWrite[]> {
+    const { number, writes, savepoints } = attempt;
     this.#writer ??= this.#connections.connect();
     try {
       const client = await this.#writer;
       await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
       try {
-        // Waits for the end of an earlier try whose connection broke, if the server still works on it.
+        // Waits for the end of an earlier attempt whose connection broke, if the server still runs it.
         const known = await this.#lease.takeBatch(client, number);
         if (known !== 'new' && attempt.settled !== undefined) {
           if (known === 'forgotten') throw new StoreError('failed', UNKNOWN_COMMIT);
@@ -186,7 +188,7 @@ export class PostgresEngine implements Engine {
         }
         if (known === 'committed') throw new Error(`batch ${number} was committed before it was sent`);
         const batch = new Batch(this.sql, this.node);
-        const settled = await driveLater(runBatch(batch, units, { savepoints }), (query) => run(client, query));
+        const settled = await runWorkAsync(runBatch(batch, writes, { savepoints }), (query) => run(client, query));
         const answer = settled.map((one) => (one.ok ? one : { ok: false as const, error: postgresTrouble(one.error) }));
         attempt.settled = answer;
         attempt.written = batch.written;

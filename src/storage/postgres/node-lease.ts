@@ -7,20 +7,19 @@ import type { Connections } from './connections.ts';
 
 const NOW = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
 
-/** Rows of nodes that are long gone and left nothing behind. */
+/** Rows of nodes that left no unfinished call are deleted after this time. */
 const FORGET_AFTER_MS = 24 * 60 * 60 * 1000;
 
-/** Silent for longer than its lease; right after the server started only if it left in order. `$1` is the lease. */
+/** True for a node whose lease is over; right after a server start only for one that shut down. `$1` is the lease. */
 const SILENT = `lease_until <= ${NOW} AND (lease_until = 0 OR
   clock_timestamp() - pg_postmaster_start_time() >= make_interval(secs => $1::double precision / 1000))`;
 
 /**
- * How nodes on several machines know of each other: each renews a row while it lives, and the database's clock decides
- * when one has been silent for too long. After the server itself was away, everybody gets the time of one lease to
- * renew before anybody counts as gone.
+ * The lease of this process as a node: each node renews its row while it lives, and the clock of the database decides
+ * when a lease is over. After a restart of the server every node gets the time of one lease to renew.
  *
- * Whoever gives a node up raises its epoch in the same transaction that takes its calls. When that node comes back it
- * goes on under the new epoch: what it started before is no longer its own, and its word about that is refused.
+ * A process that evicts a node raises the node's epoch in the transaction that takes its calls. An evicted node that
+ * comes back continues under the new epoch; its writes about calls of the old epoch are refused.
  */
 export class NodeLease {
   readonly #id: string;
@@ -45,8 +44,10 @@ export class NodeLease {
     return { id: this.#id, epoch: this.#epoch };
   }
 
-  /** Told when others gave this node up, or may have, because it could not renew for the time of its lease. */
-  onGivenUp(listener: () => void): () => void {
+  /**
+   * Calls `listener` when this node was evicted, or may have been because it could not renew for the time of its lease.
+   */
+  onEvicted(listener: () => void): () => void {
     this.#givenUp.add(listener);
     return () => this.#givenUp.delete(listener);
   }
@@ -79,18 +80,18 @@ export class NodeLease {
     return nodes.filter(({ id }) => id !== this.#id && !ids.has(id));
   }
 
-  /** Inside a unit: from now on that life of the node is over, for itself too. False when it has renewed meanwhile. */
-  *giveUp({ id, epoch }: NodeStamp): Work<boolean> {
-    const raised = yield query(GIVE_UP, [this.#leaseMs, id, epoch]);
+  /** Ends this epoch of the node inside a write. Returns false when the node has renewed meanwhile. */
+  *evict({ id, epoch }: NodeStamp): Work<boolean> {
+    const raised = yield query(EVICT, [this.#leaseMs, id, epoch]);
     if (raised.length > 0) return true;
     const living = yield query(LIVES, [id, epoch]);
     return living.length === 0;
   }
 
   /**
-   * Inside a transaction: marks the batch as done with it, and renews the lease: who writes is alive. `committed` when
-   * it is marked already; `forgotten` when this node's row was gone, so nothing is known of earlier batches. The row is
-   * then there again, as another life: who forgot it may have given it up before.
+   * Records the number of the batch inside its transaction and renews the lease. Returns `committed` when the number is
+   * there already, `forgotten` when the row of this node was gone, so that nothing is known of earlier batches. The row
+   * is then inserted under a new epoch, because the node may have been evicted before its row was deleted.
    */
   async takeBatch(client: pg.Client, number: number): Promise<'new' | 'committed' | 'forgotten'> {
     const mark = `INSERT INTO nodes (id, epoch, host, pid, started_at, lease_until, batch)
@@ -109,10 +110,10 @@ export class NodeLease {
     return rows[0].inserted ? 'forgotten' : 'new';
   }
 
-  /** A node that leaves in order is gone at once; its row goes when none of its calls is left. */
+  /** Ends the lease at once. The row is deleted later, when none of its calls is unfinished. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    // A renewal that is under way would come after the leaving, on another connection, and undo it.
+    // A renewal under way on another connection could run after the end of the lease and undo it.
     await this.#renewing;
     const leave = 'UPDATE nodes SET lease_until = 0 WHERE id = $1 AND epoch = $2';
     await this.#connections.pool.query(leave, [this.#id, this.#epoch]).catch(() => {});
@@ -128,7 +129,7 @@ export class NodeLease {
       this.#cutOff();
       return;
     }
-    // The timer itself may have been late: then the renewal that was only now sent still tells how we stand.
+    // The timer itself may have been late: then the renewal just sent decides.
     const before = this.#renewedAt;
     void this.#renewing.then(() => {
       if (this.#renewedAt === before) this.#cutOff();
@@ -145,7 +146,7 @@ export class NodeLease {
       this.#silent = false;
       this.#goOnAs(rows[0].epoch);
     } catch {
-      // The server is away; the next tick tries again.
+      // The server is away; the next tick retries.
     }
   }
 
@@ -162,7 +163,7 @@ export class NodeLease {
   }
 }
 
-const GIVE_UP = `UPDATE nodes SET epoch = epoch + 1, lease_until = 0
+const EVICT = `UPDATE nodes SET epoch = epoch + 1, lease_until = 0
   WHERE ${SILENT} AND id = $2 AND epoch = $3 RETURNING id`;
 const LIVES = 'SELECT id FROM nodes WHERE id = $1 AND epoch = $2';
 

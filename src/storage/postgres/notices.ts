@@ -1,12 +1,12 @@
 import type pg from 'pg';
 import type { Connections } from './connections.ts';
 
-/** Told at most this often: a notice in every transaction would make all commits wait for each other. */
+/** Throttles notices: one in every transaction would make all commits wait for each other. */
 const TELL_EVERY_MS = 20;
-/** A notice may be lost with its connection, so everybody also looks by himself. */
+/** A notice may be lost with its connection, so watchers also poll. */
 const LOOK_EVERY_MS = 1000;
 
-/** Tells other processes that something was written, and hears it from them. */
+/** Notifies other processes of writes, and watchers of this process of the writes of others. */
 export class Notices {
   readonly #connections: Connections;
   readonly #channel: string;

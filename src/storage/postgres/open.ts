@@ -1,10 +1,9 @@
 import pg from 'pg';
+import { StoreError } from '../../kernel/call/store-error.ts';
 import { messageOf } from '../../kernel/error.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import { StoreError } from '../../kernel/call/store-error.ts';
-import { MIGRATIONS, type Migration, migrationStatements } from '../sql/migrations.ts';
-import { newerSchema } from '../newer-schema.ts';
 import type { OpenStore } from '../open-store.ts';
+import { MIGRATIONS, type Migration, migrationStatements, newerSchema } from '../sql/migrations.ts';
 import { SqlStore } from '../sql/sql-store.ts';
 import { createStatements, type Statements } from '../sql/statements.ts';
 import { PostgresBlobs } from './blobs.ts';
@@ -16,19 +15,19 @@ import { postgresTrouble } from './trouble.ts';
 export interface PostgresOptions {
   /** Default `toolwright`. */
   schema?: string;
-  /** How long a silent node counts as alive. Default 10 s. */
+  /** How long a node that does not renew its lease counts as alive. Default 10 s. */
   leaseMs?: number;
-  /** How long work goes on trying while the server is away. Default 30 s. */
+  /** How long work is retried while the server is away. Default 30 s. */
   patienceMs?: number;
-  /** What makes the schema. For tests of what a later version does with the store of an earlier one. */
+  /** The migrations to apply. Tests pass others, to open the store of an earlier version. */
   migrations?: readonly Migration[];
 }
 
-/** Any number that nobody else uses: whoever holds it migrates. */
+/** The advisory lock that a process holds while it migrates; any number that no other program uses. */
 const MIGRATION_LOCK = 8_665_001;
-const OLDEST_SERVER = 130_000;
+const MIN_SERVER_VERSION = 130_000;
 
-/** NOT_CONFIGURED, with `details.trouble`, when the server cannot be reached or must not be used as it is. */
+/** Fails with NOT_CONFIGURED and `details.trouble` when the server cannot be reached or its settings are unsafe. */
 export async function openPostgresStore(url: string, options: PostgresOptions = {}): Promise<Result<OpenStore>> {
   const { schema = 'toolwright', leaseMs = 10_000, patienceMs = 30_000, migrations = MIGRATIONS } = options;
   let connections: Connections | undefined;
@@ -51,12 +50,12 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
   }
 }
 
-interface Wanted {
+interface SchemaTarget {
   readonly schema: string;
   readonly migrations: readonly Migration[];
 }
 
-async function prepareServer(connections: Connections, sql: Statements, wanted: Wanted): Promise<void> {
+async function prepareServer(connections: Connections, sql: Statements, wanted: SchemaTarget): Promise<void> {
   const client = await connections.connect();
   try {
     await checkServer(client);
@@ -80,11 +79,11 @@ async function checkServer(client: pg.Client): Promise<void> {
     const message = `This database runs with ${name}=off and would lose calls it has acknowledged. Switch it on.`;
     throw new StoreError('unsafe', message);
   }
-  if (Number(settings.get('server_version_num')) >= OLDEST_SERVER) return;
+  if (Number(settings.get('server_version_num')) >= MIN_SERVER_VERSION) return;
   throw new StoreError('failed', 'This PostgreSQL is too old: version 13 or newer is needed.');
 }
 
-async function migrate(client: pg.Client, sql: Statements, { schema, migrations }: Wanted): Promise<void> {
+async function migrate(client: pg.Client, sql: Statements, { schema, migrations }: SchemaTarget): Promise<void> {
   await client.query('CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)');
   const { rows } = await client.query<{ version: number }>('SELECT version FROM schema_version');
   const from = rows[0]?.version ?? 0;

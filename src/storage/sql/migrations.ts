@@ -1,8 +1,9 @@
 import { type CreateTableBuilder, type Kysely, type RawBuilder, sql } from 'kysely';
+import { StoreError } from '../../kernel/call/store-error.ts';
 import type { Dialect } from './statement.ts';
 import type { Tables } from './tables.ts';
 
-/** What a build step of Kysely's schema builder gives: something that compiles to one statement. */
+/** A step of Kysely's schema builder, which compiles to one statement. */
 interface Compilable {
   compile(): { sql: string };
 }
@@ -10,18 +11,23 @@ interface Compilable {
 export type Migration = (db: Kysely<Tables>, dialect: Dialect) => Compilable[];
 
 /**
- * Forward only, in order; the number of a schema is how many of these it has had. A migration that shipped is never
- * changed: the next one mends it. test/store/version-1 has a store as the first one left it.
+ * All migrations in order, forward only. The version of a schema is the number of migrations applied to it. A released
+ * migration is never changed; a later one corrects it. test/store/version-1 holds a store as the first one left it.
  */
 export const MIGRATIONS: readonly Migration[] = [first, second, boundRules, sessionHolds, endsOfCalls];
 
-/** What brings a schema that has had the first `from` of these up to the last. */
+/** Returns the statements that bring a schema from version `from` to the newest. */
 export function migrationStatements(
   migrations: readonly Migration[],
   { db, dialect }: { db: Kysely<Tables>; dialect: Dialect },
   from: number,
 ): string[] {
   return migrations.slice(from).flatMap((migration) => migration(db, dialect).map((step) => step.compile().sql));
+}
+
+export function newerSchema(where: string, version: number, known: number): StoreError {
+  const versions = `it has schema ${version}, and this version knows up to ${known}`;
+  return new StoreError('newer', `${where} was written by a newer Toolwright: ${versions}. Update Toolwright.`);
 }
 
 function first(db: Kysely<Tables>, dialect: Dialect): Compilable[] {
@@ -93,7 +99,7 @@ function first(db: Kysely<Tables>, dialect: Dialect): Compilable[] {
   }
 }
 
-/** What a person was shown and what they put in its place; what a session was opened for. */
+/** Adds the shown preview and the edited arguments to approvals, and the description of sessions. */
 function second(db: Kysely<Tables>): Compilable[] {
   const { schema } = db;
   return [
@@ -107,18 +113,18 @@ function second(db: Kysely<Tables>): Compilable[] {
   ];
 }
 
-/** A rule may hold in one workspace alone. Those saved before hold in all, as they did. */
+/** Limits a rule to one workspace. Earlier rules keep applying in all of them. */
 function boundRules({ schema }: Kysely<Tables>): Compilable[] {
   return [schema.alterTable('rules').addColumn('workspace', 'text')];
 }
 
-/** Which process works on a session. */
+/** Adds the process that works on a session. */
 function sessionHolds({ schema }: Kysely<Tables>, dialect: Dialect): Compilable[] {
   const columns = new Columns(schema.createTable('session_holds'), dialect);
   return [columns.text('session', 'key').text('node').int('node_epoch').done()];
 }
 
-/** A call's outcome stands in the event that tells its end, and is found there. */
+/** Adds an index of the events that end calls, because they hold the outcomes. */
 function endsOfCalls({ schema }: Kysely<Tables>): Compilable[] {
   const ends = schema.createIndex('events_of_ends').on('events').column('call_id');
   return [ends.where(sql.ref('type'), '=', sql.lit('call.finished'))];
@@ -132,7 +138,7 @@ class Columns {
 
   constructor(table: CreateTableBuilder<string, never>, dialect: Dialect) {
     this.#table = table as unknown as AnyTable;
-    // SQLite's integers have 64 bits anyway, and only `integer` makes a primary key its row id.
+    // Integers of SQLite have 64 bits anyway, and only `integer` makes a primary key the row id.
     this.#int = dialect === 'sqlite' ? 'integer' : 'bigint';
   }
 

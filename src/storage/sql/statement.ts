@@ -13,34 +13,34 @@ import type { Tables } from './tables.ts';
 
 export type Dialect = 'sqlite' | 'postgres';
 
-/** What a database gives; its statement knows what is in it. */
+/** A row from the database; the type of its statement says what it holds. */
 export type Row = object;
 
-/** A query that is built and compiled once, when it is first used; running it is only binding values. */
+/** A query that is compiled once, at its first use; running it only binds values. */
 export interface Statement<P = never, R = unknown> {
   readonly sql: string;
-  /** False for statements whose rows nobody wants. */
+  /** False for statements that return no rows. */
   readonly returns: boolean;
   bind(values: P): unknown[];
   /** Never set: carries the type of a row. */
   readonly row?: R;
 }
 
-/** One step of a piece of work: a statement and what it is bound to. */
+/** One step of a piece of work: a statement and its bound values. */
 export interface Query {
   readonly statement: Pick<Statement, 'sql' | 'returns'>;
   readonly values: unknown[];
 }
 
 /**
- * A piece of work inside a transaction, written once for a database that answers at once and for one that answers
- * later: it yields queries and is resumed with their rows, or with the error as a throw.
+ * A piece of work inside a transaction, written once for a synchronous and an asynchronous database: it yields queries
+ * and is resumed with their rows, or with their error as a throw.
  */
 export type Work<T> = Generator<Query, T, readonly Row[]>;
 
 /**
- * For the paths of every call: `(yield ask(statement, values)) as readonly Row[]` saves the inner generator that `rows`
- * and `first` make, and with it a fifth of the time of a short transaction.
+ * For hot paths: `(yield ask(statement, values)) as readonly Row[]` saves the inner generator of `rows` and `first`,
+ * which takes a fifth of the time of a short transaction.
  */
 export function ask<P, R>(statement: Statement<P, R>, values: P): Query {
   return { statement, values: statement.bind(values) };
@@ -55,7 +55,7 @@ export function* first<P, R>(statement: Statement<P, R>, values: P): Work<R | un
   return all[0];
 }
 
-/** A Kysely that only builds and compiles. Running is done by the engines, on prepared statements. */
+/** Returns a Kysely that only builds and compiles. The engines run the statements. */
 export function queryBuilder(dialect: Dialect): Kysely<Tables> {
   const sqlite = dialect === 'sqlite';
   return new Kysely<Tables>({
@@ -72,7 +72,7 @@ interface Compilable<R> {
   compile(): CompiledQuery<R>;
 }
 
-/** `define<Values>()(build)`: `build` uses the given slots where values will stand. */
+/** `define<Values>()(build)`: `build` uses the given slots in place of values. */
 export function define<P>() {
   return <R>(build: (slots: P) => Compilable<R>): Statement<P, R> => whenUsed(() => compiled(build));
 
@@ -94,7 +94,7 @@ export function define<P>() {
   }
 }
 
-/** A short command uses a few of all statements: compiling the rest would be most of its work. */
+/** Compiles a statement at its first use: a short command needs few, and compiling all would be most of its work. */
 function whenUsed<P, R>(compile: () => Statement<P, R>): Statement<P, R> {
   let made: Statement<P, R> | undefined;
   const statement = () => {
@@ -112,10 +112,10 @@ function whenUsed<P, R>(compile: () => Statement<P, R>): Statement<P, R> {
   };
 }
 
-/** How many rows go into one statement. A call has three events; a round trip to a server is worth more of them. */
+/** Rows per insert statement. A call has three events; a round trip to a server justifies larger inserts. */
 const ROWS_AT_ONCE: Record<Dialect, readonly number[]> = { sqlite: [24, 3, 1], postgres: [64, 8, 1] };
 
-/** Inserts many rows. A statement is compiled for each of a few sizes, when it is first needed. */
+/** Inserts many rows, with one compiled statement for each of a few sizes. */
 export function defineMany<P extends object>(
   dialect: Dialect,
   columns: readonly (keyof P & string)[],
@@ -150,12 +150,12 @@ export function defineMany<P extends object>(
   }
 }
 
-/** A statement given as text, for what a builder does not know, such as SAVEPOINT. */
+/** A statement given as text, for SQL that the builder does not know, such as SAVEPOINT. */
 export function text(sql: string): Statement<void, never> {
   return { sql, returns: false, bind: () => [] };
 }
 
-/** Where a value will stand. Kysely hands it through to the compiled query's parameters. */
+/** A placeholder for a value. Kysely passes it through to the parameters of the compiled query. */
 class Slot {
   readonly name: string;
   constructor(name: string) {

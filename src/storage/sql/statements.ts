@@ -1,14 +1,14 @@
-import { type Dialect, queryBuilder, text } from './statement.ts';
 import { blobStatements } from '../statements/blobs.ts';
 import { callStatements } from '../statements/calls.ts';
 import { logStatements } from '../statements/log.ts';
 import { nodeStatements } from '../statements/nodes.ts';
 import { projectionStatements } from '../statements/projections.ts';
 import { pruneStatements } from '../statements/prune.ts';
+import { type Dialect, queryBuilder, text } from './statement.ts';
 
 export type Statements = ReturnType<typeof createStatements>;
 
-/** Everything the store says to its database, compiled once for its dialect. */
+/** All statements of the store in one dialect. */
 export function createStatements(dialect: Dialect) {
   const db = queryBuilder(dialect);
   return {

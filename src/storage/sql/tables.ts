@@ -1,14 +1,14 @@
 /**
- * The tables, as Kysely sees them. Text and integers only: JSON is text, times are wall-clock milliseconds, yes and no
- * are 1 and 0, so that both databases hold the same.
+ * The tables, as Kysely sees them. Text and integers only: JSON is text, times are wall-clock milliseconds, booleans
+ * are 1 and 0, so that both databases hold the same values.
  */
 export interface Tables {
   sessions: SessionTable;
-  /** What was said when a session was opened. */
+  /** The description given when a session was created. */
   session_info: SessionInfoTable;
-  /** Sessions that a process works on. It counts as long as that life of the process goes on. */
+  /** Sessions held by a process. A hold is valid while the process lives in this epoch. */
   session_holds: { session: string; node: string; node_epoch: number };
-  /** One row: the last position given, and how many events were pruned. Its lock orders the writers of all processes. */
+  /** One row: the last position taken and the number of pruned events. Its lock orders the writers of all processes. */
   log_head: { id: number; pos: number; pruned: number };
   events: EventTable;
   calls: CallTable;
@@ -17,9 +17,9 @@ export interface Tables {
   tool_states: { tool: string; enabled: number; changed_at: number };
   nodes: NodeTable;
   schema_version: { version: number };
-  /** When this boot of this machine began to count, so that all its processes tell the same time. */
+  /** The start of the clock since the last boot, so that all processes of the machine read the same time. */
   store_clock: { boot_id: string; wall_ms: number; uptime_ms: number };
-  /** Only where several machines share the store; otherwise blobs are files. */
+  /** Used only where several machines share the store; otherwise blobs are files. */
   blobs: { hash: string; bytes: Uint8Array; size: number; put_at: number };
 }
 
@@ -29,7 +29,7 @@ export interface SessionTable {
   updated_at: number;
   last_seq: number;
   last_hash: string;
-  /** The last event that was pruned, and its hash: where the chain is picked up. */
+  /** The last pruned event and its hash, from which the chain continues. */
   pruned_seq: number;
   pruned_hash: string;
 }
@@ -49,21 +49,21 @@ export interface EventTable {
   version: number;
   call_id: string | null;
   at: number;
-  /** The payload, or null when it is the blob. */
+  /** The payload, or null when it is in the blob. */
   data: string | null;
   blob: string | null;
   hash: string;
 }
 
-/** A call with the payload of the event that tells its end, where there is one. */
-export type KnownCall = CallTable & { ended_data?: string | null; ended_blob?: string | null };
+/** A call with the payload of the event that ended it, if there is one. */
+export type CallWithEnd = CallTable & { ended_data?: string | null; ended_blob?: string | null };
 
-/** A call with what the approvals tell of it, too. */
-export type ShownCall = KnownCall & { readonly approved_by: string | null; readonly denied_by: string | null };
+/** A call with the people who approved and denied it. */
+export type AnsweredCall = CallWithEnd & { readonly approved_by: string | null; readonly denied_by: string | null };
 
 export interface CallTable {
   id: string;
-  /** Of the event that requested it: the order of calls, and the cursor of pages. */
+  /** The position of the requesting event: it orders calls and is the cursor of pages. */
   pos: number;
   session: string;
   first_seq: number;
@@ -75,7 +75,7 @@ export interface CallTable {
   state: string;
   args: string | null;
   args_blob: string | null;
-  /** Null where the event of its end tells it; calls of older versions have it here too. */
+  /** Null where the event that ended the call holds it; calls of older versions have it here. */
   outcome: string | null;
   outcome_blob: string | null;
   artifact: string | null;
@@ -97,7 +97,7 @@ export interface ApprovalTable {
   args_blob: string | null;
   reason: string;
   digest: string;
-  /** The payload of the event that asked, or null when it is `args_blob`. */
+  /** The payload of the requesting event, or null when it is in `args_blob`. */
   asked: string | null;
   state: string;
   requested_at: number;
@@ -105,7 +105,7 @@ export interface ApprovalTable {
   decided_at: number | null;
   decided_by: string | null;
   message: string | null;
-  /** The payload of the event that decided, or the blob that holds it. */
+  /** The payload of the deciding event, or the blob that holds it. */
   decision: string | null;
   decision_blob: string | null;
 }
@@ -116,7 +116,7 @@ export interface RuleTable {
   verdict: string;
   saved_by: string | null;
   saved_at: number;
-  /** The only one it holds in; null holds in all. */
+  /** The workspace that the rule is limited to; null means all. */
   workspace: string | null;
 }
 
@@ -126,8 +126,8 @@ export interface NodeTable {
   host: string;
   pid: number;
   started_at: number;
-  /** PostgreSQL only: until when this node counts as alive, by the database's clock. */
+  /** PostgreSQL only: the time until which this node counts as alive, by the clock of the database. */
   lease_until: number;
-  /** PostgreSQL only: the last batch it committed, so that an unanswered commit can be looked up. */
+  /** PostgreSQL only: the last batch it committed, so that a commit without a reply can be looked up. */
   batch: number;
 }

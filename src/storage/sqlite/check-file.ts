@@ -1,31 +1,32 @@
 import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { StoreError } from '../../kernel/call/store-error.ts';
-import { newerSchema } from '../newer-schema.ts';
-import type { Database, sqliteDriver } from './driver.ts';
+import { newerSchema } from '../sql/migrations.ts';
+import { type Database, openDatabase } from './driver.ts';
 import { sqliteTrouble } from './trouble.ts';
 
-type Driver = Awaited<ReturnType<typeof sqliteDriver>>;
-
-/** Marks a database as ours; `file` shows it. The letters «TWRT». */
+/** Marks a database as a store of Toolwright; the command `file` shows it. The letters "TWRT". */
 export const APPLICATION_ID = 0x54575254;
 
 const MAGIC = 'SQLite format 3\0';
-/** Files up to this size are read through before they are used; `verify` does it for larger ones. */
+/** Files up to this size are checked completely when opened; `verify` checks larger ones. */
 const CHECK_WHOLE_BYTES = 4 * 1024 * 1024;
 
 /**
- * Throws a StoreError for a file that must not be used, before anything could write to it. A file that does not exist
- * or is empty is fine when nothing of a store lies beside it: it becomes a new one. `newest` is the schema this version
- * knows. Call it only while this process does not have the file open.
+ * Throws a StoreError for a file that must not be used, before anything can write to it. A missing or empty file
+ * becomes a new store if no other part of a store lies beside it. `newest` is the newest schema version that this
+ * release knows. Call it only while this process does not have the file open.
  */
-export function checkFile(driver: Driver, path: string, newest: number): void {
-  // Before the size: another process that creates the store right now makes these after the file has its first page.
+export function checkFile(path: string, newest: number): void {
+  // Read before the size: a process that is creating the store makes these after the first page of the file.
   const left = ['state.db-wal', 'blobs', 'nodes'].filter((name) => isFilled(join(path, '..', name)));
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size === 0 && left.length === 0) return;
   if (size === 0)
-    throw new StoreError('damaged', `${path} is empty or gone, but ${left.join(', ')} of it is left. ${LOST}`);
+    throw new StoreError(
+      'damaged',
+      `${path} is empty or missing, but ${left.join(', ')} of its store is there. ${LOST}`,
+    );
   const header = readHeader(path);
   if (header.toString('latin1', 0, MAGIC.length) !== MAGIC) {
     throw new StoreError('foreign', `${path} is not a database of Toolwright. ${ELSEWHERE}`);
@@ -38,10 +39,10 @@ export function checkFile(driver: Driver, path: string, newest: number): void {
   const version = header.readUInt32BE(60);
   if (version > newest) throw newerSchema(path, version, newest);
   checkLength(path, size, header);
-  checkPages(driver, path, { size, newest });
+  checkPages(path, { size, newest });
 }
 
-const LOST = 'Nothing was touched. Restore it from a backup, or move the rest away too to start a new one.';
+const LOST = 'Nothing was changed. Restore the file from a backup, or move the rest away too to start a new store.';
 
 function isFilled(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
@@ -49,7 +50,7 @@ function isFilled(path: string): boolean {
   return found.isDirectory() ? readdirSync(path).length > 0 : found.size > 0;
 }
 
-const ELSEWHERE = 'It was not touched. Move it away, or choose another state directory.';
+const ELSEWHERE = 'It was not changed. Move it away, or choose another state directory.';
 
 function readHeader(path: string): Buffer {
   const file = openSync(path, 'r');
@@ -65,9 +66,9 @@ function readHeader(path: string): Buffer {
   }
 }
 
-const RESTORE = 'It was not touched. Restore it from a backup, or move it away to start a new one.';
+const RESTORE = 'It was not changed. Restore it from a backup, or move it away to start a new store.';
 
-/** A file shorter than it says lost its end. With a log beside it that is normal: the log brings the rest. */
+/** Throws for a file shorter than its header says. With a write-ahead log that is normal: the log holds the rest. */
 function checkLength(path: string, size: number, header: Buffer): void {
   const hasLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
   const pageSize = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
@@ -78,10 +79,10 @@ function checkLength(path: string, size: number, header: Buffer): void {
   throw new StoreError('damaged', `${path} was cut off: ${lost} bytes are missing at its end. ${RESTORE}`);
 }
 
-function checkPages(driver: Driver, path: string, { size, newest }: { size: number; newest: number }): void {
+function checkPages(path: string, { size, newest }: { size: number; newest: number }): void {
   let problems: string[];
   try {
-    const db = new driver.DatabaseSync(path, { readOnly: true, timeout: 5000 });
+    const db = openDatabase(path, { readOnly: true, timeout: 5000 });
     try {
       checkOwner(db, path, newest);
       const check =
@@ -101,9 +102,12 @@ function checkPages(driver: Driver, path: string, { size, newest }: { size: numb
   if (problems.length > 0) throw new StoreError('damaged', `${path} is damaged: ${problems.join('; ')}. ${RESTORE}`);
 }
 
-/** Throws for another program's database. The header alone does not tell: what was written last may be in the log. */
+/**
+ * Throws for the database of another program. The header alone is no proof: the last writes may be in the write-ahead
+ * log.
+ */
 export function checkOwner(db: Database, path: string, newest: number): void {
-  // Tables first: another process may create the store between these reads, and its mark comes with its tables.
+  // Tables are counted first: another process may create the store between these reads, with its mark and its tables.
   const { tables } = db.prepare('SELECT count(*) AS tables FROM sqlite_master').get() as { tables: number };
   const { application_id } = db.prepare('PRAGMA application_id').get() as { application_id: number };
   const { user_version } = db.prepare('PRAGMA user_version').get() as { user_version: number };

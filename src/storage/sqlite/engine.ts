@@ -1,19 +1,19 @@
 import type { NodeStamp } from '../../kernel/call/call.ts';
 import { failpoint } from '../../kernel/failpoint.ts';
-import { Batch, concernsAll, runBatch, type Settled, type Unit } from '../log/batch.ts';
-import { closedStore, driveNow, type Engine, type SweepableBlobs } from '../engine.ts';
-import type { Written } from '../log/event-rows.ts';
+import { closedStore, type Engine, runWork, type SweepableBlobs } from '../engine.ts';
+import { affectsWholeBatch, Batch, runBatch, type SettledWrite, type StoreWrite } from '../log/batch.ts';
+import type { WrittenEvent } from '../log/event-rows.ts';
 import { GroupCommit } from '../log/group-commit.ts';
 import type { Query, Row, Work } from '../sql/statement.ts';
 import type { Statements } from '../sql/statements.ts';
-import type { Database } from './driver.ts';
+import { type Database, runPrepared } from './driver.ts';
 import type { NodeSlots } from './node-slots.ts';
 import { sqliteTrouble } from './trouble.ts';
 
-/** How often the file is asked whether another process wrote. The question takes microseconds. */
+/** How often the file is checked for writes of other processes. A check takes microseconds. */
 const WATCH_MS = 40;
 
-interface Parts {
+interface SqliteEngineParts {
   db: Database;
   sql: Statements;
   blobs: SweepableBlobs;
@@ -24,14 +24,14 @@ interface Parts {
   groupSize?: number | undefined;
 }
 
-/** SQLite answers at once, so a commit is one stretch of code: nothing of this process comes between its units. */
+/** SQLite answers synchronously, so a commit runs without interruption by other code of this process. */
 export class SqliteEngine implements Engine {
   readonly sql: Statements;
   readonly blobs: SweepableBlobs;
   readonly node: NodeStamp;
   readonly now: () => number;
   readonly wall: () => number;
-  onWritten: (events: readonly Written[]) => void = () => {};
+  onWritten: (events: readonly WrittenEvent[]) => void = () => {};
   readonly #db: Database;
   readonly #slots: NodeSlots;
   readonly #prepared = new Map<string, ReturnType<Database['prepare']>>();
@@ -40,7 +40,7 @@ export class SqliteEngine implements Engine {
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor({ db, sql, blobs, node, slots, now, wall, groupSize }: Parts) {
+  constructor({ db, sql, blobs, node, slots, now, wall, groupSize }: SqliteEngineParts) {
     this.#db = db;
     this.sql = sql;
     this.blobs = blobs;
@@ -48,17 +48,17 @@ export class SqliteEngine implements Engine {
     this.now = now;
     this.wall = wall;
     this.#slots = slots;
-    this.#group = new GroupCommit((units) => this.#commit(units), groupSize);
+    this.#group = new GroupCommit((writes) => this.#commit(writes), groupSize);
   }
 
-  write<T>(unit: Unit<T>): Promise<T> {
-    return this.#closed ? Promise.reject(closedStore()) : this.#group.add(unit);
+  write<T>(write: StoreWrite<T>): Promise<T> {
+    return this.#closed ? Promise.reject(closedStore()) : this.#group.add(write);
   }
 
   read<T>(work: () => Work<T>): T {
     if (this.#closed) throw closedStore();
     try {
-      return driveNow(work(), this.#run);
+      return runWork(work(), this.#run);
     } catch (error) {
       throw sqliteTrouble(error);
     }
@@ -79,7 +79,7 @@ export class SqliteEngine implements Engine {
     };
   }
 
-  /** What is in use. The files also hold pages that wait to be given back, and a log that a reader may keep long. */
+  /** Counts the pages in use. The files also hold free pages, and a write-ahead log that a reader may keep long. */
   size(): number {
     const [pages, free, bytes] = ['page_count', 'freelist_count', 'page_size'].map((name) => this.#pragma(name));
     return ((pages ?? 0) - (free ?? 0)) * (bytes ?? 0);
@@ -111,13 +111,13 @@ export class SqliteEngine implements Engine {
     this.#slots.close();
   }
 
-  #commit(units: readonly Unit<unknown>[]): readonly Settled[] {
+  #commit(writes: readonly StoreWrite<unknown>[]): readonly SettledWrite[] {
     let finished = false;
     const batch = new Batch(this.sql, this.node);
-    let settled: Settled[];
+    let settled: SettledWrite[];
     try {
       this.#exec('BEGIN IMMEDIATE');
-      settled = driveNow(runBatch(batch, units), this.#run);
+      settled = runWork(runBatch(batch, writes), this.#run);
       finished = true;
       failpoint('store.before_commit');
       this.#exec('COMMIT');
@@ -125,37 +125,32 @@ export class SqliteEngine implements Engine {
     } catch (error) {
       this.#rollBack();
       const trouble = sqliteTrouble(error);
-      if (finished || units.length === 1 || concernsAll(trouble)) throw trouble;
-      return units.map((unit) => this.#commitAlone(unit));
+      if (finished || writes.length === 1 || affectsWholeBatch(trouble)) throw trouble;
+      return writes.map((write) => this.#commitAlone(write));
     }
     this.onWritten(batch.written);
     return settled.map((one) => (one.ok ? one : { ok: false, error: sqliteTrouble(one.error) }));
   }
 
-  /** The places of events are filled in for all units together, so only a try each shows which of them cannot be kept. */
-  #commitAlone(unit: Unit<unknown>): Settled {
+  /** Commits one write alone: positions are taken for the whole batch, so only this shows which write fails. */
+  #commitAlone(write: StoreWrite<unknown>): SettledWrite {
     try {
-      return this.#commit([unit])[0] ?? { ok: false, error: new Error('a unit was not settled') };
+      return this.#commit([write])[0] ?? { ok: false, error: new Error('a write was not settled') };
     } catch (error) {
       return { ok: false, error };
     }
   }
 
-  /** SQLite rolls back by itself after some errors, and then there is nothing to roll back. */
+  /** Tolerates that SQLite has rolled back by itself, as it does after some errors. */
   #rollBack(): void {
     try {
       this.#exec('ROLLBACK');
     } catch {
-      // There was none any more.
+      // There was no transaction left.
     }
   }
 
-  readonly #run = ({ statement, values }: Query): readonly Row[] => {
-    const prepared = this.#prepare(statement.sql);
-    if (statement.returns) return prepared.all(...values) as Row[];
-    prepared.run(...values);
-    return NO_ROWS;
-  };
+  readonly #run = (query: Query): readonly Row[] => runPrepared(this.#prepare(query.statement.sql), query);
 
   #exec(sql: string): void {
     this.#prepare(sql).run();
@@ -180,7 +175,7 @@ export class SqliteEngine implements Engine {
     }, WATCH_MS).unref();
   }
 
-  /** Undefined when the file cannot be asked just now: nothing may be thrown from a timer, and readers will see. */
+  /** Returns undefined when the file cannot be read: a timer must not throw, and the next read will report it. */
   #dataVersion(): number | undefined {
     try {
       return this.#pragma('data_version');
@@ -193,5 +188,3 @@ export class SqliteEngine implements Engine {
     return (this.#prepare(`PRAGMA ${name}`).get() as Record<string, number>)[name] ?? 0;
   }
 }
-
-const NO_ROWS: readonly Row[] = [];

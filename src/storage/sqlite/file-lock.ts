@@ -1,19 +1,17 @@
 import { chmodSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Database, sqliteDriver } from './driver.ts';
-
-export type Driver = Awaited<ReturnType<typeof sqliteDriver>>;
+import { type Database, openDatabase } from './driver.ts';
 
 const BUSY = 5;
 const AGAIN_MS = 20;
 
 /**
- * The lock on a file that holds nothing, until it is closed or its process dies, however it dies; undefined when somebody
- * has it. It is SQLite's own: Node cannot lock files itself, and unlike an inherited handle it does not live on in
- * children. Never open such a file any other way: closing it would drop this process's lock.
+ * Locks an empty file until the lock is closed or the process dies in any way; returns undefined when another process
+ * has the lock. The lock is SQLite's: Node cannot lock files, and unlike an inherited descriptor it does not survive in
+ * child processes. Never open such a file in another way: closing it would drop the lock of this process.
  */
-export function tryLock(driver: Driver, path: string): Database | undefined {
-  const lock = new driver.DatabaseSync(path, { timeout: 0 });
+export function tryLock(path: string): Database | undefined {
+  const lock = openDatabase(path, { timeout: 0 });
   try {
     lock.exec('BEGIN EXCLUSIVE');
     chmodSync(path, 0o600);
@@ -25,12 +23,11 @@ export function tryLock(driver: Driver, path: string): Database | undefined {
   }
 }
 
-/** The same, waiting for whoever has it; undefined when they kept it for so long. */
+/** Waits for the lock; returns undefined when another process kept it for the whole timeout. */
 export async function waitForLock(path: string, timeoutMs: number): Promise<Database | undefined> {
-  const driver = await sqliteDriver();
   const end = performance.now() + timeoutMs;
   for (;;) {
-    const lock = tryLock(driver, path);
+    const lock = tryLock(path);
     if (lock !== undefined || performance.now() > end) return lock;
     await delay(AGAIN_MS);
   }

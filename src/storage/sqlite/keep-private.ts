@@ -1,15 +1,15 @@
 import { chmodSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { messageOf } from '../../kernel/error.ts';
 import { StoreError } from '../../kernel/call/store-error.ts';
+import { messageOf } from '../../kernel/error.ts';
 
 const STICKY = 0o1000;
 const OTHERS = 0o077;
 const PARTS = ['', 'state.db', 'state.db-wal', 'state.db-shm', 'blobs', 'nodes'];
 
 /**
- * Calls hold what people typed and tools read. A state directory that was made elsewhere, or restored from a backup, may
- * be open to others: what is ours is closed to them, what is not ours is refused.
+ * Closes a state directory to other users, because calls hold what people typed and tools read. One that was made
+ * elsewhere or restored from a backup may be open: files of this user are closed, files of other users are refused.
  */
 export function keepPrivate(directory: string): void {
   const user = process.geteuid?.();
@@ -22,7 +22,7 @@ function closeToOthers(path: string, user: number): void {
   if (found === undefined || (found.mode & OTHERS) === 0) return;
   const mode = (found.mode & 0o7777).toString(8);
   if (found.uid !== user) throw unsafe(`belongs to another user (${found.uid}) and is open to others (mode ${mode})`);
-  if ((found.mode & STICKY) !== 0) throw unsafe(`is a folder that everybody shares (mode ${mode})`);
+  if ((found.mode & STICKY) !== 0) throw unsafe(`is a folder shared by all users (mode ${mode})`);
   try {
     chmodSync(path, found.mode & 0o700);
   } catch (error) {
@@ -30,7 +30,7 @@ function closeToOthers(path: string, user: number): void {
   }
 
   function unsafe(why: string): StoreError {
-    const next = 'Choose a state directory of your own, or give this one to yourself and close it to others.';
+    const next = 'Choose a state directory of your own, or make yourself the owner of this one and close it to others.';
     return new StoreError('unsafe', `${path} ${why}. ${next}`);
   }
 }

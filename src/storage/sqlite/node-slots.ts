@@ -1,24 +1,22 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { makePrivateFolder } from '../../host/private-folder.ts';
 import type { Database } from './driver.ts';
-import { type Driver, tryLock } from './file-lock.ts';
+import { tryLock } from './file-lock.ts';
 
-const MOST_NODES = 1000;
+const MAX_NODES = 1000;
 
 /**
- * The processes that use one state directory. Each holds a lock on a file of its own for as long as it lives, and the
- * system drops the lock when it dies.
+ * The processes that use one state directory. Each locks a file of its own while it lives, and the system drops the
+ * lock when it dies.
  */
 export class NodeSlots {
-  readonly #driver: Driver;
   readonly #folder: string;
   readonly #held: { id: string; lock: Database };
 
-  /** Takes the first free place. Places are used again, so their number stays that of processes at one time. */
-  constructor(driver: Driver, folder: string) {
-    this.#driver = driver;
+  /** Takes the first free slot. Slots are reused, so there are only as many as processes at one time. */
+  constructor(folder: string) {
     this.#folder = folder;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makePrivateFolder(folder);
     this.#held = this.#take();
   }
 
@@ -26,7 +24,7 @@ export class NodeSlots {
     return this.#held.id;
   }
 
-  /** True when the process of this place has ended. Only a try can tell, so the lock is taken for a moment. */
+  /** Returns true when the process of this slot has ended. To find out, the lock is taken for a moment. */
   isFree(id: string): boolean {
     const lock = this.#tryLock(id);
     lock?.close();
@@ -38,15 +36,15 @@ export class NodeSlots {
   }
 
   #take(): { id: string; lock: Database } {
-    for (let number = 0; number < MOST_NODES; number++) {
+    for (let number = 0; number < MAX_NODES; number++) {
       const id = `n${number}`;
       const lock = this.#tryLock(id);
       if (lock !== undefined) return { id, lock };
     }
-    throw new Error(`${MOST_NODES} processes use ${this.#folder} already: stop some of them.`);
+    throw new Error(`${MAX_NODES} processes use ${this.#folder} already: stop some of them.`);
   }
 
   #tryLock(id: string): Database | undefined {
-    return tryLock(this.#driver, join(this.#folder, `${id}.lock`));
+    return tryLock(join(this.#folder, `${id}.lock`));
   }
 }

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { finished, requestedCall } from '../../testing/sample-calls.ts';
-import { sqliteDriver } from './driver.ts';
+import { openDatabase } from './driver.ts';
 import { openSqliteStore } from './open.ts';
 
 const NOBODY = 65_534;
@@ -123,8 +123,7 @@ describe('what is refused, and left as it is', () => {
   });
 
   test("another program's database", async () => {
-    const { DatabaseSync } = await sqliteDriver();
-    const db = new DatabaseSync(path);
+    const db = openDatabase(path);
     db.exec('CREATE TABLE recipes (name TEXT)');
     db.close();
     expect(await refusal()).toMatchObject({ trouble: 'foreign' });
@@ -132,16 +131,14 @@ describe('what is refused, and left as it is', () => {
 
   test('a store that a newer version wrote', async () => {
     await written();
-    const { DatabaseSync } = await sqliteDriver();
-    const db = new DatabaseSync(path);
+    const db = openDatabase(path);
     db.exec('PRAGMA user_version = 999');
     db.close();
     expect(await refusal()).toMatchObject({ trouble: 'newer', message: expect.stringContaining('Update Toolwright') });
   });
 
   test("another program's database whose tables are still in its log", async () => {
-    const { DatabaseSync } = await sqliteDriver();
-    const db = new DatabaseSync(path);
+    const db = openDatabase(path);
     db.exec('PRAGMA journal_mode = WAL; CREATE TABLE recipes (name TEXT)');
     expect(await refusal()).toMatchObject({ trouble: 'foreign' });
     expect(db.prepare('SELECT name FROM sqlite_master').all()).toEqual([{ name: 'recipes' }]);
@@ -165,7 +162,7 @@ describe('what is refused, and left as it is', () => {
     chmodSync(folder, 0o1777);
     const result = await openSqliteStore(folder);
     expect(result).toMatchObject({ ok: false, error: { details: { trouble: 'unsafe' } } });
-    expect(!result.ok && result.error.message).toContain('everybody shares');
+    expect(!result.ok && result.error.message).toContain('shared by all users');
     expect(statSync(folder).mode & 0o7777).toBe(0o1777);
   });
 

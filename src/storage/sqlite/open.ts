@@ -1,21 +1,21 @@
 import { closeSync, openSync, realpathSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
+import { makeDurableFolder } from '../../host/private-folder.ts';
+import { StoreError } from '../../kernel/call/store-error.ts';
 import { messageOf } from '../../kernel/error.ts';
 import type { Clock } from '../../kernel/ports.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import { StoreError } from '../../kernel/call/store-error.ts';
-import { driveNow } from '../engine.ts';
 import { FileBlobs } from '../blobs/file-blobs.ts';
-import { makeFolder } from '../make-folder.ts';
-import { MIGRATIONS, type Migration, migrationStatements } from '../sql/migrations.ts';
+import { runWork } from '../engine.ts';
+import { type BootClock, storeClock } from '../log/store-clock.ts';
 import type { OpenStore } from '../open-store.ts';
+import { MIGRATIONS, type Migration, migrationStatements } from '../sql/migrations.ts';
 import { SqlStore } from '../sql/sql-store.ts';
 import { first, type Query, type Row } from '../sql/statement.ts';
 import { createStatements, type Statements } from '../sql/statements.ts';
-import { type Machine, storeClock } from '../log/store-clock.ts';
 import { APPLICATION_ID, checkFile, checkOwner } from './check-file.ts';
-import { type Database, sqliteDriver } from './driver.ts';
+import { type Database, openDatabase, runPrepared } from './driver.ts';
 import { SqliteEngine } from './engine.ts';
 import { keepPrivate } from './keep-private.ts';
 import { NodeSlots } from './node-slots.ts';
@@ -23,37 +23,36 @@ import { sqliteTrouble } from './trouble.ts';
 
 export interface SqliteOptions {
   clock?: Clock;
-  /** What is known of the machine's own clock; for tests of what happens when the wall clock is set. */
-  machine?: Machine;
+  /** The boot clock of the machine; tests pass one to set the wall clock. */
+  machine?: BootClock;
   /** How many writes share a commit at most. For measuring: 1 gives every write a commit of its own. */
   groupSize?: number;
-  /** What makes the schema. For tests of what a later version does with the store of an earlier one. */
+  /** The migrations to apply. Tests pass others, to open the store of an earlier version. */
   migrations?: readonly Migration[];
 }
 
-/** Files that this process has open. Looking at one with the file system would drop SQLite's locks on it. */
+/** Files that this process has open. Reading one through the file system would drop the locks of SQLite on it. */
 const open = new Map<string, number>();
 
 /**
- * Opens, and creates if need be, the store in a state directory: `state.db`, `blobs/` and `nodes/`. NOT_CONFIGURED,
- * with `details.trouble`, when what is there must not be used; it is then as it was.
+ * Opens the store in a state directory (`state.db`, `blobs/`, `nodes/`), creating it if need be. Fails with
+ * NOT_CONFIGURED and `details.trouble` when the existing files must not be used, and leaves them unchanged.
  */
 export async function openSqliteStore(directory: string, options: SqliteOptions = {}): Promise<Result<OpenStore>> {
   const { migrations = MIGRATIONS } = options;
   let db: Database | undefined;
   let slots: NodeSlots | undefined;
   try {
-    const driver = await sqliteDriver();
-    makeFolder(directory);
+    makeDurableFolder(directory);
     const path = join(realpathSync(directory), 'state.db');
     if (!open.has(path)) {
-      checkFile(driver, path, migrations.length);
+      checkFile(path, migrations.length);
       keepPrivate(dirname(path));
       closeSync(openSync(path, 'a', 0o600));
     }
-    db = new driver.DatabaseSync(path, { timeout: 5000 });
+    db = openDatabase(path, { timeout: 5000 });
     prepareDatabase(db, path, migrations);
-    slots = new NodeSlots(driver, join(directory, 'nodes'));
+    slots = new NodeSlots(join(directory, 'nodes'));
     const store = start(path, db, slots, options);
     return ok(store);
   } catch (error) {
@@ -66,7 +65,10 @@ export async function openSqliteStore(directory: string, options: SqliteOptions 
   }
 }
 
-/** Settings of the file first, as they hold only before it has tables; then the schema, in one transaction. */
+/**
+ * Applies the settings of the file first, because some work only before it has tables; then migrates in one
+ * transaction.
+ */
 function prepareDatabase(db: Database, path: string, migrations: readonly Migration[]): void {
   db.exec('PRAGMA busy_timeout = 5000');
   db.exec('PRAGMA auto_vacuum = INCREMENTAL');
@@ -118,7 +120,7 @@ function start(path: string, db: Database, slots: NodeSlots, options: SqliteOpti
 
 function startNode(run: Run, sql: Statements, id: string, at: number): number {
   const values = { id, host: hostname(), pid: process.pid, started_at: at, lease_until: 0 };
-  const row = driveNow(first(sql.startNode, values), run);
+  const row = runWork(first(sql.startNode, values), run);
   return row?.epoch ?? 1;
 }
 
@@ -126,14 +128,14 @@ function clockOf(run: Run, sql: Statements, { clock, machine }: SqliteOptions): 
   return storeClock(remember, clock, machine);
 
   function remember(boot: string, uptime: number, wall: number) {
-    driveNow(first(sql.startClock, { boot, wall, uptime }), run);
-    driveNow(first(sql.forgetOtherClocks, { boot }), run);
-    const row = driveNow(first(sql.storeClock, { boot }), run);
+    runWork(first(sql.startClock, { boot, wall, uptime }), run);
+    runWork(first(sql.forgetOtherClocks, { boot }), run);
+    const row = runWork(first(sql.storeClock, { boot }), run);
     return row === undefined ? { wall, uptime } : { wall: row.wall_ms, uptime: row.uptime_ms };
   }
 }
 
-/** Where it fails, opening fails: that closes the database, and so undoes what was not committed. */
+/** A failure fails the opening, which closes the database and so rolls back. */
 function inOneCommit<T>(db: Database, work: () => T): T {
   db.exec('BEGIN IMMEDIATE');
   const done = work();
@@ -144,10 +146,5 @@ function inOneCommit<T>(db: Database, work: () => T): T {
 type Run = (query: Query) => readonly Row[];
 
 function runOn(db: Database): Run {
-  return ({ statement, values }) => {
-    const prepared = db.prepare(statement.sql);
-    if (statement.returns) return prepared.all(...values);
-    prepared.run(...values);
-    return [];
-  };
+  return (query) => runPrepared(db.prepare(query.statement.sql), query);
 }

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { define } from '../sql/statement.ts';
 import type { Tables } from '../sql/tables.ts';
 
-/** Blobs are in a database only where several machines share it, and theirs is the clock that all of them ask. */
+/** Blobs are in a database only where several machines share it, so its clock is the one they have in common. */
 const DATABASE_NOW = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
 
 export function blobStatements(db: Kysely<Tables>) {
@@ -18,7 +18,7 @@ export function blobStatements(db: Kysely<Tables>) {
     oldBlobs: define<{ before: number }>()(({ before }) =>
       db.selectFrom('blobs').select('hash').where('put_at', '<', before),
     ),
-    /** Only if it was not put again since it was found to be old. */
+    /** Deletes nothing if the blob was put again since it was found to be old. */
     deleteBlob: define<{ hash: string; before: number }>()(({ hash, before }) =>
       db.deleteFrom('blobs').where('hash', '=', hash).where('put_at', '<', before).returning('hash'),
     ),

@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
-import type { ApprovalState } from '../../kernel/approval.ts';
+import type { ApprovalState } from '../../kernel/call/approval.ts';
 import { UNFINISHED_STATES } from '../../kernel/call/ledger.ts';
 import { type Dialect, define, defineMany } from '../sql/statement.ts';
 import type { CallTable, Tables } from '../sql/tables.ts';
@@ -89,12 +89,12 @@ export function callStatements(db: Kysely<Tables>, dialect: Dialect) {
         .where('state', 'in', UNFINISHED_STATES)
         .orderBy('pos'),
     ),
-    /** Compiled once for each set of columns that moves change: there are few. */
+    /** Compiled once for each set of columns that a move changes; there are few. */
     moveCall: cached((columns: readonly (keyof MovedColumns)[]) => moveCall(db, columns)),
   };
 }
 
-/** Calls with the event that tells their end. The type is a literal: a partial index serves no parameter. */
+/** Selects calls with the event that ended them. The type is a literal, because a partial index ignores parameters. */
 export function knownCalls(db: Kysely<Tables>) {
   return db
     .selectFrom('calls')
@@ -113,7 +113,7 @@ export function knownCalls(db: Kysely<Tables>) {
 
 type Calls = ExpressionBuilder<Tables, 'calls'>;
 
-/** Who said yes to a call and who said no, as columns of its row. A no without a name is nobody's: it was withdrawn. */
+/** Selects who approved and who denied a call. A denial without a name was no person's: it was withdrawn. */
 export const ANSWERED_BY = [
   (calls: Calls) =>
     answers(calls, 'approved')
@@ -132,8 +132,8 @@ function answers(calls: Calls, state: ApprovalState) {
 }
 
 /**
- * The compare-and-set: only from these states, only in the named life of its node, and a call that a node is at work
- * on only by that life of that node.
+ * The compare-and-set of a call: only from these states, only in the named epoch of this node, and a call that a node
+ * is running only by that node in that epoch.
  */
 function moveCall(db: Kysely<Tables>, columns: readonly (keyof MovedColumns)[]) {
   return define<MoveSlots>()((slots) =>

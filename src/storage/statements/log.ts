@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { nameOf } from '../names.ts';
+import { toStoredName } from '../log/payload.ts';
 import { type Dialect, define, defineMany, rows, type Work } from '../sql/statement.ts';
 import type { EventTable, SessionInfoTable, SessionTable, Tables } from '../sql/tables.ts';
 
@@ -18,7 +18,7 @@ const EVENT_COLUMNS = [
 
 export type DescribedSession = SessionTable & { [K in keyof Omit<SessionInfoTable, 'id'>]: SessionInfoTable[K] | null };
 
-function described(db: Kysely<Tables>) {
+function describedSessions(db: Kysely<Tables>) {
   return db
     .selectFrom('sessions')
     .leftJoin('session_info', 'session_info.id', 'sessions.id')
@@ -28,7 +28,7 @@ function described(db: Kysely<Tables>) {
 
 export function logStatements(db: Kysely<Tables>, dialect: Dialect) {
   return {
-    /** Counts `count` events onto a session and locks its row; the hash of its new end follows with `setHead`. */
+    /** Adds `count` events to a session and locks its row; `setHead` sets the hash of its new end. */
     takeSeq: define<{ session: string; count: number; at: number }>()(({ session, count, at }) =>
       db
         .insertInto('sessions')
@@ -52,7 +52,7 @@ export function logStatements(db: Kysely<Tables>, dialect: Dialect) {
     setHead: define<{ session: string; hash: string }>()(({ session, hash }) =>
       db.updateTable('sessions').set({ last_hash: hash }).where('id', '=', session),
     ),
-    /** Taken last in a transaction: the row stays locked until the commit, so positions become visible in order. */
+    /** Runs last in a transaction: the row stays locked until the commit, so positions become visible in order. */
     takePos: define<{ count: number }>()(({ count }) =>
       db
         .updateTable('log_head')
@@ -76,12 +76,12 @@ export function logStatements(db: Kysely<Tables>, dialect: Dialect) {
     logAfter: define<{ after: number; limit: number }>()(({ after, limit }) =>
       db.selectFrom('events').selectAll().where('pos', '>', after).orderBy('pos').limit(limit),
     ),
-    /** Calls that somebody cancelled, in the log from here on. */
+    /** Calls that a person cancelled at or after a position of the log. */
     cancelledCalls: define<{ from: number }>()(({ from }) =>
       db.selectFrom('events').select('call_id').where('pos', '>=', from).where('type', '=', 'call.cancel_requested'),
     ),
     logHead: define<void>()(() => db.selectFrom('log_head').select(['pos', 'pruned'])),
-    /** In one statement, so that a write between two of them cannot make them disagree. */
+    /** One statement, so that no write between two of them makes them disagree. */
     headAndCount: define<void>()(() =>
       db.selectFrom('log_head').select((eb) => [
         'pos',
@@ -92,16 +92,20 @@ export function logStatements(db: Kysely<Tables>, dialect: Dialect) {
           .as('count'),
       ]),
     ),
-    describedSession: define<{ session: string }>()(({ session }) => described(db).where('sessions.id', '=', session)),
-    firstDescribed: define<{ limit: number }>()(({ limit }) => described(db).orderBy('sessions.id').limit(limit)),
+    describedSession: define<{ session: string }>()(({ session }) =>
+      describedSessions(db).where('sessions.id', '=', session),
+    ),
+    firstDescribed: define<{ limit: number }>()(({ limit }) =>
+      describedSessions(db).orderBy('sessions.id').limit(limit),
+    ),
     describedAfter: define<{ after: string; limit: number }>()(({ after, limit }) =>
-      described(db).where('sessions.id', '>', after).orderBy('sessions.id').limit(limit),
+      describedSessions(db).where('sessions.id', '>', after).orderBy('sessions.id').limit(limit),
     ),
     newestDescribed: define<{ limit: number }>()(({ limit }) =>
-      described(db).orderBy('sessions.updated_at', 'desc').orderBy('sessions.id', 'desc').limit(limit),
+      describedSessions(db).orderBy('sessions.updated_at', 'desc').orderBy('sessions.id', 'desc').limit(limit),
     ),
     describedBefore: define<{ at: number; id: string; limit: number }>()(({ at, id, limit }) =>
-      described(db)
+      describedSessions(db)
         .where((eb) =>
           eb.or([
             eb('sessions.updated_at', '<', at),
@@ -112,7 +116,7 @@ export function logStatements(db: Kysely<Tables>, dialect: Dialect) {
         .orderBy('sessions.id', 'desc')
         .limit(limit),
     ),
-    /** Sessions that have events and no row. */
+    /** Sessions that have events but no row. */
     strayEvents: define<{ limit: number }>()(({ limit }) =>
       db
         .selectFrom('events')
@@ -135,7 +139,7 @@ export function logStatements(db: Kysely<Tables>, dialect: Dialect) {
   };
 }
 
-/** A page of sessions, those that something happened in last first. Its cursor has both parts of the order. */
+/** Reads a page of sessions, the most recently updated first. The cursor holds both parts of the order. */
 export function newestPage(
   sql: Pick<ReturnType<typeof logStatements>, 'newestDescribed' | 'describedBefore'>,
   after: string | undefined,
@@ -143,10 +147,10 @@ export function newestPage(
 ): Work<readonly DescribedSession[]> {
   if (after === undefined) return rows(sql.newestDescribed, { limit });
   const [, at, id] = /^(\d{1,15}):(.*)$/s.exec(after) ?? ['', '0', ''];
-  return rows(sql.describedBefore, { at: Number(at), id: nameOf(id ?? ''), limit });
+  return rows(sql.describedBefore, { at: Number(at), id: toStoredName(id ?? ''), limit });
 }
 
-/** A page of sessions by name, with what was said when they were opened. */
+/** Reads a page of sessions by name, with their descriptions. */
 export function describedPage(
   sql: Pick<ReturnType<typeof logStatements>, 'firstDescribed' | 'describedAfter'>,
   after: string | undefined,
@@ -155,7 +159,7 @@ export function describedPage(
   return after === undefined ? rows(sql.firstDescribed, { limit }) : rows(sql.describedAfter, { after, limit });
 }
 
-/** The first page has no `after`: an empty name is a name too. */
+/** Reads a page of sessions by name. The first page has no `after`, because an empty name is a name too. */
 export function sessionPage(
   sql: Pick<ReturnType<typeof logStatements>, 'firstSessions' | 'sessionsAfter'>,
   after: string | undefined,

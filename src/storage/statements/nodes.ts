@@ -4,7 +4,7 @@ import type { NodeTable, Tables } from '../sql/tables.ts';
 
 export function nodeStatements(db: Kysely<Tables>) {
   return {
-    /** A new life of a node: its epoch grows, and what it wrote before is of an earlier one. */
+    /** Starts a new epoch of a node; its earlier writes belong to the previous one. */
     startNode: define<Omit<NodeTable, 'epoch' | 'batch'>>()((slots) =>
       db
         .insertInto('nodes')
@@ -30,7 +30,7 @@ export function nodeStatements(db: Kysely<Tables>) {
         .returning('epoch'),
     ),
     nodes: define<void>()(() => db.selectFrom('nodes').selectAll().orderBy('id')),
-    /** Taking a call from a node that is no more: only as that life of it left the call. */
+    /** Takes a call from an ended node, only as that epoch of the node left it. */
     releaseCall: define<{
       id: string;
       to: string;
@@ -62,7 +62,10 @@ export function nodeStatements(db: Kysely<Tables>) {
         .select(['session_holds.node', 'session_holds.node_epoch', 'nodes.epoch', 'nodes.host', 'nodes.pid'])
         .where('session_holds.session', '=', session),
     ),
-    /** From nobody, or from exactly that life of a process; no row when somebody else was quicker. */
+    /**
+     * Takes a session that is free or held by exactly this epoch of a node; returns no row when another process was
+     * first.
+     */
     takeHold: define<Tables['session_holds'] & { from_node: string; from_epoch: number }>()((slots) =>
       db
         .insertInto('session_holds')

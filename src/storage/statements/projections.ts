@@ -14,7 +14,7 @@ interface ApprovalFilter {
   limit: number;
 }
 
-/** Asked after the one with this id. If there is none such, no row is. */
+/** Selects approvals requested after the one with this id, and none when that id is unknown. */
 function isBehind(after: string | null) {
   return sql<boolean>`(requested_at, id) > ((select requested_at from approvals where id = ${after}), ${after})`;
 }
@@ -52,7 +52,7 @@ export function projectionStatements(db: Kysely<Tables>) {
         .orderBy('id', 'desc')
         .limit(1),
     ),
-    /** Calls that still wait for somebody's answer. */
+    /** Selects a row if the call still awaits approval. */
     pendingApproval: define<{ call: string }>()(({ call }) =>
       db.selectFrom('approvals').select('id').where('call_id', '=', call).where('state', '=', 'pending').limit(1),
     ),
@@ -62,7 +62,7 @@ export function projectionStatements(db: Kysely<Tables>) {
         .values({ id: slots.id, workspace: slots.workspace, title: slots.title, agent: slots.agent })
         .onConflict((conflict) => conflict.column('id').doNothing()),
     ),
-    /** The first decision wins: only a pending one changes. */
+    /** The first decision wins: only a pending approval changes. */
     decideApproval: define<Decision>()(({ id, state, at, by, message, decision, decision_blob }) =>
       db
         .updateTable('approvals')
@@ -71,7 +71,7 @@ export function projectionStatements(db: Kysely<Tables>) {
         .where('state', '=', 'pending')
         .returning(['id', 'expires_at']),
     ),
-    /** A call that ended waits for nobody. */
+    /** Closes the pending approvals of a call that ended. */
     closeApprovals: define<{ call: string; at: number }>()(({ call, at }) =>
       db
         .updateTable('approvals')

@@ -4,7 +4,9 @@ import type { Tables } from '../sql/tables.ts';
 
 export function pruneStatements(db: Kysely<Tables>) {
   return {
-    /** The last event of a session that may go: older than `before`, and in front of every unfinished call. */
+    /**
+     * Selects the last event of a session that may be deleted: older than `before` and before every unfinished call.
+     */
     prunableUpTo: define<{ session: string; before: number; maxPos: number }>()(({ session, before, maxPos }) =>
       db
         .selectFrom('events')
@@ -59,7 +61,7 @@ export function pruneStatements(db: Kysely<Tables>) {
         .set((eb) => ({ pruned: eb('pruned', '+', count) }))
         .where('id', '=', 1),
     ),
-    /** Every handle that something still refers to. */
+    /** Every blob handle still in use. */
     usedBlobs: define<void>()(() =>
       db
         .selectFrom('events')

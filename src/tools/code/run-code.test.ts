@@ -79,10 +79,10 @@ describe('code in mode ask', () => {
 
   test('[E08] with network it always asks, and then reaches what is allowed and nothing else', async () => {
     const reached = await run('python', fetching(), { network: true });
-    expect(ws.asked.splice(0)).toEqual([expect.stringContaining('would reach the network')]);
+    expect(ws.asked.splice(0)).toEqual([expect.stringContaining('would use the network')]);
     expect(reached.value).toMatchObject({ stdout: "b'reached'\n" });
     const other = await run('python', fetching(), { network: true, hosts: ['example.org'] });
-    expect(ws.asked.splice(0)).toEqual(['The code would reach the network: example.org.']);
+    expect(ws.asked.splice(0)).toEqual(['The code would use the network: example.org.']);
     expect(other.value).toMatchObject({ exitCode: 1, notes: [expect.stringContaining('Not reached')] });
   });
 

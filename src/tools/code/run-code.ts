@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ToolCategory } from '../../kernel/tool/category.ts';
-import type { CommandRequest } from '../../kernel/world/commands.ts';
 import { defineTool } from '../../kernel/tool/tool.ts';
+import type { CommandRequest } from '../../kernel/world/commands.ts';
 import { callSeconds, commandEnvironment, cwd, timeout } from '../shell/command-parameters.ts';
 import { leftFiles, renderReport, report, runReport } from '../shell/run-report.ts';
 import { plainText } from '../shell/terminal-text.ts';
@@ -9,19 +9,19 @@ import { plainText } from '../shell/terminal-text.ts';
 const DEFAULT_SECONDS = 60;
 
 const input = z.strictObject({
-  language: z.enum(['python', 'bash', 'javascript']).describe('What the code is written in'),
+  language: z.enum(['python', 'bash', 'javascript']).describe('Language of the code'),
   code: z.string().min(1).max(100_000).describe('The program'),
   args: z.array(z.string()).default([]).describe('Its command-line arguments'),
   env: commandEnvironment.describe('Environment variables for the code'),
   cwd,
   timeout: timeout(`default ${DEFAULT_SECONDS}, at most 600`),
-  network: z.boolean().default(false).describe('Whether it needs the network; a person is asked then'),
+  network: z.boolean().default(false).describe('Whether it needs the network, which needs approval'),
   hosts: z
     .array(z.string())
     .optional()
-    .describe('With network: the hosts it needs, such as pypi.org. Left out: those that are allowed anyway'),
+    .describe('With network: the hosts it needs, such as pypi.org. Default: the allowed hosts'),
 });
-type Input = z.output<typeof input>;
+type CodeInput = z.output<typeof input>;
 
 export const runCode = defineTool({
   name: 'run_code',
@@ -29,8 +29,8 @@ export const runCode = defineTool({
   effect: 'once',
   patterns: 'code',
   description:
-    'Run a small program in Python, bash or JavaScript in a sandbox: it sees the workspace and nothing else of the ' +
-    'machine, has no network unless asked for, and limits on time, memory and processes.',
+    'Run a small program in Python, bash or JavaScript in a sandbox: it sees only the workspace, ' +
+    'has no network unless requested, and has limits on time, memory and processes.',
   input,
   output: runReport,
 
@@ -48,8 +48,8 @@ export const runCode = defineTool({
   ],
   approval({ network, hosts }) {
     if (!network) return undefined;
-    const where = hosts === undefined ? 'the hosts that are allowed for commands' : hosts.join(', ');
-    return { reason: `The code would reach the network: ${where}.`, always: true };
+    const where = hosts === undefined ? 'the allowed hosts' : hosts.join(', ');
+    return { reason: `The code would use the network: ${where}.`, always: true };
   },
   seconds: ({ timeout = DEFAULT_SECONDS }) => callSeconds(timeout),
   preview: ({ language, code, cwd = 'the workspace', network, env = {} }) => {
@@ -76,7 +76,7 @@ export const runCode = defineTool({
   attachments: leftFiles,
 });
 
-function commandOf({ language, code, args }: Input): CommandRequest['command'] {
+function commandOf({ language, code, args }: CodeInput): CommandRequest['command'] {
   switch (language) {
     case 'bash':
       return ['bash', '-c', code, 'bash', ...args];

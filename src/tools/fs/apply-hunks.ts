@@ -7,19 +7,19 @@ interface FileLine {
   readonly ending: string;
 }
 
-/** Lines that may be looked at for all hunks of a file together. */
-const MOST_LOOKED_AT = 50_000_000;
-const TOO_MUCH = 'there are too many hunks to look for in so long a file; give line numbers, or several patches.';
+/** Lines that may be compared for all hunks of a file together. */
+const MAX_COMPARED_LINES = 50_000_000;
+const TOO_MUCH = 'too many hunks for a file of this length; give line numbers, or split the patch.';
 
 interface FileTexts {
   readonly texts: readonly string[];
-  /** Without the blanks at their ends. */
+  /** Without trailing blanks. */
   readonly trimmed: readonly string[];
-  /** False when with these it is too much. */
+  /** Returns false when the budget of comparisons is used up. */
   mayLookAt(lines: number): boolean;
 }
 
-/** Puts hunks into a text, in order. A hunk that fits nowhere, or in several places, fails the whole. */
+/** Applies hunks in order. A hunk that matches nowhere, or in several places, fails the whole patch. */
 export function applyHunks(original: string, hunks: readonly Hunk[], path: string): Result<string> {
   const lines = split(original);
   const usual = lines[0]?.ending || '\n';
@@ -41,7 +41,7 @@ export function applyHunks(original: string, hunks: readonly Hunk[], path: strin
 
 function textsOf(lines: readonly FileLine[]): FileTexts {
   const texts = lines.map(({ text }) => text);
-  let left = MOST_LOOKED_AT;
+  let left = MAX_COMPARED_LINES;
   return {
     texts,
     trimmed: texts.map((text) => text.trimEnd()),
@@ -52,7 +52,7 @@ function textsOf(lines: readonly FileLine[]): FileTexts {
   };
 }
 
-/** A file without a final newline gets none, unless the patch speaks of final newlines itself. */
+/** Keeps a file without a final newline that way, unless the patch itself mentions final newlines. */
 function withOldEnd(out: readonly FileLine[], lines: readonly FileLine[], hunks: readonly Hunk[]): readonly FileLine[] {
   const [last, before] = [out.at(-1), lines.at(-1)];
   const speaks = hunks.some((hunk) => hunk.lines.some(({ open }) => open));
@@ -60,7 +60,10 @@ function withOldEnd(out: readonly FileLine[], lines: readonly FileLine[], hunks:
   return [...out.slice(0, -1), { text: last.text, ending: '' }];
 }
 
-/** A line that stays keeps its own bytes; a new one ends as its neighbours do. Returns where the old lines go on. */
+/**
+ * Adds a line to the output: a kept line keeps its bytes, a new one gets the line ending of its neighbours. Returns the
+ * next position in the old lines.
+ */
 function put(
   out: FileLine[],
   lines: readonly FileLine[],
@@ -96,13 +99,15 @@ function locate(file: FileTexts, old: readonly string[], hunk: Hunk, from: numbe
         .slice(0, 10)
         .map((place) => place + 1)
         .join(', ');
-      return fail('INVALID_INPUT', `its lines stand at ${places.length} places (lines ${shown}); add context.`);
+      return fail('INVALID_INPUT', `it matches ${places.length} places (lines ${shown}); add context.`);
     }
   }
   return fail('INVALID_INPUT', `its lines are not in the file: ${firstMiss(file, old)}.`);
 }
 
-/** Where to look from: the last of the lines that the hunk names above it, each below the one before. */
+/**
+ * Returns the position to search from: the last of the anchor lines named above the hunk, each below the one before.
+ */
 function belowAnchors({ texts, mayLookAt }: FileTexts, { after }: Hunk, from: number): Result<number> {
   let start = from;
   for (const [index, anchor] of after.entries()) {
@@ -111,8 +116,7 @@ function belowAnchors({ texts, mayLookAt }: FileTexts, { after }: Hunk, from: nu
     const first = at;
     while (at < texts.length && texts[at]?.trim() !== wanted) at++;
     if (!mayLookAt(at - first)) return fail('INVALID_INPUT', TOO_MUCH);
-    if (at >= texts.length)
-      return fail('INVALID_INPUT', `there is no line ${JSON.stringify(anchor)} where it should stand.`);
+    if (at >= texts.length) return fail('INVALID_INPUT', `the line ${JSON.stringify(anchor)} was not found above it.`);
     start = at;
   }
   return ok(start);
@@ -131,7 +135,7 @@ function firstMiss({ trimmed }: FileTexts, old: readonly string[]): string {
   const known = new Set(trimmed);
   const missing = old.find((text) => !known.has(text.trimEnd()));
   return missing === undefined
-    ? 'they stand there, but not in this order'
+    ? 'the file has them in another order'
     : `no line reads ${JSON.stringify(missing.slice(0, 120))}`;
 }
 
@@ -148,7 +152,7 @@ function split(text: string): FileLine[] {
   return lines;
 }
 
-/** A line that was the last one and is not any more gets an ending. */
+/** Adds an ending to a line that is no longer the last one. */
 function joined(lines: readonly FileLine[], usual: string): string {
   return lines
     .map(({ text, ending }, index) => text + (ending === '' && index < lines.length - 1 ? usual : ending))

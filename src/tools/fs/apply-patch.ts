@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { Access } from '../../kernel/tool/access.ts';
 import { ToolCategory } from '../../kernel/tool/category.ts';
-import { fail, ok, type Result } from '../../kernel/result.ts';
 import { defineTool, type ToolContext } from '../../kernel/tool/tool.ts';
 import type { Change } from '../../kernel/world/workspace.ts';
 import { applyHunks } from './apply-hunks.ts';
@@ -16,8 +16,8 @@ export const applyPatch = defineTool({
   effect: 'once',
   patterns: 'paths',
   description:
-    'Apply a patch to files of the workspace: a unified diff, or «*** Begin Patch» blocks with Add File, Update File, ' +
-    'Move to and Delete File. All of it is applied, or nothing.',
+    'Apply a patch to files of the workspace: a unified diff, or "*** Begin Patch" blocks with Add File, Update File, ' +
+    'Move to and Delete File. Either all of it is applied or nothing.',
   input: z.object({ patch: z.string().min(1).describe('The patch, with paths relative to the workspace root') }),
   output: z.object({
     files: z.array(
@@ -38,7 +38,7 @@ export const applyPatch = defineTool({
       touched.flatMap((access) => ('path' in access ? [access.path] : [])),
     );
     if (reason !== undefined) return reason;
-    // What is deleted may be a link that leads nowhere, which is nothing that could be overwritten.
+    // A deleted path may be a dangling symlink, which counts as no existing file.
     for (const access of touched) {
       if (access.kind !== 'fs.delete') continue;
       const would = await ctx.files.rehearse([{ kind: 'delete', path: access.path }]);
@@ -70,17 +70,17 @@ export const applyPatch = defineTool({
     ]),
 });
 
-interface Planned {
+interface PlannedFile {
   readonly path: string;
   readonly change: 'added' | 'updated' | 'deleted' | 'moved';
   readonly diff: string;
   readonly changes: readonly Change[];
 }
 
-async function plan(patch: string, ctx: ToolContext): Promise<Result<Planned[]>> {
+async function plan(patch: string, ctx: ToolContext): Promise<Result<PlannedFile[]>> {
   const files = parsePatch(patch);
   if (!files.ok) return files;
-  const planned: Planned[] = [];
+  const planned: PlannedFile[] = [];
   for (const file of files.value) {
     const next =
       file.kind === 'update' ? await update(file, ctx) : file.kind === 'add' ? ok(add(file)) : await remove(file, ctx);
@@ -90,7 +90,7 @@ async function plan(patch: string, ctx: ToolContext): Promise<Result<Planned[]>>
   return ok(planned);
 }
 
-function add({ path, lines, mode }: Extract<FilePatch, { kind: 'add' }>): Planned {
+function add({ path, lines, mode }: Extract<FilePatch, { kind: 'add' }>): PlannedFile {
   const text = lines.map((line) => `${line.text}${line.open ? '' : '\n'}`).join('');
   const change: Change = {
     kind: 'write',
@@ -102,10 +102,10 @@ function add({ path, lines, mode }: Extract<FilePatch, { kind: 'add' }>): Planne
   return { path, change: 'added', diff: diffText('', text).text, changes: [change] };
 }
 
-/** A diff says what it deletes, so a file that holds something else is not deleted. */
-async function remove(file: Extract<FilePatch, { kind: 'delete' }>, ctx: ToolContext): Promise<Result<Planned>> {
+/** Deletes a file only if it has the content the diff deletes. */
+async function remove(file: Extract<FilePatch, { kind: 'delete' }>, ctx: ToolContext): Promise<Result<PlannedFile>> {
   const { path, hunks } = file;
-  const planned: Planned = { path, change: 'deleted', diff: '', changes: [{ kind: 'delete', path }] };
+  const planned: PlannedFile = { path, change: 'deleted', diff: '', changes: [{ kind: 'delete', path }] };
   if (hunks.length === 0) return ok(planned);
   const read = await ctx.files.readText(path);
   if (!read.ok) return read;
@@ -116,10 +116,10 @@ async function remove(file: Extract<FilePatch, { kind: 'delete' }>, ctx: ToolCon
   );
   if (!left.ok) return left;
   if (left.value === '') return ok(planned);
-  return fail('INVALID_INPUT', `${path} holds more than the patch deletes: read it again. Nothing was changed.`);
+  return fail('INVALID_INPUT', `${path} has more content than the patch deletes: read it again. Nothing was changed.`);
 }
 
-async function update(file: Extract<FilePatch, { kind: 'update' }>, ctx: ToolContext): Promise<Result<Planned>> {
+async function update(file: Extract<FilePatch, { kind: 'update' }>, ctx: ToolContext): Promise<Result<PlannedFile>> {
   const { path, moveTo, hunks } = file;
   if (moveTo !== null && hunks.length === 0) {
     return ok({ path: moveTo, change: 'moved', diff: '', changes: [{ kind: 'move', from: path, to: moveTo }] });
@@ -142,7 +142,7 @@ async function update(file: Extract<FilePatch, { kind: 'update' }>, ctx: ToolCon
   return ok({ path: moveTo, change: 'moved', diff, changes });
 }
 
-/** A patch that cannot be read touches nothing: it fails when it runs. */
+/** Returns nothing for an unreadable patch: it fails when it runs. */
 function accessOf(patch: string): Access[] {
   const files = parsePatch(patch);
   if (!files.ok) return [];

@@ -1,8 +1,8 @@
 import type { OwnReason, ToolContext } from '../../kernel/tool/tool.ts';
 
 /**
- * Why a person must agree to changing these paths. Nothing for a path that will be refused anyway: nobody is asked
- * about what cannot happen. `refusesStale` says that a file which changed since the session read it is such a path.
+ * Why changing these paths needs approval. Nothing for a path that will be refused anyway, since there is nothing to
+ * approve. `refusesStale`: a file that changed since the session read it is such a path.
  */
 export function changeApproval(
   ctx: ToolContext,
@@ -13,7 +13,7 @@ export function changeApproval(
     const inspected = ctx.files.inspect(path);
     return inspected.ok ? [inspected.value] : [];
   });
-  // Policy sees names; a link with a harmless one may lead here, so no rule about names lifts this.
+  // Policy sees names, and a symlink with a harmless name may lead here, so no rule about names lifts this.
   const guarded = found.find(({ protectedBecause }) => protectedBecause !== null);
   if (guarded !== undefined) return { reason: guarded.protectedBecause ?? '', always: true };
   const existing = found.find(({ type, stale }) => type === 'file' && !(refusesStale && stale));

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ToolCategory } from '../../kernel/tool/category.ts';
 import { fail, ok } from '../../kernel/result.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
 import { defineTool } from '../../kernel/tool/tool.ts';
 import { PATH_ALIASES, pathParameter } from './path-parameter.ts';
 
@@ -12,8 +12,8 @@ export const deleteFile = defineTool({
   effect: 'once',
   patterns: 'paths',
   description:
-    'Delete a file or a folder of the workspace. A folder with something in it needs recursive. A link is deleted, not ' +
-    'what it leads to. A person is always asked.',
+    'Delete a file or a folder of the workspace. A folder that is not empty needs recursive. A symlink is deleted, not ' +
+    'its target. Always needs approval.',
   input: z.object({
     path: pathParameter('The file or folder'),
     recursive: z.boolean().default(false).describe('Delete a folder with everything in it'),
@@ -24,7 +24,7 @@ export const deleteFile = defineTool({
   summary: ({ path, recursive }) => `Delete ${path}${recursive ? ' and everything in it' : ''}`,
   access: ({ path, recursive }) => [{ kind: 'fs.delete', path, recursive }],
 
-  /** Always, except for what will be refused anyway. */
+  /** Always needs approval, except where the call will be refused anyway. */
   async approval({ path, recursive }, ctx) {
     const would = await ctx.files.rehearse([{ kind: 'delete', path, recursive }]);
     if (!would.ok) return undefined;

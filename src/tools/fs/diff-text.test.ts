@@ -1,7 +1,7 @@
 import { createTwoFilesPatch } from 'diff';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { replacedBlock } from './replaced-block.ts';
+import { replacedBlock } from './diff-text.ts';
 
 const lines = (letters: string) => fc.array(fc.constantFrom(...letters.split('')), { maxLength: 6 });
 

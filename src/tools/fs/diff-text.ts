@@ -1,18 +1,17 @@
 import { createTwoFilesPatch } from 'diff';
-import { replacedBlock } from './replaced-block.ts';
 
 const CONTEXT = 3;
 const MAX_LINES = 200;
 const TIME_MS = 500;
 
 export interface TextDiff {
-  /** Unified, without headers; cut to some 200 lines. */
+  /** Unified, without headers; truncated to about 200 lines. */
   readonly text: string;
   readonly added: number;
   readonly removed: number;
 }
 
-/** What changed from one text to another. Only the part that differs is compared, so a large file costs little. */
+/** Compares two texts. Only the part that differs is compared, so a large file costs little. */
 export function diffText(before: string, after: string): TextDiff {
   if (before === after) return { text: '', added: 0, removed: 0 };
   const start = lineStart(before, commonPrefix(before, after), CONTEXT);
@@ -30,7 +29,7 @@ export function diffText(before: string, after: string): TextDiff {
   };
 }
 
-/** Undefined when there is too much to compare. */
+/** Returns undefined when there is too much to compare. */
 function compared(before: string, after: string): string[] | undefined {
   const patch = createTwoFilesPatch('', '', before, after, '', '', { context: CONTEXT, timeout: TIME_MS });
   if (patch === undefined) return undefined;
@@ -57,7 +56,7 @@ function count(text: string): number {
   return lines;
 }
 
-/** By comparing halves as wholes: the engine does that far quicker than we could character by character. */
+/** Binary search with whole slices, which the engine compares far faster than single characters. */
 function commonPrefix(a: string, b: string): number {
   let [low, high] = [0, Math.min(a.length, b.length)];
   while (low < high) {
@@ -92,4 +91,54 @@ function lineEnd(text: string, at: number): number {
     end = newline < 0 ? text.length : newline + 1;
   }
   return end;
+}
+
+/**
+ * Makes the hunk of a change that replaces one block of lines by another without a common line: there is nothing to
+ * align,
+ * and this costs a hundredth of a comparison. Returns undefined for any other change.
+ */
+export function replacedBlock(before: string, after: string, context: number): string[] | undefined {
+  const [old, fresh] = [linesOf(before), linesOf(after)];
+  const shorter = Math.min(old.length, fresh.length);
+  let above = 0;
+  while (above < shorter && old[above] === fresh[above]) above++;
+  let below = 0;
+  while (below < shorter - above && old.at(-1 - below) === fresh.at(-1 - below)) below++;
+  const removed = old.slice(above, old.length - below);
+  const added = fresh.slice(above, fresh.length - below);
+  const kept = new Set(removed);
+  if (added.some((line) => kept.has(line))) return undefined;
+
+  const first = Math.max(0, above - context);
+  const last = Math.min(below, context);
+  const same = above - first + last;
+  return [
+    `@@ -${range(first, removed.length + same)} +${range(first, added.length + same)} @@`,
+    ...old.slice(first, above).flatMap((line) => marked(' ', line)),
+    ...removed.flatMap((line) => marked('-', line)),
+    ...added.flatMap((line) => marked('+', line)),
+    ...old.slice(old.length - below, old.length - below + last).flatMap((line) => marked(' ', line)),
+  ];
+}
+
+/** Lines with their endings; the last one may have none. */
+function linesOf(text: string): string[] {
+  const lines: string[] = [];
+  for (let start = 0; start < text.length; ) {
+    const newline = text.indexOf('\n', start);
+    const end = newline < 0 ? text.length : newline + 1;
+    lines.push(text.slice(start, end));
+    start = end;
+  }
+  return lines;
+}
+
+/** An empty range is given by the line before it. */
+function range(first: number, length: number): string {
+  return `${length === 0 ? first : first + 1},${length}`;
+}
+
+function marked(mark: string, line: string): string[] {
+  return line.endsWith('\n') ? [mark + line.slice(0, -1)] : [mark + line, '\\ No newline at end of file'];
 }

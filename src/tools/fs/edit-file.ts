@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ToolCategory } from '../../kernel/tool/category.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
 import { defineTool, type ToolContext } from '../../kernel/tool/tool.ts';
 import type { Change, TextFile } from '../../kernel/world/workspace.ts';
 import { applyEdits, type EditReport } from './apply-edits.ts';
@@ -15,16 +15,18 @@ const input = z.object({
   edits: z
     .array(
       z.object({
-        old: z.string().describe('The text to replace, as it stands in the file; unique unless replaceAll is set'),
-        new: z.string().describe('What to put there'),
+        old: z
+          .string()
+          .describe('The text to replace, exactly as in the file; must match once unless replaceAll is true'),
+        new: z.string().describe('The new text'),
         replaceAll: z.boolean().default(false).describe('Replace every occurrence'),
       }),
     )
     .min(1)
-    .describe('Made in order, all or none'),
-  version: z.string().optional().describe('The version you read: refused if the file changed since'),
+    .describe('Applied in order, all or none'),
+  version: z.string().optional().describe('The version you read: the call is refused if the file has changed since'),
 });
-type Input = z.output<typeof input>;
+type EditInput = z.output<typeof input>;
 
 export const editFile = defineTool({
   name: 'edit_file',
@@ -32,9 +34,9 @@ export const editFile = defineTool({
   effect: 'once',
   patterns: 'paths',
   description:
-    'Replace texts in a file. Each old text must stand there exactly once, or replaceAll be set. If it does not stand ' +
-    'there exactly, only line endings, trailing blanks and uniform indentation may differ; the result says which. ' +
-    'Every byte outside the edits stays as it is.',
+    'Replace text in a file. old must match exactly once unless replaceAll is true. If there is no exact match, ' +
+    'only line endings, trailing blanks and uniform indentation may differ; the result says which. ' +
+    'Every byte outside the edits stays unchanged.',
   input,
   output: z.object({
     path: z.string(),
@@ -50,11 +52,11 @@ export const editFile = defineTool({
   async approval(given, ctx) {
     const reason = changeApproval(ctx, [given.path]);
     const found = reason === undefined ? undefined : ctx.files.inspect(given.path);
-    // Nobody is asked about an edit that does not fit; in a large file that would mean to look for it twice.
-    unasked.delete(given);
+    // An edit that does not match needs no approval; in a large file the search is not repeated.
+    unaskedEdits.delete(given);
     if (found?.ok !== true || found.value.size > MAX_TRIED_BYTES) return reason;
     if ((await plan(given, ctx)).ok) return reason;
-    unasked.add(given);
+    unaskedEdits.add(given);
     return undefined;
   },
 
@@ -77,7 +79,7 @@ export const editFile = defineTool({
   async run(given, ctx) {
     const planned = await plan(given, ctx);
     if (!planned.ok) return planned;
-    if (unasked.has(given)) return fitsByNow(given.path);
+    if (unaskedEdits.has(given)) return hasBeenApplied(given.path);
     const done = await ctx.files.apply([planned.value.change]);
     if (!done.ok) return done;
     const [applied] = done.value;
@@ -93,29 +95,32 @@ export const editFile = defineTool({
   ],
 });
 
-interface Plan {
+interface EditPlan {
   readonly change: Change;
   readonly edits: readonly EditReport[];
   readonly diff: string;
 }
 
-/** By the very arguments: a call is planned to be asked about, to be shown and to be run, mostly of the same file. */
-const plans = new WeakMap<Input, { readonly version: string; readonly planned: Result<Plan> }>();
+/**
+ * Cached by the arguments object: a call is planned for its approval, its preview and its run, mostly with the same
+ * file.
+ */
+const cachedPlans = new WeakMap<EditInput, { readonly version: string; readonly planned: Result<EditPlan> }>();
 
-/** Edits that nobody was asked about because they did not fit. */
-const unasked = new WeakSet<Input>();
+/** Edits that needed no approval because they did not match. */
+const unaskedEdits = new WeakSet<EditInput>();
 
-async function plan(given: Input, ctx: ToolContext): Promise<Result<Plan>> {
+async function plan(given: EditInput, ctx: ToolContext): Promise<Result<EditPlan>> {
   const read = await ctx.files.readText(given.path);
   if (!read.ok) return read;
-  const known = plans.get(given);
+  const known = cachedPlans.get(given);
   if (known?.version === read.value.version) return known.planned;
   const planned = planFor(given, read.value);
-  plans.set(given, { version: read.value.version, planned });
+  cachedPlans.set(given, { version: read.value.version, planned });
   return planned;
 }
 
-function planFor({ path, edits, version }: Input, read: TextFile): Result<Plan> {
+function planFor({ path, edits, version }: EditInput, read: TextFile): Result<EditPlan> {
   const stale = version !== undefined && version !== read.version;
   const edited = stale ? ok({ text: read.text, reports: [] }) : applyEdits(read.text, edits, path);
   if (!edited.ok) return edited;
@@ -123,22 +128,19 @@ function planFor({ path, edits, version }: Input, read: TextFile): Result<Plan> 
   return ok({ change, edits: edited.value.reports, diff: diffText(read.text, edited.value.text).text });
 }
 
-/** Only if the file still is what was read; with a version given, what the caller read. */
+/** Writes only if the file is unchanged since it was read; with a version given, since the caller read it. */
 function changeOf(path: string, { encoding, bom }: TextFile, edited: { text: string; version: string }): Change {
   const { text, version } = edited;
   return { kind: 'write', path, content: { text, form: { encoding, bom } }, expect: { version } };
 }
 
-function fitsByNow(path: string): Result<never> {
-  return fail(
-    'CONFLICT',
-    `${path} was changed by somebody else just now; nothing was changed. Read it, then try again.`,
-  );
+function hasBeenApplied(path: string): Result<never> {
+  return fail('CONFLICT', `${path} was just changed by another program; nothing was written. Read it, then try again.`);
 }
 
 function inexact(edits: readonly { strategy: string }[]): string {
   const loose = [...new Set(edits.map(({ strategy }) => strategy).filter((strategy) => strategy !== 'exact'))];
-  return loose.length === 0 ? '' : `; matched although ${loose.join(' and ')} differed`;
+  return loose.length === 0 ? '' : `; matched with different ${loose.join(' and ')}`;
 }
 
 function failureOf(result: Result<unknown>): string {

@@ -1,8 +1,8 @@
 import { occurrences } from './occurrences.ts';
 
 /**
- * Where the lines read the same and step in and out alike. The first line that is not blank has none before it to step
- * from, and is compared without its indent.
+ * Finds lines with the same text and the same relative indentation. The first non-blank line has none before it and is
+ * compared without its indent.
  */
 export function sameShape(texts: readonly string[], wanted: readonly string[], first: number): number[] {
   const body = (line: string | undefined) => line?.trimEnd().slice(indentOf(line).length);
@@ -18,7 +18,7 @@ export function sameShape(texts: readonly string[], wanted: readonly string[], f
     });
 }
 
-/** Every line without its indent, but with what of the indent differs from that of the last line that is not blank. */
+/** Every line without its indent, but with the difference to the indent of the last non-blank line. */
 function stepsOf(texts: readonly string[]): string[] {
   let last = '';
   return texts.map((line) => {
@@ -40,7 +40,7 @@ export function deeper(text: string, extra: string): string {
   return text.replace(/(^|\n)(?=[^\r\n])/g, `$1${extra}`);
 }
 
-/** Null when a line of it is not as deep as that. */
+/** Returns null when a line has less indentation than that. */
 export function shallower(text: string, extra: string): string | null {
   const lines = text.split('\n');
   if (!lines.every((line) => line.trim() === '' || line.startsWith(extra))) return null;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ToolCategory } from '../../kernel/tool/category.ts';
 import { fail } from '../../kernel/result.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
 import { defineTool } from '../../kernel/tool/tool.ts';
 import { listingText } from './listing-text.ts';
 import { pathParameter } from './path-parameter.ts';
@@ -11,13 +11,13 @@ export const listDirectory = defineTool({
   effect: 'pure',
   patterns: 'paths',
   description:
-    'List a folder of the workspace: names, types, sizes and times. With recursive also what is below it, with paths ' +
-    'relative to the folder. Links are listed, not followed.',
+    'List a folder of the workspace: names, types, sizes and times. With recursive also its subfolders, with paths ' +
+    'relative to the folder. Symlinks are listed, not followed.',
   input: z.object({
     path: pathParameter('The folder').default('.'),
-    recursive: z.boolean().default(false).describe('Also everything below'),
+    recursive: z.boolean().default(false).describe('Also subfolders'),
     includeHidden: z.boolean().default(false).describe('Also names that start with a dot'),
-    limit: z.int().min(1).max(10_000).default(1000).describe('Most entries to return'),
+    limit: z.int().min(1).max(10_000).default(1000).describe('Maximum number of entries'),
   }),
   output: z.object({
     path: z.string(),

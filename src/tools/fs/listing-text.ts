@@ -2,7 +2,7 @@ import type { Listing } from '../../kernel/world/workspace.ts';
 
 const MARK = { file: '', directory: '/', symlink: '@', other: '|' } as const;
 
-/** One entry a line: folders end with /, links with @, pipes and the like with |; sizes of files. */
+/** Formats one entry a line: folders end with /, symlinks with @, pipes and the like with |; files have a size. */
 export function listingText({ entries, complete }: Listing): string {
   if (entries.length === 0) return '(empty)';
   const lines = entries.map(({ name, type, size }) => (type === 'file' ? `${name}  ${size}` : `${name}${MARK[type]}`));

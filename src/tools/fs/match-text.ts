@@ -1,53 +1,53 @@
 import { deeper, indentOf, sameShape, shallower } from './indentation.ts';
 import { occurrences } from './occurrences.ts';
 
-/** How a text was found: as it is, or with differences that do not change its meaning. Nothing looser is applied. */
-export type Strategy = 'exact' | 'line endings' | 'trailing blanks' | 'indentation';
+/** How a text was matched: exactly, or with differences that do not change its meaning. Nothing looser is applied. */
+export type MatchStrategy = 'exact' | 'line endings' | 'trailing blanks' | 'indentation';
 
-export interface Match {
+export interface TextMatch {
   readonly start: number;
   readonly end: number;
-  /** What to put there: the new text with the file's own line endings and indentation. */
+  /** New text with the file's own line endings and indentation. */
   readonly replacement: string;
 }
 
-export interface Found {
-  readonly strategy: Strategy;
-  /** Each after the end of the one before. */
-  readonly matches: readonly Match[];
-  /** Where it starts at all: occurrences that overlap are several places too. */
+export interface TextMatches {
+  readonly strategy: MatchStrategy;
+  /** Matches that do not overlap, in order. */
+  readonly matches: readonly TextMatch[];
+  /** All start positions, including overlapping matches. */
   readonly places: readonly number[];
 }
 
-/** The engine's own search is quicker, but for a long text in much of the same it can take the product of both. */
-const LONG = 250;
+/** Up to this length the engine's own search is used, which is faster but quadratic for long repetitive texts. */
+const LONG_TEXT_CHARS = 250;
 
-/** Every place where `old` stands, by the first strategy that finds any. Null when none does. */
-export function findText(text: string, old: string, replacement: string): Found | null {
+/** Returns every match of `old` by the first strategy that finds any; null when none does. */
+export function findText(text: string, old: string, replacement: string): TextMatches | null {
   const exact = placesOf(text, old);
   if (exact.length > 0) return { strategy: 'exact', matches: findExact(text, old, replacement, exact), places: exact };
-  // Whoever writes CRLF for the old text means the file's own line endings with the new one too.
+  // CRLF in the old text means the file's own line endings in the new one too.
   const plain = old.includes('\r\n') ? replacement.replace(/\r\n/g, '\n') : replacement;
   const lines = toLines(text);
   return (
     found('line endings', findAcrossEndings(text, old, plain)) ??
-    found('trailing blanks', findLines(text, lines, old, plain, butForTrailing)) ??
-    found('indentation', findLines(text, lines, old, plain, butForIndent))
+    found('trailing blanks', findLines(text, lines, old, plain, ignoringTrailingBlanks)) ??
+    found('indentation', findLines(text, lines, old, plain, ignoringIndentation))
   );
 }
 
-function found(strategy: Strategy, matches: readonly Match[]): Found | null {
+function found(strategy: MatchStrategy, matches: readonly TextMatch[]): TextMatches | null {
   return matches.length === 0 ? null : { strategy, matches, places: matches.map(({ start }) => start) };
 }
 
 function placesOf(text: string, old: string): number[] {
-  if (old.length > LONG) return occurrences(text, old);
+  if (old.length > LONG_TEXT_CHARS) return occurrences(text, old);
   const places: number[] = [];
   for (let at = text.indexOf(old); at >= 0; at = text.indexOf(old, at + 1)) places.push(at);
   return places;
 }
 
-/** Those that start after the end of the one before. */
+/** Keeps positions that do not overlap with the one before. */
 function apart(places: readonly number[], length: number): number[] {
   let end = 0;
   return places.filter((place) => {
@@ -57,15 +57,15 @@ function apart(places: readonly number[], length: number): number[] {
   });
 }
 
-export interface Line {
+export interface TextLine {
   readonly start: number;
   /** Without the line ending. */
   readonly text: string;
   readonly end: number;
 }
 
-export function toLines(text: string): Line[] {
-  const lines: Line[] = [];
+export function toLines(text: string): TextLine[] {
+  const lines: TextLine[] = [];
   for (let start = 0; start <= text.length; ) {
     const newline = text.indexOf('\n', start);
     const next = newline < 0 ? text.length + 1 : newline + 1;
@@ -77,7 +77,7 @@ export function toLines(text: string): Line[] {
   return lines;
 }
 
-function findExact(text: string, old: string, replacement: string, places: readonly number[]): Match[] {
+function findExact(text: string, old: string, replacement: string, places: readonly number[]): TextMatch[] {
   const ended = withEndings(text);
   return apart(places, old.length).map((start) => ({
     start,
@@ -86,8 +86,8 @@ function findExact(text: string, old: string, replacement: string, places: reado
   }));
 }
 
-/** Looks with plain newlines on both sides, and counts back where that stands in the file. */
-function findAcrossEndings(text: string, old: string, replacement: string): Match[] {
+/** Searches with plain newlines on both sides, and maps the positions back to the file. */
+function findAcrossEndings(text: string, old: string, replacement: string): TextMatch[] {
   if (!old.includes('\n')) return [];
   const [plain, wanted] = [text.replace(/\r\n/g, '\n'), old.replace(/\r\n/g, '\n')];
   const ended = withEndings(text);
@@ -103,27 +103,27 @@ function findAcrossEndings(text: string, old: string, replacement: string): Matc
   });
 }
 
-/** The lines at which `wanted` stands, and for each of them the replacement to use, or null when there is none. */
+/** Lines at which `wanted` matches, and for each of them the replacement, or null when there is none. */
 type Comparison = (
-  lines: readonly Line[],
+  lines: readonly TextLine[],
   wanted: readonly string[],
   replacement: string,
 ) => { readonly places: readonly number[]; readonly put: (place: number) => string | null };
 
 function findLines(
   text: string,
-  lines: readonly Line[],
+  lines: readonly TextLine[],
   old: string,
   replacement: string,
   compare: Comparison,
-): Match[] {
+): TextMatch[] {
   const ends = old.endsWith('\n');
   const wanted = old.split(/\r?\n/);
   if (ends) wanted.pop();
   if (wanted.every((line) => line.trim() === '')) return [];
   const { places, put } = compare(lines, wanted, replacement);
   const ended = withEndings(text);
-  const matches: Match[] = [];
+  const matches: TextMatch[] = [];
   let free = 0;
   for (const at of places) {
     const fresh = at < free ? null : put(at);
@@ -131,14 +131,14 @@ function findLines(
     if (fresh === null || head === undefined || tail === undefined) continue;
     free = at + wanted.length;
     const next = ends ? lines[free]?.start : tail.end;
-    // The old text ends with a newline that the last line of the file has not: the new one gives none either.
+    // The old text ends with a newline the file's last line lacks; the new text then gets none either.
     const kept = next === undefined ? fresh.replace(/\r?\n$/, '') : fresh;
     matches.push({ start: head.start, end: next ?? tail.end, replacement: ended(head.start, kept) });
   }
   return matches;
 }
 
-const butForTrailing: Comparison = (lines, wanted, replacement) => ({
+const ignoringTrailingBlanks: Comparison = (lines, wanted, replacement) => ({
   places: occurrences(
     lines.map((line) => line.text.trimEnd()),
     wanted.map((line) => line.trimEnd()),
@@ -146,8 +146,8 @@ const butForTrailing: Comparison = (lines, wanted, replacement) => ({
   put: () => replacement,
 });
 
-/** All lines deeper, or all shallower, by the same blanks. The new text is moved by as much. */
-const butForIndent: Comparison = (lines, wanted, replacement) => {
+/** Matches lines that are all indented more, or all less, by the same blanks, and indents the new text accordingly. */
+const ignoringIndentation: Comparison = (lines, wanted, replacement) => {
   const texts = lines.map((line) => line.text);
   const moved = memo((extra) => deeper(replacement, extra));
   const movedBack = memo((extra) => shallower(replacement, extra));
@@ -172,8 +172,8 @@ function memo<T>(make: (key: string) => T): (key: string) => T {
 }
 
 /**
- * New lines end as the line they replace does, or the one above it. A text that has CRLF of its own is left alone. To be
- * asked of places in their order: there may be very many, and the text is looked through once for all of them.
+ * Gives new lines the ending of the line they replace, or of the line above. A text with CRLF of its own is left alone.
+ * Positions must ascend: there may be very many, and the text is scanned once for all of them.
  */
 function withEndings(text: string): (at: number, replacement: string) => string {
   const returned = memo((fresh) => (fresh.includes('\r') ? fresh : fresh.replace(/\n/g, '\r\n')));

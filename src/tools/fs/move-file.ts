@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ToolCategory } from '../../kernel/tool/category.ts';
 import { fail, ok } from '../../kernel/result.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
 import { defineTool } from '../../kernel/tool/tool.ts';
 import { changeApproval } from './change-approval.ts';
 import { pathParameter } from './path-parameter.ts';
@@ -11,12 +11,12 @@ export const moveFile = defineTool({
   effect: 'once',
   patterns: 'paths',
   description:
-    'Move or rename a file or a folder within the workspace. Missing folders on the way are made. A file that stands ' +
-    'in the way is replaced only with overwrite.',
+    'Move or rename a file or a folder within the workspace. Missing folders are created. An existing file ' +
+    'is replaced only with overwrite.',
   input: z.object({
     from: pathParameter('What to move'),
-    to: pathParameter('Its new path, with the name'),
-    overwrite: z.boolean().default(false).describe('Replace a file that is there'),
+    to: pathParameter('The new path, including the name'),
+    overwrite: z.boolean().default(false).describe('Replace an existing file'),
   }),
   output: z.object({ from: z.string(), to: z.string(), replaced: z.boolean() }),
   aliases: { from: ['source', 'src'], to: ['destination', 'dest', 'target'] },
@@ -34,7 +34,7 @@ export const moveFile = defineTool({
   async preview(change, ctx) {
     const would = await ctx.files.rehearse([{ kind: 'move', ...change }]);
     if (!would.ok) return `Move ${change.from}, which would fail: ${would.error.message}`;
-    return `Would move ${change.from} to ${change.to}${change.overwrite ? ', replacing what is there' : ''}.`;
+    return `Would move ${change.from} to ${change.to}${change.overwrite ? ' and replace the existing file' : ''}.`;
   },
 
   async run(change, ctx) {
@@ -46,5 +46,5 @@ export const moveFile = defineTool({
     return ok({ from, to, replaced });
   },
 
-  render: ({ from, to, replaced }) => `Moved ${from} to ${to}${replaced ? ', replacing what was there' : ''}.`,
+  render: ({ from, to, replaced }) => `Moved ${from} to ${to}${replaced ? ' and replaced the existing file' : ''}.`,
 });

@@ -1,6 +1,7 @@
 /**
- * Every place where one sequence stands in another, those that overlap too. It never looks back (Knuth, Morris and Pratt),
- * so that much of the same, such as a million equal lines, costs no more than anything else.
+ * Finds every occurrence of one sequence in another, overlapping ones included, in linear time (Knuth, Morris and
+ * Pratt),
+ * even among a million equal lines.
  */
 export function occurrences<T>(all: ArrayLike<T>, wanted: ArrayLike<T>, from = 0): number[] {
   const places: number[] = [];
@@ -14,7 +15,7 @@ export function occurrences<T>(all: ArrayLike<T>, wanted: ArrayLike<T>, from = 0
   return places;
 }
 
-/** For every beginning of the sequence: how much of it is also its own end, itself left out. */
+/** For every prefix: the length of its longest proper prefix that is also its suffix. */
 function fallbacks<T>(wanted: ArrayLike<T>): Int32Array {
   const back = new Int32Array(wanted.length);
   let matched = 0;

@@ -2,7 +2,7 @@ import { ok, type Result } from '../../kernel/result.ts';
 import { parseUnified } from './parse-unified.ts';
 import { addLine, type FilePatch, type Hunk, type PatchLine, wrong } from './patch.ts';
 
-/** Reads either form. What stands before the first file, such as a mail's text, is passed over. */
+/** Parses either form. Text before the first file, such as a mail, is skipped. */
 export function parsePatch(patch: string): Result<FilePatch[]> {
   const lines = patch.replace(/\r\n/g, '\n').split('\n');
   const parsed = lines.some((line) => line.trim() === '*** Begin Patch') ? parseBlocks(lines) : parseUnified(lines);
@@ -10,7 +10,7 @@ export function parsePatch(patch: string): Result<FilePatch[]> {
   return wrong(1, 'it names no file. Give a unified diff with --- and +++ lines, or *** Begin Patch blocks');
 }
 
-/** «*** Begin Patch», then «*** Add File:», «*** Update File:» or «*** Delete File:» sections. */
+/** Parses "*** Begin Patch" with "*** Add File:", "*** Update File:" or "*** Delete File:" sections. */
 function parseBlocks(lines: readonly string[]): Result<FilePatch[]> {
   const files: FilePatch[] = [];
   let at = lines.findIndex((line) => line.trim() === '*** Begin Patch') + 1;

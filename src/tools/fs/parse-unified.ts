@@ -1,9 +1,9 @@
 import { ok, type Result } from '../../kernel/result.ts';
 import { addLine, type FilePatch, type Hunk, type PatchLine, wrong } from './patch.ts';
 
-/** What git says about a file above its hunks, or instead of them. */
+/** The header of a file in a git diff, above its hunks or instead of them. */
 interface Header {
-  /** The line it starts at, counted from 1. */
+  /** Its first line, counted from 1. */
   readonly line: number;
   readonly names: string;
   addedMode?: number;
@@ -13,7 +13,7 @@ interface Header {
   hasBody?: boolean;
 }
 
-/** Unified diffs, as diff, git diff and git format-patch write them. What cannot be done is refused, never passed over. */
+/** Parses unified diffs of diff, git diff and git format-patch. Unsupported parts are refused, never skipped. */
 export function parseUnified(lines: readonly string[]): Result<FilePatch[]> {
   const files: FilePatch[] = [];
   let header: Header | undefined;
@@ -40,7 +40,7 @@ export function parseUnified(lines: readonly string[]): Result<FilePatch[]> {
   return bare.ok ? ok([...files, ...bare.value]) : bare;
 }
 
-/** Why the whole patch cannot be applied, if this line says so. */
+/** Returns why the whole patch cannot be applied, if this line says so. */
 function noteHeader(header: Header, line: string): string | undefined {
   const [, key, rest = ''] = /^(new file mode|deleted file mode|rename from|rename to) (.+)$/.exec(line) ?? [];
   if (key === 'new file mode') header.addedMode = Number.parseInt(rest, 8);
@@ -55,7 +55,7 @@ function noteHeader(header: Header, line: string): string | undefined {
   return undefined;
 }
 
-/** A file that git names without lines: an empty one that comes or goes, or one that only moves. */
+/** A file without hunks: an empty one that is added or deleted, or one that only moves. */
 function withoutBody(header: Header | undefined): Result<FilePatch[]> {
   if (header === undefined || header.hasBody) return ok([]);
   const { from, to, addedMode, isDeleted } = header;
@@ -67,7 +67,7 @@ function withoutBody(header: Header | undefined): Result<FilePatch[]> {
   return ok([{ kind: 'add', path, lines: [], mode: (addedMode as number) & 0o777 }]);
 }
 
-/** `a/x b/x`, where the name may hold blanks. */
+/** `a/x b/x`, where the name may contain blanks. */
 function sameName(names: string): string | undefined {
   const quoted = /^("(?:[^"\\]|\\.)*") /.exec(names)?.[1];
   if (quoted !== undefined) return pathOf(quoted, 'a/');
@@ -83,8 +83,8 @@ function isFileStart(lines: readonly string[], at: number): boolean {
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
 
 /**
- * A hunk ends where its numbers say. Models count badly, so lines that go on beyond are taken too, as long as they can
- * be nothing else: a line `--- x` is a deleted one only while the numbers want more.
+ * Reads a hunk by its line counts. Models count badly, so further lines are included as long as they are unambiguous: a
+ * line `--- x` is a deletion only while the counts need more.
  */
 function readHunks(lines: readonly string[], start: number): Result<{ hunks: Hunk[]; next: number }> {
   const hunks: Hunk[] = [];
@@ -129,7 +129,7 @@ function readHunk(
     if (!line.startsWith('+') && !line.startsWith('\\')) old--;
     if (!line.startsWith('-') && !line.startsWith('\\')) added--;
   }
-  // Empty lines between files are nobody's context.
+  // Empty lines between files are not context.
   for (let last = at - 1; last >= start && lines[last] === ''; last--) found.pop();
   return ok({ found, next: at });
 }
@@ -151,7 +151,7 @@ function pathOf(given: string, prefix: string): string {
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f', v: '\v', a: '\x07' };
 
-/** git quotes names with unusual characters as C does, byte by byte. */
+/** Decodes git's quoted names, which escape unusual bytes as C does. */
 function unquoted(name: string): string {
   const inside = /^"(.*)"$/s.exec(name)?.[1];
   if (inside === undefined) return name;

@@ -3,14 +3,14 @@ import { fail, type Result } from '../../kernel/result.ts';
 export interface PatchLine {
   readonly op: ' ' | '-' | '+';
   readonly text: string;
-  /** «\ No newline at end of file» stands below it. */
+  /** "\ No newline at end of file" follows the line. */
   readonly open: boolean;
 }
 
 export interface Hunk {
-  /** Where the old lines start, if the patch says so; counted from 1. */
+  /** First old line, if the patch gives it; counted from 1. */
   readonly oldStart: number | null;
-  /** Lines above the hunk in their order, such as a class and a method, to tell it from others like it. */
+  /** Anchor lines above the hunk in order, such as a class and a method, to tell it from similar places. */
   readonly after: readonly string[];
   /** Its old lines are the last ones of the file. */
   readonly atEnd: boolean;
@@ -19,7 +19,7 @@ export interface Hunk {
 
 export type FilePatch =
   | { readonly kind: 'add'; readonly path: string; readonly lines: readonly PatchLine[]; readonly mode?: number }
-  /** With hunks, what they delete must be what the file holds. */
+  /** With hunks, the file must have the content they delete. */
   | { readonly kind: 'delete'; readonly path: string; readonly hunks: readonly Hunk[] }
   | { readonly kind: 'update'; readonly path: string; readonly moveTo: string | null; readonly hunks: readonly Hunk[] };
 
@@ -27,7 +27,7 @@ export function wrong(line: number, why: string): Result<never> {
   return fail('INVALID_INPUT', `The patch cannot be read at line ${line}: ${why}.`, { line });
 }
 
-/** False when it is no line of a hunk. A blank line may have lost its blank. */
+/** Returns false for anything but a line of a hunk. A blank context line may have lost its blank. */
 export function addLine(lines: PatchLine[], line: string): boolean {
   if (line.startsWith('\\')) {
     const last = lines.pop();

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** One name is advertised; models write the others too. */
+/** The advertised name, and aliases that models use too. */
 export const PATH_ALIASES = { path: ['file_path', 'filePath', 'file', 'filename'] } as const;
 
 export function pathParameter(what: string) {

@@ -51,7 +51,7 @@ test('of many files with one similar name, the one in the folder that was meant 
   expect(read.text).toContain('Did you mean d17/f1.txt');
 });
 
-test('[A08][D03] absolute paths outside, «..» and links that lead out are refused, and nothing is read', async () => {
+test('[A08][D03] absolute paths outside, ".." and links that lead out are refused, and nothing is read', async () => {
   await using ws = await tempWorkspace({ files: { 'ok.txt': 'ok' } });
   writeFileSync(`${ws.outside}/secret.txt`, 'CANARY');
   symlinkSync(`${ws.outside}/secret.txt`, ws.file('leak'));
@@ -64,7 +64,7 @@ test('[A08][D03] absolute paths outside, «..» and links that lead out are refu
   expect((await ws.call('read_file', { path: `${ws.root}/ok.txt` })).text).toBe('ok');
 });
 
-test('[D15] any «..» segment is refused, and the message gives the plain path', async () => {
+test('[D15] any ".." segment is refused, and the message gives the plain path', async () => {
   await using ws = await tempWorkspace({ files: { 'ok.txt': 'ok', '..foo/a..b.txt': 'fine' } });
   for (const [tool, args] of [
     ['read_file', { path: 'src/../ok.txt' }],

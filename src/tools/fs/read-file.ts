@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ToolCategory } from '../../kernel/tool/category.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
 import { defineTool, type ToolContext } from '../../kernel/tool/tool.ts';
 import type { BinaryFile, LineWindow } from '../../kernel/world/workspace.ts';
 import { listingText } from './listing-text.ts';
@@ -24,7 +24,7 @@ const output = z.object({
   lines: z.int().optional(),
   totalLines: z.int().nullable().optional(),
   image: z.object({ mimeType: z.string(), data: z.string() }).optional(),
-  /** What the reader must know beside the content. */
+  /** Information besides the content. */
   notice: z.string().optional(),
 });
 type Output = z.output<typeof output>;
@@ -36,13 +36,13 @@ export const readFile = defineTool({
   patterns: 'paths',
   description:
     `Read a file of the workspace as text. Returns up to ${MAX_LINES} lines or 50 KB; page through a longer file with ` +
-    'offset and limit. Images come as images; encoding base64 gives the bytes of any other file. A folder gives its ' +
-    'listing. The version in the result can be given to write_file and edit_file to be sure nothing changed meanwhile.',
+    'offset and limit. Images are returned as images; encoding base64 returns the bytes of any other file. A folder returns its ' +
+    'listing. Pass the version of the result to write_file and edit_file to be sure that nothing changed meanwhile.',
   input: z.object({
     path: pathParameter('The file'),
     offset: z.int().default(1).describe('First line, counted from 1; a negative one counts from the end'),
     limit: z.int().min(1).max(MAX_LINES).default(MAX_LINES).describe('How many lines'),
-    encoding: z.enum(['utf-8', 'base64']).default('utf-8').describe('base64 for the bytes of a file that is no text'),
+    encoding: z.enum(['utf-8', 'base64']).default('utf-8').describe('base64 for the bytes of a binary file'),
     withVersion: z
       .boolean()
       .default(false)
@@ -140,6 +140,6 @@ async function withSuggestions(path: string, failure: Result<never>, ctx: ToolCo
   const next =
     suggestions.length > 0
       ? `Did you mean ${suggestions.join(' or ')}?`
-      : 'Look around with list_directory or glob, or create it with write_file.';
+      : 'Find files with list_directory or glob, or create it with write_file.';
   return fail('FILE_NOT_FOUND', `File not found: ${path}. ${next}`, { path, suggestions });
 }

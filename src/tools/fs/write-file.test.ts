@@ -51,7 +51,7 @@ test('[E04] a person who says no leaves the file as it is', async () => {
   expect(readFileSync(ws.file('old.txt'), 'utf8')).toBe('old\n');
 });
 
-test('[E04] «new, so no question» is enforced at the write: what appeared meanwhile is not overwritten', async () => {
+test('[E04] "new, so no question" is enforced at the write: what appeared meanwhile is not overwritten', async () => {
   await using ws = await tempWorkspace({ options: { hooks: [] } });
   const both = ws.toolwright.executor.executeMany(
     [

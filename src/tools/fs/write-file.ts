@@ -1,20 +1,20 @@
 import { z } from 'zod';
-import { ToolCategory } from '../../kernel/tool/category.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
 import { defineTool, type ToolContext } from '../../kernel/tool/tool.ts';
-import type { Applied, Change } from '../../kernel/world/workspace.ts';
+import type { AppliedChange, Change } from '../../kernel/world/workspace.ts';
 import { changeApproval } from './change-approval.ts';
 import { diffText } from './diff-text.ts';
 import { PATH_ALIASES, pathParameter } from './path-parameter.ts';
 
 const input = z.object({
   path: pathParameter('The file'),
-  content: z.string().describe('The whole content'),
+  content: z.string().describe('The full content'),
   encoding: z.enum(['utf-8', 'base64']).default('utf-8').describe('base64 if the content is the base64 of bytes'),
-  createDirs: z.boolean().default(true).describe('Make missing folders above it'),
-  version: z.string().optional().describe('The version you read: refused if the file changed since'),
+  createDirs: z.boolean().default(true).describe('Create missing parent folders'),
+  version: z.string().optional().describe('The version you read: the call is refused if the file has changed since'),
 });
-type Input = z.output<typeof input>;
+type WriteInput = z.output<typeof input>;
 
 export const writeFile = defineTool({
   name: 'write_file',
@@ -22,8 +22,8 @@ export const writeFile = defineTool({
   effect: 'idempotent',
   patterns: 'paths',
   description:
-    'Create a file, or overwrite it as a whole. Mode, encoding, byte order mark and CRLF line endings of an existing ' +
-    'file are kept. To change a part of a file use edit_file.',
+    'Create a file or overwrite the whole file. Mode, encoding, byte order mark and CRLF line endings of an existing ' +
+    'file are kept. Use edit_file to change a part of a file.',
   input,
   output: z.object({
     path: z.string(),
@@ -85,7 +85,7 @@ export const writeFile = defineTool({
   ],
 });
 
-function changeOf({ path, content, encoding, createDirs, version }: Input, ctx: ToolContext): Result<Change> {
+function changeOf({ path, content, encoding, createDirs, version }: WriteInput, ctx: ToolContext): Result<Change> {
   const bytes = encoding === 'base64' ? fromBase64(content) : ok({ text: content });
   if (!bytes.ok) return bytes;
   if (encoding === 'utf-8' && holdsNotice(content) && ctx.files.inspect(path).ok) return shownText();
@@ -96,7 +96,10 @@ function changeOf({ path, content, encoding, createDirs, version }: Input, ctx: 
 const NOTICE =
   /^\[(?:Binary file: .*? has no text to show\.|Image: .*? bytes\.|Lines -?\d+(?:-| to )-?\d.*?(?:Continue with offset=|the end of the file\.))/m;
 
-/** What read_file says instead of content is nobody's content. In two steps: one pattern for both is quadratic. */
+/**
+ * Whether the content is a notice of read_file, which nobody wants in a file. In two steps: one pattern for both is
+ * quadratic.
+ */
 function holdsNotice(content: string): boolean {
   return content.split('\n').some((line) => {
     const begun = NOTICE.exec(line);
@@ -107,7 +110,7 @@ function holdsNotice(content: string): boolean {
 function shownText(): Result<never> {
   return fail(
     'INVALID_INPUT',
-    'The content holds a notice of read_file (in square brackets), not what the file holds. Read the rest first, or use edit_file.',
+    'The content contains a notice of read_file (in square brackets) instead of the text of the file. Read the rest first, or use edit_file.',
   );
 }
 
@@ -118,11 +121,11 @@ function fromBase64(content: string): Result<Uint8Array> {
   return fail('INVALID_INPUT', 'The content is not base64: encode the bytes, or leave encoding out for text.');
 }
 
-function diffOf({ before, after }: Extract<Applied, { kind: 'write' }>): string {
+function diffOf({ before, after }: Extract<AppliedChange, { kind: 'write' }>): string {
   return before === null || after === null ? '' : diffText(before, after).text;
 }
 
-function describe(applied: Extract<Applied, { kind: 'write' }>, verb: string): string {
+function describe(applied: Extract<AppliedChange, { kind: 'write' }>, verb: string): string {
   const { path, created, size } = applied;
   const head = `${verb} ${created ? 'create' : 'overwrite'} ${path} (${size} bytes).`;
   const diff = diffOf(applied);

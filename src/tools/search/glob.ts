@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ToolCategory } from '../../kernel/tool/category.ts';
 import { ok } from '../../kernel/result.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
 import { defineTool } from '../../kernel/tool/tool.ts';
 import { pathParameter } from '../fs/path-parameter.ts';
 import { searchFooter } from './search-footer.ts';
@@ -11,14 +11,14 @@ export const glob = defineTool({
   effect: 'pure',
   patterns: 'paths',
   description:
-    'Find files by a pattern of their path, such as **/*.py or src/**/{index,main}.ts; the newest first. What .gitignore ' +
-    'names is left out and counted; includeIgnored finds it too.',
+    'Find files by path pattern, such as **/*.py or src/**/{index,main}.ts; the newest first. What .gitignore ' +
+    'excludes is skipped and counted; includeIgnored finds it too.',
   input: z.object({
     pattern: z.string().min(1).describe('**, *, ?, [a-z], {a,b}; without a slash it matches names at any depth'),
     path: pathParameter('The folder to search').default('.'),
     includeHidden: z.boolean().default(false).describe('Also files and folders that start with a dot'),
-    includeIgnored: z.boolean().default(false).describe('Also what .gitignore leaves out'),
-    limit: z.int().min(1).max(10_000).default(200).describe('Most paths to return'),
+    includeIgnored: z.boolean().default(false).describe('Also files in .gitignore'),
+    limit: z.int().min(1).max(10_000).default(200).describe('Maximum number of paths'),
   }),
   output: z.object({
     paths: z.array(z.string()),

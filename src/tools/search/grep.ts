@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ToolCategory } from '../../kernel/tool/category.ts';
 import { ok } from '../../kernel/result.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
 import { defineTool } from '../../kernel/tool/tool.ts';
 import type { GrepLine } from '../../kernel/world/workspace.ts';
 import { pathParameter } from '../fs/path-parameter.ts';
@@ -25,7 +25,7 @@ export const grep = defineTool({
   patterns: 'paths',
   description:
     'Search the contents of files with a regular expression (Rust syntax, no look-around). Answers path:line: text, the ' +
-    'newest file first. What .gitignore names is left out and counted; sensitive files are never searched.',
+    'newest file first. Files in .gitignore are skipped and counted; sensitive files are never searched.',
   input: z.object({
     pattern: z.string().min(1).describe('The regular expression, or the text itself with literal'),
     path: pathParameter('The folder or file to search').default('.'),
@@ -35,12 +35,12 @@ export const grep = defineTool({
     context: z.int().min(0).max(50).optional().describe('Lines to show before and after each match'),
     before: z.int().min(0).max(50).default(0).describe('Lines to show before each match'),
     after: z.int().min(0).max(50).default(0).describe('Lines to show after each match'),
-    caseSensitive: z.boolean().optional().describe('Left out: only if the pattern has capital letters'),
-    literal: z.boolean().default(false).describe('Search for the text as it is'),
+    caseSensitive: z.boolean().optional().describe('Default: only if the pattern has capital letters'),
+    literal: z.boolean().default(false).describe('Search for the literal text'),
     multiline: z.boolean().default(false).describe('Let a match span lines'),
     includeHidden: z.boolean().default(false).describe('Also files and folders that start with a dot'),
-    includeIgnored: z.boolean().default(false).describe('Also what .gitignore leaves out'),
-    limit: z.int().min(1).max(2000).default(100).describe('Most matches to return'),
+    includeIgnored: z.boolean().default(false).describe('Also files in .gitignore'),
+    limit: z.int().min(1).max(2000).default(100).describe('Maximum number of matches'),
   }),
   output,
   aliases: {
@@ -77,7 +77,7 @@ export const grep = defineTool({
         ? lines.filter(({ match }) => match).length < totalMatches
         : files.length < totalFiles;
     const cut = isCut
-      ? `Cut: there are ${totalMatches} matches in ${totalFiles} files. Narrow the search or raise limit.`
+      ? `Truncated: there are ${totalMatches} matches in ${totalFiles} files. Narrow the search or raise limit.`
       : '';
     return searchFooter(shown, [cut], answer);
   },
@@ -89,7 +89,7 @@ export const grep = defineTool({
   },
 });
 
-/** `path:line: text`; lines around a match have dashes, and a line of dashes stands where some were left out. */
+/** `path:line: text`; context lines have dashes, and a line of dashes marks a gap. */
 function content(lines: readonly GrepLine[]): string {
   const shown: string[] = [];
   const hasContext = lines.some(({ match }) => !match);

@@ -1,4 +1,4 @@
-/** What a search did not look at, so that «nothing found» can be trusted. */
+/** Lists what a search skipped, so that "nothing found" can be trusted. */
 export function searchFooter(
   head: string,
   notes: readonly string[],
@@ -6,7 +6,7 @@ export function searchFooter(
 ): string {
   const all = [
     ...notes,
-    complete ? '' : 'The time was over: these are the results until then. Search a smaller folder.',
+    complete ? '' : 'Timed out: these are the results so far. Search a smaller folder.',
     ignored === null ? 'Ignored files were neither searched nor counted; includeIgnored searches them.' : '',
     ignored !== null && ignored > 0 ? `${ignored} ignored entries were skipped; includeIgnored searches them.` : '',
   ].filter(Boolean);

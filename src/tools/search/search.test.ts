@@ -12,24 +12,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import iconv from 'iconv-lite';
 import { afterAll, describe, expect, test } from 'vitest';
-import { createFilePolicy } from '../../kernel/file-policy.ts';
+import { createFilePolicy } from '../../kernel/world/file-policy.ts';
 import type { Sandbox } from '../../kernel/world/sandbox.ts';
 import { createBubblewrap } from '../../sandbox/bubblewrap/bubblewrap.ts';
 import { tempWorkspace } from '../../testing/temp-workspace.ts';
 import { ripgrepFolder } from '../../workspace/search/ripgrep.ts';
 
-const stateFolder = realpathSync(mkdtempSync(join(tmpdir(), 'search-sandbox-')));
+const stateDir = realpathSync(mkdtempSync(join(tmpdir(), 'search-sandbox-')));
 const bubblewrap = createBubblewrap({
   filePolicy: createFilePolicy(),
   path: process.env['PATH'] ?? '',
   home: process.env['HOME'] ?? '/root',
-  stateFolder,
+  stateDir,
   readOnlyFolders: [await ripgrepFolder()],
 });
 
 afterAll(async () => {
   await bubblewrap.close();
-  rmSync(stateFolder, { recursive: true, force: true });
+  rmSync(stateDir, { recursive: true, force: true });
 });
 
 const FILES = {
@@ -167,14 +167,14 @@ describe.each([
     await using ws = await prepared(sandbox);
     mkdirSync(ws.file('.ssh'));
     writeFileSync(ws.file('.ssh/config-of-a-friend'), 'Host CANARY');
-    // What ripgrep takes for ignore rules is read; nothing of it may come out.
+    // ripgrep reads this file as ignore rules; none of it may come out.
     symlinkSync('../.env', ws.file('app/.gitignore'));
     const found = JSON.stringify(await ws.call('glob', { pattern: '**/*', includeHidden: true, includeIgnored: true }));
     expect(found).toContain('.env');
     expect(found).not.toContain('friend');
     const ignored = JSON.stringify(await ws.call('glob', { pattern: '**/*', includeHidden: true }));
     expect(found + ignored).not.toContain('CANARY');
-    // A guess that is ignored would be a guess that is right.
+    // An ignored guess would confirm the guess.
     writeFileSync(ws.file('app/function_name=CANARY'), 'guessed');
     expect(JSON.stringify(await ws.call('glob', { pattern: 'app/*', includeHidden: true }))).toContain('=CANARY');
   });
@@ -317,7 +317,7 @@ test('when the time is over, the results until then are given and said to be par
   await using ws = await tempWorkspace({ files: FILES, sandbox: slow });
   const found = await ws.call('glob', { pattern: '*.py' });
   expect(found.value).toMatchObject({ total: 2, complete: false });
-  expect(found.text).toContain('The time was over');
+  expect(found.text).toContain('Timed out');
 });
 
 test.each([
@@ -346,7 +346,7 @@ test.each([
 
 test('where the sandbox does not work, search does all the same, and commands say what is missing', async () => {
   const missing = createBubblewrap({
-    ...{ filePolicy: createFilePolicy(), path: '/usr/bin:/bin', home: '/root', stateFolder },
+    ...{ filePolicy: createFilePolicy(), path: '/usr/bin:/bin', home: '/root', stateDir },
     programPlaces: ['/nowhere/bwrap'],
   });
   await using ws = await tempWorkspace({ files: FILES, sandbox: missing });

@@ -106,7 +106,7 @@ describe('a command in mode auto', () => {
     const { result, value } = await run('read -p "Continue? [y/N] " answer </dev/null || exit 1');
     expect(value.exitCode).toBe(1);
     const asked = await run('printf "Your name: " >&2; read name');
-    expect(asked.result.text).toContain('It seems to wait for an answer to «Your name:»');
+    expect(asked.result.text).toContain('It seems to wait for an answer to "Your name:"');
     expect((await run('cat; tty; echo "$CI $PAGER"')).value.stdout).toBe('not a tty\n1 cat\n');
     expect(result.ok).toBe(true);
   });
@@ -260,7 +260,7 @@ test.each([
   ['python3 tools/gen.py', 'tools/gen.py'],
   ['make -C "sub" test', 'sub/Makefile'],
   ['make -f other.mk test', 'other.mk'],
-])('a rule for «%s» does not answer for what it runs', async (command, file) => {
+])('a rule for "%s" does not answer for what it runs', async (command, file) => {
   const texts = {
     Makefile: 'test:\n',
     'conftest.py': '',
@@ -290,7 +290,7 @@ describe('a repository that holds a sensitive file', () => {
     for (const command of ['cd sub && git log -p', 'cd "sub" && git show HEAD~1', 'cd sub && git grep hunter HEAD~1']) {
       await ws.call('bash', { command });
     }
-    // A folder of it, whatever its name looks like.
+    // A folder of the workspace, whatever its name looks like.
     onHost('mkdir sub/..x');
     await ws.call('bash', { command: 'git log -p', cwd: 'sub/..x' });
     onHost(`rm -rf .git && mv sub/.git .git && mkdir ..x`);

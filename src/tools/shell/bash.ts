@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { ToolCategory } from '../../kernel/tool/category.ts';
-import type { CommandRequest } from '../../kernel/world/commands.ts';
 import { ok } from '../../kernel/result.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
 import { defineTool, type ToolContext } from '../../kernel/tool/tool.ts';
+import type { CommandRequest } from '../../kernel/world/commands.ts';
 import {
   callSeconds,
   commandEnvironment,
@@ -17,16 +17,16 @@ import { rememberScripts, runsScripts, unfamiliarScript } from './project-script
 import { leftFiles, renderReport, report, runReport } from './run-report.ts';
 import { plainText } from './terminal-text.ts';
 
-// Strict: a model that believes it has switched the sandbox off with a made-up parameter must be told.
+// Strict: a model that believes it disabled the sandbox with an invented parameter must get an error.
 const input = z.strictObject({
-  command: z.string().min(1).describe('The command line, for bash'),
+  command: z.string().min(1).describe('The command line for bash'),
   timeout: timeout('default 120, at most 600'),
   cwd,
   env: commandEnvironment,
-  description: z.string().optional().describe('What it is for, in a few words, for the person who is asked'),
-  background: z.boolean().default(false).describe('Let it run on, such as a server; look at it with process_output'),
+  description: z.string().optional().describe('Its purpose in a few words, for the person who approves'),
+  background: z.boolean().default(false).describe('Keep it running, such as a server; read it with process_output'),
 });
-type Input = z.output<typeof input>;
+type BashInput = z.output<typeof input>;
 
 export const bash = defineTool({
   name: 'bash',
@@ -35,8 +35,8 @@ export const bash = defineTool({
   patterns: 'commands',
   description:
     'Run a command with bash in the workspace, in a sandbox. Returns its output, the exit code and the files it changed. ' +
-    'There is no terminal and no input: use options such as --yes instead of answering questions. Nothing stays from one ' +
-    'call to the next but files. Start servers with background: true.',
+    'There is no terminal and no input: use options such as --yes instead of answering questions. Only files persist ' +
+    'between calls. Start servers with background: true.',
   input,
   output: runReport.extend({ process: processShape.optional() }),
   aliases: {
@@ -83,7 +83,7 @@ export const bash = defineTool({
   attachments: leftFiles,
 });
 
-function requestOf({ command, cwd, env, timeout }: Input, ctx: ToolContext): CommandRequest {
+function requestOf({ command, cwd, env, timeout }: BashInput, ctx: ToolContext): CommandRequest {
   const mounts = mountsOf(ctx);
   return {
     command: { script: command },
@@ -91,12 +91,12 @@ function requestOf({ command, cwd, env, timeout }: Input, ctx: ToolContext): Com
     mounts,
     ...(cwd !== undefined && { cwd }),
     ...(env !== undefined && { env }),
-    // What only reads was not asked about, so it reaches nobody.
+    // A read-only command needed no approval, so it gets no network.
     ...(mounts === 'live' && { network: 'allowed' as const }),
   };
 }
 
-async function start(input: Input, ctx: ToolContext) {
+async function start(input: BashInput, ctx: ToolContext) {
   const started = await ctx.commands.start({ ...requestOf(input, ctx), title: firstLine(input.command) });
   if (!started.ok) return started;
   const looked = await firstLook(started.value.id, ctx);

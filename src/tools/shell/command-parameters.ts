@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import type { ToolContext } from '../../kernel/tool/tool.ts';
 import { isObeyedVariable } from '../../kernel/world/environment.ts';
 import type { MountMode } from '../../kernel/world/sandbox.ts';
-import type { ToolContext } from '../../kernel/tool/tool.ts';
 
-const LONGEST_SECONDS = 600;
-/** What ending, collecting and looking for changed files may take beyond the command's own time. */
+const MAX_SECONDS = 600;
+/** Time beyond the command's own for ending it, collecting output and finding changed files. */
 const GRACE_SECONDS = 15;
 
 export const cwd = z.string().min(1).optional().describe('Folder to start in, relative to the workspace root');
@@ -14,34 +14,34 @@ const environment = z.record(
   z.string(),
 );
 
-/** For a command line: a variable that decides what runs belongs into the command, where a person sees it. */
+/** Refuses variables that decide what runs: they belong into the command, where a person sees them. */
 export const commandEnvironment = environment
-  .refine((env) => obeyedIn(env) === undefined, {
+  .refine((env) => steeringVariable(env) === undefined, {
     error: ({ input }) => {
-      const name = obeyedIn(input as Record<string, string>);
+      const name = steeringVariable(input as Record<string, string>);
       return `the variable ${name} decides what runs, so it cannot be set here; if it is needed, set it in the command or the code itself`;
     },
   })
   .optional()
   .describe('Environment variables for the command');
 
-function obeyedIn(env: Record<string, string>): string | undefined {
+function steeringVariable(env: Record<string, string>): string | undefined {
   return Object.keys(env).find((name) => isObeyedVariable(name, env[name]));
 }
 
 export function timeout(what: string) {
-  return z.number().positive().max(LONGEST_SECONDS).optional().describe(`Seconds until it is stopped; ${what}`);
+  return z.number().positive().max(MAX_SECONDS).optional().describe(`Seconds until it is stopped; ${what}`);
 }
 
-/** The time of the run itself, and what the call as a whole may take. */
+/** Time of the run itself. */
 export function secondsFor(given: number | undefined, fallback: number): number {
-  return given ?? Math.min(fallback, LONGEST_SECONDS);
+  return given ?? Math.min(fallback, MAX_SECONDS);
 }
 export function callSeconds(seconds: number): number {
   return seconds + GRACE_SECONDS;
 }
 
-/** What was granted decides how the workspace is mounted: a command that only reads can write nothing. */
+/** Mounts the workspace as granted: a read-only command cannot write. */
 export function mountsOf({ granted }: ToolContext): MountMode {
   return granted.some((access) => access.kind === 'process.run' && access.writes === 'nothing') ? 'read' : 'live';
 }

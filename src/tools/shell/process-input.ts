@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ToolCategory } from '../../kernel/tool/category.ts';
 import { ok } from '../../kernel/result.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
 import { defineTool } from '../../kernel/tool/tool.ts';
 import { firstLine } from './command-parameters.ts';
 import { processId, processLine, processShape, shownProcess } from './process-text.ts';
@@ -10,8 +10,7 @@ export const processInput = defineTool({
   category: ToolCategory.EXECUTION,
   effect: 'once',
   patterns: 'code',
-  description:
-    'Write to the input of a background process, such as an answer it waits for. A line needs its \\n at the end.',
+  description: 'Write to the input of a background process, such as an answer to its question. End a line with \\n.',
   input: z.strictObject({
     id: processId,
     text: z.string().max(100_000).describe('What it reads'),
@@ -20,11 +19,11 @@ export const processInput = defineTool({
   output: z.object({ process: processShape }),
 
   summary: ({ id, text }) => `Send ${JSON.stringify(firstLine(text))} to ${id}`,
-  // The process may be a shell: what it is told meets what no command may do.
+  // The process may be a shell: its input is judged like a command.
   access: ({ text }) => [{ kind: 'process.run', command: text, writes: 'background', code: 'bash' }],
   approval({ id, text }, ctx) {
     const found = ctx.commands.process(id);
-    return found.ok ? `It sends ${JSON.stringify(firstLine(text))} to «${found.value.title}».` : undefined;
+    return found.ok ? `It sends ${JSON.stringify(firstLine(text))} to "${found.value.title}".` : undefined;
   },
 
   run({ id, text, end }, ctx) {
@@ -32,5 +31,5 @@ export const processInput = defineTool({
     return written.ok ? ok({ process: shownProcess(written.value) }) : written;
   },
 
-  render: ({ process }) => `Written. ${processLine(process)}; see what it says with process_output.`,
+  render: ({ process }) => `Written. ${processLine(process)}; read its output with process_output.`,
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ToolCategory } from '../../kernel/tool/category.ts';
 import { ok } from '../../kernel/result.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
 import { defineTool } from '../../kernel/tool/tool.ts';
 import { processLine, processShape, shownProcess } from './process-text.ts';
 
@@ -8,7 +8,7 @@ export const processList = defineTool({
   name: 'process_list',
   category: ToolCategory.EXECUTION,
   effect: 'pure',
-  description: 'List the processes that this session has started in the background, and how each of them is.',
+  description: 'List the background processes of this session and their state.',
   input: z.object({}),
   output: z.object({ processes: z.array(processShape) }),
 

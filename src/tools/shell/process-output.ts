@@ -1,23 +1,23 @@
 import { z } from 'zod';
-import { ToolCategory } from '../../kernel/tool/category.ts';
 import { ok } from '../../kernel/result.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
 import { defineTool } from '../../kernel/tool/tool.ts';
 import { processId, processShape, renderProcess, shownProcess } from './process-text.ts';
 import { plainText } from './terminal-text.ts';
 
 const DEFAULT_BYTES = 8_000;
-const MOST_BYTES = 50_000;
+const MAX_BYTES = 50_000;
 
 export const processOutput = defineTool({
   name: 'process_output',
   category: ToolCategory.EXECUTION,
   effect: 'pure',
   description:
-    'Read what a background process has printed, and how it is. Without an offset the newest part; go on from `next`.',
+    'Read the output and state of a background process. Without an offset the newest part; continue from `next`.',
   input: z.object({
     id: processId,
     offset: z.int().default(-DEFAULT_BYTES).describe('First byte, counted from 0; negative counts from the end'),
-    length: z.int().min(1).max(MOST_BYTES).default(DEFAULT_BYTES).describe('How many bytes at most'),
+    length: z.int().min(1).max(MAX_BYTES).default(DEFAULT_BYTES).describe('Maximum number of bytes'),
   }),
   output: z.object({ process: processShape, output: z.string(), offset: z.int(), next: z.int() }),
 

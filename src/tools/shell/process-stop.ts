@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ToolCategory } from '../../kernel/tool/category.ts';
 import { ok } from '../../kernel/result.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
 import { defineTool } from '../../kernel/tool/tool.ts';
 import { processId, processLine, processShape, shownProcess } from './process-text.ts';
 
@@ -8,7 +8,7 @@ export const processStop = defineTool({
   name: 'process_stop',
   category: ToolCategory.EXECUTION,
   effect: 'idempotent',
-  description: 'End a background process and everything it has started. Its output stays readable.',
+  description: 'Stop a background process and everything it started. Its output stays readable.',
   input: z.object({ id: processId }),
   output: z.object({ process: processShape }),
 

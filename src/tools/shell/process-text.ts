@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { BackgroundProcess } from '../../kernel/world/commands.ts';
 import { ok, type Result } from '../../kernel/result.ts';
 import type { ToolContext } from '../../kernel/tool/tool.ts';
+import type { BackgroundProcess } from '../../kernel/world/commands.ts';
 import { lastQuestion, plainText } from './terminal-text.ts';
 
 /** A background process as programs see it. */
@@ -20,13 +20,13 @@ export const processShape = z.object({
 });
 export type ShownProcess = z.output<typeof processShape>;
 
-export const processId = z.string().min(1).describe('The id that bash gave, such as p1; process_list has them all');
+export const processId = z.string().min(1).describe('The id returned by bash, such as p1; process_list lists all');
 
 export function shownProcess({ notes, ...process }: BackgroundProcess): ShownProcess {
   return { ...process, notes: [...notes] };
 }
 
-/** One line: what it is and how it is. */
+/** One line with the process and its state. */
 export function processLine({ id, title, state, exitCode, signal, startedAt, endedAt }: ShownProcess): string {
   const seconds = Math.round(((endedAt ?? Date.now()) - startedAt) / 1000);
   const how = state === 'running' ? `running for ${seconds} s` : `${endOf(exitCode, signal)} after ${seconds} s`;
@@ -40,7 +40,7 @@ function endOf(exitCode: number | null, signal: string | null): string {
 const FIRST_LOOK_MS = 400;
 const FIRST_BYTES = 4_000;
 
-/** What it prints at once, and whether it ended at once: a server that cannot start says so right away. */
+/** Waits briefly for first output and an early end: a server that cannot start says so at once. */
 export async function firstLook(
   id: string,
   ctx: ToolContext,
@@ -58,7 +58,7 @@ export async function firstLook(
   }
 }
 
-/** For the model: what it printed, how it is, and what can be done with it. */
+/** For the model: the output, the state, and the tools that continue with it. */
 export function renderProcess(process: ShownProcess, output: string): string {
   const border = output === '' || output.endsWith('\n') ? '' : '\n';
   const question = waitsFor(process, output);
@@ -74,6 +74,6 @@ function waitsFor({ id, state, awaitsInput }: ShownProcess, output: string): str
   if (state !== 'running' || awaitsInput === false) return undefined;
   const question = lastQuestion(output);
   if (awaitsInput === null && question === undefined) return undefined;
-  const what = question === undefined ? '' : `, after «${question}»`;
-  return `${id} waits for input${what}: answer with process_input, or end it with process_stop`;
+  const what = question === undefined ? '' : `, after "${question}"`;
+  return `${id} waits for input${what}: answer with process_input, or stop it with process_stop`;
 }

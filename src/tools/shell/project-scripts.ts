@@ -1,27 +1,27 @@
 import { posix } from 'node:path';
 import type { Access } from '../../kernel/tool/access.ts';
-import type { ScriptFiles } from '../../kernel/world/commands.ts';
 import type { ToolContext } from '../../kernel/tool/tool.ts';
+import type { ScriptFiles } from '../../kernel/world/commands.ts';
 
 /**
- * A rule for `npm test` allows two words; what runs is what package.json says, and anybody may have changed that. So
- * the text behind such a command is asked about once in a session, and again when it has changed. What nobody can tell
- * is asked about every time.
+ * A rule for `npm test` allows two words, but package.json decides what runs, and anyone may have changed it. So the
+ * script behind such a command needs approval once in a session, and again when it has changed. A script that cannot be
+ * determined needs approval every time.
  */
 
-type Unfamiliar = NonNullable<Extract<Access, { kind: 'process.run' }>['unfamiliar']>;
+type UnfamiliarScript = NonNullable<Extract<Access, { kind: 'process.run' }>['unfamiliar']>;
 
 export function runsScripts({ named, sought, unclear }: ScriptFiles): boolean {
   return named.length > 0 || sought.length > 0 || unclear !== undefined;
 }
 
-export async function unfamiliarScript(scripts: ScriptFiles, ctx: ToolContext): Promise<Unfamiliar | undefined> {
+export async function unfamiliarScript(scripts: ScriptFiles, ctx: ToolContext): Promise<UnfamiliarScript | undefined> {
   if (scripts.unclear !== undefined)
-    return { path: 'a script', reason: `Nobody can tell what runs: ${scripts.unclear}.` };
+    return { path: 'a script', reason: `It is unclear which script runs: ${scripts.unclear}.` };
   const { found, missing } = await textsOf(scripts, ctx);
-  seen.set(ctx, found);
+  seenScripts.set(ctx, found);
   const [lost] = missing;
-  if (lost !== undefined) return { path: lost, reason: `It runs what ${lost} says, and that cannot be read here.` };
+  if (lost !== undefined) return { path: lost, reason: `It runs ${lost}, which cannot be read here.` };
   const strange = found.find(({ path, text }) => !ctx.commands.isFamiliar(path, text));
   if (strange === undefined) return undefined;
   const { path, text } = strange;
@@ -29,30 +29,30 @@ export async function unfamiliarScript(scripts: ScriptFiles, ctx: ToolContext): 
   return { path, reason: `It runs what ${path} says, and this text has not run in this session yet: ${shown}` };
 }
 
-/** The texts as they were when the call was judged, and not as they are by now: nobody has seen those. */
-const seen = new WeakMap<ToolContext, Texts['found']>();
+/** Script texts at the time of the judgement, not the current ones, which no person has seen. */
+const seenScripts = new WeakMap<ToolContext, ScriptTexts['found']>();
 
 export function rememberScripts(ctx: ToolContext): void {
-  for (const { path, text } of seen.get(ctx) ?? []) ctx.commands.remember(path, text);
+  for (const { path, text } of seenScripts.get(ctx) ?? []) ctx.commands.remember(path, text);
 }
 
-interface Texts {
+interface ScriptTexts {
   readonly found: readonly { readonly path: string; readonly text: string }[];
-  /** Named, and nothing that could be compared: a folder, something outside. */
+  /** Named files that cannot be compared: a folder, a path outside the workspace. */
   readonly missing: readonly string[];
 }
 
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_CACHE_BYTES = 64 * 1024 * 1024;
 
-/** As they are now. */
-async function textsOf({ named, sought }: ScriptFiles, ctx: ToolContext): Promise<Texts> {
+/** Current texts. */
+async function textsOf({ named, sought }: ScriptFiles, ctx: ToolContext): Promise<ScriptTexts> {
   const found: { path: string; text: string }[] = [];
   const missing: string[] = [];
   for (const path of new Set([...named, ...sought])) {
     const read = await ctx.files.readText(path);
     if (read.ok) found.push({ path: read.value.path, text: relevant(read.value.path, read.value.text) });
     else if (named.includes(path) && read.error.code !== 'FILE_NOT_FOUND') {
-      const bytes = await ctx.files.readBytes(path, MOST_BYTES);
+      const bytes = await ctx.files.readBytes(path, MAX_CACHE_BYTES);
       if (bytes.ok) found.push({ path: bytes.value.path, text: `a program, version ${bytes.value.version}` });
       else missing.push(path);
     }
@@ -60,7 +60,7 @@ async function textsOf({ named, sought }: ScriptFiles, ctx: ToolContext): Promis
   return { found, missing };
 }
 
-/** Fields of package.json that nothing runs. */
+/** Fields of package.json that run nothing. */
 const DESCRIPTIONS = [
   'name',
   'version',

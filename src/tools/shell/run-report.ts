@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../../kernel/error.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import type { Captured, RunResult } from '../../kernel/world/sandbox.ts';
-import type { Attachment, ToolContext } from '../../kernel/tool/tool.ts';
 import { truncate } from '../../kernel/text/truncate.ts';
+import type { Attachment, ToolContext } from '../../kernel/tool/tool.ts';
+import type { CapturedStream, RunResult } from '../../kernel/world/sandbox.ts';
 import { lastQuestion, plainText } from './terminal-text.ts';
 
-/** What the model reads of one command; the rest is kept. */
+/** Characters of output for the model; the rest is stored. */
 const MODEL_CHARACTERS = 10_000;
-/** What programs get of each stream. */
+/** Characters of each stream for programs. */
 const STREAM_CHARACTERS = 50_000;
 /** Room for the lines after the output. */
 const FOOTER = 1_000;
-const MOST_PATHS = 20;
+const MAX_PATHS = 20;
 
 export const runReport = z.object({
   stdout: z.string(),
@@ -29,15 +29,15 @@ export const runReport = z.object({
       complete: z.boolean(),
     })
     .nullable(),
-  /** What the reader must know beside the output. */
+  /** Information besides the output. */
   notes: z.array(z.string()),
-  /** Both streams in order, as the model reads them; `artifact` has the whole of it where that is only a part. */
+  /** Both streams in order, as the model reads them; `artifact` has the whole output where this is a part. */
   output: z.string(),
   artifact: z.string().optional(),
 });
 export type RunReport = z.output<typeof runReport>;
 
-/** A run as a result. One that was stopped is a failure that carries its output; one that failed by itself is not. */
+/** Converts a run to a result. A stopped run is a failure with its output; a non-zero exit code is not a failure. */
 export async function report(run: RunResult, ctx: ToolContext): Promise<Result<RunReport>> {
   const value = await reportOf(run, ctx);
   const kept = value.artifact !== undefined && { artifact: value.artifact };
@@ -45,7 +45,7 @@ export async function report(run: RunResult, ctx: ToolContext): Promise<Result<R
   const code = CODE_OF[run.endedBy] ?? 'EXECUTION_ERROR';
   const { stdout, stderr, exitCode, signal, duration } = value;
   const question = code === 'TIMEOUT' ? lastQuestion(value.output) : undefined;
-  const hint = question === undefined ? '' : `\n${askedFor(question)}`;
+  const hint = question === undefined ? '' : `\n${unapprovedHosts(question)}`;
   const shown = value.output === '' ? 'It printed nothing.' : `Its output until then:\n${value.output}`;
   const details = { endedBy: run.endedBy, exitCode, signal, duration, stdout: end(stdout), stderr: end(stderr) };
   return { ...fail(code, `${run.endMessage}${hint}\n${shown}`, details), ...(kept && { metadata: kept }) };
@@ -73,17 +73,17 @@ async function reportOf(run: RunResult, ctx: ToolContext): Promise<RunReport> {
       complete: changes.complete,
     },
     notes: [
-      ...(question === undefined ? [] : [askedFor(question)]),
+      ...(question === undefined ? [] : [unapprovedHosts(question)]),
       ...quarantined.map(({ path, movedTo, reason }) => `${path} was moved to ${movedTo}: ${reason}`),
       ...refusedHosts(run),
       ...run.notes,
     ],
-    output: whole.length > room ? truncate(whole, room, whereabouts(artifact)) : whole,
+    output: whole.length > room ? truncate(whole, room, outputLocation(artifact)) : whole,
     ...(artifact !== undefined && { artifact }),
   };
 }
 
-/** For the model: the output, then how it ended and what it changed. */
+/** For the model: the output, then the exit status and the changed files. */
 export function renderReport({ output, exitCode, signal, duration, changed, notes }: RunReport): string {
   const took = duration < 1000 ? `${duration} ms` : `${(duration / 1000).toFixed(1)} s`;
   const end = signal === null ? `exit code ${exitCode}` : `ended by ${signal}`;
@@ -92,12 +92,12 @@ export function renderReport({ output, exitCode, signal, duration, changed, note
   return `${output}${border}${lines.join('\n')}`;
 }
 
-/** The files it left, for doors that can link to them. */
+/** The files the command created or changed, for clients that can link to them. */
 export function leftFiles({ changed }: RunReport): Attachment[] {
   const paths = [...(changed?.created ?? []), ...(changed?.modified ?? [])];
   const folders = new Set(paths.flatMap(foldersOf));
   const files = paths.filter((path) => !folders.has(path));
-  return files.slice(0, MOST_PATHS).map((path) => ({ kind: 'file', path }));
+  return files.slice(0, MAX_PATHS).map((path) => ({ kind: 'file', path }));
 }
 
 function foldersOf(path: string): string[] {
@@ -111,13 +111,13 @@ function changedLine(changed: RunReport['changed']): string[] {
   const kinds = (['created', 'modified', 'deleted'] as const).flatMap((kind) => {
     const paths = changed[kind];
     if (paths.length === 0) return [];
-    const more = paths.length > MOST_PATHS ? ` and ${paths.length - MOST_PATHS} more` : '';
-    return [`${kind} ${paths.slice(0, MOST_PATHS).join(', ')}${more}`];
+    const more = paths.length > MAX_PATHS ? ` and ${paths.length - MAX_PATHS} more` : '';
+    return [`${kind} ${paths.slice(0, MAX_PATHS).join(', ')}${more}`];
   });
   return kinds.length === 0 ? [] : [`[Files: ${kinds.join('; ')}]`];
 }
 
-/** Both streams as they came; what went to stderr is marked. */
+/** Both streams in order of arrival; stderr is marked. */
 function inOrder(pieces: ReturnType<RunResult['output']['log']['pieces']>, output: RunResult['output']): string {
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
   const parts = pieces.map(({ stream, bytes }) => {
@@ -130,7 +130,7 @@ function inOrder(pieces: ReturnType<RunResult['output']['log']['pieces']>, outpu
   return parts.join('');
 }
 
-function streamText({ head, tail, totalBytes }: Captured, share = 1): string {
+function streamText({ head, tail, totalBytes }: CapturedStream, share = 1): string {
   const gap = totalBytes - head.length - tail.length;
   const all = Buffer.concat(gap === 0 ? [head, tail] : [head, Buffer.from(`\n[${gap} bytes left out]\n`), tail]);
   const text = plainText(new TextDecoder().decode(all));
@@ -146,14 +146,14 @@ async function keep(text: string, ctx: ToolContext): Promise<string | undefined>
   }
 }
 
-function whereabouts(artifact: string | undefined): string {
+function outputLocation(artifact: string | undefined): string {
   return artifact === undefined
-    ? 'it could not be kept: send the output to a file to read it'
-    : `the whole output is kept as artifact ${artifact}; read it with read_output`;
+    ? 'it could not be stored: redirect the output to a file to read it'
+    : `the full output is stored as artifact ${artifact}; read it with read_output`;
 }
 
-function askedFor(question: string): string {
-  return `It seems to wait for an answer to «${question}», and there is no input here: give the answer as an option, pipe it in, or run it in the background and use process_input.`;
+function unapprovedHosts(question: string): string {
+  return `It seems to wait for an answer to "${question}", but there is no input: give the answer as an option, pipe it in, or run it in the background and use process_input.`;
 }
 
 function refusedHosts({ network }: RunResult): string[] {

@@ -1,20 +1,22 @@
+import { invisibleSet, removeInvisible } from '../../kernel/text/invisible.ts';
+
 const END = String.raw`(?:\u0007|\u001b\\|\u009c)`;
 const TITLE_OR_LINK = String.raw`\u001b\][^\n\u0007\u001b\u009c]*${END}`;
 const NAMED = String.raw`(?:[a-zA-Z\d]+(?:;[-a-zA-Z\d/#&.:=?%@~_]*)*)?${END}`;
 const COLOUR_OR_MOVE = String.raw`(?:\d{1,4}(?:;\d{0,4})*)?[\dA-PR-TZcf-nq-uy=><~]`;
-/** As `stripVTControlCharacters` of node, whose own pattern takes minutes for an escape before `;?;?;?…`. */
+/** Same as `stripVTControlCharacters` of node, whose own pattern takes minutes for an escape before `;?;?;?…`. */
 const ESCAPES = new RegExp(String.raw`${TITLE_OR_LINK}|[\u001b\u009b][[\]()#;?]*(?:${NAMED}|${COLOUR_OR_MOVE})`, 'g');
 
-/** Control characters but tab and newline: what is left of them would only steer a terminal. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed.
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+/** Control characters except tab and newline, which would only steer a terminal. */
+const CONTROLS = invisibleSet(['control'], '\\n\\t');
 
-/** Output as a reader sees it: no colours, no cursor movements, and of a line that was overwritten only its last state. */
+/** Output as a reader sees it: no colours, no cursor movements, and only the last state of an overwritten line. */
 export function plainText(output: string): string {
-  return withoutOverwritten(output.replace(ESCAPES, '').replace(/(?<!\r)\r+\n/g, '\n')).replace(CONTROLS, '');
+  const lines = withoutOverwritten(output.replace(ESCAPES, '').replace(/(?<!\r)\r+\n/g, '\n'));
+  return removeInvisible(lines, CONTROLS);
 }
 
-/** Line by line, of those that are overwritten: a pattern for it takes minutes on a line of a megabyte. */
+/** Line by line, because one pattern takes minutes on a line of a megabyte. */
 function withoutOverwritten(text: string): string {
   const kept: string[] = [];
   let from = 0;
@@ -28,7 +30,7 @@ function withoutOverwritten(text: string): string {
   return from === 0 ? text : `${kept.join('')}${text.slice(from)}`;
 }
 
-/** What stands after the last `\r` that something follows. */
+/** Text after the last `\r` that something follows. */
 function lastState(line: string): string {
   let end = line.length;
   while (line[end - 1] === '\r') end--;
@@ -36,8 +38,8 @@ function lastState(line: string): string {
 }
 
 /**
- * The question that output ends with, if it seems to be one: a last line without an end that looks like a prompt.
- * Whoever asked got no answer, since there is nobody to give one.
+ * Returns the question at the end of the output, if any: an unfinished last line that looks like a prompt. The command
+ * got no answer, since no person is attached.
  */
 export function lastQuestion(output: string): string | undefined {
   const end = output.slice(-500).replace(/<\/?stderr>/g, '');

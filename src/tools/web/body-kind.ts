@@ -1,11 +1,11 @@
 import { wideEncoding } from './decode-body.ts';
 
-/** What a body is, told by its bytes first and by its label second: servers mislabel, bytes do not. */
+/** Kind of a body, by its bytes first and its label second: servers mislabel, bytes do not. */
 export type BodyKind =
   | { readonly kind: 'html' | 'json' | 'text' | 'pdf' }
   | { readonly kind: 'binary'; readonly type: string };
 
-/** How a body begins, in hexadecimal. Each is long enough that no text begins like it. */
+/** First bytes in hexadecimal, each long enough that no text begins like it. */
 const SIGNATURES: readonly (readonly [begins: RegExp, type: string])[] = [
   [/^89504e470d0a1a0a/, 'image/png'],
   [/^ffd8ff/, 'image/jpeg'],
@@ -48,7 +48,7 @@ export function bodyKind(bytes: Uint8Array, contentType: string): BodyKind {
   return { kind: 'text' };
 }
 
-/** Some have rubbish before their first line; whoever only writes about them has no such label. */
+/** Some PDFs have garbage before their first line; a page that only quotes one has another label. */
 function isPdf(head: Buffer, label: string): boolean {
   return label === 'application/pdf'
     ? head.includes('%PDF-')
@@ -65,7 +65,7 @@ function isBinary(buffer: Buffer, contentType: string): boolean {
   return controls * 20 > sample.length;
 }
 
-/** A server may write anything there, and this one is repeated in our own words. */
+/** Keeps only a plain media type, because this label is repeated in our own message. */
 function binaryLabel(label: string): string {
   return /^(?!text\/)[a-z]+\/[\w.+-]{1,80}$/.test(label) ? label : 'application/octet-stream';
 }

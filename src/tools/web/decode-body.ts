@@ -5,7 +5,7 @@ import iconv from 'iconv-lite';
 const SAMPLE = 64 * 1024;
 const META = /<meta[^>]{0,400}?charset\s*=\s*["']?\s*([\w:.-]{2,40})/i;
 const XML = /^<\?xml[^>]{0,200}encoding\s*=\s*["']([\w:.-]{2,40})["']/i;
-/** Below this, a guess is hardly better than another. */
+/** Below this confidence a guess is not used. */
 const SURE = 50;
 
 export interface DecodedBody {
@@ -13,7 +13,7 @@ export interface DecodedBody {
   readonly charset: string;
 }
 
-/** By its mark, the header, the page's own word, or what the bytes look like, in this order. Never fails. */
+/** Decodes by byte order mark, header, the page's own declaration, or statistics, in this order. Never fails. */
 export function decodeBody(bytes: Uint8Array, contentType: string): DecodedBody {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const marked = byMark(buffer);
@@ -24,13 +24,13 @@ export function decodeBody(bytes: Uint8Array, contentType: string): DecodedBody 
   if (wide !== null) return as(buffer, wide);
   const head = buffer.subarray(0, 4096).toString('latin1');
   const own = known(XML.exec(head)?.[1] ?? META.exec(head)?.[1]);
-  // A page whose own word could be read says nothing when it claims two bytes for each character of that word.
+  // A declaration that could be read as ASCII is wrong when it claims UTF-16.
   if (own !== null && own !== 'utf-8' && !own.startsWith('utf-16')) return as(buffer, own);
   if (isUtf8(buffer)) return as(buffer, 'utf-8');
   return as(buffer, guessed(buffer.subarray(0, SAMPLE)));
 }
 
-/** UTF-16 that does not say so: of text with markup or spaces in it, every other byte is often zero, and no other ever. */
+/** Detects UTF-16 without a mark: in text with markup or spaces every other byte is often zero, and no other ever. */
 export function wideEncoding(buffer: Buffer): 'utf-16le' | 'utf-16be' | null {
   const sample = buffer.subarray(0, Math.min(buffer.length & ~1, 4096));
   const zeros: [even: number, odd: number] = [0, 0];
@@ -50,7 +50,7 @@ function byMark(buffer: Buffer): string | null {
   return buffer[0] === 0xfe && buffer[1] === 0xff ? 'utf-16be' : null;
 }
 
-/** What browsers read a label as. Those that are none for pages, such as UTF-7 and base64, are not known. */
+/** Resolves a label as browsers do. Labels that are no page encoding, such as UTF-7 and base64, are unknown. */
 function known(label: string | undefined): string | null {
   try {
     const name = label === undefined ? '' : new TextDecoder(label).encoding;
@@ -67,7 +67,9 @@ function guessed(sample: Buffer): string {
   return known(best?.name) ?? 'windows-1252';
 }
 
-/** A few words between markup are too little for statistics, but in GBK they come in pairs of bytes, always. */
+/**
+ * Detects GBK: a few words between markup are too little for statistics, but in GBK they always come in pairs of bytes.
+ */
 function isSimplifiedChinese(sample: Buffer): boolean {
   let [frequent, pairs] = [0, 0];
   for (let at = 0; at < sample.length - 1; at++) {

@@ -1,10 +1,11 @@
-/** Gerrit and its kin put this before their JSON, so that no page can run it as a script. */
+/** Prefix of Gerrit and similar servers against running JSON as a script. */
 const PREFIX = /^\s*\)\]\}'[^\n]*\n?/;
-const MOST_GROWTH = 4;
+const MAX_GROWTH = 4;
 
 /**
- * JSON without such a prefix, indented, with every name and value written as it came: a number may be longer than
- * JavaScript can hold, and a name may stand there twice. What does not parse, or would grow out of bounds, stays as it is.
+ * Indents JSON without such a prefix, with every name and value as it came: a number may exceed JavaScript's range, and
+ * a
+ * name may occur twice. Text that does not parse, or would grow too large, stays unchanged.
  */
 export function jsonText(text: string): string {
   const plain = text.replace(PREFIX, '').trim();
@@ -20,9 +21,9 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Null when it gets too long: deep nesting turns megabytes into gigabytes of spaces. */
+/** Returns null when it gets too long: deep nesting turns megabytes into gigabytes of spaces. */
 function indented(text: string): string | null {
-  const most = text.length * MOST_GROWTH + 10_000;
+  const most = text.length * MAX_GROWTH + 10_000;
   const parts: string[] = [];
   let [depth, length, last] = [0, 0, ''];
   const write = (part: string) => {
@@ -43,7 +44,7 @@ function indented(text: string): string | null {
   return parts.join('');
 }
 
-/** A pattern would have to remember every character of a long string; this has only to find its end. */
+/** Scans strings by hand, because a pattern would have to remember every character of a long one. */
 function* tokensOf(text: string): Generator<string> {
   for (let at = 0; at < text.length; ) {
     const start = at;

@@ -1,17 +1,17 @@
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import { untrusted } from './untrusted.ts';
+import { markUntrusted } from './mark-untrusted.ts';
 
-/** A heading of a text, and where in it it stands. */
+/** A heading and its position in the text. */
 export interface Heading {
   readonly level: number;
   readonly text: string;
   readonly at: number;
 }
 
-const MOST_NAMED = 40;
-const LONGEST_NAMED = 100;
+const MAX_HEADINGS = 40;
+const MAX_HEADING_CHARS = 100;
 
-/** The part of a text from a heading to the next one of its level or above. */
+/** Returns the text from a heading to the next one of its level or above. */
 export function pageSection(text: string, headings: readonly Heading[], wanted: string): Result<string> {
   const name = plain(wanted);
   const found =
@@ -23,7 +23,7 @@ export function pageSection(text: string, headings: readonly Heading[], wanted: 
   return ok(text.slice(found.at, next?.at).trim());
 }
 
-/** The headings of a text that is written in markdown. */
+/** Lists the headings of a markdown text. */
 export function markdownHeadings(markdown: string): Heading[] {
   const headings: Heading[] = [];
   let fence: string | null = null;
@@ -39,23 +39,23 @@ export function markdownHeadings(markdown: string): Heading[] {
   return headings;
 }
 
-/** The headings are the page's words, and not ours. */
+/** Lists the page's headings, marked as untrusted. */
 function unknownSection(wanted: string, headings: readonly Heading[]): Result<never> {
-  const names = headings.slice(0, MOST_NAMED).map(({ text }) => text.replace(/^#+ /, '').slice(0, LONGEST_NAMED));
-  const what = `The page has no section «${wanted}».`;
+  const names = headings.slice(0, MAX_HEADINGS).map(({ text }) => text.replace(/^#+ /, '').slice(0, MAX_HEADING_CHARS));
+  const what = `The page has no section "${wanted}".`;
   if (names.length === 0) return fail('INVALID_INPUT', `${what} It has no headings; leave section out.`);
-  return fail('INVALID_INPUT', `${what} Choose one of its headings.\n${untrusted(names.join('\n'))}`, {
+  return fail('INVALID_INPUT', `${what} Choose one of its headings.\n${markUntrusted(names.join('\n'))}`, {
     headings: names,
   });
 }
 
 function plain(text: string): string {
   return text
-    .slice(0, LONGEST_COMPARED)
+    .slice(0, MAX_COMPARED_CHARS)
     .replace(/[*_`~#]|\[|\]\([^)]*\)/g, '')
     .replace(/\s+/g, ' ')
     .trim()
     .toLowerCase();
 }
 
-const LONGEST_COMPARED = 500;
+const MAX_COMPARED_CHARS = 500;

@@ -7,7 +7,7 @@ import { decodeBody } from './decode-body.ts';
 import { htmlToMarkdown } from './html/html-to-markdown.ts';
 import { jsonText } from './json-text.ts';
 import { type Heading, markdownHeadings } from './page-section.ts';
-import { seenText } from './seen-text.ts';
+import { visibleText } from './visible-text.ts';
 
 export type Format = 'markdown' | 'text' | 'html' | 'raw';
 
@@ -20,9 +20,9 @@ export interface ReadableBody {
   readonly notice?: string;
 }
 
-const LONGEST_CONVERSION_MS = 20_000;
+const MAX_CONVERSION_MS = 20_000;
 
-/** A body as somebody can read it. What is no text is said to be none, with its type and size. */
+/** Converts a body to readable text. Binary content is reported with its type and size. */
 export async function readableBody(
   { bytes, headers, url }: WebResponse,
   format: Format,
@@ -34,9 +34,9 @@ export async function readableBody(
   if (found.kind === 'pdf') return readPdf(bytes, ctx);
   const { text, charset } = decodeBody(bytes, contentType);
   if (format === 'raw') return ok({ text, title: null, charset, headings: [] });
-  if (found.kind === 'json') return ok({ text: seenText(jsonText(text)), title: null, charset, headings: [] });
+  if (found.kind === 'json') return ok({ text: visibleText(jsonText(text)), title: null, charset, headings: [] });
   if (found.kind === 'text' || format === 'html') {
-    const seen = seenText(text);
+    const seen = visibleText(text);
     const headings = format === 'html' ? [] : markdownHeadings(seen);
     return ok({ text: seen, title: null, charset, headings });
   }
@@ -44,7 +44,7 @@ export async function readableBody(
   const startedAt = performance.now();
   const goOn = () => {
     ctx.signal.throwIfAborted();
-    if (performance.now() - startedAt > LONGEST_CONVERSION_MS) throw new Error('it takes too long');
+    if (performance.now() - startedAt > MAX_CONVERSION_MS) throw new Error('it takes too long');
   };
   try {
     const page = await htmlToMarkdown(text, { url, style: format, goOn });
@@ -65,7 +65,7 @@ async function readPdf(bytes: Uint8Array, ctx: ToolContext): Promise<Result<Read
   if (pages.every((page) => page === '')) {
     return ok(without(`PDF of ${total} pages without text, probably scanned; ${bytes.length} bytes, not shown.`));
   }
-  const text = seenText(pages.map((page, index) => `[Page ${index + 1}]\n${page}`).join('\n\n'));
+  const text = visibleText(pages.map((page, index) => `[Page ${index + 1}]\n${page}`).join('\n\n'));
   const notice = `It has ${total} pages; only the first ${pages.length} were read.`;
   return ok({ text, title: null, charset: null, headings: [], ...(total > pages.length && { notice }) });
 }

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import iconv from 'iconv-lite';
 import { describe, expect, test } from 'vitest';
-import { createFilePolicy } from '../../kernel/file-policy.ts';
+import { createFilePolicy } from '../../kernel/world/file-policy.ts';
 import { createWeb, type WebOptions, withWeb } from '../../net/create-web.ts';
+import type { Mode } from '../../policy/create-policy.ts';
 import { createPolicy } from '../../policy/create-policy.ts';
-import type { Mode } from '../../policy/modes.ts';
 import { parseRules, type RuleSet } from '../../policy/rules/parse-rules.ts';
 import { createToolwright, type ToolwrightOptions } from '../../runtime/create-toolwright.ts';
 import { createStubInternet } from '../../testing/stub-internet.ts';
@@ -21,7 +21,7 @@ interface Setting {
   readonly names?: Parameters<typeof createStubInternet>[1];
 }
 
-/** An executor with policy and a person who says yes, over an internet that is one local server. */
+/** An executor with policy and an approver that approves, over an internet that is one local server. */
 async function setUp(answer: (request: IncomingMessage, response: ServerResponse) => void, setting: Setting = {}) {
   const internet = await createStubInternet(answer, setting.names);
   const workspace = await tempWorkspace({ files: setting.files ?? {} });
@@ -225,7 +225,7 @@ describe('web_fetch', () => {
     await using web = await setUp(page(ARTICLE), { options: { dryRun: true }, rules: {} });
     const result = await web.call({ url: 'http://pub.test/' });
     expect(result.text).toBe(
-      '[Dry Run] Would run: Fetch http://pub.test/\nA person would be asked first: pub.test is not on the list of allowed hosts.',
+      '[Dry Run] Would run: Fetch http://pub.test/\nIt would need approval first: pub.test is not on the list of allowed hosts.',
     );
     expect([web.internet.lookups, web.internet.dialled, web.asked]).toEqual([[], [], []]);
   });
@@ -393,7 +393,7 @@ describe('policy', () => {
     await web.call({ url: 'http://pub.test/production/8080' });
     expect(web.asked).toEqual([]);
     await web.call(args);
-    expect(web.asked).toEqual(['The request carries a value that stands in .env, and would send it out.']);
+    expect(web.asked).toEqual(['The request would send out a value from .env.']);
   });
 
   test("a password in git's configuration is asked about like a value of a sensitive file", async () => {
@@ -402,7 +402,7 @@ describe('policy', () => {
     await web.call({ url: 'http://pub.test/host.org/a.git' });
     expect(web.asked).toEqual([]);
     await web.call({ url: 'http://pub.test/?d=s3cr3t-value-42' });
-    expect(web.asked).toEqual(['The request carries a value that stands in .git/config, and would send it out.']);
+    expect(web.asked).toEqual(['The request would send out a value from .git/config.']);
   });
 
   test.each([

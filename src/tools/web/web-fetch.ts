@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { ToolCategory } from '../../kernel/tool/category.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
 import { defineTool } from '../../kernel/tool/tool.ts';
 import type { WebResponse } from '../../kernel/world/web.ts';
+import { markUntrusted } from './mark-untrusted.ts';
 import { pageSection } from './page-section.ts';
 import type { ReadableBody } from './readable-body.ts';
 import { secretReason } from './secret-reason.ts';
-import { untrusted } from './untrusted.ts';
 
 const MAX_BYTES = 5 * 1024 * 1024;
 
@@ -31,13 +31,13 @@ export const webFetch = defineTool({
   category: ToolCategory.WEB,
   patterns: 'hosts',
   description:
-    'Fetch a page or an API from the web. HTML comes as readable markdown with absolute links, JSON indented, PDF as text. ' +
-    'Page through long content with offset, or ask for one section by its heading. Status 4xx and 5xx are answers too.',
+    'Fetch a page or an API from the web. Returns HTML as readable markdown with absolute links, JSON indented, PDF as text. ' +
+    'Read long content in parts with offset, or one section by its heading. Status 4xx and 5xx are not errors.',
   input: z.object({
     url: z.string().min(1).max(8000).describe('An http or https URL'),
     method: z.enum(['GET', 'POST']).default('GET').describe('The HTTP method'),
     headers: z.record(z.string(), z.string()).optional().describe('Headers to send'),
-    body: z.string().max(1_000_000).optional().describe('What to send with POST'),
+    body: z.string().max(1_000_000).optional().describe('Body to send with POST'),
     timeout: z.number().min(1).max(120).default(30).describe('Seconds for the whole fetch'),
     format: z
       .enum(['markdown', 'text', 'html', 'raw'])
@@ -45,7 +45,7 @@ export const webFetch = defineTool({
       .describe('markdown or text: made readable; html: the source of a page; raw: the body as it came'),
     section: z.string().min(1).optional().describe('Only the part of a page under this heading'),
     offset: z.int().min(0).default(0).describe('The first character to return'),
-    maxChars: z.int().min(1).max(500_000).default(50_000).describe('Most characters to return'),
+    maxChars: z.int().min(1).max(500_000).default(50_000).describe('Maximum number of characters'),
   }),
   output,
   aliases: { maxChars: ['max_chars', 'max_length', 'maxLength'], offset: ['start_index'] },
@@ -65,7 +65,7 @@ export const webFetch = defineTool({
     const request = { url, method, ...(headers && { headers }), ...(body !== undefined && { body }) };
     const fetched = await ctx.web.fetch({ ...request, timeoutMs: timeout * 1000, maxBytes: MAX_BYTES });
     if (!fetched.ok) return fetched;
-    // Parsers and tables of encodings: only a fetch needs them.
+    // Parsers and encoding tables are loaded only for a fetch.
     const { readableBody } = await import('./readable-body.ts');
     const readable = await readableBody(fetched.value, format, ctx);
     if (!readable.ok) return readable;
@@ -78,14 +78,14 @@ export const webFetch = defineTool({
     const cached = cachedAt === null ? '' : ` · from the cache, fetched at ${cachedAt}`;
     const head = `${url} → ${status}${mediaType(contentType)}${cached}${notice === undefined ? '' : `\n[${notice}]`}`;
     const content = [title === null ? '' : `Title: ${title}`, body].filter((each) => each !== '').join('\n\n');
-    if (content === '') return notice === undefined ? `${head}\n[The answer has no text.]` : head;
+    if (content === '') return notice === undefined ? `${head}\n[The response has no text.]` : head;
     const shown = `Characters ${offset}-${offset + body.length} of ${totalChars}.`;
     const more = nextOffset === null ? '' : `\n[${shown} Continue with offset=${nextOffset}.]`;
-    return `${head}\n${untrusted(content)}${more}`;
+    return `${head}\n${markUntrusted(content)}${more}`;
   },
 });
 
-/** Only what is one: a header may hold any sentence, and this stands outside of the mark. */
+/** Returns only a valid media type: a header may contain any sentence, and this is outside the untrusted mark. */
 function mediaType(contentType: string): string {
   const type = /^\s*([a-z]{1,20}\/[\w.+-]{1,80})\s*(;|$)/i.exec(contentType)?.[1];
   return type === undefined ? '' : ` · ${type.toLowerCase()}`;
@@ -120,7 +120,7 @@ function windowOf(
   });
 }
 
-/** Whether a cut there would go through a character. */
+/** Whether a cut here would split a surrogate pair. */
 function splits(text: string, at: number): boolean {
   return at > 0 && /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(at - 1, at + 1));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createFilePolicy } from '../../kernel/file-policy.ts';
+import { createFilePolicy } from '../../kernel/world/file-policy.ts';
 import { createWeb, withWeb } from '../../net/create-web.ts';
 import type { SearchSettings } from '../../net/search/settings.ts';
 import { createPolicy } from '../../policy/create-policy.ts';

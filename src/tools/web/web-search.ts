@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { ToolCategory } from '../../kernel/tool/category.ts';
 import { ok } from '../../kernel/result.ts';
+import { ToolCategory } from '../../kernel/tool/category.ts';
 import { defineTool } from '../../kernel/tool/tool.ts';
+import { markUntrusted } from './mark-untrusted.ts';
 import { secretReason } from './secret-reason.ts';
-import { seenText } from './seen-text.ts';
-import { untrusted } from './untrusted.ts';
+import { visibleText } from './visible-text.ts';
 
 export const webSearch = defineTool({
   name: 'web_search',
@@ -12,11 +12,11 @@ export const webSearch = defineTool({
   effect: 'idempotent',
   patterns: 'none',
   description:
-    'Search the web and get titles, links and snippets, best first. Read a page that looks right with web_fetch. ' +
-    'It needs a search provider that the user has configured.',
+    'Search the web and get titles, links and snippets, best first. Read a promising page with web_fetch. ' +
+    'Needs a search provider configured by the user.',
   input: z.object({
     query: z.string().min(1).max(1000).describe('What to search for'),
-    numResults: z.int().min(1).max(20).default(5).describe('Most results to return'),
+    numResults: z.int().min(1).max(20).default(5).describe('Maximum number of results'),
   }),
   output: z.object({
     provider: z.string(),
@@ -34,7 +34,11 @@ export const webSearch = defineTool({
     const { provider, hits } = found.value;
     return ok({
       provider,
-      results: hits.map(({ title, url, snippet }) => ({ title: seenText(title), url, snippet: seenText(snippet) })),
+      results: hits.map(({ title, url, snippet }) => ({
+        title: visibleText(title),
+        url,
+        snippet: visibleText(snippet),
+      })),
     });
   },
 
@@ -43,6 +47,6 @@ export const webSearch = defineTool({
     const list = results.map(({ title, url, snippet }, index) =>
       `${index + 1}. ${title}\n   ${url}\n   ${snippet}`.trimEnd(),
     );
-    return `${results.length} results from ${provider}.\n${untrusted(list.join('\n'))}`;
+    return `${results.length} results from ${provider}.\n${markUntrusted(list.join('\n'))}`;
   },
 });

@@ -1,29 +1,31 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { errnoFailure } from '../../host/errno.ts';
+import { shortPath } from '../../host/parse-path.ts';
 import { failpoint } from '../../kernel/failpoint.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import type { Applied, Change } from '../../kernel/world/workspace.ts';
+import type { AppliedChange, Change } from '../../kernel/world/workspace.ts';
+import type { ChangeSet } from '../journal/change-set.ts';
+import { Journal } from '../journal/journal.ts';
+import { revert } from '../journal/revert.ts';
 import { prepareDelete } from './change-delete.ts';
 import { prepareMove } from './change-move.ts';
-import type { ChangeSet } from '../journal/change-set.ts';
 import { prepareWrite } from './change-write.ts';
-import { refusal } from '../../host/errno.ts';
-import type { Journal } from '../journal/journal.ts';
-import { shown } from '../../host/parse-path.ts';
-import type { Prepared, Writer } from '../prepared.ts';
-import { revert } from '../revert.ts';
-import { scratchJournal } from '../scratch-journal.ts';
+import type { PreparedChange, Writer } from './prepared-change.ts';
 
 /**
- * Without a journal a set of several changes gets one that lives as long as it: what fails half way must go back.
- * prepare all → journal → perform each → journal that it is done. A change that fails takes back those before it, so
- * either all are on the disk or none. The caller sees to it that one set is applied at a time.
+ * Applies changes as a whole: prepare all → journal → perform each → journal that it is done. A change that fails undoes
+ * those before it. Without a journal, a set of several changes gets one for as long as it takes. The caller applies one
+ * set at a time.
  */
 export async function applyChanges(
   writer: Writer,
   callId: string,
   changes: readonly Change[],
-): Promise<Result<readonly Applied[]>> {
+): Promise<Result<readonly AppliedChange[]>> {
   if (writer.journal !== undefined || changes.length < 2) return applyWith(writer, callId, changes);
-  const scratch = scratchJournal();
+  const scratch = createScratchJournal();
   try {
     return await applyWith({ ...writer, journal: scratch.journal }, callId, changes);
   } finally {
@@ -35,10 +37,10 @@ async function applyWith(
   writer: Writer,
   callId: string,
   changes: readonly Change[],
-): Promise<Result<readonly Applied[]>> {
-  const { journal, place, session } = writer;
-  const about = { callId, session, root: place.names.real };
-  // What is made before the set can be written down would stay behind if we were killed in between.
+): Promise<Result<readonly AppliedChange[]>> {
+  const { journal, root, session } = writer;
+  const about = { callId, session, root: root.names.real };
+  // A folder that is made before the set is in the journal would stay behind if the process were killed in between.
   const makings: ChangeSet[] = [];
   const aboutToMake = (path: string): void => {
     const making = journal?.newSet({ ...about, changes: [], making: path });
@@ -58,13 +60,13 @@ async function applyWith(
     if (set !== undefined) journal?.begin(set);
   } catch (thrown) {
     giveUp(prepared.value);
-    return refusal(thrown, 'The journal');
+    return errnoFailure(thrown, 'The journal');
   } finally {
     for (const each of makings) journal?.abandon(each);
   }
 
   let failure: Result<never> | undefined;
-  const performed: Prepared[] = [];
+  const performed: PreparedChange[] = [];
   for (const each of prepared.value) {
     const done = await each.perform();
     if (done.ok) performed.push(each);
@@ -84,15 +86,18 @@ async function applyWith(
 }
 
 /** Checks everything, changes nothing. */
-export async function rehearseChanges(writer: Writer, changes: readonly Change[]): Promise<Result<readonly Applied[]>> {
+export async function rehearseChanges(
+  writer: Writer,
+  changes: readonly Change[],
+): Promise<Result<readonly AppliedChange[]>> {
   const prepared = await prepareAll({ ...writer, journal: undefined, rehearsal: true }, changes);
   if (!prepared.ok) return prepared;
   for (const each of prepared.value) each.dispose('done');
   return ok(prepared.value.map(({ applied }) => applied));
 }
 
-async function prepareAll(writer: Writer, changes: readonly Change[]): Promise<Result<Prepared[]>> {
-  const prepared: Prepared[] = [];
+async function prepareAll(writer: Writer, changes: readonly Change[]): Promise<Result<PreparedChange[]>> {
+  const prepared: PreparedChange[] = [];
   const taken = new Set<string>();
   for (const change of changes) {
     const next = await prepare(writer, change);
@@ -103,38 +108,40 @@ async function prepareAll(writer: Writer, changes: readonly Change[]): Promise<R
       continue;
     }
     giveUp(next.ok ? [...prepared, next.value] : prepared);
-    return next.ok ? fail('INVALID_INPUT', `${shown(twice ?? '')} is changed twice: put it into one change.`) : next;
+    return next.ok
+      ? fail('INVALID_INPUT', `${shortPath(twice ?? '')} is changed twice: put it into one change.`)
+      : next;
   }
   return ok(prepared);
 }
 
-function prepare(writer: Writer, change: Change): Promise<Result<Prepared>> {
+function prepare(writer: Writer, change: Change): Promise<Result<PreparedChange>> {
   if (change.kind === 'write') return prepareWrite(writer, change);
   return change.kind === 'delete' ? prepareDelete(writer, change) : prepareMove(writer, change);
 }
 
-function remember({ seen, session }: Writer, applied: Applied): void {
+function remember({ seen, session }: Writer, applied: AppliedChange): void {
   if (applied.kind === 'write') seen.remember(session, applied.path, applied.version, applied.after);
   else seen.forget(session, applied.kind === 'delete' ? applied.path : applied.from);
 }
 
-/** The last first: one may have made a folder in a folder that one before it made. */
-function giveUp(prepared: readonly Prepared[]): void {
+/** Begins with the last change: it may have made a folder in a folder of an earlier change. */
+function giveUp(prepared: readonly PreparedChange[]): void {
   for (const each of prepared.toReversed()) each.dispose('failed');
 }
 
-/** What could not be taken back. */
+/** Returns the paths that could not be restored. */
 async function takeBack(
   writer: Writer,
   journal: Journal | undefined,
-  performed: readonly Prepared[],
+  performed: readonly PreparedChange[],
 ): Promise<string[]> {
   const kept: string[] = [];
   for (const each of [...performed].reverse()) {
     const back =
       journal === undefined
         ? fail('NOT_CONFIGURED', 'There is no journal.')
-        : await revert(writer.place, journal, each.recorded);
+        : await revert(writer.root, journal, each.recorded);
     if (!back.ok) kept.push(...each.paths);
   }
   return kept;
@@ -144,4 +151,19 @@ function partly(failure: Result<never>, kept: readonly string[]): Result<never> 
   if (failure.ok) return failure;
   const { code, message, details } = failure.error;
   return fail(code, `${message} These changes were made before and stay: ${kept.join(', ')}.`, { ...details, kept });
+}
+
+/** A journal for one set of changes: replaced files are kept until all changes are made. */
+function createScratchJournal(): { journal: Journal; remove(): void } {
+  const folder = mkdtempSync(join(tmpdir(), 'toolwright-set-'));
+  const journal = new Journal({ folder, lasts: false });
+  return {
+    journal,
+    remove() {
+      // Removes files in read-only folders too, which rmSync does not.
+      journal.snapshots.prune(0);
+      journal.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
 }

@@ -1,25 +1,25 @@
 import { renameSync } from 'node:fs';
+import { errnoFailure, errnoOf } from '../../host/errno.ts';
+import { notFound } from '../../host/open-file.ts';
+import { shortPath } from '../../host/parse-path.ts';
+import { discardTree } from '../../host/visit-tree.ts';
+import type { ResolvedPath } from '../../host/walk-path.ts';
 import { failpoint } from '../../kernel/failpoint.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { Change } from '../../kernel/world/workspace.ts';
-import type { Image } from '../journal/change-set.ts';
-import { copyTree, syncFolder } from './copy-tree.ts';
-import { errnoOf, refusal } from '../../host/errno.ts';
+import type { Snapshot } from '../journal/change-set.ts';
 import type { Journal } from '../journal/journal.ts';
 import { treeName } from '../journal/snapshots.ts';
-import { notFound } from '../../host/open-file.ts';
-import { shown } from '../../host/parse-path.ts';
-import { type Prepared, tempName, type Writer } from '../prepared.ts';
-import { discardTree } from '../../host/visit-tree.ts';
+import { copyTree, syncFolder } from './copy-tree.ts';
+import { type PreparedChange, tempName, type Writer } from './prepared-change.ts';
 import { treeBelow } from './tree-below.ts';
-import type { Spot } from '../../host/walk-path.ts';
 
 type Delete = Extract<Change, { kind: 'delete' }>;
 
-/** A link goes, its target stays. What is deleted is moved into the journal as a whole, so it can come back. */
-export async function prepareDelete(writer: Writer, change: Delete): Promise<Result<Prepared>> {
-  const { place, journal } = writer;
-  const located = place.locate(change.path, { last: 'keep' });
+/** Prepares a delete: the file or folder is moved into the journal whole, so that it can come back. The target of a symlink stays. */
+export async function prepareDelete(writer: Writer, change: Delete): Promise<Result<PreparedChange>> {
+  const { root, journal } = writer;
+  const located = root.locate(change.path, { last: 'keep' });
   if (!located.ok) return located;
   const spot = located.value;
   const failed = (result: Result<never>): Result<never> => {
@@ -30,20 +30,20 @@ export async function prepareDelete(writer: Writer, change: Delete): Promise<Res
   try {
     if (spot.name === '') return failed(fail('PERMISSION_DENIED', 'The workspace itself cannot be deleted.'));
     if (spot.stat === null) return failed(notFound(spot.path));
-    const secret = spot.stat.isFile() ? await writer.secrets.refuses(spot.path, spot.stat) : undefined;
+    const secret = spot.stat.isFile() ? await writer.secrets.refuse(spot.path, spot.stat) : undefined;
     if (secret !== undefined) return failed(secret);
-    const below = await treeBelow(place, spot);
+    const below = await treeBelow(root, spot);
     if (!below.ok) return failed(below);
     const { paths, bytes } = below.value;
     if (paths.length > 0 && change.recursive !== true) {
-      const message = `${shown(spot.path)} is a folder with ${paths.length} entries: set recursive to delete it.`;
+      const message = `${shortPath(spot.path)} is a folder with ${paths.length} entries: set recursive to delete it.`;
       return failed(fail('INVALID_INPUT', message, { entries: paths.length }));
     }
     const open = writer.stillOpen?.(change.path, spot) ?? ok(undefined);
     if (!open.ok) return failed(open);
     const temp = tempName();
     const { ino: inode, mtimeMs: modifiedMs } = spot.stat;
-    const image: Image | null =
+    const image: Snapshot | null =
       journal === undefined
         ? null
         : { by: 'tree', name: treeName(temp, bytes), digest: null, size: bytes, mode: spot.stat.mode };
@@ -55,19 +55,23 @@ export async function prepareDelete(writer: Writer, change: Delete): Promise<Res
       dispose: () => spot.folder.close(),
     });
   } catch (thrown) {
-    return failed(refusal(thrown, change.path));
+    return failed(errnoFailure(thrown, change.path));
   }
 }
 
 async function remove(
-  { folder, name, path }: Spot,
+  { folder, name, path }: ResolvedPath,
   temp: string,
   journal: Journal | undefined,
-  image: Image | null,
+  image: Snapshot | null,
 ): Promise<Result<void>> {
   try {
-    if (journal === undefined || image === null || !moveAway(folder.at(name), journal.images.folder.at(image.name))) {
-      if (journal !== undefined && image !== null) copyTree(folder, name, journal.images.folder, image.name);
+    if (
+      journal === undefined ||
+      image === null ||
+      !moveAway(folder.at(name), journal.snapshots.folder.at(image.name))
+    ) {
+      if (journal !== undefined && image !== null) copyTree(folder, name, journal.snapshots.folder, image.name);
       failpoint('workspace.copied');
       renameSync(folder.at(name), folder.at(temp));
       // It is deleted by now, whatever is left of it under this name.
@@ -76,7 +80,7 @@ async function remove(
     syncFolder(folder);
     return ok(undefined);
   } catch (thrown) {
-    return refusal(thrown, path);
+    return errnoFailure(thrown, path);
   }
 }
 

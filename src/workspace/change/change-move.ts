@@ -1,39 +1,39 @@
 import { closeSync } from 'node:fs';
-import { liesUnwalked } from '../../kernel/file-policy.ts';
-import { fail, ok, type Result } from '../../kernel/result.ts';
-import type { Applied, Change } from '../../kernel/world/workspace.ts';
-import { syncFolder } from './copy-tree.ts';
-import { errnoOf, refusal } from '../../host/errno.ts';
-import { moveName } from './move-name.ts';
-import { notFound, openFile, readWhole, WHOLE_BYTES } from '../../host/open-file.ts';
-import { shown } from '../../host/parse-path.ts';
-import type { Place } from '../workspace-root.ts';
-import { type Prepared, tempName, type Writer } from '../prepared.ts';
-import { folderMaker, imagined, wouldMake } from './rehearsal.ts';
+import { errnoFailure, errnoOf } from '../../host/errno.ts';
+import { MAX_WHOLE_BYTES, notFound, openFile, readWhole } from '../../host/open-file.ts';
+import { shortPath } from '../../host/parse-path.ts';
 import { typeOf } from '../../host/visit-tree.ts';
+import type { ResolvedPath } from '../../host/walk-path.ts';
+import { fail, ok, type Result } from '../../kernel/result.ts';
+import { liesUnwalked } from '../../kernel/world/file-policy.ts';
+import type { AppliedChange, Change } from '../../kernel/world/workspace.ts';
+import { digestOf } from '../read/file-content.ts';
+import type { WorkspaceRoot } from '../workspace-root.ts';
+import { syncFolder } from './copy-tree.ts';
+import { moveName } from './move-name.ts';
+import { type PreparedChange, tempName, type Writer } from './prepared-change.ts';
+import { folderMaker, rehearseBelowMissing, wouldMake } from './rehearsal.ts';
+import { removeCreatedFolders } from './remove-created-folders.ts';
 import { treeBelow } from './tree-below.ts';
-import { unmake } from '../unmake.ts';
-import { digestOf } from '../version.ts';
-import type { Spot } from '../../host/walk-path.ts';
 
 type Move = Extract<Change, { kind: 'move' }>;
 
-/** Moves a name, also to another file system. A link is moved, not what it leads to. */
-export async function prepareMove(writer: Writer, change: Move): Promise<Result<Prepared>> {
-  const { place } = writer;
-  const source = place.locate(change.from, { last: 'keep' });
+/** Prepares a move, also to another file system. A symlink is moved, not its target. */
+export async function prepareMove(writer: Writer, change: Move): Promise<Result<PreparedChange>> {
+  const { root } = writer;
+  const source = root.locate(change.from, { last: 'keep' });
   if (!source.ok) return source;
   const from = source.value;
   if (from.stat === null) {
     from.folder.close();
     return notFound(from.path || '.');
   }
-  const target = place.locate(change.to, { last: 'keep', make: folderMaker(writer) });
+  const target = root.locate(change.to, { last: 'keep', make: folderMaker(writer) });
   if (!target.ok) {
     from.folder.close();
     if (!wouldMake(target)) return target;
-    const applied = (path: string): Applied => ({ kind: 'move', from: from.path, to: path, replaced: false });
-    return imagined(writer, { located: target, applied });
+    const applied = (path: string): AppliedChange => ({ kind: 'move', from: from.path, to: path, replaced: false });
+    return rehearseBelowMissing(writer, { located: target, applied });
   }
   const to = target.value;
   const close = () => {
@@ -41,7 +41,7 @@ export async function prepareMove(writer: Writer, change: Move): Promise<Result<
     to.folder.close();
   };
   const failed = (result: Result<never>): Result<never> => {
-    unmake(place, to.made);
+    removeCreatedFolders(root, to.made);
     close();
     return result;
   };
@@ -52,7 +52,7 @@ export async function prepareMove(writer: Writer, change: Move): Promise<Result<
     const type = typeOf(from.stat);
     const digest = type === 'file' ? digestIn(contentOf(from)) : null;
     const old = to.stat?.isFile() ? contentOf(to) : null;
-    const replaced = to.stat === null ? null : (writer.journal?.images.keep(to, old, digestIn(old)) ?? null);
+    const replaced = to.stat === null ? null : (writer.journal?.snapshots.keep(to, old, digestIn(old)) ?? null);
     const temp = tempName();
     return ok({
       paths: [from.path, to.path],
@@ -72,17 +72,17 @@ export async function prepareMove(writer: Writer, change: Move): Promise<Result<
       },
       perform: async () => rename(from, to, temp),
       dispose(how) {
-        if (how === 'failed') unmake(place, to.made);
+        if (how === 'failed') removeCreatedFolders(root, to.made);
         close();
       },
     });
   } catch (thrown) {
-    return failed(refusal(thrown, change.from));
+    return failed(errnoFailure(thrown, change.from));
   }
 }
 
-async function mayMove(writer: Writer, from: Spot, to: Spot, change: Move): Promise<Result<void>> {
-  const { place, secrets } = writer;
+async function mayMove(writer: Writer, from: ResolvedPath, to: ResolvedPath, change: Move): Promise<Result<void>> {
+  const { root, secrets } = writer;
   for (const [given, spot] of [
     [change.from, from],
     [change.to, to],
@@ -91,63 +91,63 @@ async function mayMove(writer: Writer, from: Spot, to: Spot, change: Move): Prom
     if (!open.ok) return open;
   }
   if (from.name === '' || to.name === '') return fail('PERMISSION_DENIED', 'The workspace itself cannot be moved.');
-  if (typeOf(from.stat as NonNullable<Spot['stat']>) === 'other') {
-    return fail('INVALID_PATH', `${shown(from.path)} is a pipe, a socket or a device, not a file.`);
+  if (typeOf(from.stat as NonNullable<ResolvedPath['stat']>) === 'other') {
+    return fail('INVALID_PATH', `${shortPath(from.path)} is a pipe, a socket or a device, not a file.`);
   }
-  if (from.path === to.path) return fail('INVALID_INPUT', `${shown(from.path)} is already there.`);
+  if (from.path === to.path) return fail('INVALID_INPUT', `${shortPath(from.path)} is already there.`);
   if (`${to.path}/`.startsWith(`${from.path}/`)) {
-    return fail('INVALID_PATH', `${shown(from.path)} cannot be moved into itself.`);
+    return fail('INVALID_PATH', `${shortPath(from.path)} cannot be moved into itself.`);
   }
   if (to.stat !== null && (to.stat.isDirectory() || !change.overwrite)) return occupied(to);
   if (to.stat !== null && from.stat?.isDirectory()) return occupied(to);
   if (to.stat !== null && typeOf(to.stat) === 'other') {
-    return fail('INVALID_PATH', `${shown(to.path)} is a pipe, a socket or a device: it cannot be replaced.`);
+    return fail('INVALID_PATH', `${shortPath(to.path)} is a pipe, a socket or a device: it cannot be replaced.`);
   }
-  if (from.stat?.isSymbolicLink() && place.policy.holdsProtected(to.path)) {
-    const why = `${shown(to.path)} is where protected files are looked for: no link is moved there.`;
+  if (from.stat?.isSymbolicLink() && root.policy.holdsProtected(to.path)) {
+    const why = `${shortPath(to.path)} is where protected files are looked for: no link is moved there.`;
     return fail('PERMISSION_DENIED', `${why} Make a folder of that name, or ask the person to move the link.`);
   }
   for (const spot of [from, to]) {
-    const secret = spot.stat?.isFile() ? await secrets.refuses(spot.path, spot.stat) : undefined;
+    const secret = spot.stat?.isFile() ? await secrets.refuse(spot.path, spot.stat) : undefined;
     if (secret !== undefined) return secret;
   }
-  const below = await treeBelow(place, from);
-  return below.ok ? staysOrdinary(place, below.value.paths, from.path, to.path) : below;
+  const below = await treeBelow(root, from);
+  return below.ok ? staysOrdinary(root, below.value.paths, from.path, to.path) : below;
 }
 
-/** Nobody was asked about what lies in a folder: it must not become something that somebody would be asked about. */
-function staysOrdinary(place: Place, below: readonly string[], from: string, to: string): Result<void> {
-  const protection = place.protectionBelow(from, to);
+/** Refuses a move by which a file in the folder would become protected: its approval was never asked for. */
+function staysOrdinary(root: WorkspaceRoot, below: readonly string[], from: string, to: string): Result<void> {
+  const protection = root.protectionBelow(from, to);
   for (const path of below) {
     const target = `${to}${path.slice(from.length)}`;
-    const refused = place.refuses(target);
+    const refused = root.refuses(target);
     if (!refused.ok) return refused;
     const why = protection(target);
-    if (why === null || isAskedAbout(place, path, target)) continue;
+    if (why === null || isAskedAbout(root, path, target)) continue;
     return fail('PERMISSION_DENIED', `${why} Move that file on its own, so that a person is asked.`);
   }
   return ok(undefined);
 }
 
-/** What lies below node_modules may be git's by its name, but nobody looks at what it makes git run there. */
-function isAskedAbout(place: Place, path: string, target: string): boolean {
-  return place.protection({ path, via: [] }) !== null && (!liesUnwalked(path) || liesUnwalked(target));
+/** A path below node_modules may belong to git by its name, but files there are not watched for what they make git run. */
+function isAskedAbout(root: WorkspaceRoot, path: string, target: string): boolean {
+  return root.protection({ path, via: [] }) !== null && (!liesUnwalked(path) || liesUnwalked(target));
 }
 
-function occupied({ path, stat }: Spot): Result<never> {
+function occupied({ path, stat }: ResolvedPath): Result<never> {
   const folder = stat?.isDirectory() === true;
   const next = folder
     ? 'is a folder: give the full new path, including the name.'
     : 'exists: set overwrite to replace it.';
-  return fail('CONFLICT', `${shown(path)} ${next}`, { path, folder });
+  return fail('CONFLICT', `${shortPath(path)} ${next}`, { path, folder });
 }
 
-function contentOf(spot: Spot): Buffer | null {
-  if ((spot.stat?.size ?? 0) > WHOLE_BYTES) return null;
+function contentOf(spot: ResolvedPath): Buffer | null {
+  if ((spot.stat?.size ?? 0) > MAX_WHOLE_BYTES) return null;
   const file = openFile(spot);
   if (!file.ok) return null;
   try {
-    return readWhole(file.value, WHOLE_BYTES);
+    return readWhole(file.value, MAX_WHOLE_BYTES);
   } finally {
     closeSync(file.value.fd);
   }
@@ -157,12 +157,12 @@ function digestIn(content: Buffer | null): string | null {
   return content === null ? null : digestOf(content);
 }
 
-function rename(from: Spot, to: Spot, temp: string): Result<void> {
+function rename(from: ResolvedPath, to: ResolvedPath, temp: string): Result<void> {
   try {
     if (!from.folder.isInPlace() || !to.folder.isInPlace()) {
       return fail(
         'CONFLICT',
-        `${shown(from.path)} was moved by somebody else just now; nothing was changed. Try again.`,
+        `${shortPath(from.path)} was moved by somebody else just now; nothing was changed. Try again.`,
       );
     }
     moveName(from.folder, from.name, to.folder, { name: to.name, temp, replace: to.stat !== null });
@@ -171,6 +171,6 @@ function rename(from: Spot, to: Spot, temp: string): Result<void> {
     return ok(undefined);
   } catch (thrown) {
     if (errnoOf(thrown) === 'EEXIST' || errnoOf(thrown) === 'ENOTEMPTY') return occupied({ ...to, stat: null });
-    return refusal(thrown, from.path);
+    return errnoFailure(thrown, from.path);
   }
 }

@@ -1,35 +1,33 @@
 import { closeSync, type Stats } from 'node:fs';
+import { createTwoFilesPatch } from 'diff';
+import { errnoFailure } from '../../host/errno.ts';
+import { MAX_WHOLE_BYTES, notAFile, openFile, readWhole } from '../../host/open-file.ts';
+import { shortPath } from '../../host/parse-path.ts';
+import type { ResolvedPath } from '../../host/walk-path.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import type { Applied, Change } from '../../kernel/world/workspace.ts';
-import type { Image } from '../journal/change-set.ts';
+import type { AppliedChange, Change } from '../../kernel/world/workspace.ts';
+import type { Snapshot } from '../journal/change-set.ts';
 import { encodeText } from '../read/decode-text.ts';
-import { refusal } from '../../host/errno.ts';
-import { FileContent } from '../file-content.ts';
-import { keepLineEndings } from '../line-endings.ts';
-import { notAFile, openFile, readWhole, WHOLE_BYTES } from '../../host/open-file.ts';
-import { shown } from '../../host/parse-path.ts';
-import { type Prepared, tempName, type Writer } from '../prepared.ts';
-import { folderMaker, imagined, wouldMake } from './rehearsal.ts';
+import { digestOfFile, FileContent, versionOf } from '../read/file-content.ts';
+import { type PreparedChange, tempName, type Writer } from './prepared-change.ts';
+import { folderMaker, rehearseBelowMissing, wouldMake } from './rehearsal.ts';
+import { removeCreatedFolders } from './remove-created-folders.ts';
 import { replaceFile } from './replace-file.ts';
-import { unmake } from '../unmake.ts';
-import { digestOfFile, versionOf } from '../version.ts';
-import type { Spot } from '../../host/walk-path.ts';
-import { whatChanged } from '../what-changed.ts';
 
 type Write = Extract<Change, { kind: 'write' }>;
 
 /** Larger texts are not handed back for a diff. */
 const DIFF_BYTES = 1024 * 1024;
 
-export async function prepareWrite(writer: Writer, change: Write): Promise<Result<Prepared>> {
-  const { place, secrets } = writer;
+export async function prepareWrite(writer: Writer, change: Write): Promise<Result<PreparedChange>> {
+  const { root, secrets } = writer;
   const make = change.createDirs === false ? {} : { make: folderMaker(writer) };
-  const located = place.locate(change.path, { last: 'follow', ...make });
+  const located = root.locate(change.path, { last: 'follow', ...make });
   if (wouldMake(located)) return imaginedWrite(writer, change, located);
   if (!located.ok) return located;
   const spot = located.value;
   const failed = (result: Result<never>): Result<never> => {
-    unmake(place, spot.made);
+    removeCreatedFolders(root, spot.made);
     spot.folder.close();
     return result;
   };
@@ -41,7 +39,7 @@ export async function prepareWrite(writer: Writer, change: Write): Promise<Resul
     if (!current.ok) return failed(current);
     const now = current.value;
     if (now !== null && (now.stat.mode & 0o222) === 0) return failed(readOnly(spot.path));
-    const secret = now === null ? undefined : await secrets.refuses(spot.path, now.stat);
+    const secret = now === null ? undefined : await secrets.refuse(spot.path, now.stat);
     if (secret !== undefined) return failed(secret);
     const expected = meets(writer, change, spot.path, now);
     if (!expected.ok) return failed(expected);
@@ -51,8 +49,8 @@ export async function prepareWrite(writer: Writer, change: Write): Promise<Resul
     const { bytes, note, before, after } = content.value;
     const fresh = new FileContent(bytes);
     const temp = tempName();
-    const image = now === null ? null : (writer.journal?.images.keep(spot, now.bytes, now.digest) ?? null);
-    const applied: Applied = {
+    const image = now === null ? null : (writer.journal?.snapshots.keep(spot, now.bytes, now.digest) ?? null);
+    const applied: AppliedChange = {
       kind: 'write',
       path: spot.path,
       created: now === null,
@@ -81,35 +79,35 @@ export async function prepareWrite(writer: Writer, change: Write): Promise<Resul
       },
       perform: () => replaceFile(spot, { temp, bytes, mode: change.mode, image: linkOf(writer, image) }, now),
       dispose(how) {
-        if (how === 'failed') unmake(place, spot.made);
+        if (how === 'failed') removeCreatedFolders(root, spot.made);
         spot.folder.close();
       },
     });
   } catch (thrown) {
-    return failed(refusal(thrown, change.path));
+    return failed(errnoFailure(thrown, change.path));
   }
 }
 
-function linkOf({ journal }: Writer, image: Image | null): string | null {
-  return journal === undefined || image?.by !== 'link' ? null : journal.images.folder.at(image.name);
+function linkOf({ journal }: Writer, image: Snapshot | null): string | null {
+  return journal === undefined || image?.by !== 'link' ? null : journal.snapshots.folder.at(image.name);
 }
 
-function imaginedWrite(writer: Writer, change: Write, located: Result<unknown>): Result<Prepared> {
+function imaginedWrite(writer: Writer, change: Write, located: Result<unknown>): Result<PreparedChange> {
   const content = contentOf(change, null);
   if (!content.ok) return content;
   const { bytes, before, after, note } = content.value;
   const version = versionOf(new FileContent(bytes).digest);
-  const applied = (path: string): Applied => {
+  const applied = (path: string): AppliedChange => {
     return { kind: 'write', path, created: true, size: bytes.length, version, before, after, note };
   };
-  return imagined(writer, { located, applied });
+  return rehearseBelowMissing(writer, { located, applied });
 }
 
 function asksForVersion({ seen, session }: Writer, { expect }: Write, path: string): boolean {
   return typeof expect === 'object' || seen.version(session, path) !== undefined;
 }
 
-interface Current {
+interface CurrentContent {
   readonly stat: Stats;
   /** Null of a file that is too large to be held. */
   readonly content: FileContent | null;
@@ -118,7 +116,11 @@ interface Current {
 }
 
 /** Null when nothing is there. A large file is hashed only where its version matters. */
-async function currentOf({ contents }: Writer, spot: Spot, needsVersion: boolean): Promise<Result<Current | null>> {
+async function currentOf(
+  { contents }: Writer,
+  spot: ResolvedPath,
+  needsVersion: boolean,
+): Promise<Result<CurrentContent | null>> {
   if (spot.stat === null) return ok(null);
   const other = notAFile(spot);
   if (other !== undefined) return other;
@@ -126,42 +128,45 @@ async function currentOf({ contents }: Writer, spot: Spot, needsVersion: boolean
   if (!file.ok) return file;
   try {
     const { stat } = file.value;
-    if (stat.size > WHOLE_BYTES) {
+    if (stat.size > MAX_WHOLE_BYTES) {
       const digest = needsVersion ? await digestOfFile(file.value.fd) : null;
       return ok({ stat, content: null, bytes: null, digest });
     }
-    const content = contents.of(readWhole(file.value, WHOLE_BYTES));
+    const content = contents.of(readWhole(file.value, MAX_WHOLE_BYTES));
     return ok({ stat, content, bytes: content.bytes, digest: content.digest });
   } finally {
     closeSync(file.value.fd);
   }
 }
 
-function meets({ seen, session }: Writer, { expect }: Write, path: string, now: Current | null): Result<void> {
+function meets({ seen, session }: Writer, { expect }: Write, path: string, now: CurrentContent | null): Result<void> {
   if (expect === 'absent' && now !== null) {
-    return fail('CONFLICT', `${shown(path)} exists by now; nothing was changed. Read it, then decide again.`);
+    return fail('CONFLICT', `${shortPath(path)} exists by now; nothing was changed. Read it, then decide again.`);
   }
   const wanted = typeof expect === 'object' ? expect.version : seen.version(session, path);
   if (wanted === undefined || expect === 'absent') return ok(undefined);
   if (now === null) {
     if (expect === undefined) return ok(undefined);
-    return fail('CONFLICT', `${shown(path)} is gone; nothing was changed. Write it without a version to make it anew.`);
+    return fail(
+      'CONFLICT',
+      `${shortPath(path)} is gone; nothing was changed. Write it without a version to make it anew.`,
+    );
   }
   if (now.digest === null || versionOf(now.digest) === wanted) return ok(undefined);
-  const message = `${shown(path)} was changed since it was read (version ${wanted}, now ${versionOf(now.digest)}); nothing was changed. Read it again.`;
-  const changed = whatChanged(seen.textOf(wanted), now.content?.text?.text);
+  const message = `${shortPath(path)} was changed since it was read (version ${wanted}, now ${versionOf(now.digest)}); nothing was changed. Read it again.`;
+  const changed = describeChange(seen.textOf(wanted), now.content?.text?.text);
   const text = changed === null ? message : `${message}\n${changed}`;
   return fail('CONFLICT', text, { expected: wanted, version: versionOf(now.digest) });
 }
 
-interface Content {
+interface NewContent {
   readonly bytes: Buffer;
   readonly before: string | null;
   readonly after: string | null;
   readonly note: string | null;
 }
 
-function contentOf({ content }: Write, now: Current | null): Result<Content> {
+function contentOf({ content }: Write, now: CurrentContent | null): Result<NewContent> {
   const old = now?.content?.text ?? null;
   const before = old === null || old.text.length > DIFF_BYTES ? null : old.text;
   if (content instanceof Uint8Array) return ok({ bytes: Buffer.from(content), before, after: null, note: null });
@@ -181,5 +186,27 @@ function contentOf({ content }: Write, now: Current | null): Result<Content> {
 }
 
 function readOnly(path: string): Result<never> {
-  return fail('PERMISSION_DENIED', `${shown(path)} is marked read-only: make it writable first (chmod u+w).`);
+  return fail('PERMISSION_DENIED', `${shortPath(path)} is marked read-only: make it writable first (chmod u+w).`);
+}
+
+/** A text for a file whose every line ends with CRLF gets the same, if it uses LF throughout. Mixed files are left alone. */
+function keepLineEndings(old: string, text: string): { text: string; note: string | null } {
+  const usesCrlf = old.includes('\r\n') && !/(?:^|[^\r])\n/.test(old);
+  if (!usesCrlf || text.includes('\r') || !text.includes('\n')) return { text, note: null };
+  return { text: text.replace(/\n/g, '\r\n'), note: 'CRLF line endings kept' };
+}
+
+const MAX_DIFF_LINES = 30;
+
+/** Returns a short diff of what changed since the file was read. Null when the old text is not known any more, or when comparing would take long. */
+function describeChange(old: string | undefined, now: string | undefined): string | null {
+  if (old === undefined || now === undefined) return null;
+  const patch = createTwoFilesPatch('read', 'now', old, now, '', '', { context: 1, timeout: 200 });
+  if (patch === undefined) return null;
+  const lines = patch
+    .slice(Math.max(0, patch.indexOf('@@ ')))
+    .trimEnd()
+    .split('\n');
+  const rest = lines.length - MAX_DIFF_LINES;
+  return lines.slice(0, MAX_DIFF_LINES).join('\n') + (rest > 0 ? `\n[${rest} more lines of the diff]` : '');
 }

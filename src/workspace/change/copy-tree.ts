@@ -9,10 +9,10 @@ import {
   symlinkSync,
   writeSync,
 } from 'node:fs';
-import { type Dress, dress, dressLink } from '../dress.ts';
 import { errnoOf } from '../../host/errno.ts';
-import type { Folder } from '../folder.ts';
+import type { Folder } from '../../host/folder.ts';
 import { typeOf } from '../../host/visit-tree.ts';
+import { copyOwnership, copySymlinkOwnership, type FileOwnership } from './copy-ownership.ts';
 
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -25,13 +25,18 @@ export function copyTree(from: Folder, name: string, to: Folder, newName: string
   if (stat === null) throw Object.assign(new Error('gone'), { code: 'ENOENT' });
   if (stat.isSymbolicLink()) {
     symlinkSync(from.readLink(name), to.at(newName));
-    dressLink(to.at(newName), stat);
+    copySymlinkOwnership(to.at(newName), stat);
   } else if (stat.isFile()) copyFile(from.at(name), to.at(newName), stat);
   else if (stat.isDirectory()) copyFolder(from, name, to, { newName, like: stat });
   else throw Object.assign(new Error('special'), { code: 'ENXIO' });
 }
 
-function copyFolder(from: Folder, name: string, to: Folder, { newName, like }: { newName: string; like: Dress }): void {
+function copyFolder(
+  from: Folder,
+  name: string,
+  to: Folder,
+  { newName, like }: { newName: string; like: FileOwnership },
+): void {
   mkdirSync(to.at(newName), { mode: 0o700 });
   const [source, target] = [from.openChild(name), to.openChild(newName)];
   try {
@@ -43,7 +48,7 @@ function copyFolder(from: Folder, name: string, to: Folder, { newName, like }: {
   }
 }
 
-function copyFile(source: string, target: string, like: Dress): void {
+function copyFile(source: string, target: string, like: FileOwnership): void {
   const input = openSync(source, READ);
   try {
     const output = openSync(target, CREATE, 0o600);
@@ -51,7 +56,7 @@ function copyFile(source: string, target: string, like: Dress): void {
       const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
       for (let read = readSync(input, chunk); read > 0; read = readSync(input, chunk))
         writeAll(output, chunk.subarray(0, read));
-      dress(output, like);
+      copyOwnership(output, like);
       fsyncSync(output);
     } finally {
       closeSync(output);
@@ -121,10 +126,10 @@ export function syncFolder(folder: Folder): void {
   }
 }
 
-function finishFolder(folder: Folder, like: Dress): void {
+function finishFolder(folder: Folder, like: FileOwnership): void {
   const fd = openSync(folder.at(''), FOLDER);
   try {
-    dress(fd, like);
+    copyOwnership(fd, like);
     fsyncSync(fd);
   } finally {
     closeSync(fd);

@@ -2,7 +2,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { silentLogger } from '../../kernel/silent-logger.ts';
+import { silentLogger } from '../../kernel/ports.ts';
 import { tempWorkspace } from '../../testing/temp-workspace.ts';
 import { openWorkspace } from '../open-workspace.ts';
 
@@ -53,7 +53,7 @@ test('a read-only file system and a full journal leave the original intact', asy
 test('writes happen in the order write, sync, rename, sync of the folder', async () => {
   await using ws = await tempWorkspace({ files: { 'a.txt': 'old' } });
   const script = `
-    import { builtInTools, createToolwright, openWorkspace } from '${new URL('../../dist/index.js', import.meta.url)}';
+    import { builtInTools, createToolwright, openWorkspace } from '${new URL('../../../dist/index.js', import.meta.url)}';
     const world = await openWorkspace({ root: process.argv[1] });
     const { call } = createToolwright({ tools: builtInTools, world, approver: () => ({ approved: true }) });
     const { ok } = await call('write_file', { path: 'a.txt', content: 'STRACE-NEW' });
@@ -79,10 +79,10 @@ test('folders that a killed process made for a file it never wrote are gone afte
   await using ws = await tempWorkspace({ files: { 'mine/.keep': '' } });
   const source = (path: string) => new URL(path, import.meta.url);
   const script = `
-    import { armFailpoints } from '${source('../kernel/failpoint.ts')}';
-    import { createToolwright } from '${source('../runtime/create-toolwright.ts')}';
-    import { writeFile } from '${source('../tools/fs/write-file.ts')}';
-    import { openWorkspace } from '${source('./open-workspace.ts')}';
+    import { armFailpoints } from '${source('../../kernel/failpoint.ts')}';
+    import { createToolwright } from '${source('../../runtime/create-toolwright.ts')}';
+    import { writeFile } from '${source('../../tools/fs/write-file.ts')}';
+    import { openWorkspace } from '${source('../open-workspace.ts')}';
     const [root, folder] = process.argv.slice(1);
     const world = await openWorkspace({ root, journal: { folder } });
     armFailpoints((name) => name === 'workspace.prepared' && process.kill(process.pid, 'SIGKILL'));
@@ -99,10 +99,10 @@ test('folders that a killed process made for a file it never wrote are gone afte
 async function killedPatch(root: string, journal: string, patch: string, at: string): Promise<void> {
   const source = (path: string) => new URL(path, import.meta.url);
   const script = `
-    import { armFailpoints } from '${source('../kernel/failpoint.ts')}';
-    import { createToolwright } from '${source('../runtime/create-toolwright.ts')}';
-    import { applyPatch } from '${source('../tools/fs/apply-patch.ts')}';
-    import { openWorkspace } from '${source('./open-workspace.ts')}';
+    import { armFailpoints } from '${source('../../kernel/failpoint.ts')}';
+    import { createToolwright } from '${source('../../runtime/create-toolwright.ts')}';
+    import { applyPatch } from '${source('../../tools/fs/apply-patch.ts')}';
+    import { openWorkspace } from '${source('../open-workspace.ts')}';
     const [root, folder, patch, at] = process.argv.slice(1);
     const world = await openWorkspace({ root, journal: { folder } });
     armFailpoints((name) => name === at && process.kill(process.pid, 'SIGKILL'));

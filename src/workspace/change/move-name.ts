@@ -1,8 +1,8 @@
 import { accessSync, constants, linkSync, mkdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
-import { copyTree, syncFolder } from './copy-tree.ts';
 import { errnoOf } from '../../host/errno.ts';
-import type { Folder } from '../folder.ts';
+import type { Folder } from '../../host/folder.ts';
 import { discardTree } from '../../host/visit-tree.ts';
+import { copyTree, syncFolder } from './copy-tree.ts';
 
 interface Target {
   readonly name: string;
@@ -24,7 +24,7 @@ export function moveName(from: Folder, name: string, to: Folder, target: Target)
 
 /** To another file system. The copy is whole before it has its name, and on the disk before what was copied goes. */
 function moveByCopy(from: Folder, name: string, to: Folder, { name: newName, temp, replace }: Target): void {
-  // Asked first: what cannot be taken away is not worth a copy.
+  // Checked first: a file that cannot be removed is not worth a copy.
   accessSync(from.at(''), constants.W_OK);
   try {
     copyTree(from, name, to, temp);
@@ -38,7 +38,7 @@ function moveByCopy(from: Folder, name: string, to: Folder, { name: newName, tem
     syncFolder(to);
     renameSync(from.at(name), from.at(temp));
   } catch (thrown) {
-    // What stood there is gone: then rather the same thing twice than a failure that says nothing happened.
+    // The replaced file is gone: the same file twice is better than a failure that says nothing happened.
     if (replace && errnoOf(thrown) !== undefined) return;
     discardTree(to, newName);
     throw thrown;

@@ -14,12 +14,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { Folder } from '../../host/folder.ts';
 import { createToolwright } from '../../runtime/create-toolwright.ts';
 import { tempWorkspace } from '../../testing/temp-workspace.ts';
 import { builtInTools } from '../../tools/index.ts';
-import { Folder } from '../folder.ts';
-import { moveName } from './move-name.ts';
 import { openWorkspace } from '../open-workspace.ts';
+import { moveName } from './move-name.ts';
 
 const NOBODY = 65_534;
 

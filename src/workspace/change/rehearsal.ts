@@ -1,16 +1,16 @@
+import { catchErrno } from '../../host/errno.ts';
+import { missingPathOf } from '../../host/walk-path.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import type { Applied } from '../../kernel/world/workspace.ts';
-import { guarded } from '../../host/errno.ts';
-import type { Prepared, Writer } from '../prepared.ts';
-import { wouldBeOf } from '../../host/walk-path.ts';
+import type { AppliedChange } from '../../kernel/world/workspace.ts';
+import type { PreparedChange, Writer } from './prepared-change.ts';
 
 const WOULD_MAKE = fail('FILE_NOT_FOUND', 'The folder would be made.', { wouldMake: true });
 
-/** What the walk does about a missing folder: makes it, or in a rehearsal stops there. */
+/** Returns the walk's answer to a missing folder: make it, or in a rehearsal stop there. */
 export function folderMaker({ rehearsal, aboutToMake }: Writer): (path: string) => Result<void> {
   return (path) => {
     if (rehearsal) return WOULD_MAKE;
-    return guarded('The journal', () => ok(aboutToMake?.(path)));
+    return catchErrno('The journal', () => ok(aboutToMake?.(path)));
   };
 }
 
@@ -19,13 +19,13 @@ export function wouldMake(result: Result<unknown>): boolean {
 }
 
 /** A change below a folder that does not exist yet: there is nothing to open, only names to judge. */
-export function imagined(
-  { place }: Writer,
-  { located, applied }: { located: Result<unknown>; applied: (path: string) => Applied },
-): Result<Prepared> {
-  const { place: path, via } = wouldBeOf(located) ?? { place: '', via: [] };
+export function rehearseBelowMissing(
+  { root }: Writer,
+  { located, applied }: { located: Result<unknown>; applied: (path: string) => AppliedChange },
+): Result<PreparedChange> {
+  const { path, via } = missingPathOf(located) ?? { path: '', via: [] };
   for (const each of [path, ...via]) {
-    const refused = place.refuses(each);
+    const refused = root.refuses(each);
     if (!refused.ok) return refused;
   }
   return ok({

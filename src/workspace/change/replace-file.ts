@@ -14,15 +14,15 @@ import {
   unlinkSync,
 } from 'node:fs';
 import { promisify } from 'node:util';
+import { errnoFailure, errnoOf } from '../../host/errno.ts';
+import type { Folder } from '../../host/folder.ts';
+import { readWhole } from '../../host/open-file.ts';
+import { shortPath } from '../../host/parse-path.ts';
+import type { ResolvedPath } from '../../host/walk-path.ts';
 import { failpoint } from '../../kernel/failpoint.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
+import { copyOwnership } from './copy-ownership.ts';
 import { syncFolder, writeAll } from './copy-tree.ts';
-import { dress } from '../dress.ts';
-import { errnoOf, refusal } from '../../host/errno.ts';
-import type { Folder } from '../folder.ts';
-import { readWhole } from '../../host/open-file.ts';
-import { shown } from '../../host/parse-path.ts';
-import type { Spot } from '../../host/walk-path.ts';
 
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const LOOK = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -34,8 +34,8 @@ const SYNC_BYTES = 256 * 1024;
 const COMPARED_BYTES = 1024 * 1024;
 const syncLater = promisify(fsync);
 
-/** What is in a file now, as far as it was small enough to read. */
-export interface Current {
+/** A file that is about to be replaced; null bytes for one that is too large to read. */
+export interface CurrentFile {
   readonly stat: Stats;
   readonly bytes: Buffer | null;
 }
@@ -50,9 +50,9 @@ interface NewFile {
 
 /** temporary file → sync → rename → sync of the folder. Until the rename, the old content stands untouched. */
 export async function replaceFile(
-  { folder, name, path }: Spot,
+  { folder, name, path }: ResolvedPath,
   file: NewFile,
-  now: Current | null,
+  now: CurrentFile | null,
 ): Promise<Result<void>> {
   const { temp, bytes, mode } = file;
   let there = false;
@@ -62,7 +62,7 @@ export async function replaceFile(
     there = true;
     try {
       writeAll(fd, bytes);
-      if (now !== null) dress(fd, now.stat);
+      if (now !== null) copyOwnership(fd, now.stat);
       else if (mode !== undefined) fchmodSync(fd, mode & 0o777);
       failpoint('workspace.written');
       if (bytes.length <= SYNC_BYTES) fsyncSync(fd);
@@ -89,19 +89,25 @@ export async function replaceFile(
   } catch (thrown) {
     if (there) rmSync(folder.at(temp), { force: true });
     if (errnoOf(thrown) === 'EEXIST') {
-      return fail('CONFLICT', `${shown(path)} was made by somebody else just now; nothing was changed. Read it first.`);
+      return fail(
+        'CONFLICT',
+        `${shortPath(path)} was made by somebody else just now; nothing was changed. Read it first.`,
+      );
     }
-    return refusal(thrown, path);
+    return errnoFailure(thrown, path);
   } finally {
     if (old !== null) closeSync(old);
   }
 }
 
 function overtaken(path: string): Result<never> {
-  return fail('CONFLICT', `${shown(path)} was changed by somebody else just now; nothing was changed. Read it again.`);
+  return fail(
+    'CONFLICT',
+    `${shortPath(path)} was changed by somebody else just now; nothing was changed. Read it again.`,
+  );
 }
 
-/** Gives the name to a file only if nobody has it: a rename would replace what appeared meanwhile. */
+/** Gives a file its name only if the name is free: a rename would replace a file that appeared meanwhile. */
 function claim(folder: Folder, temp: string, name: string): void {
   try {
     linkSync(folder.at(temp), folder.at(name));
@@ -118,7 +124,7 @@ function claim(folder: Folder, temp: string, name: string): void {
  * Whether the name still stands for what was read. By content where that is cheap, since a timestamp can lie; the very
  * last look is at the inode alone, because nothing here can compare and rename in one step.
  */
-function isStill(folder: Folder, name: string, now: Current | null, old: number | null): boolean {
+function isStill(folder: Folder, name: string, now: CurrentFile | null, old: number | null): boolean {
   if (!folder.isInPlace()) return false;
   if (
     old !== null &&
@@ -138,21 +144,25 @@ function holds(fd: number, stat: Stats, bytes: Buffer): boolean {
 }
 
 /** After the rename: whether somebody wrote into the old file after the last look. A clock this coarse hides the latest. */
-function wasWritten(old: number, { stat, bytes }: Current): boolean {
+function wasWritten(old: number, { stat, bytes }: CurrentFile): boolean {
   const latest = fstatSync(old);
   if (latest.size !== stat.size || latest.mtimeMs !== stat.mtimeMs) return true;
   return Date.now() - latest.mtimeMs < COARSE_MS && bytes !== null && !holds(old, latest, bytes);
 }
 
-/** Their file again under its name: itself where it has another name, else a copy. */
-function putBack(folder: Folder, name: string, { old, now, file }: { old: number; now: Current; file: NewFile }): void {
+/** Restores the other writer's file: the file itself where it has a second name, else a copy. */
+function putBack(
+  folder: Folder,
+  name: string,
+  { old, now, file }: { old: number; now: CurrentFile; file: NewFile },
+): void {
   const { temp, image } = file;
   if (image !== null && statSync(image).ino === now.stat.ino) renameSync(image, folder.at(temp));
   else {
     const fd = openSync(folder.at(temp), CREATE, 0o600);
     try {
       writeAll(fd, readWhole({ fd: old, stat: fstatSync(old) }, Number.MAX_SAFE_INTEGER));
-      dress(fd, now.stat);
+      copyOwnership(fd, now.stat);
       fsyncSync(fd);
     } finally {
       closeSync(fd);

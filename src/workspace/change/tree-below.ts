@@ -1,20 +1,20 @@
-import { fail, ok, type Result } from '../../kernel/result.ts';
-import { shown } from '../../host/parse-path.ts';
-import type { Place } from '../workspace-root.ts';
+import { shortPath } from '../../host/parse-path.ts';
 import { visitTree } from '../../host/visit-tree.ts';
-import type { Spot } from '../../host/walk-path.ts';
+import type { ResolvedPath } from '../../host/walk-path.ts';
+import { fail, ok, type Result } from '../../kernel/result.ts';
+import type { WorkspaceRoot } from '../workspace-root.ts';
 
-export interface Below {
+export interface TreeContents {
   readonly paths: readonly string[];
   /** Of all of them together. */
   readonly bytes: number;
 }
 
 /**
- * The paths below a folder that is to be deleted or moved, or why it must not be: a sensitive file would change its
- * place or vanish with it, and a mount point is somebody else's. Empty for what is no folder.
+ * Returns the paths below a folder that is to be deleted or moved; none for a file. Refuses a folder with a sensitive
+ * file, which would move or vanish with it, and one with a mount point.
  */
-export async function treeBelow(place: Place, spot: Spot): Promise<Result<Below>> {
+export async function treeBelow(root: WorkspaceRoot, spot: ResolvedPath): Promise<Result<TreeContents>> {
   if (!spot.stat?.isDirectory()) return ok({ paths: [], bytes: spot.stat?.size ?? 0 });
   const paths: string[] = [];
   let bytes = 0;
@@ -26,7 +26,7 @@ export async function treeBelow(place: Place, spot: Spot): Promise<Result<Below>
       folder,
       ({ folder: parent, name, type }) => {
         const path = parent.pathOf(name);
-        const verdict = place.refuses(path);
+        const verdict = root.refuses(path);
         if (!verdict.ok) refused = inside(spot.path, verdict.error.message);
         const stat = parent.stat(name);
         bytes += stat?.size ?? 0;
@@ -43,9 +43,9 @@ export async function treeBelow(place: Place, spot: Spot): Promise<Result<Below>
 }
 
 function inside(path: string, why: string): Result<never> {
-  return fail('PERMISSION_DENIED', `${shown(path)} cannot be deleted or moved as a whole: ${why}`);
+  return fail('PERMISSION_DENIED', `${shortPath(path)} cannot be deleted or moved as a whole: ${why}`);
 }
 
 function mounted(path: string): Result<never> {
-  return fail('PERMISSION_DENIED', `${shown(path)} is a mount point: it cannot be deleted or moved.`);
+  return fail('PERMISSION_DENIED', `${shortPath(path)} is a mount point: it cannot be deleted or moved.`);
 }

@@ -1,9 +1,9 @@
-import type { ProcessMark } from '../process-start.ts';
+import type { ProcessMark } from '../../host/process-identity.ts';
 
-/** What stood somewhere before a change. */
-export interface Image {
+/** The file at a path before a change. */
+export interface Snapshot {
   /**
-   * `link`: the old file itself, under another name. `copy`: its bytes. `tree`: what was deleted, moved here whole.
+   * `link`: the old file itself, under another name. `copy`: its bytes. `tree`: the deleted file or folder, moved here whole.
    * `target`: it was a symbolic link, and `name` is where it led.
    */
   readonly by: 'link' | 'copy' | 'tree' | 'target';
@@ -18,13 +18,13 @@ export interface Image {
 }
 
 /** One change as the journal keeps it. Paths are real places relative to the workspace. */
-export type Recorded =
+export type RecordedChange =
   | {
       readonly kind: 'write';
       readonly path: string;
       /** The name beside it under which the new content was prepared. */
       readonly temp: string;
-      readonly before: Image | null;
+      readonly before: Snapshot | null;
       /** False when something stood there that could not be kept. */
       readonly undoable: boolean;
       /** Digest of the new content. */
@@ -35,8 +35,8 @@ export type Recorded =
       readonly kind: 'delete';
       readonly path: string;
       readonly temp: string;
-      readonly image: Image | null;
-      /** Of what is deleted, to tell it from what somebody puts there afterwards. Older journals lack both. */
+      readonly image: Snapshot | null;
+      /** Of the deleted file, to tell it from a file that is put there later. Older journals lack both. */
       readonly inode?: number;
       readonly modifiedMs?: number;
     }
@@ -46,12 +46,12 @@ export type Recorded =
       readonly to: string;
       readonly temp: string;
       readonly type: 'file' | 'directory' | 'symlink' | 'other';
-      /** Of what was moved; it is the same afterwards unless another file system was reached. */
+      /** Of the moved file; a move to another file system changes it. */
       readonly inode: number;
       /** It went to another file system, by a copy. */
       readonly copied?: boolean;
       readonly digest: string | null;
-      readonly replaced: Image | null;
+      readonly replaced: Snapshot | null;
       /** False when something stood there that could not be kept. Older journals lack it. */
       readonly undoable?: boolean;
       readonly made: readonly string[];
@@ -65,9 +65,9 @@ export interface ChangeSet {
   /** The workspace's real path. */
   readonly root: string;
   readonly at: number;
-  /** Who makes the change; whoever finds it unfinished looks whether that process still lives. */
+  /** The process that makes the change. A set is unfinished only when that process is gone. */
   readonly owner: ProcessMark;
-  readonly changes: readonly Recorded[];
+  readonly changes: readonly RecordedChange[];
   /** Only of a set without changes: a folder that is about to be made for one that is not known yet. */
   readonly making?: string;
   /** An undo of it was begun, so some of it may be taken back already. Not written with the set. */

@@ -1,34 +1,25 @@
 import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
+import { closeSync, existsSync, lstatSync, openSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ChangeSet, Image, Recorded } from './change-set.ts';
-import { writeAll } from '../change/copy-tree.ts';
 import { errnoOf } from '../../host/errno.ts';
+import { makePrivateFolder } from '../../host/private-folder.ts';
+import { OWN_MARK, stateOfProcess } from '../../host/process-identity.ts';
+import { writeAll } from '../change/copy-tree.ts';
+import type { ChangeSet, RecordedChange, Snapshot } from './change-set.ts';
 import { forgetOldest } from './forget-oldest.ts';
-import { KeptImages } from './snapshots.ts';
-import { isAlive, isElsewhere, ownMark } from '../process-start.ts';
+import { SnapshotStore } from './snapshots.ts';
 
 export interface JournalOptions {
   /** Made if missing, readable by its owner only. On the workspace's file system, old files are kept without a copy. */
   readonly folder: string;
-  /** What old files may take together before the oldest change sets are forgotten. */
+  /** Bytes that old files may take together before the oldest are forgotten. */
   readonly maxBytes?: number;
   /** False for one that only takes back what fails half way. Left out: true. */
   readonly lasts?: boolean;
 }
 
 const DEFAULT_MAX_BYTES = 1024 * 1024 * 1024;
-/** Of the logs that nobody writes to any more. */
+/** Of all logs together that no process writes to any more. */
 const MAX_LOG_BYTES = 16 * 1024 * 1024;
 /** A log that is longer is closed, and another one begun. */
 const LONG_LOG_BYTES = 4 * 1024 * 1024;
@@ -39,14 +30,13 @@ let count = 0;
 
 /**
  * The state directory's memory of what calls changed. Each process appends to a log of its own: a change set before it
- * is made, and a mark when it is done; what stood there before lies in `images/`. Nothing here is synced to disk on its
+ * is made, and a mark when it is done; the old files are in `images/`. Nothing here is synced to disk on its
  * own: after a power cut a file is whole, but its undo may be gone.
  */
 export class Journal {
-  readonly images: KeptImages;
+  readonly snapshots: SnapshotStore;
   readonly #logs: string;
   readonly #maxBytes: number;
-  readonly #owner = ownMark();
   readonly lasts: boolean;
   #log: { readonly fd: number; readonly path: string } | undefined;
   #logBytes = 0;
@@ -59,14 +49,14 @@ export class Journal {
 
   constructor({ folder, maxBytes = DEFAULT_MAX_BYTES, lasts = true }: JournalOptions) {
     this.lasts = lasts;
-    for (const name of ['logs', 'images']) mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
+    for (const name of ['logs', 'images']) makePrivateFolder(join(folder, name));
     this.#logs = join(folder, 'logs');
     this.#maxBytes = maxBytes;
-    this.images = new KeptImages(join(folder, 'images'));
+    this.snapshots = new SnapshotStore(join(folder, 'images'));
   }
 
   newSet(given: Pick<ChangeSet, 'callId' | 'session' | 'root' | 'changes' | 'making'>): ChangeSet {
-    return { id: `${PROCESS}-${count++}`, ...given, at: Date.now(), owner: this.#owner };
+    return { id: `${PROCESS}-${count++}`, ...given, at: Date.now(), owner: OWN_MARK };
   }
 
   /** Throws what the system throws; then nothing may be changed. */
@@ -102,17 +92,17 @@ export class Journal {
     return this.#setsOf(callId).some(({ state }) => state === 'undone');
   }
 
-  /** Left behind in this workspace by processes that are gone. For whoever has the turn: of another container, nobody has. */
+  /** Sets that ended processes left in this workspace. Call it with the lock taken: then no process of another container is at work. */
   unfinished(root: string): ChangeSet[] {
     return this.#sets(this.#texts(OPEN)).flatMap(({ set, state }) => {
-      return state === 'begun' && set.root === root && !isAlive(set.owner) ? [set] : [];
+      return state === 'begun' && set.root === root && stateOfProcess(set.owner) !== 'runs' ? [set] : [];
     });
   }
 
   /**
    * Logs of processes that are gone and left nothing unfinished need not be looked through at every start. Processes in
-   * other workspaces may do the same at the same time. A mark never goes before the set that it is about: whoever sees the
-   * set without it takes it for unfinished.
+   * other workspaces may do the same at the same time. A mark never goes before its set: a set
+   * without its mark counts as unfinished.
    */
   settleLogs(): void {
     const texts = this.#texts(OPEN);
@@ -120,8 +110,9 @@ export class Journal {
     for (const [name, text] of texts) {
       const entries = parseLog(text);
       const sets = entries.flatMap(({ begun }) => begun ?? []);
-      if (sets.length === 0 || sets.some(({ id, owner }) => isAlive(owner) || states.get(id) === 'begun')) continue;
-      if (sets.some(({ owner }) => isElsewhere(owner)) && this.#wasTouched(name)) continue;
+      if (sets.length === 0 || sets.some(({ id }) => states.get(id) === 'begun')) continue;
+      const owners = new Set(sets.map(({ owner }) => stateOfProcess(owner)));
+      if (owners.has('runs') || (owners.has('unknown') && this.#wasTouched(name))) continue;
       const own = new Set(sets.map(({ id }) => id));
       const marked = entries.flatMap(({ done, dropped, undone }) => done ?? dropped ?? undone ?? []);
       if (marked.every((id) => own.has(id) || !states.has(id))) this.#settle(name);
@@ -141,10 +132,10 @@ export class Journal {
     }
   }
 
-  /** Forgets what was kept longest, while it is more than it may be. */
+  /** Forgets the oldest snapshots and settled logs while they take more than they may. */
   prune(): void {
     this.#newBytes = 0;
-    this.images.prune(this.#maxBytes);
+    this.snapshots.prune(this.#maxBytes);
     const logs = readdirSync(this.#logs).filter((name) => name.endsWith(SETTLED));
     const settled = logs.map((name) => {
       const stat = lstatSync(join(this.#logs, name), { throwIfNoEntry: false });
@@ -154,7 +145,7 @@ export class Journal {
   }
 
   close(): void {
-    this.images.dispose();
+    this.snapshots.dispose();
     this.#closeLog();
   }
 
@@ -193,7 +184,7 @@ export class Journal {
     this.#isTorn = false;
   }
 
-  #setsOf(callId: string): Known[] {
+  #setsOf(callId: string): KnownSet[] {
     const quoted = JSON.stringify(callId);
     // In this order: one that is settled meanwhile is among the second.
     const texts = [...this.#texts(OPEN), ...this.#texts(SETTLED)];
@@ -201,9 +192,9 @@ export class Journal {
     return this.#sets(texts).filter(({ set }) => set.callId === callId);
   }
 
-  /** Marks may stand in another log than the set: whoever recovers or undoes it writes into its own. */
-  #sets(texts: readonly (readonly [string, string])[]): Known[] {
-    const known = new Map<string, Known>();
+  /** A mark may be in another log than its set: the process that recovers or undoes the set writes into its own log. */
+  #sets(texts: readonly (readonly [string, string])[]): KnownSet[] {
+    const known = new Map<string, KnownSet>();
     const entries = [...texts.flatMap(([, text]) => parseLog(text)), ...this.#owed];
     const undoing = new Set(entries.map((entry) => entry.undoing));
     for (const { begun } of entries) {
@@ -242,7 +233,7 @@ interface LogEntry {
   readonly undone?: string;
 }
 
-interface Known {
+interface KnownSet {
   readonly set: ChangeSet;
   readonly state: 'begun' | 'done' | 'dropped' | 'undone';
 }
@@ -261,7 +252,7 @@ function parseLog(text: string): LogEntry[] {
   });
 }
 
-function imageOf(change: Recorded): Image | null {
+function imageOf(change: RecordedChange): Snapshot | null {
   if (change.kind === 'write') return change.before;
   return change.kind === 'delete' ? change.image : change.replaced;
 }

@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tempWorkspace } from '../../testing/temp-workspace.ts';
-import type { ChangeSet } from './change-set.ts';
 import { openWorkspace } from '../open-workspace.ts';
+import type { ChangeSet } from './change-set.ts';
 
 test('what a killed process had moved to another file system and not yet removed is gone after the next start', async () => {
   await using ws = await tempWorkspace({ files: { 'd/x.txt': 'X' } });

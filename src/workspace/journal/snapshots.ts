@@ -1,27 +1,27 @@
 import { linkSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { fail, ok, type Result } from '../../kernel/result.ts';
-import type { Image } from './change-set.ts';
 import { errnoOf } from '../../host/errno.ts';
-import { Folder } from '../folder.ts';
-import { forgetOldest } from './forget-oldest.ts';
+import { Folder } from '../../host/folder.ts';
 import { discardTree } from '../../host/visit-tree.ts';
-import { digestOf } from '../version.ts';
-import type { Spot } from '../../host/walk-path.ts';
+import type { ResolvedPath } from '../../host/walk-path.ts';
+import { fail, ok, type Result } from '../../kernel/result.ts';
+import { digestOf } from '../read/file-content.ts';
+import type { Snapshot } from './change-set.ts';
+import { forgetOldest } from './forget-oldest.ts';
 
 /** Largest file that is copied when it cannot be kept by a link. */
 const MAX_COPY_BYTES = 64 * 1024 * 1024;
 
-/** What stood in the place of what calls changed. */
-export class KeptImages {
+/** Files as they were before calls changed them. */
+export class SnapshotStore {
   readonly folder: Folder;
 
   /** The folder is there already. */
   constructor(path: string) {
-    this.folder = Folder.open(path);
+    this.folder = Folder.openShared(path);
   }
 
   /** Keeps a file that is about to be replaced: by another name where that works, else by its bytes if they are known. */
-  keep({ folder, name, stat }: Spot, bytes: Buffer | null, digest: string | null): Image | null {
+  keep({ folder, name, stat }: ResolvedPath, bytes: Buffer | null, digest: string | null): Snapshot | null {
     if (stat === null) return null;
     const about = { digest, size: stat.size, mode: stat.mode, uid: stat.uid, gid: stat.gid };
     if (stat.isSymbolicLink()) return { by: 'target', name: folder.readLink(name), ...about };
@@ -42,15 +42,15 @@ export class KeptImages {
     return { by: 'copy', name: copy, ...about };
   }
 
-  /** The bytes of a kept file, if they are still what they were: whoever had it open could write to it. */
-  bytesOf(image: Image): Result<Buffer> {
+  /** The bytes of a kept file. CONFLICT when they changed: a program that had the file open could write to it. */
+  bytesOf(image: Snapshot): Result<Buffer> {
     const kept = this.#readImage(image.name);
     if (!kept.ok || image.digest === null || digestOf(kept.value) === image.digest) return kept;
     return fail('CONFLICT', 'What stood there before was changed since it was kept, so it cannot be restored.');
   }
 
   /** Whether this is the kept file under its old name again: itself, or a copy of its bytes. */
-  isBackAs(image: Image, now: { readonly inode: number; readonly digest: string | null }): boolean {
+  isBackAs(image: Snapshot, now: { readonly inode: number; readonly digest: string | null }): boolean {
     if (image.digest !== null && now.digest !== null) return now.digest === image.digest;
     if (this.folder.stat(image.name)?.ino === now.inode) return true;
     if (now.digest === null) return false;
@@ -58,7 +58,7 @@ export class KeptImages {
     return bytes.ok && digestOf(bytes.value) === now.digest;
   }
 
-  /** Forgets what was kept longest, while it is more than it may be, as far as the system lets it go. */
+  /** Removes the oldest snapshots while all of them take more than `maxBytes`. A file that cannot be removed stays. */
   prune(maxBytes: number): void {
     const kept = readdirSync(this.folder.at('')).map((name) => {
       const stat = this.folder.stat(name);
@@ -85,7 +85,7 @@ export class KeptImages {
   }
 }
 
-/** A deleted tree is named by what it takes, so that nobody need look through it again to know. */
+/** The name of a deleted tree holds its size, so that the tree is not walked again to learn it. */
 export function treeName(temp: string, bytes: number): string {
   return `${temp}.${bytes}.tree`;
 }

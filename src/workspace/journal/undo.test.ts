@@ -19,8 +19,8 @@ import { armFailpoints } from '../../kernel/failpoint.ts';
 import { createToolwright } from '../../runtime/create-toolwright.ts';
 import { tempWorkspace } from '../../testing/temp-workspace.ts';
 import { builtInTools } from '../../tools/index.ts';
-import { Journal } from './journal.ts';
 import { openWorkspace } from '../open-workspace.ts';
+import { Journal } from './journal.ts';
 
 const id = (result: { callId: string | null }) => result.callId as string;
 
@@ -265,7 +265,7 @@ const THREE = `*** Begin Patch
 const threeFiles = { 'a.txt': 'one\n', 'b.txt': 'two\n', 'c.txt': 'three\n' };
 const noSpace = Object.assign(new Error('no space'), { code: 'ENOSPC' });
 
-/** What stands where the patch changed something; null for what is not there. */
+/** The contents of the files that the patch changed; null for a file that is not there. */
 function contentsOf(ws: { file(path: string): string }): (string | null)[] {
   return Object.keys(threeFiles).map((path) =>
     existsSync(ws.file(path)) ? readFileSync(ws.file(path), 'utf8') : null,

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { TextForm } from '../../kernel/world/workspace.ts';
 
-export interface Decoded extends TextForm {
+export interface DecodedText extends TextForm {
   readonly text: string;
 }
 
@@ -39,7 +39,7 @@ const iconv = () => require('iconv-lite') as typeof import('iconv-lite');
 const chardet = () => require('chardet') as typeof import('chardet');
 
 /** Null when it is not text. A failure when it is text that cannot be read without loss. */
-export function decodeText(bytes: Buffer): Result<Decoded | null> {
+export function decodeText(bytes: Buffer): Result<DecodedText | null> {
   const marked = BOMS.find(([, bom]) => bom.every((byte, index) => bytes[index] === byte));
   if (marked !== undefined) return decodeMarked(bytes, marked[0], marked[1].length);
   if (isBinary(bytes)) return ok(null);
@@ -70,14 +70,14 @@ export function encodeText(text: string, { encoding, bom }: TextForm): Result<Bu
   return ok(mark === undefined ? bytes : Buffer.concat([Buffer.from(mark), bytes]));
 }
 
-function decodeMarked(bytes: Buffer, encoding: string, length: number): Result<Decoded> {
+function decodeMarked(bytes: Buffer, encoding: string, length: number): Result<DecodedText> {
   const text = decodeAs(bytes.subarray(length), encoding);
   const again = encodeText(text, { encoding, bom: true });
   if (again.ok && again.value.equals(bytes)) return ok({ text, encoding, bom: true });
   return undecodable(`it starts as ${encoding}, but holds bytes that are not`);
 }
 
-function decodeGuessed(bytes: Buffer): Result<Decoded> {
+function decodeGuessed(bytes: Buffer): Result<DecodedText> {
   if (isBrokenUtf8(bytes)) return undecodable('it is UTF-8 with broken bytes in it');
   for (const { name } of chardet().analyse(bytes.subarray(0, SAMPLE_BYTES))) {
     const encoding = GUESSED[name];

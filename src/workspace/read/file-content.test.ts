@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { encodeText } from './decode-text.ts';
-import { Contents } from '../file-content.ts';
-import { digestOf } from '../version.ts';
+import { ContentCache, digestOf } from './file-content.ts';
 
 test('the same bytes, read again, are known; other bytes of the same length are not', () => {
-  const contents = new Contents();
+  const contents = new ContentCache();
   const first = contents.of(Buffer.from('one\n'));
   expect(contents.of(Buffer.from('one\n'))).toBe(first);
   const second = contents.of(Buffer.from('two\n'));

@@ -1,22 +1,22 @@
-import { ok, type Result } from '../../kernel/result.ts';
-import type { Entry, Listing, ListQuery } from '../../kernel/world/workspace.ts';
-import { guardedLater } from '../../host/errno.ts';
-import type { Folder } from '../folder.ts';
+import { catchErrnoAsync } from '../../host/errno.ts';
+import type { Folder } from '../../host/folder.ts';
 import { infoOf, notFound } from '../../host/open-file.ts';
-import type { Place } from '../workspace-root.ts';
 import { visitTree } from '../../host/visit-tree.ts';
+import { ok, type Result } from '../../kernel/result.ts';
+import type { ListedEntry, Listing, ListQuery } from '../../kernel/world/workspace.ts';
+import type { WorkspaceRoot } from '../workspace-root.ts';
 
 /** Names, types, sizes and times. A sensitive file is named, a sensitive folder not entered. */
-export async function listFolder(place: Place, path: string, query: ListQuery): Promise<Result<Listing>> {
-  const located = place.locate(path, { last: 'follow' });
+export async function listFolder(root: WorkspaceRoot, path: string, query: ListQuery): Promise<Result<Listing>> {
+  const located = root.locate(path, { last: 'follow' });
   if (!located.ok) return located;
   const spot = located.value;
-  return guardedLater(path, async () => {
+  return catchErrnoAsync(path, async () => {
     try {
       if (spot.stat === null) return notFound(spot.path);
       const folder = spot.name === '' ? spot.folder : spot.folder.openChild(spot.name);
       try {
-        return ok(await entries(place, folder, query));
+        return ok(await entries(root, folder, query));
       } finally {
         if (folder !== spot.folder) folder.close();
       }
@@ -26,8 +26,8 @@ export async function listFolder(place: Place, path: string, query: ListQuery): 
   });
 }
 
-async function entries(place: Place, top: Folder, query: ListQuery): Promise<Listing> {
-  const found: Entry[] = [];
+async function entries(root: WorkspaceRoot, top: Folder, query: ListQuery): Promise<Listing> {
+  const found: ListedEntry[] = [];
   let complete = true;
   await visitTree(
     top,
@@ -43,7 +43,7 @@ async function entries(place: Place, top: Folder, query: ListQuery): Promise<Lis
       const { size, modified } = infoOf(path, stat);
       const state = query.withState ? { state: `${stat.ino} ${stat.ctimeMs}` } : {};
       found.push({ name: top.path === '' ? path : path.slice(top.path.length + 1), type, size, modified, ...state });
-      return query.recursive && place.refuses(path).ok ? 'enter' : 'pass';
+      return query.recursive && root.refuses(path).ok ? 'enter' : 'pass';
     },
     { everything: true },
   );

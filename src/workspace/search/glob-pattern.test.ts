@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { rgPath } from '@vscode/ripgrep';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { globPattern, roughFilter } from '../glob-pattern.ts';
+import { globPattern, roughFilter } from './glob-pattern.ts';
 
 function matches(pattern: string, path: string): boolean {
   const compiled = globPattern(pattern);
@@ -25,6 +25,9 @@ test.each<[pattern: string, yes: string[], no: string[]]>([
   ['\\*.md', ['*.md'], ['a.md']],
   ['x/foo**bar', ['x/foobar', 'x/foo/y/bar'], ['x/foo', 'foobar']],
   ['./a.txt', ['a.txt'], ['b/a.txt']],
+  ['{**,a}/b', ['b', 'x/y/b', 'a/b'], ['x/c']],
+  ['[!-a]', ['b', '0'], ['-', 'a']],
+  ['x/*[a/]*', ['x/xa/b', 'x/a'], ['x/b']],
   ['**/a*b**c', ['ab/c', 'x/aXbYc', 'abcbc'], ['b/c']],
 ])('%s', (pattern, yes, no) => {
   expect(yes.filter((path) => !matches(pattern, path))).toEqual([]);
@@ -70,6 +73,8 @@ test('what ripgrep is given lets through all that matches', () => {
     ['a/**/b', './a/b'],
     ['{x,y[ab]}/?.md', './ya/é.md'],
     ['src/**', './src/a\nb'],
+    ['{**,a}/b', './b'],
+    ['a*[x/]b', './a/b'],
   ] as const) {
     const run = spawnSync(rgPath, ['--null-data', '-e', roughFilter(pattern, ''), '-'], { input: `${path}\0zzz\0` });
     expect(run.stdout.toString(), pattern).toBe(`${path}\0`);

@@ -1,27 +1,27 @@
 import { ok, type Result } from '../../kernel/result.ts';
 import type { GlobAnswer, GlobQuery } from '../../kernel/world/workspace.ts';
-import { globPattern, roughFilter } from '../glob-pattern.ts';
-import { type Dated, newestFirst, newestOf } from './newest-first.ts';
-import type { Place } from '../workspace-root.ts';
+import type { WorkspaceRoot } from '../workspace-root.ts';
+import { globPattern, roughFilter } from './glob-pattern.ts';
+import { type DatedFiles, newestFirst, newestOf } from './newest-first.ts';
 import type { RipgrepRun } from './ripgrep.ts';
-import { countIgnored, type Searcher, startOf, whichFiles, withoutDot, withSafeIgnores } from './search-scope.ts';
+import { countIgnored, fileOptions, type Searcher, startOf, withoutDot, withSafeIgnores } from './search-scope.ts';
 
 /**
  * ripgrep lists all files, and the pattern is applied to the list: its log then names only what ignore files left out,
  * which is how that is counted, and naming every file that does not match would take far longer than the search.
  */
 export async function globFiles(searcher: Searcher, asked: GlobQuery): Promise<Result<GlobAnswer>> {
-  const { place, rg } = searcher;
+  const { root, rg } = searcher;
   const matches = globPattern(asked.pattern);
   if (!matches.ok) return matches;
-  const start = startOf(place, asked.path);
+  const start = startOf(root, asked.path);
   if (!start.ok) return start;
   const { folder, argument } = start.value;
   const query = await withSafeIgnores(searcher, asked, argument);
   const below = folder === '' ? 0 : folder.length + 1;
-  const isOpen = openFolders(place);
+  const isOpen = openFolders(root);
   const isWanted = (path: string) => path !== '' && matches.value(path.slice(below)) && isOpen(path);
-  const list = ['--files', '--null', '--debug', ...whichFiles(query), '--', argument];
+  const list = ['--files', '--null', '--debug', ...fileOptions(query), '--', argument];
 
   const dated = await rg.listDated?.(list, roughFilter(query.pattern, folder));
   if (dated?.ok === false) return dated;
@@ -33,7 +33,7 @@ export async function globFiles(searcher: Searcher, asked: GlobQuery): Promise<R
   if (!ran.ok) return ran;
   const listed = ran.value.stdout.toString('utf8').split('\0').map(withoutDot);
   const found = listed.filter(isWanted).map((path) => ({ path }));
-  const sorted = await newestFirst(place.names.real, found);
+  const sorted = await newestFirst(root.names.real, found);
   const shown = sorted.slice(0, query.limit).map(({ path }) => path);
   const paths = rg.contained ? shown : shown.filter(isInside);
   return answer(ran.value, paths, sorted.length - (shown.length - paths.length));
@@ -44,7 +44,7 @@ export async function globFiles(searcher: Searcher, asked: GlobQuery): Promise<R
 
   /** The name of a sensitive file may be known. */
   function isInside(path: string): boolean {
-    const located = place.locate(path, { last: 'keep' });
+    const located = root.locate(path, { last: 'keep' });
     if (!located.ok) return located.error.code === 'PERMISSION_DENIED';
     located.value.folder.close();
     return located.value.path === path;
@@ -55,7 +55,7 @@ export async function globFiles(searcher: Searcher, asked: GlobQuery): Promise<R
  * The name of a sensitive file may be known, but a sensitive folder is not looked into. Judged once for all in a folder,
  * which mostly come one after another.
  */
-function openFolders({ policy }: Place): (path: string) => boolean {
+function openFolders({ policy }: WorkspaceRoot): (path: string) => boolean {
   const known = new Map<string, boolean>();
   let [folder, isOpen] = ['', true];
   return (path) => {
@@ -74,7 +74,7 @@ function isUnknownHere({ stdout, stderr }: RipgrepRun): boolean {
 }
 
 /** Keeps numbers only: tens of thousands of paths, of which a few are shown, would keep the collector busy. */
-function parseDated(stdout: Buffer, isWanted: (path: string) => boolean): Dated {
+function parseDated(stdout: Buffer, isWanted: (path: string) => boolean): DatedFiles {
   const text = stdout.toString('utf8');
   const times: number[] = [];
   const paths: [starts: number[], ends: number[]] = [[], []];

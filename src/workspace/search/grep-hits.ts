@@ -4,17 +4,17 @@ import { withoutDot } from './search-scope.ts';
 
 const MAX_LINE_CHARS = 500;
 
-interface Text {
+interface RipgrepText {
   readonly text?: string;
   /** Base64, when it is no UTF-8. */
   readonly bytes?: string;
 }
 
-interface Message {
+interface RipgrepMessage {
   readonly type: string;
   readonly data: {
-    readonly path?: Text;
-    readonly lines?: Text;
+    readonly path?: RipgrepText;
+    readonly lines?: RipgrepText;
     readonly line_number?: number | null;
     readonly submatches?: readonly { readonly start: number }[];
   };
@@ -45,7 +45,7 @@ export function parseHits(json: string, decode: Decoder): Map<string, GrepLine[]
 }
 
 /** The last line may be cut off when the time was over. */
-function parse(line: string): Message {
+function parse(line: string): RipgrepMessage {
   try {
     return JSON.parse(line);
   } catch {
@@ -53,7 +53,7 @@ function parse(line: string): Message {
   }
 }
 
-function textOf({ text, bytes }: Text, decode: (bytes: Buffer) => string): string {
+function textOf({ text, bytes }: RipgrepText, decode: (bytes: Buffer) => string): string {
   return text ?? decode(Buffer.from(bytes ?? '', 'base64'));
 }
 

@@ -1,15 +1,15 @@
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { GrepAnswer, GrepLine, GrepQuery } from '../../kernel/world/workspace.ts';
-import { contentAt } from '../content-at.ts';
+import { contentAt } from '../read/content-at.ts';
 import { decodeAs, sniffEncoding } from '../read/decode-text.ts';
 import { type Decoder, parseHits } from './grep-hits.ts';
+import { hideSecretHits } from './hide-secret-hits.ts';
 import { newestFirst } from './newest-first.ts';
-import { type LinesOfFile, provenInside } from '../proven-inside.ts';
+import { type LinesOfFile, recheckLines } from './recheck-hits.ts';
 import type { RipgrepRun } from './ripgrep.ts';
-import { countIgnored, type Searcher, startOf, whichFiles, withoutDot, withSafeIgnores } from './search-scope.ts';
-import { tellable } from './hide-secret-hits.ts';
+import { countIgnored, fileOptions, type Searcher, startOf, withoutDot, withSafeIgnores } from './search-scope.ts';
 
-interface Counted {
+interface FileCount {
   readonly path: string;
   readonly count: number;
 }
@@ -23,8 +23,8 @@ const HEAD_BYTES = 64 * 1024;
  * run gives all matches. If those are too many, they are counted first, and only the newest files' lines are read.
  */
 export async function grepFiles(searcher: Searcher, asked: GrepQuery): Promise<Result<GrepAnswer>> {
-  const { place, rg } = searcher;
-  const start = startOf(place, asked.path);
+  const { root, rg } = searcher;
+  const start = startOf(root, asked.path);
   if (!start.ok) return start;
   if ([asked.pattern, ...asked.include, ...asked.exclude].some((text) => text.includes('\0'))) {
     return fail('INVALID_INPUT', 'A pattern cannot hold the NUL character: write \\x00 to search for it.');
@@ -49,9 +49,9 @@ export async function grepFiles(searcher: Searcher, asked: GrepQuery): Promise<R
   const decode = decoderFor(searcher);
   const hits = oneRun === undefined ? undefined : parseHits(oneRun.stdout.toString('utf8'), decode);
   const counts = hits === undefined ? parseCounts(first.value.stdout) : countsOf(hits);
-  const found = counts.filter(({ path }) => place.refuses(path).ok);
-  const sorted = await newestFirst(place.names.real, found);
-  const told = await tellable(searcher, sorted, [...files(query), '--', argument]);
+  const found = counts.filter(({ path }) => root.refuses(path).ok);
+  const sorted = await newestFirst(root.names.real, found);
+  const told = await hideSecretHits(searcher, sorted, [...files(query), '--', argument]);
   const answer = {
     files: told.files.slice(0, query.limit),
     totalMatches: told.files.reduce((sum, { count }) => sum + count, 0),
@@ -67,7 +67,7 @@ export async function grepFiles(searcher: Searcher, asked: GrepQuery): Promise<R
   if (!read.ok) return read;
   const lines: GrepLine[] = [];
   for (const some of select(read.value.hits, chosen, query.limit)) {
-    const proven = rg.contained ? some.lines : await provenInside(searcher, some, decode);
+    const proven = rg.contained ? some.lines : await recheckLines(searcher, some, decode);
     for (const line of proven) lines.push(line);
   }
   return ok({ ...answer, lines, complete: answer.complete && read.value.complete });
@@ -91,13 +91,13 @@ function pattern({ pattern, caseSensitive, literal, multiline }: GrepQuery): str
 
 function files(query: GrepQuery): string[] {
   return [
-    ...whichFiles(query),
+    ...fileOptions(query),
     ...query.include.map((glob) => `--glob=${glob}`),
     ...query.exclude.map((glob) => `--glob=!${glob}`),
   ];
 }
 
-/** What ripgrep could not understand. Files that it could not read are not worth a failure. */
+/** Returns ripgrep's complaint about the pattern. Files that it could not read are not worth a failure. */
 function complaint({ stderr }: RipgrepRun): Result<never> | undefined {
   const at = stderr.search(
     /regex parse error|error parsing glob|is not allowed in a regex|compiled regex exceeds|error: invalid/i,
@@ -113,8 +113,8 @@ function complaint({ stderr }: RipgrepRun): Result<never> | undefined {
   return fail('INVALID_INPUT', `The search was not understood; set literal to search for the text as it is.\n${why}`);
 }
 
-function parseCounts(stdout: Buffer): Counted[] {
-  const found: Counted[] = [];
+function parseCounts(stdout: Buffer): FileCount[] {
+  const found: FileCount[] = [];
   for (const line of stdout.toString('utf8').split('\n')) {
     const nul = line.indexOf('\0');
     if (nul > 0) found.push({ path: withoutDot(line.slice(0, nul)), count: Number(line.slice(nul + 1)) });
@@ -126,17 +126,17 @@ function parseCounts(stdout: Buffer): Counted[] {
 async function ignoredCount(
   { rg }: Searcher,
   query: GrepQuery,
-  { first, argument, found }: { first: RipgrepRun; argument: string; found: readonly Counted[] },
+  { first, argument, found }: { first: RipgrepRun; argument: string; found: readonly FileCount[] },
 ): Promise<number | null> {
   if (query.includeIgnored) return 0;
   if (query.include.length === 0) return countIgnored(first.stderr);
   if (found.length > 0) return null;
-  const listed = await rg.run(['--files', '--null', '--debug', ...whichFiles(query), '--', argument]);
+  const listed = await rg.run(['--files', '--null', '--debug', ...fileOptions(query), '--', argument]);
   return listed.ok ? countIgnored(listed.value.stderr) : null;
 }
 
-function choose(sorted: readonly Counted[], limit: number): Counted[] {
-  const chosen: Counted[] = [];
+function choose(sorted: readonly FileCount[], limit: number): FileCount[] {
+  const chosen: FileCount[] = [];
   let matches = 0;
   for (const each of sorted) {
     if (matches >= limit) break;
@@ -146,7 +146,7 @@ function choose(sorted: readonly Counted[], limit: number): Counted[] {
   return chosen;
 }
 
-/** What is not UTF-8 comes as bytes; the file as a whole tells what they mean. */
+/** Lines that are not UTF-8 come as bytes; the encoding is told from the whole file. */
 function decoderFor(searcher: Searcher): Decoder {
   const encodings = new Map<string, string>();
   return (path, bytes) => {
@@ -158,22 +158,22 @@ function decoderFor(searcher: Searcher): Decoder {
   };
 }
 
-function headOf({ place }: Searcher, path: string): Buffer {
-  return contentAt(place, path)?.bytes.subarray(0, HEAD_BYTES) ?? Buffer.alloc(0);
+function headOf({ root }: Searcher, path: string): Buffer {
+  return contentAt(root, path)?.bytes.subarray(0, HEAD_BYTES) ?? Buffer.alloc(0);
 }
 
 function around(query: GrepQuery): string[] {
   return ['--json', `--before-context=${query.before}`, `--after-context=${query.after}`];
 }
 
-function countsOf(hits: ReadonlyMap<string, readonly GrepLine[]>): Counted[] {
+function countsOf(hits: ReadonlyMap<string, readonly GrepLine[]>): FileCount[] {
   return [...hits].map(([path, lines]) => ({ path, count: lines.filter(({ match }) => match).length }));
 }
 
 async function readHits(
   { rg }: Searcher,
   query: GrepQuery,
-  chosen: readonly Counted[],
+  chosen: readonly FileCount[],
   decode: Decoder,
 ): Promise<Result<{ hits: Map<string, GrepLine[]>; complete: boolean }>> {
   if (chosen.length === 0) return ok({ hits: new Map(), complete: true });
@@ -187,7 +187,7 @@ async function readHits(
 /** The lines of the chosen files in their order, until there are enough matches. */
 function select(
   hits: ReadonlyMap<string, readonly GrepLine[]>,
-  chosen: readonly Counted[],
+  chosen: readonly FileCount[],
   limit: number,
 ): LinesOfFile[] {
   let matches = 0;

@@ -1,7 +1,5 @@
 import { lstatSync } from 'node:fs';
-
-/** Let other work run after so many. */
-const SLICE = 2000;
+import { createYielder } from '../../kernel/yielding.ts';
 
 /**
  * Sorts by time of change, newest first, ties by path; what is gone by now is left out. Only the order depends on what
@@ -12,23 +10,24 @@ export async function newestFirst<T extends { readonly path: string }>(
   found: readonly T[],
 ): Promise<T[]> {
   const dated: { each: T; modified: number }[] = [];
-  for (const [index, each] of found.entries()) {
+  const yielder = createYielder();
+  for (const each of found) {
     const stat = lstatSync(`${root}/${each.path}`, { throwIfNoEntry: false });
     if (stat !== undefined) dated.push({ each, modified: stat.mtimeMs });
-    if (index % SLICE === SLICE - 1) await new Promise((resolve) => setImmediate(resolve));
+    if (yielder.isDue()) await yielder.pause();
   }
   dated.sort((a, b) => b.modified - a.modified || (a.each.path < b.each.path ? -1 : 1));
   return dated.map(({ each }) => each);
 }
 
-export interface Dated {
+export interface DatedFiles {
   /** When each was changed, in microseconds. */
   readonly times: readonly number[];
   pathOf(index: number): string;
 }
 
 /** The newest of files whose times are known. Few of many are wanted, so only those are put in order. */
-export function newestOf({ times, pathOf }: Dated, limit: number): string[] {
+export function newestOf({ times, pathOf }: DatedFiles, limit: number): string[] {
   const oldest = new Float64Array(times).sort()[Math.max(0, times.length - limit)] ?? 0;
   const newest: { path: string; modified: number }[] = [];
   for (const [index, modified] of times.entries()) {

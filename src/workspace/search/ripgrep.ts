@@ -71,7 +71,7 @@ export function ripgrepFor(caller: Caller, root: string, sandbox: Sandbox | unde
   };
 }
 
-interface Given {
+interface RipgrepStart {
   readonly rg: string;
   readonly command: readonly string[];
   readonly root: string;
@@ -82,7 +82,7 @@ interface Given {
 
 async function inSandbox(
   sandbox: Sandbox,
-  { rg, command, root, caller, timeMs, maxBytes }: Given,
+  { rg, command, root, caller, timeMs, maxBytes }: RipgrepStart,
 ): Promise<Result<RipgrepRun>> {
   const ran = await sandbox.run({
     command,
@@ -105,7 +105,7 @@ async function inSandbox(
 }
 
 /** Without a sandbox. It may be led through a swapped link, so whoever uses the hits checks each of them again. */
-function onHost({ command, root, caller, timeMs, maxBytes }: Given): Promise<Result<RipgrepRun>> {
+function onHost({ command, root, caller, timeMs, maxBytes }: RipgrepStart): Promise<Result<RipgrepRun>> {
   return new Promise((resolve) => {
     const [program = '', ...args] = command;
     const child = spawn(program, args, {
@@ -146,13 +146,13 @@ function onHost({ command, root, caller, timeMs, maxBytes }: Given): Promise<Res
   });
 }
 
-let found: Promise<string | undefined> | undefined;
+let programPath: Promise<string | undefined> | undefined;
 
 /** Loaded when first needed: on a platform without it, everything but search works. */
 function program(): Promise<string | undefined> {
-  found ??= import('@vscode/ripgrep').then(
+  programPath ??= import('@vscode/ripgrep').then(
     ({ rgPath }) => rgPath,
     () => undefined,
   );
-  return found;
+  return programPath;
 }

@@ -1,19 +1,19 @@
+import { shortPath } from '../../host/parse-path.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import { shown } from '../../host/parse-path.ts';
-import type { Place } from '../workspace-root.ts';
+import type { SecretHardLinks } from '../../secrets/secret-hard-links.ts';
+import type { WorkspaceRoot } from '../workspace-root.ts';
 import type { Ripgrep } from './ripgrep.ts';
-import type { SecretInodes } from '../secret-inodes.ts';
 
-/** What both searches need. */
+/** Everything that both searches need. */
 export interface Searcher {
-  readonly place: Place;
+  readonly root: WorkspaceRoot;
   readonly rg: Ripgrep;
-  readonly secrets: SecretInodes;
+  readonly secrets: SecretHardLinks;
   readonly signal: AbortSignal;
 }
 
 /** Options that say which files are looked at, the same for both. */
-export function whichFiles(query: { includeHidden: boolean; includeIgnored: boolean }): string[] {
+export function fileOptions(query: { includeHidden: boolean; includeIgnored: boolean }): string[] {
   return [
     '--no-messages',
     '--no-require-git',
@@ -32,35 +32,36 @@ export async function withSafeIgnores<Q extends { includeHidden: boolean; includ
   query: Q,
   argument: string,
 ): Promise<Q> {
-  const { rg, place } = searcher;
+  const { rg, root } = searcher;
   if (rg.contained || query.includeIgnored) return query;
-  const listed = await rg.run(['--files', '--debug', ...whichFiles(query), '--', argument]);
+  const listed = await rg.run(['--files', '--debug', ...fileOptions(query), '--', argument]);
   if (!listed.ok || !listed.value.complete) return { ...query, includeIgnored: true };
   const opened = [...listed.value.stderr.matchAll(/: opened gitignore file: (.+)$/gm)].map(([, path = '']) => path);
-  // Those above the workspace are nobody's who works in it.
-  const inside = opened.filter((path) => !path.startsWith('/') || path.startsWith(`${place.names.real}/`));
+  // Ignore files above the workspace cannot be written from inside it.
+  const inside = opened.filter((path) => !path.startsWith('/') || path.startsWith(`${root.names.real}/`));
   for (const path of inside) {
     if (!(await isOrdinary(searcher, withoutDot(path)))) return { ...query, includeIgnored: true };
   }
   return query;
 }
 
-async function isOrdinary({ place, secrets }: Searcher, path: string): Promise<boolean> {
-  const located = place.locate(path, { last: 'follow' });
+async function isOrdinary({ root, secrets }: Searcher, path: string): Promise<boolean> {
+  const located = root.locate(path, { last: 'follow' });
   if (!located.ok) return false;
   const { folder, stat } = located.value;
   folder.close();
-  return stat !== null && (await secrets.refuses(path, stat)) === undefined;
+  return stat !== null && (await secrets.refuse(path, stat)) === undefined;
 }
 
 /** Where to search, as ripgrep is told: never an option, never empty. */
-export function startOf(place: Place, path: string): Result<{ folder: string; argument: string }> {
-  const located = place.locate(path, { last: 'follow' });
+export function startOf(root: WorkspaceRoot, path: string): Result<{ folder: string; argument: string }> {
+  const located = root.locate(path, { last: 'follow' });
   if (!located.ok) return located;
   const { folder, stat, path: real } = located.value;
   folder.close();
-  if (stat === null) return fail('FILE_NOT_FOUND', `${shown(path)} was not found: give an existing folder.`);
-  if (!stat.isDirectory() && !stat.isFile()) return fail('INVALID_PATH', `${shown(path)} is no file and no folder.`);
+  if (stat === null) return fail('FILE_NOT_FOUND', `${shortPath(path)} was not found: give an existing folder.`);
+  if (!stat.isDirectory() && !stat.isFile())
+    return fail('INVALID_PATH', `${shortPath(path)} is no file and no folder.`);
   return ok({
     folder: stat.isDirectory() ? real : real.slice(0, Math.max(0, real.lastIndexOf('/'))),
     argument: `./${real}`,

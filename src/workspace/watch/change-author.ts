@@ -1,11 +1,11 @@
 import type { Stats } from 'node:fs';
-import type { Applied } from '../../kernel/world/workspace.ts';
+import type { AppliedChange } from '../../kernel/world/workspace.ts';
 
 const LATE_MS = 5000;
-const MOST = 1000;
+const MAX_PATHS = 1000;
 
-/** Which call made a change that is about to be noticed. Remembers only while somebody watches, and not for long. */
-export class ByWhom {
+/** Tells which call made a change that a watch notices. Remembers only while there is a watch, and not for long. */
+export class ChangeAuthors {
   readonly #changes = new Map<string, { callId: string; at: number; modified: number | null }>();
   #watching = 0;
 
@@ -15,19 +15,19 @@ export class ByWhom {
   }
 
   /** `modified` looks a path up: null when nothing is there. */
-  note(callId: string, applied: readonly Applied[], modified: (path: string) => number | null): void {
+  note(callId: string, applied: readonly AppliedChange[], modified: (path: string) => number | null): void {
     if (this.#watching === 0) return;
     for (const path of applied.flatMap((each) => (each.kind === 'move' ? [each.from, each.to] : [each.path]))) {
       this.#changes.delete(path);
       this.#changes.set(path, { callId, at: performance.now(), modified: modified(path) });
     }
     for (const path of this.#changes.keys()) {
-      if (this.#changes.size <= MOST) return;
+      if (this.#changes.size <= MAX_PATHS) return;
       this.#changes.delete(path);
     }
   }
 
-  /** Null when nobody here changed it, or somebody else did so again since. */
+  /** Null when no call changed the path, or another writer changed it since. */
   of(path: string, stat: Pick<Stats, 'mtimeMs'> | null): string | null {
     const known = this.#changes.get(path);
     if (known === undefined || performance.now() - known.at > LATE_MS) return null;

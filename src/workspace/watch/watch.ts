@@ -1,11 +1,12 @@
 import { type FSWatcher, readdirSync, type Stats, watch } from 'node:fs';
-import { ok, type Result } from '../../kernel/result.ts';
-import type { ByWhom } from './change-author.ts';
-import { errnoOf, refusal } from '../../host/errno.ts';
-import type { Folder } from '../folder.ts';
-import { shown } from '../../host/parse-path.ts';
-import type { Place } from '../workspace-root.ts';
+import { errnoFailure, errnoOf } from '../../host/errno.ts';
+import type { Folder } from '../../host/folder.ts';
+import { shortPath } from '../../host/parse-path.ts';
 import { typeOf } from '../../host/visit-tree.ts';
+import { ok, type Result } from '../../kernel/result.ts';
+import { createYielder } from '../../kernel/yielding.ts';
+import type { WorkspaceRoot } from '../workspace-root.ts';
+import type { ChangeAuthors } from './change-author.ts';
 import { tooManyWatches } from './watch-limit.ts';
 
 export interface FileEvent {
@@ -34,30 +35,33 @@ export interface Watch {
 const PASSED = new Set(['.git', 'node_modules', '.toolwright']);
 const TEMPORARY = /^\.toolwright-[0-9a-f]+\.tmp$/;
 const QUIET_MS = 40;
-const LONGEST_MS = 250;
-const MOST_EVENTS = 2000;
-const SLICE_MS = 8;
+const MAX_WAIT_MS = 250;
+const MAX_EVENTS = 2000;
 
 /** A folder that is watched, and what was in it when it was last looked at. */
-interface Watched {
+interface WatchedFolder {
   readonly watcher: FSWatcher;
   readonly inode: number;
   readonly names: Map<string, 'folder' | 'file'>;
 }
 
 /**
- * Tells what changes below the root, whoever changes it. One watch for each folder, taken on the folder that the walk
- * opened, so that a swapped link does not lead outside. What the system says is only a hint where to look: each event
- * comes from comparing what is there with what was.
+ * Reports changes below the root by any writer. Each folder has a watch, taken on the folder that the walk opened, so
+ * that a swapped symlink does not lead outside. An event of the system is only a hint where to look: each report comes
+ * from comparing the folder with what it held before.
  */
-export async function watchTree(place: Place, byWhom: ByWhom, tell: (news: FileNews) => void): Promise<Result<Watch>> {
-  const folders = new Map<string, Watched>();
+export async function watchTree(
+  root: WorkspaceRoot,
+  authors: ChangeAuthors,
+  tell: (news: FileNews) => void,
+): Promise<Result<Watch>> {
+  const folders = new Map<string, WatchedFolder>();
   const hints = new Map<string, Set<string>>();
   let hinted = 0;
   let firstHint = 0;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
-  let sliceStart = performance.now();
+  const yielder = createYielder();
 
   function hint(folder: string, name: string): void {
     if (TEMPORARY.test(name)) return;
@@ -66,14 +70,14 @@ export async function watchTree(place: Place, byWhom: ByWhom, tell: (news: FileN
     hints.set(folder, names.add(name));
     if (timer === undefined) firstHint = performance.now();
     clearTimeout(timer);
-    const wait = Math.max(0, Math.min(QUIET_MS, firstHint + LONGEST_MS - performance.now()));
+    const wait = Math.max(0, Math.min(QUIET_MS, firstHint + MAX_WAIT_MS - performance.now()));
     timer = setTimeout(() => void look(), wait).unref();
   }
 
   async function look(): Promise<void> {
     timer = undefined;
     const asked = [...hints];
-    let complete = hinted <= MOST_EVENTS;
+    let complete = hinted <= MAX_EVENTS;
     hints.clear();
     hinted = 0;
     const events: FileEvent[] = [];
@@ -85,22 +89,22 @@ export async function watchTree(place: Place, byWhom: ByWhom, tell: (news: FileN
           if (errnoOf(thrown) === undefined) throw thrown;
           complete = false;
         }
-        await breathe();
+        if (yielder.isDue()) await yielder.pause();
         if (isClosed) return;
       }
     }
-    if (events.length > MOST_EVENTS) tell({ events: [], complete: false });
+    if (events.length > MAX_EVENTS) tell({ events: [], complete: false });
     else if (events.length > 0 || !complete) tell({ events, complete });
   }
 
   async function compare(folderPath: string, name: string, events: FileEvent[]): Promise<void> {
     const known = folders.get(folderPath);
     const path = folderPath === '' ? name : `${folderPath}/${name}`;
-    if (known === undefined || place.isOwn(path)) return;
+    if (known === undefined || root.isOwn(path)) return;
     const before = known.names.get(name);
     const stat = statAt(path);
     const note = (type: FileEvent['type'], isFolder: boolean) =>
-      events.push({ path, type, isFolder, callId: byWhom.of(path, stat) });
+      events.push({ path, type, isFolder, callId: authors.of(path, stat) });
     if (stat === null) {
       if (before === undefined) return;
       known.names.delete(name);
@@ -119,16 +123,16 @@ export async function watchTree(place: Place, byWhom: ByWhom, tell: (news: FileN
   }
 
   function statAt(path: string): Stats | null {
-    const located = place.locate(path, { last: 'keep' });
-    // Whoever may see the folder may know the names of its sensitive files too, as with a listing.
-    if (!located.ok) return located.error.code === 'PERMISSION_DENIED' ? place.statUnjudged(path) : null;
+    const located = root.locate(path, { last: 'keep' });
+    // Names of sensitive files are no secret to a reader of their folder, as with a listing.
+    if (!located.ok) return located.error.code === 'PERMISSION_DENIED' ? root.statUnjudged(path) : null;
     located.value.folder.close();
     return located.value.path === path ? located.value.stat : null;
   }
 
   /** Watches a folder that came, and tells of all that came with it. */
   async function enter(path: string, events: FileEvent[] | null): Promise<void> {
-    const located = place.locate(path === '' ? '.' : path, { last: 'keep' });
+    const located = root.locate(path === '' ? '.' : path, { last: 'keep' });
     if (!located.ok) return;
     const { folder, name } = located.value;
     try {
@@ -157,9 +161,9 @@ export async function watchTree(place: Place, byWhom: ByWhom, tell: (news: FileN
       const isFolder = typeOf(entry) === 'directory';
       names.set(entry.name, isFolder ? 'folder' : 'file');
       const below = folder.pathOf(entry.name);
-      events?.push({ path: below, type: 'created', isFolder, callId: byWhom.of(below, null) });
-      if (isFolder && !PASSED.has(entry.name) && !place.isOwn(below)) await addChild(folder, entry.name, events);
-      await breathe();
+      events?.push({ path: below, type: 'created', isFolder, callId: authors.of(below, null) });
+      if (isFolder && !PASSED.has(entry.name) && !root.isOwn(below)) await addChild(folder, entry.name, events);
+      if (yielder.isDue()) await yielder.pause();
       if (isClosed) return;
     }
   }
@@ -190,12 +194,6 @@ export async function watchTree(place: Place, byWhom: ByWhom, tell: (news: FileN
     for (const [name, kind] of known.names) if (kind === 'folder') forget(path === '' ? name : `${path}/${name}`);
   }
 
-  async function breathe(): Promise<void> {
-    if (performance.now() - sliceStart < SLICE_MS) return;
-    await new Promise((resolve) => setImmediate(resolve));
-    sliceStart = performance.now();
-  }
-
   function close(): void {
     isClosed = true;
     clearTimeout(timer);
@@ -211,7 +209,7 @@ export async function watchTree(place: Place, byWhom: ByWhom, tell: (news: FileN
     const errno = errnoOf(thrown);
     return errno === 'ENOSPC' || errno === 'EMFILE'
       ? tooManyWatches(errno, watched)
-      : refusal(thrown, shown(place.names.real));
+      : errnoFailure(thrown, shortPath(root.names.real));
   }
   return ok({
     get folders() {

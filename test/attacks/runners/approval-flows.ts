@@ -6,7 +6,7 @@ import { type Json, TestServer } from '../../server/test-server.ts';
 import type { OutcomeName } from '../attack.ts';
 import type { Fixture } from '../fixture.ts';
 
-/** What came of a flow: how it ended, the statuses of refused answers, and what was wrong. */
+/** The result of a flow: its end, the statuses of refused answers, and the findings. */
 export interface FlowEnd {
   readonly outcome: OutcomeName;
   readonly statuses?: readonly number[];

@@ -1,8 +1,8 @@
 import { TestServer } from '../../server/test-server.ts';
-import { FLOWS, type FlowEnd } from './approval-flows.ts';
 import type { Observation } from '../attack.ts';
 import type { Fixture } from '../fixture.ts';
 import type { Runner } from '../harness.ts';
+import { FLOWS, type FlowEnd } from './approval-flows.ts';
 
 /** Flows of several requests around one question, each against a server of its own. */
 export const approvalRunner: Runner = {

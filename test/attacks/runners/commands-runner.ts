@@ -1,18 +1,18 @@
-import type { ErrorCode } from '../../../src/kernel/error.ts';
 import { ExecutionContext } from '../../../src/kernel/call/execution-context.ts';
+import type { ErrorCode } from '../../../src/kernel/error.ts';
 import type { ToolResult } from '../../../src/kernel/tool/tool-result.ts';
-import { MODES } from '../../../src/policy/modes.ts';
+import { MODES } from '../../../src/policy/create-policy.ts';
 import { bash } from '../../../src/tools/shell/bash.ts';
 import type { Attack, Observation, OutcomeName } from '../attack.ts';
-import { openCommands, policyFor } from '../command-world.ts';
-import { COMMAND_TEXTS, DECISION_TEXTS } from './commands-texts.ts';
+import { openCommandWorld, policyFor } from '../command-world.ts';
 import type { Fixture } from '../fixture.ts';
 import type { Runner } from '../harness.ts';
+import { COMMAND_TEXTS, DECISION_TEXTS } from './commands-texts.ts';
 
 /** `bash`, and what of `run_code` needs more than the sandbox: through the executor, as a model would call it. */
 export const commandsRunner: Runner = { kind: 'execute', run: runCommand, texts: COMMAND_TEXTS };
 
-/** What must never run is only judged, in every mode: there is no sandbox here that could run it. */
+/** Judges commands that must never run, in every mode; there is no sandbox here that could run them. */
 export const decisionRunner: Runner = { kind: 'decide', run: decide, texts: DECISION_TEXTS };
 
 interface Step {
@@ -22,7 +22,7 @@ interface Step {
 
 async function runCommand(fixture: Fixture): Promise<Observation> {
   const { attack } = fixture;
-  await using world = await openCommands(fixture, { approve: needsYes(attack) });
+  await using world = await openCommandWorld(fixture, { approve: needsYes(attack) });
   const startedAt = performance.now();
   const results: ToolResult[] = [];
   for (const { tool, input } of stepsOf(attack)) results.push(await world.toolwright.call(tool, input));

@@ -1,5 +1,5 @@
 import { bash } from '../../../src/tools/shell/bash.ts';
-import { openCommands } from '../command-world.ts';
+import { openCommandWorld } from '../command-world.ts';
 import type { Fixture } from '../fixture.ts';
 import type { TextCheck } from '../harness.ts';
 
@@ -24,7 +24,7 @@ export const DECISION_TEXTS: Readonly<Record<string, TextCheck>> = {
 
 /** Even after a yes, the next call begins with an environment of its own. */
 async function nothingSurvives(fixture: Fixture) {
-  await using world = await openCommands(fixture, { approve: true });
+  await using world = await openCommandWorld(fixture, { approve: true });
   const { call } = world.toolwright;
   await call('bash', { command: fixture.attack.input['command'] });
   const names = [...String(fixture.attack.input['command']).matchAll(/(\w+)=/g)].map(([, name]) => name);
@@ -35,13 +35,13 @@ async function nothingSurvives(fixture: Fixture) {
 
 /** Not even after a yes. */
 async function nobodyReached(fixture: Fixture) {
-  await using world = await openCommands(fixture, { approve: true });
+  await using world = await openCommandWorld(fixture, { approve: true });
   await world.toolwright.call(fixture.attack.tool, { ...fixture.attack.input });
   return fixture.reached() === 0 ? null : 'the host was reached';
 }
 
 async function senselessTimes(fixture: Fixture) {
-  await using world = await openCommands(fixture, { approve: true });
+  await using world = await openCommandWorld(fixture, { approve: true });
   for (const timeout of [Number.NaN, -1, 0, 9e12, Number.POSITIVE_INFINITY, '5', null]) {
     const result = await world.toolwright.call('bash', { command: 'true', timeout });
     if (result.ok) return `a timeout of ${timeout} was taken`;

@@ -4,11 +4,11 @@ import type { ErrorCode } from '../../../src/kernel/error.ts';
 import type { ToolResult } from '../../../src/kernel/tool/tool-result.ts';
 import type { Toolwright } from '../../../src/runtime/create-toolwright.ts';
 import type { Attack, Observation, OutcomeName } from '../attack.ts';
-import { FILE_TEXTS } from './file-tools-texts.ts';
-import { generated, openFor } from '../file-world.ts';
+import { generateInput, openFileWorld } from '../file-world.ts';
 import type { Fixture } from '../fixture.ts';
 import type { Runner } from '../harness.ts';
-import { swapWhile } from '../swap-symlinks.ts';
+import { callWhileSwapping } from '../swap-symlinks.ts';
+import { FILE_TEXTS } from './file-tools-texts.ts';
 
 /** The file and search tools, through the executor, in a workspace with a journal and, for search, a sandbox. */
 export const fileToolsRunner: Runner = {
@@ -33,7 +33,7 @@ async function runFileTool(fixture: Fixture): Promise<Observation> {
   const { attack } = fixture;
   const { any_of: fine } = attack.expect;
   const approve = attack.mode !== 'run' || (fine.includes('allow') && !fine.includes('ask'));
-  const world = await openFor(fixture, { approve });
+  const world = await openFileWorld(fixture, { approve });
   try {
     const startedAt = performance.now();
     const results = await attempts(fixture, world.toolwright);
@@ -49,10 +49,10 @@ async function runFileTool(fixture: Fixture): Promise<Observation> {
 /** One call, several at once, one after the other, or many while somebody swaps links. */
 async function attempts(fixture: Fixture, { call, ...toolwright }: Toolwright): Promise<ToolResult[]> {
   const { attack } = fixture;
-  const { parallel, sequence, ...args } = generated(attack);
+  const { parallel, sequence, ...args } = generateInput(attack);
   if (typeof sequence === 'string') return inSequence(fixture, { call, ...toolwright });
   if (attack.mode === 'race' && attack.class.startsWith('path.')) {
-    return swapWhile(fixture, () => call(attack.tool, args));
+    return callWhileSwapping(fixture, () => call(attack.tool, args));
   }
   if (parallel !== undefined) return Promise.all(variants(attack).map((each) => call(attack.tool, each)));
   await readBefore(fixture, { call, ...toolwright });
@@ -69,7 +69,7 @@ function variants({ tool, input }: Attack): Record<string, unknown>[] {
   });
 }
 
-/** «The session read it, then it was changed on disk»: it ends as it was found. */
+/** For the set-up "The session read it, then it was changed on disk": reads the file, then restores its bytes. */
 async function readBefore({ attack, workspace }: Fixture, { call }: Toolwright): Promise<void> {
   const path = attack.setup.map((line) => /session read (\S+), then it was changed/.exec(line)?.[1]).find(Boolean);
   if (path === undefined) return;
@@ -101,7 +101,7 @@ const REFUSALS: Partial<Record<ErrorCode, readonly OutcomeName[]>> = {
   PERMISSION_DENIED: ['deny', 'error'],
 };
 
-/** What the system could not do although it was allowed, such as writing to a full disk, is both. */
+/** A call that was allowed but failed in the system, such as a write to a full disk, counts as both. */
 function outcomesOf(result: ToolResult, { mode }: Attack): readonly OutcomeName[] {
   if (result.ok) return ['allow'];
   if (mode === 'fault' && result.error.code === 'EXECUTION_ERROR') return ['error', 'allow'];

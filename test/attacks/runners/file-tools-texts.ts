@@ -3,8 +3,8 @@ import { lstatSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import type { ToolResult } from '../../../src/kernel/tool/tool-result.ts';
 import { openWorkspace } from '../../../src/workspace/open-workspace.ts';
-import type { Verdict } from '../check-asserts.ts';
-import { generated, openFor } from '../file-world.ts';
+import type { AssertFinding } from '../check-asserts.ts';
+import { generateInput, openFileWorld } from '../file-world.ts';
 import type { Fixture } from '../fixture.ts';
 import type { TextCheck } from '../harness.ts';
 
@@ -38,17 +38,19 @@ function target(fixture: Fixture): Buffer {
 }
 
 /** A hundred processes are killed while they write; after each the workspace is opened again. */
-async function tornWrite(fixture: Fixture): Promise<Verdict> {
+async function tornWrite(fixture: Fixture): Promise<AssertFinding> {
   const { folder, workspace, attack } = fixture;
   const path = String(attack.input['path']);
-  const { content } = generated(attack) as { content: string };
+  const { content } = generateInput(attack) as { content: string };
   const [old, next] = [readFileSync(file(fixture)), Buffer.from(content)];
   const journal = join(folder, 'state', 'journal');
   const body = join(folder, 'body');
   writeFileSync(body, next);
   for (let round = 0; round < 100; round++) {
     writeFileSync(file(fixture), old);
-    const child = fork(join(import.meta.dirname, 'write-once.mjs'), [workspace, journal, path, body], { execArgv: [] });
+    const child = fork(join(import.meta.dirname, '../write-file-program.mjs'), [workspace, journal, path, body], {
+      execArgv: [],
+    });
     await new Promise((resolve) => child.once('message', resolve));
     await new Promise((resolve) => setTimeout(resolve, (round * 37) % 50));
     child.kill('SIGKILL');
@@ -62,7 +64,7 @@ async function tornWrite(fixture: Fixture): Promise<Verdict> {
   return null;
 }
 
-function fullDisk({ workspace }: Fixture, seen: { detail: unknown }): Verdict {
+function fullDisk({ workspace }: Fixture, seen: { detail: unknown }): AssertFinding {
   const [result] = results(seen);
   if (result?.error?.details?.['errno'] !== 'ENOSPC') return 'the error does not say ENOSPC';
   const left = readdirSync(workspace).filter((name) => name.endsWith('.tmp'));
@@ -70,11 +72,11 @@ function fullDisk({ workspace }: Fixture, seen: { detail: unknown }): Verdict {
 }
 
 /** Seen with strace in a process of its own. */
-function syncOrder({ workspace, folder, attack }: Fixture): Verdict {
+function syncOrder({ workspace, folder, attack }: Fixture): AssertFinding {
   const body = join(folder, 'body');
   writeFileSync(body, 'STRACE-CONTENT');
   const args = [
-    join(import.meta.dirname, 'write-once.mjs'),
+    join(import.meta.dirname, '../write-file-program.mjs'),
     workspace,
     join(folder, 'j2'),
     `st-${attack.input['path']}`,
@@ -97,9 +99,9 @@ function syncOrder({ workspace, folder, attack }: Fixture): Verdict {
     : `the order was ${steps || traced.stderr.slice(0, 200)}`;
 }
 
-async function concurrentWriters(fixture: Fixture): Promise<Verdict> {
+async function concurrentWriters(fixture: Fixture): Promise<AssertFinding> {
   const { attack } = fixture;
-  const { toolwright, close } = await openFor(fixture, { approve: true });
+  const { toolwright, close } = await openFileWorld(fixture, { approve: true });
   const path = String(attack.input['path']);
   const bodies = Array.from(
     { length: Number(attack.input['parallel']) },
@@ -112,8 +114,8 @@ async function concurrentWriters(fixture: Fixture): Promise<Verdict> {
   return bodies.includes(readFileSync(file(fixture), 'utf8')) ? null : 'the content is none of the bodies';
 }
 
-async function lostUpdate(fixture: Fixture): Promise<Verdict> {
-  const { toolwright, close } = await openFor(fixture, { approve: true });
+async function lostUpdate(fixture: Fixture): Promise<AssertFinding> {
+  const { toolwright, close } = await openFileWorld(fixture, { approve: true });
   const path = String(fixture.attack.input['path']);
   try {
     for (let round = 0; round < 500; round++) {
@@ -130,34 +132,34 @@ async function lostUpdate(fixture: Fixture): Promise<Verdict> {
   }
 }
 
-function unlessReplaced(bytes: Buffer): Verdict {
+function unlessReplaced(bytes: Buffer): AssertFinding {
   if (bytes.includes(Buffer.from([0xef, 0xbf, 0xbd]))) return 'a replacement character was written';
   return bytes.includes(0xe9) ? null : 'byte 0xE9 is gone';
 }
 
-function validUtf16(bytes: Buffer): Verdict {
+function validUtf16(bytes: Buffer): AssertFinding {
   return bytes[0] === 0xff && bytes[1] === 0xfe && bytes.length % 2 === 0 ? null : 'it is no UTF-16 any more';
 }
 
-async function binaryRoundTrip(fixture: Fixture, seen: { detail: unknown }): Promise<Verdict> {
+async function binaryRoundTrip(fixture: Fixture, seen: { detail: unknown }): Promise<AssertFinding> {
   const [read] = results(seen);
   const size = String(statSync(file(fixture)).size);
   if (read === undefined || !/binary/i.test(read.text) || !read.text.includes(size))
     return 'it is not reported as binary with its size';
   const before = target(fixture);
-  const { toolwright, close } = await openFor(fixture, { approve: true });
+  const { toolwright, close } = await openFileWorld(fixture, { approve: true });
   const written = await toolwright.call('write_file', { path: fixture.attack.input['path'], content: read.text });
   await close();
   if (written.ok) return 'the shown text could be written back';
   return target(fixture).equals(before) ? null : 'the file has changed';
 }
 
-function linkKept(fixture: Fixture): Verdict {
+function linkKept(fixture: Fixture): AssertFinding {
   if (!lstatSync(file(fixture)).isSymbolicLink()) return 'the link was replaced';
   return target(fixture).toString() === fixture.attack.input['content'] ? null : 'its target has other content';
 }
 
-function noHalfFile({ attack, workspace }: Fixture, seen: { detail: unknown }): Verdict {
+function noHalfFile({ attack, workspace }: Fixture, seen: { detail: unknown }): AssertFinding {
   const [from, to] = [join(workspace, String(attack.input['from'])), join(workspace, String(attack.input['to']))];
   const [result] = results(seen);
   const left = readdirSync(join(to, '..')).filter((name) => name.endsWith('.tmp'));

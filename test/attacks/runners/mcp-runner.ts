@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startServer } from '../../../src/app/start-server.ts';
-import { markedProcesses } from '../check-asserts.ts';
 import type { Observation, OutcomeName } from '../attack.ts';
+import { markedProcesses } from '../check-asserts.ts';
 import type { Fixture } from '../fixture.ts';
 import type { Runner } from '../harness.ts';
 
 /** `toolwright mcp` over its pipes, and MCP on the server, as a client of neither good nor bad will meets them. */
 
-const root = new URL('../../..', import.meta.url).pathname;
+const root = new URL('../../../', import.meta.url).pathname;
 const TSX = join(root, 'node_modules/tsx/dist/cli.mjs');
 const MB = 1024 * 1024;
 

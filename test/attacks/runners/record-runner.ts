@@ -10,7 +10,7 @@ import type { Runner } from '../harness.ts';
 
 interface Happened {
   readonly outcome: OutcomeName;
-  /** What the check found wrong; null when nothing. */
+  /** The finding of the check; null when there is none. */
   readonly wrong: string | null;
 }
 

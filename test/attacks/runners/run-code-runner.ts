@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createFilePolicy } from '../../../src/kernel/file-policy.ts';
+import { createFilePolicy } from '../../../src/kernel/world/file-policy.ts';
 import type { Limits, RunRequest, RunResult, Sandbox } from '../../../src/kernel/world/sandbox.ts';
 import { createBubblewrap } from '../../../src/sandbox/bubblewrap/bubblewrap.ts';
 import { isHarmlessGitConfig } from '../../../src/sandbox/protected-paths/harmless-git-config.ts';
-import { type Ran, ran } from '../../../src/testing/try-sandbox.ts';
-import { markedProcesses } from '../check-asserts.ts';
+import { ran, type SandboxRun } from '../../../src/testing/try-sandbox.ts';
 import type { Observation } from '../attack.ts';
-import { commandsRunner } from './commands-runner.ts';
+import { markedProcesses } from '../check-asserts.ts';
 import type { Fixture } from '../fixture.ts';
 import type { Runner, TextCheck } from '../harness.ts';
+import { commandsRunner } from './commands-runner.ts';
 import { selfApprove } from './self-approve.ts';
 
 /** `run_code` as far as the sandbox alone can answer for it. */
@@ -22,7 +22,7 @@ interface Code {
 }
 
 interface Detail {
-  readonly results: readonly Ran[];
+  readonly results: readonly SandboxRun[];
   /** Runs a script in the same sandbox, to see what there is to see. */
   probe(script: string): Promise<string>;
   readonly gitConfig: string;
@@ -43,7 +43,7 @@ export function createRunCodeRunner(open: (fixture: Fixture) => Sandbox): Runner
 async function runCode(fixture: Fixture, open: (fixture: Fixture) => Sandbox): Promise<Observation | undefined> {
   const { input } = fixture.attack;
   if (fixture.attack.class === 'sbx.self-approve') return selfApprove(fixture);
-  // What is about arguments and other tools is asked of the tool; the rest of the sandbox under it.
+  // Cases about arguments and other tools go to the tool itself; the rest go to the sandbox below it.
   if ('steps' in input || 'cwd' in input) return commandsRunner.run(fixture);
   if (fixture.attack.class === 'sbx.parent-death') return killTheRuntime(fixture);
   const sandbox = open(fixture);
@@ -79,13 +79,13 @@ async function withTexts(fixture: Fixture, seen: Observation & { detail: Detail 
 }
 
 function createSandbox(fixture: Fixture): Sandbox {
-  const stateFolder = join(fixture.folder, 'state');
-  mkdirSync(stateFolder, { recursive: true });
+  const stateDir = join(fixture.folder, 'state');
+  mkdirSync(stateDir, { recursive: true });
   return createBubblewrap({
     filePolicy: createFilePolicy(),
     path: fixture.path ?? '/usr/bin:/bin',
     home: fixture.values['HOME'] ?? '/root',
-    stateFolder,
+    stateDir,
     ...(fixture.path === null && { programPlaces: [] }),
   });
 }
@@ -106,11 +106,11 @@ function commandOf({ language, code }: Code): RunRequest['command'] {
   return { script: code };
 }
 
-function outcomesOf(results: readonly Ran[]): Observation['outcomes'] {
+function outcomesOf(results: readonly SandboxRun[]): Observation['outcomes'] {
   return results.every(({ exitCode }) => exitCode === 0) ? ['sandboxed', 'allow'] : ['sandboxed'];
 }
 
-function shown(result: Ran): string {
+function shown(result: SandboxRun): string {
   return [result.stdout, result.stderr, result.endMessage ?? ''].join('\n');
 }
 
@@ -123,15 +123,15 @@ async function probe(sandbox: Sandbox, fixture: Fixture, script: string): Promis
 /** The runtime is another process here, so that it can be killed. */
 async function killTheRuntime(fixture: Fixture): Promise<Observation> {
   const mark = fixture.values['MARK'] ?? '';
-  const root = new URL('../../..', import.meta.url).pathname;
+  const root = new URL('../../../', import.meta.url).pathname;
   const program = join(fixture.folder, 'runtime.mts');
   const request = JSON.stringify(toRequest(fixture.attack.input as unknown as Code, fixture));
   mkdirSync(join(fixture.folder, 'state'), { recursive: true });
   writeFileSync(
     program,
-    `import { createBubblewrap } from '${root}src/sandbox/bubblewrap.ts';
-import { createFilePolicy } from '${root}src/kernel/file-policy.ts';
-const sandbox = createBubblewrap({ filePolicy: createFilePolicy(), path: '/usr/bin:/bin', home: '${fixture.values['HOME']}', stateFolder: '${fixture.folder}/state' });
+    `import { createBubblewrap } from '${root}src/sandbox/bubblewrap/bubblewrap.ts';
+import { createFilePolicy } from '${root}src/kernel/world/file-policy.ts';
+const sandbox = createBubblewrap({ filePolicy: createFilePolicy(), path: '/usr/bin:/bin', home: '${fixture.values['HOME']}', stateDir: '${fixture.folder}/state' });
 await sandbox.status();
 void sandbox.run(${request});
 setTimeout(() => console.log('running'), 500);

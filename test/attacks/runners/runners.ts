@@ -1,8 +1,8 @@
+import type { Runners } from '../harness.ts';
 import { agentRunner } from './agent-runner.ts';
 import { approvalRunner } from './approval-runner.ts';
 import { commandsRunner, decisionRunner } from './commands-runner.ts';
 import { FILE_TOOLS, fileToolsRunner } from './file-tools-runner.ts';
-import type { Runners } from '../harness.ts';
 import { mcpHttpRunner, mcpStdioRunner } from './mcp-runner.ts';
 import { recordRunner } from './record-runner.ts';
 import { runCodeRunner } from './run-code-runner.ts';

@@ -10,11 +10,11 @@ import type { Fixture } from '../fixture.ts';
 import type { Runner, TextCheck } from '../harness.ts';
 import { send, sendRaw, type WireAnswer } from '../raw-http.ts';
 
-/** What a case did to the server, for the checks. */
+/** The effects of a case on the server, for the checks. */
 export interface ServerDetail {
   readonly server: TestServer;
   readonly answers: readonly WireAnswer[];
-  /** What a hand-written check found wrong; null when nothing. */
+  /** The finding of a hand-written check; null when there is none. */
   readonly wrong: string | null;
 }
 

@@ -8,7 +8,7 @@ import { openQuestion, TestApp } from '../../app/browser.ts';
 import type { Attack, Observation } from '../attack.ts';
 import type { Runner } from '../harness.ts';
 
-/** What the page shows of something hostile, in a real browser; `wrong` is what a check found, null when nothing. */
+/** A page that shows hostile content in a real browser; `wrong` is the finding of a check, or null. */
 export const uiRunner: Runner = {
   kind: 'execute',
   async run({ attack }) {
@@ -65,7 +65,7 @@ const SHOW: Readonly<Record<string, Show>> = {
     const card = page.locator('section[data-call]').first();
     await card.getByRole('button', { expanded: false }).first().click();
     const frame = card.locator('figure.output-frame');
-    await frame.getByText('Output of say').waitFor();
+    await frame.getByText('Output', { exact: true }).waitFor();
     if (flood) return { page, wrong: await afterFlood(page) };
     const inside = ((await frame.textContent()) ?? '').replace(/\s+/g, ' ');
     const own = await frame.locator('a[href]').count();

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { ErrorCode } from '../../../src/kernel/error.ts';
-import { createFilePolicy } from '../../../src/kernel/file-policy.ts';
 import type { ToolResult } from '../../../src/kernel/tool/tool-result.ts';
+import { createFilePolicy } from '../../../src/kernel/world/file-policy.ts';
 import { createWeb, withWeb } from '../../../src/net/create-web.ts';
 import { createPolicy } from '../../../src/policy/create-policy.ts';
 import { parseRules } from '../../../src/policy/rules/parse-rules.ts';

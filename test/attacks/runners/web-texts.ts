@@ -7,7 +7,7 @@ import type { WebDetail } from './web-runner.ts';
 const detailOf = (seen: Observation) => seen.detail as WebDetail;
 const holds = (isTrue: boolean, otherwise: string) => (isTrue ? null : otherwise);
 
-/** What the cases say in words, by class. */
+/** Checks for the `text:` asserts of the cases, by class. */
 export const WEB_TEXTS: Readonly<Record<string, TextCheck>> = {
   'net.dns-rebind': (_fixture, seen) => {
     const { lookups, dialled } = detailOf(seen).internet;

@@ -17,7 +17,7 @@ const SED_END = /[ \t]*(?:[;\n}]|$)/y;
 
 /** Addresses with p, d, q, =, n, and s or y without the flags that write or execute. */
 export function sedScript(script: string): string | undefined {
-  const why = 'this sed script is not known to only read';
+  const why = 'this sed script can change files';
   if (script.length > LONGEST) return why;
   let at = matchAt(SED_BETWEEN, script, 0)?.length ?? 0;
   while (at < script.length) {
@@ -30,7 +30,7 @@ export function sedScript(script: string): string | undefined {
   return undefined;
 }
 
-/** What a sticky pattern finds there. One word after the other is read once; a pattern for all of them tries every way. */
+/** The match of a sticky pattern at a position. One word after the other is read once; a pattern for all of them tries every way. */
 function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
   pattern.lastIndex = at;
   return pattern.exec(text)?.[0];

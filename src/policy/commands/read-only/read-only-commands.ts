@@ -1,12 +1,12 @@
 import type { FlagTable, ParsedFlags } from '../../../shell/flags.ts';
+import { plainWord, type ShellWord } from '../../../shell/words.ts';
 import { awkProgram, jqProgram, sedScript } from './little-languages.ts';
 import { atMostOne, each, printfFormat, scriptsOf, testFlags, testOperands } from './read-only-checks.ts';
-import { plainWord, type ShellWord } from '../../../shell/words.ts';
 
 export interface ReadOnlyCommand extends FlagTable {
-  /** What its operands are. `text`: nothing on disk; `content`: files it opens; `named`: files it looks at. */
+  /** The kind of its operands. `text`: nothing on disk; `content`: files it opens; `named`: files it looks at. */
   operands: 'none' | 'text' | 'content' | 'named' | 'pattern';
-  /** What it looks at without operands, where that is not the folder it runs in. */
+  /** The files that it looks at without operands, where that is not the folder it runs in. */
   otherwise?: readonly ShellWord[];
   /** Options whose value is a file it opens. */
   files?: readonly string[];
@@ -235,7 +235,7 @@ export const READ_ONLY_COMMANDS: Readonly<Record<string, ReadOnlyCommand>> = {
     takes: '-n -t -e',
     refuse: ({ operands, options }) =>
       [...operands, ...options.map(({ value }) => value)].some((word) => word?.value?.startsWith('@'))
-        ? 'strings takes its words from a file'
+        ? 'strings reads its arguments from a file'
         : undefined,
   },
   base64: { tame: true, operands: 'content', alone: '-d -i --decode --ignore-garbage', takes: '-w --wrap' },
@@ -298,7 +298,7 @@ export const READ_ONLY_COMMANDS: Readonly<Record<string, ReadOnlyCommand>> = {
     refuse: ({ operands, options }) =>
       operands.some(({ value, pattern }) => value === null || pattern || value.includes('e')) ||
       options.some(({ name, value }) => name === '-o' && /^$|environ/.test(value?.value ?? ''))
-        ? 'ps may show what others keep in variables'
+        ? 'ps may show environment variables of other processes'
         : undefined,
   },
   tar: {
@@ -310,7 +310,7 @@ export const READ_ONLY_COMMANDS: Readonly<Record<string, ReadOnlyCommand>> = {
     files: ['-f', '--file'],
     refuse: ({ options }) => {
       if (options.some(({ value }) => value?.value?.includes(':'))) return 'tar asks another machine for host:archive';
-      return options.some(({ name }) => /^(-t|--list)$/.test(name)) ? undefined : 'tar is only known to read with -t';
+      return options.some(({ name }) => /^(-t|--list)$/.test(name)) ? undefined : 'tar only reads with -t';
     },
   },
   unzip: {

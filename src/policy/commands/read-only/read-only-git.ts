@@ -1,6 +1,6 @@
 import { type FlagTable, openedValues, parseFlags } from '../../../shell/flags.ts';
-import type { ReadOnlyAnswer } from './read-only-use.ts';
 import type { ShellWord } from '../../../shell/words.ts';
+import type { ReadOnlyAnswer } from './read-only-use.ts';
 
 const DIFF_ALONE =
   '-p -u -s -R -a -b -w -z -M -C -B -D --patch --no-patch --raw --stat --numstat --shortstat --dirstat --summary --patch-with-stat --name-only --name-status --check --full-index --binary --pickaxe-all --minimal --patience --histogram --cached --staged --no-color --no-renames --ignore-space-change --ignore-all-space --ignore-blank-lines --word-diff --no-index --exit-code --quiet --text --no-ext-diff --no-textconv --no-prefix --merge-base --function-context -W --compact-summary --cumulative';
@@ -116,19 +116,19 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
 /** Options before the subcommand that change nothing but how it speaks. `-c`, `--git-dir` and their kin change what runs. */
 const GLOBAL: FlagTable = { alone: '--no-pager -P --no-optional-locks --literal-pathspecs --no-replace-objects' };
 
-/** Whether a git command only reads. What stands in the history is not masked, so sensitive paths are named. */
+/** Whether a git command only reads. The history is not masked, so sensitive paths are named. */
 export function gitCommand(args: readonly ShellWord[]): ReadOnlyAnswer {
   const at = args.findIndex(({ value }) => value === null || !value.startsWith('-'));
   const name = args[at]?.value;
   const before = parseFlags(at === -1 ? args : args.slice(0, at), GLOBAL);
   if ('unknown' in before) return { why: `git ${before.unknown} changes what git runs` };
-  if (name === null || name === undefined) return { why: 'git without a subcommand that is known' };
+  if (name === null || name === undefined) return { why: 'git without a known subcommand' };
   const subcommand = Object.hasOwn(SUBCOMMANDS, name) ? SUBCOMMANDS[name] : undefined;
-  if (subcommand === undefined) return { why: `git ${name} is not known to only read` };
+  if (subcommand === undefined) return { why: `git ${name} can change files` };
   if (subcommand.first?.includes(args[at + 1]?.value ?? '') === false)
-    return { why: `git ${name} is only known to read with ${subcommand.first.join(' or ')}` };
+    return { why: `git ${name} only reads with ${subcommand.first.join(' or ')}` };
   const flags = parseFlags(args.slice(at + 1), subcommand);
-  if ('unknown' in flags) return { why: `git ${name} ${flags.unknown} is not known to only read` };
+  if ('unknown' in flags) return { why: `git ${name} ${flags.unknown} can change files` };
   if (flags.options.some(({ value }) => CHECKS_SIGNATURES.test(value?.value ?? '')))
     return { why: `git ${name} starts another program to check signatures` };
   if (flags.options.some(({ name: option, value }) => /^--(?:format|pretty)$/.test(option) && value?.value === null))

@@ -1,6 +1,6 @@
 import type { ShellWord } from '../../../shell/words.ts';
 
-/** What a command that only reads touches. `content` files are opened; `named` ones are only looked at from outside. */
+/** The files that a command touches which only reads. `content` files are opened; `named` ones are only looked at from outside. */
 export interface ReadOnlyUse {
   readonly content: readonly ShellWord[];
   readonly named: readonly ShellWord[];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createFilePolicy } from '../../../kernel/file-policy.ts';
+import { createFilePolicy } from '../../../kernel/world/file-policy.ts';
 import { judgeCommand } from '../judge-command.ts';
 
 const where = { root: '/home/ana/project', home: '/home/ana', files: createFilePolicy() };

@@ -1,8 +1,8 @@
 import { openedValues, type ParsedFlags, parseFlags } from '../../../shell/flags.ts';
-import { gitCommand } from './read-only-git.ts';
-import { READ_ONLY_COMMANDS, type ReadOnlyCommand } from './read-only-commands.ts';
-import type { ReadOnlyAnswer, ReadOnlyUse } from './read-only-use.ts';
 import type { ShellWord } from '../../../shell/words.ts';
+import { READ_ONLY_COMMANDS, type ReadOnlyCommand } from './read-only-commands.ts';
+import { gitCommand } from './read-only-git.ts';
+import type { ReadOnlyAnswer, ReadOnlyUse } from './read-only-use.ts';
 import { isChosenByProject, saysItsVersion } from './version-flags.ts';
 
 /** Whether a command only reads, with these arguments. `name` has no slash: a path could be anything. */
@@ -15,10 +15,10 @@ export function readOnlyUse(name: string, args: readonly ShellWord[]): ReadOnlyA
   if (name === 'env' && args.length === 0) return NOTHING;
   if (name === 'printenv') return NOTHING;
   const command = Object.hasOwn(READ_ONLY_COMMANDS, name) ? READ_ONLY_COMMANDS[name] : undefined;
-  if (command === undefined) return { why: `${name} is not known to only read` };
+  if (command === undefined) return { why: `${name} can change files` };
   const flags = parseFlags(args, command);
-  if ('unknown' in flags) return { why: `${name} ${flags.unknown} is not known to only read` };
-  if (command.operands === 'none' && flags.operands.length > 0) return { why: `${name} takes no operand that we know` };
+  if ('unknown' in flags) return { why: `${name} ${flags.unknown} can change files` };
+  if (command.operands === 'none' && flags.operands.length > 0) return { why: `${name} has unknown operands` };
   const refused = command.refuse?.(flags);
   return refused === undefined ? use(command, flags) : { why: refused };
 }

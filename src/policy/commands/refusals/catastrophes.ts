@@ -1,13 +1,13 @@
-import { runsDownload } from './downloads.ts';
-import { isPrecious, type Surroundings } from '../../../shell/resolve-path.ts';
 import type { ShellScript, SimpleCommand } from '../../../shell/parse-script.ts';
-import { operandsAmong, plainWord, type ShellWord } from '../../../shell/words.ts';
+import { isPrecious, type Surroundings } from '../../../shell/resolve-path.ts';
 import type { Variables } from '../../../shell/variables.ts';
+import { operandsAmong, plainWord, type ShellWord } from '../../../shell/words.ts';
 import { commandNames, innerCommands } from '../../../shell/wrappers.ts';
+import { runsDownload } from './downloads.ts';
 
 /**
- * What is refused in every mode and whatever the rules. Each returns why, or undefined. The sandbox would contain most
- * of it; a person should not even be asked.
+ * Returns why a command is refused in every mode and whatever the rules, or undefined. The sandbox would contain most of
+ * these; a person should not even be asked.
  */
 export function catastrophe(
   name: string,
@@ -70,11 +70,11 @@ function writtenBy(name: string, args: readonly ShellWord[]): readonly ShellWord
   if (name === 'sed') return args.some(({ seen }) => /^(-[a-zA-Z]*i|--in-place)/.test(seen)) ? sedFiles(args) : [];
   if (name === 'tar' || name === 'unzip') return unpackedTo(name, args);
   if (!['cp', 'ln', 'install', 'rsync'].includes(name) || operands.length < 2) return [];
-  // A dash alone may also be what an option takes.
+  // A dash alone may also be the value of an option.
   return operands.filter(({ seen }) => seen !== '-').slice(-1);
 }
 
-/** Its operands without its script: the first one, or what `-e` and `-f` are given, also as `-ne`. In `-ie` the e is a suffix. */
+/** The operands of sed without its script: the first operand, or the value of `-e` and `-f`, also as `-ne`. In `-ie` the e is a suffix. */
 function sedFiles(args: readonly ShellWord[]): readonly ShellWord[] {
   const operands: ShellWord[] = [];
   let scripted = false;
@@ -117,13 +117,13 @@ export function runsRemover(args: readonly ShellWord[]): boolean {
 
 const REMOVERS = /^(rm|shred|unlink|rmdir|mv)$/;
 
-/** What dd calls `of=/dev/sda`. */
+/** The value of a word such as `of=/dev/sda`. */
 function behindEquals({ text, value, seen, ...word }: ShellWord): ShellWord {
   const behind = (whole: string) => whole.slice(whole.indexOf('=') + 1);
   return { ...word, text: behind(text), value: value === null ? null : behind(value), seen: behind(seen) };
 }
 
-/** Whether it removes or changes whole folders whose names are known only at run time. */
+/** Whether a command removes or changes whole folders whose names are known only at run time. */
 export function destroysUnknown(name: string, args: readonly ShellWord[]): boolean {
   const computed = args.some(({ value, text }) => value === null && text !== '{}');
   if (!computed) return false;
@@ -133,12 +133,12 @@ export function destroysUnknown(name: string, args: readonly ShellWord[]): boole
   return name === 'shred' || (name === 'find' && (unknown || has(/^-delete$/) || runsRemover(args)));
 }
 
-/** `$X`, `{-r,-f}`, `-{r,f}`, `"-$X"`: computed, and it may become options. */
+/** Whether a computed word may become options: `$X`, `{-r,-f}`, `-{r,f}`, `"-$X"`. */
 export function mayBeOption({ value, text, home }: ShellWord): boolean {
   return value === null && !home && text !== '{}' && /^("?-|[$`{])/.test(text);
 }
 
-/** A device or a trigger behind a redirection. */
+/** Why a redirection to this word is refused: it leads to a device or a kernel trigger. */
 export function catastrophicTarget(word: ShellWord): string | undefined {
   return /^\/(dev\/(sd|hd|vd|xvd|nvme|mmcblk|disk|mapper|mem|kmem|port)|proc\/(sysrq-trigger|kcore)|sys\/)/.test(
     word.value ?? '',
@@ -147,7 +147,7 @@ export function catastrophicTarget(word: ShellWord): string | undefined {
     : undefined;
 }
 
-/** What the whole script does, where its parts alone look ordinary. */
+/** Why a script is refused as a whole, where its parts alone look ordinary. */
 export function catastrophicScript(script: ShellScript, where: Surroundings): string | undefined {
   if (script.forkBomb) return 'it is a fork bomb';
   if (runsDownload(script)) return 'it would run what it downloads';
@@ -164,7 +164,7 @@ export function catastrophicScript(script: ShellScript, where: Surroundings): st
         return first === 'xargs' && inner.some((name) => REMOVERS.test(name));
       }),
     );
-    // A command stands in every pipeline around it, so it is looked at where it matters and once.
+    // A command belongs to every pipeline around it, so each is checked once and only where it matters.
     if (pipeline.slice(0, Math.max(0, remove)).some((stage) => stage.some(namesPrecious)))
       return 'it would delete what another command lists outside the workspace';
   }

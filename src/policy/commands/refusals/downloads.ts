@@ -5,7 +5,7 @@ import { commandNames } from '../../../shell/wrappers.ts';
 const FETCHERS = new Set(['curl', 'wget', 'fetch', 'aria2c', 'http', 'https', 'lynx', 'nc', 'ncat', 'socat']);
 const RUNNERS = /^(sh|bash|dash|zsh|ksh|ash|fish|python[\d.]*|perl|ruby|node|php|source|\.)$/;
 
-/** Whether a script runs what it gets from the network: by a pipe, a substitution, or a file in between. */
+/** Whether a script runs a download: through a pipe, a substitution, or a file in between. */
 export function runsDownload({ commands, pipelines }: ShellScript): boolean {
   return pipelines.some(runsPiped) || commands.some(runsSubstituted) || runsSaved(commands);
 }
@@ -34,7 +34,7 @@ function runsSaved(commands: readonly SimpleCommand[]): boolean {
   });
 }
 
-/** The files that a fetcher leaves behind, as far as its words say. */
+/** The files that a fetcher saves to, as far as its words say. */
 function savedTo({ words, redirections }: SimpleCommand): string[] {
   const texts = words.map(({ value }) => value ?? '');
   const named = texts.flatMap((text, at) => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { ExecutionContext } from '../../../kernel/call/execution-context.ts';
-import { createFilePolicy } from '../../../kernel/file-policy.ts';
+import { createFilePolicy } from '../../../kernel/world/file-policy.ts';
+import type { Mode } from '../../create-policy.ts';
 import { createPolicy } from '../../create-policy.ts';
-import type { Mode } from '../../modes.ts';
 import { parseRules } from '../../rules/parse-rules.ts';
 
 const context = new ExecutionContext({ workingDir: '/home/ana/project' });
@@ -25,7 +25,7 @@ test.each([
   ['git switch *', 'git switch --discard-changes main'],
   ['git checkout *', 'git checkout -f'],
   ['rm *', 'rm -rf .git'],
-])('bash(%s) does not answer for «%s», which nothing brings back', (rule, command) => {
+])('bash(%s) does not answer for "%s", which nothing brings back', (rule, command) => {
   expect(verdict(command, `bash(${rule})`)).toBe('ask');
   expect(verdict(command, `bash(${rule})`, 'strict')).toBe('deny');
   expect(verdict(command, 'bash')).toBe('ask');
@@ -38,7 +38,7 @@ test.each([
   ['git clean -fd', 'git clean -fd'],
   ['git filter-branch *', 'git filter-branch --all'],
   ['rm -rf .git', 'rm -rf .git'],
-])('bash(%s) names what «%s» does, and answers for it', (rule, command) => {
+])('bash(%s) names what "%s" does, and answers for it', (rule, command) => {
   expect(verdict(command, `bash(${rule})`)).toBe('allow');
   expect(verdict(command, `bash(${rule})`, 'strict')).toBe('allow');
 });
@@ -65,7 +65,7 @@ test.each([
   `find . -path ./.git -prune -o -name '*.orig' -delete`,
   `find . -name '*.orig' -not -name .git -delete`,
   'find . -maxdepth 1 ! -name .git -exec rm -rf {} +',
-])('«%s» needs no question for what nothing brings back', (command) => {
+])('"%s" needs no question for what nothing brings back', (command) => {
   expect(verdict(command, 'bash', 'auto')).toBe('allow');
 });
 
@@ -94,6 +94,6 @@ test.each([
   'X=-delete; find . "$X"',
   'X=--hard; git reset "$X"',
   'X=reset; git "$X" --hard',
-])('«%s» does', (command) => {
+])('"%s" does', (command) => {
   expect(verdict(command, 'bash', 'auto')).toBe('ask');
 });

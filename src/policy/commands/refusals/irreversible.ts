@@ -1,11 +1,11 @@
+import { type Surroundings, targetsOf } from '../../../shell/resolve-path.ts';
 import { isListed, spellingsOf } from '../../../shell/spellings.ts';
-import { mayBeOption, runsRemover } from './catastrophes.ts';
-import { globMatcher } from '../glob.ts';
-import { lossBy } from './losses.ts';
-import { placesOf, type Surroundings } from '../../../shell/resolve-path.ts';
+import { wordGlobMatcher } from '../../../shell/word-glob.ts';
 import { operandsAmong, type ShellWord } from '../../../shell/words.ts';
+import { mayBeOption, runsRemover } from './catastrophes.ts';
+import { lossBy } from './losses.ts';
 
-/** What git does that takes work away for good, or from others: by subcommand, what its arguments then look like. */
+/** Uses of git that lose work for good, or take it from others: by subcommand, the shape of its arguments. */
 const LOSING: Readonly<Record<string, RegExp>> = {
   push: /^(-[a-zA-Z]*[fd][a-zA-Z]*|--fo(r.*)?|--mir.*|--del.*|--pru.*|[+:].+)$/,
   reset: /^--h(a(r(d)?)?)?$/,
@@ -34,10 +34,10 @@ export function irreversible(name: string, args: readonly ShellWord[]): Loss | u
   const deep = name === 'rm' && removesFolders(args);
   const history = args.find((word, at) => isHistory(word, deep) && !(name === 'find' && isSpared(args, at)));
   if (removes(name, args) && history !== undefined)
-    return { word: history.value ?? history.text, why: 'It would take away the whole history.' };
+    return { word: history.value ?? history.text, why: 'It would delete the whole history.' };
   if (name !== 'git') {
     const word = lossBy(name, values);
-    return word === undefined ? undefined : loss(word, word === name ? `${name} takes away` : `${name} ${word} does`);
+    return word === undefined ? undefined : loss(word, word === name ? `${name} deletes` : `${name} ${word} deletes`);
   }
   let at = 0;
   while (values[at]?.startsWith('-')) at += isListed(values[at] ?? '', spellingsOf('git').takes) ? 2 : 1;
@@ -46,10 +46,10 @@ export function irreversible(name: string, args: readonly ShellWord[]): Loss | u
   const computed = args
     .slice(at)
     .find((word, index) => (index === 0 ? word.value === null : losing && mayBeOption(word)));
-  if (computed !== undefined) return loss(computed.text, `git ${computed.text} may take away`);
-  if (ALWAYS.test(subcommand)) return loss(subcommand, `git ${subcommand} takes away`);
+  if (computed !== undefined) return loss(computed.text, `git ${computed.text} may delete`);
+  if (ALWAYS.test(subcommand)) return loss(subcommand, `git ${subcommand} deletes`);
   const found = values.slice(at + 1).find((value) => losing?.test(value));
-  return found === undefined ? undefined : loss(found, `git ${subcommand} ${found} takes away`);
+  return found === undefined ? undefined : loss(found, `git ${subcommand} ${found} deletes`);
 }
 
 /** Why nothing brings back what is in the workspace, `.git` included, when it is emptied as a whole. */
@@ -67,7 +67,7 @@ export function emptied(
   )
     return undefined;
   const isWhole = (word: ShellWord) =>
-    !word.pattern && placesOf(word, folders, where).some((place) => place.kind === 'inside' && place.path === '');
+    !word.pattern && targetsOf(word, folders, where).some((place) => place.kind === 'inside' && place.path === '');
   const whole = operandsAmong(args).find(isWhole);
   return (
     whole && { word: whole.value ?? whole.text, why: 'It would delete the workspace as a whole, its history included.' }
@@ -88,7 +88,7 @@ function isHistory({ value, pattern }: ShellWord, deep: boolean): boolean {
   if (value === null) return false;
   const parts = value.replace(/(?<!\/)\/+$/, '').split('/');
   const name = parts.at(-1) ?? '';
-  if (pattern && name.startsWith('.')) return globMatcher(name)('.git');
+  if (pattern && name.startsWith('.')) return wordGlobMatcher(name)('.git');
   return name === '.git' || (deep && parts.includes('.git'));
 }
 
@@ -114,5 +114,8 @@ function isNot(word: string): boolean {
 }
 
 function loss(word: string, how: string): Loss {
-  return { word, why: `${how} what nothing brings back. Only a rule that names ${word} allows it unasked.` };
+  return {
+    word,
+    why: `${how} data that cannot be restored. Only a rule that names ${word} allows it without approval.`,
+  };
 }

@@ -3,7 +3,7 @@ import { isListed, spellingsOf } from '../../../shell/spellings.ts';
 /** Options that nobody has told us about, each perhaps with a value. */
 const OPTIONS = String.raw`(?:[-+]\S+ (?:[^-+\s]\S* )?)*?`;
 
-/** What programs other than git do that nothing takes back, told by their arguments; the word in brackets is what does it. */
+/** Irreversible uses of programs other than git, by their arguments; the word in brackets causes the loss. */
 const LOSSES: Readonly<Record<string, RegExp>> = {
   ...all('npm pnpm', behindOptions('((?:un)?pub(?:l(?:i(?:sh?)?)?)?)')),
   yarn: behindOptions('(?:npm )?(publish)'),

@@ -3,7 +3,7 @@ import type { Attributes } from './parse-html.ts';
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
-/** Nothing in them is text of the page. */
+/** Elements without text of the page. */
 const SKIPPED = words(
   'script style noscript template svg canvas iframe object embed video audio map datalist select textarea button input ' +
     'dialog frame frameset noframes',
@@ -14,21 +14,21 @@ export const BLOCKS = words(
 );
 const AROUND_NAMES = words('nav menu');
 const AROUND_ROLES = words('navigation banner contentinfo search menu menubar dialog alertdialog toolbar');
-/** Inside of the content they are parts of it. */
+/** Inside the content they are parts of it. */
 const ASIDE_NAMES = words('aside footer header');
 const AROUND_WORDS =
   /(^|[\s_-])(nav|navbar|navigation|menu|sidebar|side-bar|breadcrumbs?|footer|cookies?|consent|gdpr|advert\w*|ads?|sponsor\w*|promo\w*|share|sharing|social|related|recommended|newsletter|subscribe|signup|pagination|pager|popup|modal|skip-link|editsection|headerlink|navbox|noprint|toolbar|site-header|masthead)([\s_-]|$)/i;
 const NOT_AROUND = /(^|[\s_-])(article|main|content|body|post|entry)([\s_-]|$)/i;
 
 const HIDING_CLASS = /(^|\s)(sr-only|visually-?hidden|screen-reader(-text)?|d-none|hidden|is-hidden|invisible)(\s|$)/i;
-/** Hidden on small screens only, or the other way round: somebody sees it. */
+/** Hidden on some screen sizes only, so visible to some readers. */
 const SHOWN_SOMEWHERE = /(^|\s)((sm|md|lg|xl|2xl):(block|flex|grid|inline\S*|table\S*)|d-(sm|md|lg|xl|xxl)-\S+)(\s|$)/;
 
 export function isSkipped(name: string): boolean {
   return SKIPPED.has(name);
 }
 
-/** What a reader does not see must not be what a model reads. */
+/** Whether an element is hidden: a model must not read what a reader cannot see. */
 export function isHidden(attributes: Attributes, hiddenBySheet: ReadonlySet<string>): boolean {
   const { hidden, style, class: classes = '', id, 'aria-hidden': aria } = attributes;
   if (hidden !== undefined && hidden !== 'until-found') return true;
@@ -40,8 +40,9 @@ export function isHidden(attributes: Attributes, hiddenBySheet: ReadonlySet<stri
 }
 
 /**
- * What an element is that may stand around the content of a page rather than in it. `perhaps around`: only a class or an
- * id says so. `note`: it stands in <main> or <article>, where it may well belong to the text.
+ * Kind of an element that may surround the content of a page. `perhaps around`: only a class or an id says so. `note`:
+ * it
+ * is inside <main> or <article>, where it may belong to the text.
  */
 export function aroundKind(
   name: string,
@@ -57,7 +58,10 @@ export function aroundKind(
   return isAside && name !== 'header' ? 'note' : null;
 }
 
-/** Classes and ids that a page's own style sheet hides. Only plain selectors outside of @-rules: the rest is guesswork. */
+/**
+ * Classes and ids hidden by the page's own style sheet. Only plain selectors outside @-rules; others would be
+ * guesswork.
+ */
 export function hiddenSelectors(sheet: string): string[] {
   const plain = withoutComments(sheet.slice(0, 100_000));
   const found: string[] = [];
@@ -68,7 +72,7 @@ export function hiddenSelectors(sheet: string): string[] {
     if (character === '{' && depth++ === 0) {
       const end = plain.indexOf('}', at);
       const selectors = plain.slice(start, at).trim();
-      const body = plain.slice(at + 1, end === -1 ? undefined : end).slice(0, LONGEST_RULE);
+      const body = plain.slice(at + 1, end === -1 ? undefined : end).slice(0, MAX_RULE_CHARS);
       if (!selectors.startsWith('@') && isHidingStyle(body)) {
         found.push(
           ...selectors
@@ -85,4 +89,4 @@ export function hiddenSelectors(sheet: string): string[] {
   return found;
 }
 
-const LONGEST_RULE = 2000;
+const MAX_RULE_CHARS = 2000;

@@ -29,7 +29,7 @@ describe('a style', () => {
     'color: rgba(0,0,0,0)',
     'color: rgb(0 0 0 / .0% )',
     'color: hsla(0,0,0, 0.00 )',
-  ])('«%s» hides its text', (style) => {
+  ])('"%s" hides its text', (style) => {
     expect(isHidingStyle(style)).toBe(true);
   });
 
@@ -49,7 +49,7 @@ describe('a style', () => {
     'color:rgba(0,0,0,0.8)',
     'color:#ff0000',
     'display:none;display:block',
-  ])('«%s» does not', (style) => {
+  ])('"%s" does not', (style) => {
     expect(isHidingStyle(style)).toBe(false);
   });
 

@@ -1,4 +1,4 @@
-/** What a declaration must look like so that a reader sees nothing of the element. */
+/** Declarations that make an element invisible. */
 const HIDING: readonly (readonly [property: RegExp, value: RegExp])[] = [
   [/^display$/, /^none\b/],
   [/^(content-)?visibility$/, /^(hidden|collapse)\b/],
@@ -22,7 +22,7 @@ const HIDING: readonly (readonly [property: RegExp, value: RegExp])[] = [
 const NOTHING = /^[01](px|em|rem|%)?$/;
 const SIZES = ['width', 'height', 'max-width', 'max-height'];
 
-/** Whether declarations of a style hide the text they are for, as far as they say so by themselves. */
+/** Whether the declarations of a style hide their element by themselves. */
 export function isHidingStyle(style: string): boolean {
   const declared = declarations(style);
   for (const [name, value] of declared) {
@@ -34,7 +34,7 @@ export function isHidingStyle(style: string): boolean {
   return color !== undefined && ground !== undefined && plainColor(color) === plainColor(ground);
 }
 
-/** Later ones win, as in a browser. */
+/** Later declarations win, as in a browser. */
 function declarations(style: string): Map<string, string> {
   const plain = style.includes('\\')
     ? style.replace(/\\([0-9a-f]{1,6})\s?/gi, (_all, hex: string) => unescaped(hex))

@@ -1,15 +1,15 @@
 import type { Heading } from '../page-section.ts';
-import { seenText } from '../seen-text.ts';
+import { visibleText } from '../visible-text.ts';
 import { hiddenSelectors, isHidden, isSkipped } from './element-kinds.ts';
 import type { Style } from './inline-text.ts';
 import { PageWriter } from './page-writer.ts';
 import { type Attributes, type HtmlEvents, parseHtml } from './parse-html.ts';
 
 export interface HtmlOptions {
-  /** Where the page came from, so that links can be made absolute. */
+  /** URL of the page, for absolute links. */
   readonly url: string;
   readonly style: Style;
-  /** Asked now and then; throws to end the conversion. */
+  /** Called now and then; throws to end the conversion. */
   goOn?(): void;
 }
 
@@ -19,17 +19,17 @@ export interface ReadablePage {
   readonly headings: readonly Heading[];
 }
 
-/** What a reader of the page would read, as markdown or as plain text. Takes turns with other work. */
+/** Converts the visible text of a page to markdown or plain text. Yields to other work. */
 export async function htmlToMarkdown(html: string, options: HtmlOptions): Promise<ReadablePage> {
   const reader = new PageReader(options);
   await parseHtml(html, reader, options.goOn ?? (() => {}));
   return reader.page();
 }
 
-const LONGEST_TITLE = 500;
-const LONGEST_SHEET = 200_000;
+const MAX_TITLE_CHARS = 500;
+const MAX_STYLE_CHARS = 200_000;
 
-/** Leaves out what is not seen, and hands the rest on. */
+/** Drops hidden elements and passes the rest on. */
 class PageReader implements HtmlEvents {
   readonly #writer: PageWriter;
   readonly #hidden = new Set<string>();
@@ -45,7 +45,7 @@ class PageReader implements HtmlEvents {
   }
 
   hides(name: string, attributes: Attributes): boolean {
-    // A question that unfolds its answer is a button, and the answer says little without it.
+    // A heading button that unfolds an answer is kept: the answer says little without its question.
     const isSeenButton = name === 'button' && this.#writer.isInHeading;
     if ((isSkipped(name) && !isSeenButton) || name === 'title') return true;
     return !NEVER_HIDDEN.has(name) && isHidden(attributes, this.#hidden);
@@ -64,8 +64,8 @@ class PageReader implements HtmlEvents {
   }
 
   text(text: string): void {
-    if (this.#collecting === 'title' && this.#title.length < LONGEST_TITLE) this.#title += text;
-    else if (this.#collecting === 'style' && this.#sheet.length < LONGEST_SHEET) this.#sheet += text;
+    if (this.#collecting === 'title' && this.#title.length < MAX_TITLE_CHARS) this.#title += text;
+    else if (this.#collecting === 'style' && this.#sheet.length < MAX_STYLE_CHARS) this.#sheet += text;
     if (this.#skipped === 0) this.#writer.text(text);
   }
 
@@ -81,10 +81,10 @@ class PageReader implements HtmlEvents {
   }
 
   page(): ReadablePage {
-    const title = seenText(this.#title || this.#socialTitle)
+    const title = visibleText(this.#title || this.#socialTitle)
       .replace(/\s+/g, ' ')
       .trim()
-      .slice(0, LONGEST_TITLE);
+      .slice(0, MAX_TITLE_CHARS);
     return { title: title === '' ? null : title, ...this.#writer.finish() };
   }
 

@@ -9,17 +9,17 @@ interface OpenMark {
 }
 
 const FENCES: Readonly<Record<Exclude<Mark, 'a' | 'code'>, string>> = { strong: '**', em: '*', del: '~~' };
-/** What an anchor beside a heading shows. */
+/** Text of an anchor beside a heading. */
 const PERMALINK = /^(#|¶|§|🔗|⚓|link|permalink|link to this (heading|section)|edit)?$/iu;
 
-/** The running text of one block: spaces as a browser shows them, and marks around what they mark. */
+/** The running text of one block: white space as a browser shows it, and marks around marked text. */
 export class InlineText {
   readonly #style: Style;
   #parts: string[] = [];
   #marks: OpenMark[] = [];
   #endsOpen = true;
   #hasText = false;
-  /** Characters that were read, and of those, the ones in links. */
+  /** Characters read, and those of them in links. */
   length = 0;
   linkLength = 0;
 
@@ -38,16 +38,16 @@ export class InlineText {
     if (this.#marks.some(({ mark }) => mark === 'a')) this.linkLength += shown.length;
   }
 
-  /** Not collapsed and not counted: an image, a line break. */
+  /** Adds text without collapsing or counting it: an image, a line break. */
   addRaw(text: string): void {
-    // A run of spaces would be a trap for every pattern that looks for what follows them.
+    // A run of spaces would slow down every pattern that searches beyond it.
     if (text === ' ' && this.#endsOpen) return;
     this.#parts.push(text);
     this.#hasText ||= text.trim() !== '';
     this.#endsOpen = text.endsWith('\n') || text.endsWith(' ');
   }
 
-  /** False when the same mark is open already; then nothing is to be closed either. */
+  /** Returns false when the same mark is already open; then nothing has to be closed either. */
   openMark(mark: Mark, href: string | null = null): boolean {
     if (this.#marks.some((each) => each.mark === mark || each.mark === 'code')) return false;
     this.#marks.push({ mark, href, start: this.#parts.length });
@@ -58,11 +58,11 @@ export class InlineText {
     const at = this.#marks.findLastIndex((each) => each.mark === mark);
     const closed = this.#marks.splice(at).reverse();
     for (const each of closed) this.#wrap(each);
-    // Marks that were crossed go on behind it.
+    // Marks that were crossed continue after it.
     for (const each of closed.slice(0, -1).reverse()) this.#marks.push({ ...each, start: this.#parts.length });
   }
 
-  /** The text so far, without what surrounds it; marks that are open go on in the next block. */
+  /** Returns the text so far, trimmed; open marks continue in the next block. */
   take(): { text: string; length: number; linkLength: number } {
     for (const mark of [...this.#marks].reverse()) this.#wrap(mark);
     const text = this.#parts.join('').trim().replace(/ +\n/g, '\n');
@@ -100,7 +100,7 @@ export class InlineText {
   }
 }
 
-/** A link that only marks a place of the page. */
+/** Whether a link only marks a position of the page. */
 export function isPermalink(text: string): boolean {
   return PERMALINK.test(text.trim());
 }
@@ -111,7 +111,7 @@ function inCode(text: string): string {
   return longest === 0 ? `\`${text}\`` : `${fence} ${text} ${fence}`;
 }
 
-/** The most backticks in a row, at most 20: more is no code, but somebody's joke. */
+/** Returns the longest run of backticks, at most 20. */
 export function longestRun(text: string): number {
   for (let length = 20; length > 0; length--) if (text.includes('`'.repeat(length))) return length;
   return 0;

@@ -5,13 +5,13 @@ interface Prefix {
   readonly rest: string;
 }
 
-/** Lists in lists in lists: deeper ones stand where this one does. */
-const DEEPEST = 12;
+/** Deeper lists are written at this depth. */
+const MAX_DEPTH = 12;
 
-/** Its digits stand before every line of the item. */
-const HIGHEST_START = 99_999;
+/** Its digits indent every line of the item. */
+const MAX_START = 99_999;
 
-/** What stands before the lines of a block: the signs of lists and quotations it is in. */
+/** Prefixes of the lines of a block, for the lists and quotations it is in. */
 export class LinePrefixes {
   readonly #prefixes: Prefix[] = [];
   readonly #lists: { readonly ordered: boolean; next: number }[] = [];
@@ -19,7 +19,7 @@ export class LinePrefixes {
   #inList = false;
 
   openList(ordered: boolean, start: number): void {
-    this.#lists.push({ ordered, next: Number.isInteger(start) && start >= 0 && start <= HIGHEST_START ? start : 1 });
+    this.#lists.push({ ordered, next: Number.isInteger(start) && start >= 0 && start <= MAX_START ? start : 1 });
   }
 
   closeList(): void {
@@ -27,7 +27,7 @@ export class LinePrefixes {
     if (this.#lists.length === 0) this.#inList = false;
   }
 
-  /** False when it is too deep; then nothing is to be closed either. */
+  /** Returns false when it is too deep; then nothing has to be closed either. */
   openItem(): boolean {
     const list = this.#lists.at(-1);
     const marker = list?.ordered ? `${list.next++}. ` : '- ';
@@ -38,7 +38,7 @@ export class LinePrefixes {
     return this.#open('quote', '> ', '> ');
   }
 
-  /** What a term means stands right below it. */
+  /** Opens a definition, which is written right below its term. */
   openMeaning(): boolean {
     this.#inList = true;
     return this.#open('item', '  ', '  ');
@@ -48,7 +48,7 @@ export class LinePrefixes {
     this.#prefixes.pop();
   }
 
-  /** The block as it stands in the page, and whether it follows the one before without an empty line. */
+  /** Returns the block with its prefixes, and whether it follows the one before without an empty line. */
   write(text: string): { text: string; tight: boolean } {
     const isItem = this.#prefixes.some(({ kind }) => kind === 'item');
     const startsItem = this.#prefixes.some(({ kind, first }) => kind === 'item' && first !== null);
@@ -60,7 +60,7 @@ export class LinePrefixes {
   }
 
   #open(kind: Prefix['kind'], first: string, rest: string): boolean {
-    if (this.#prefixes.length >= DEEPEST) return false;
+    if (this.#prefixes.length >= MAX_DEPTH) return false;
     this.#prefixes.push({ kind, first, rest });
     return true;
   }

@@ -2,12 +2,12 @@ import type { Heading } from '../page-section.ts';
 
 export interface Block {
   readonly text: string;
-  /** Directly below the block before, without an empty line. */
+  /** Follows the block before without an empty line. */
   readonly tight: boolean;
   readonly length: number;
   readonly linkLength: number;
   readonly heading: number;
-  /** Code, or a table. */
+  /** Code or a table. */
   readonly solid: boolean;
 }
 
@@ -20,17 +20,17 @@ interface Container extends Range {
   readonly kind: 'main' | 'article' | 'around' | 'perhaps around' | 'note' | 'box';
 }
 
-/** Enough of a page's running text to be what it is about: a menu too many is better than a paragraph too few. */
+/** Share of the running text that makes a part the main content: a menu too many is better than a paragraph too few. */
 const ALL_BUT_A_LINE = 0.95;
 const SOME = 0.25;
 const HALF = 0.5;
 const FEW_CHARACTERS = 140;
 
-/** Twice the largest page there is: more only comes of a page that multiplies its own text. */
-const MOST_TEXT = 10 * 1024 * 1024;
-const LEFT_OUT = '[The rest is left out: the page unfolds to too much text.]';
+/** Twice the largest page; more comes only from a page that multiplies its own text. */
+const MAX_TEXT_CHARS = 10 * 1024 * 1024;
+const LEFT_OUT = '[The rest is omitted: the page has too much text.]';
 
-/** A page as a list of blocks, and which of them stand in which part of it. */
+/** A page as a list of blocks, and the parts of the page they belong to. */
 export class PageBlocks {
   readonly #blocks: Block[] = [];
   readonly #containers: Container[] = [];
@@ -39,9 +39,9 @@ export class PageBlocks {
 
   add(block: Block): void {
     this.#size += block.text.length;
-    if (this.#size <= MOST_TEXT) this.#blocks.push(block);
+    if (this.#size <= MAX_TEXT_CHARS) this.#blocks.push(block);
     else if (!this.#isFull) this.#blocks.push({ ...block, text: LEFT_OUT, length: 0, linkLength: 0, heading: 0 });
-    this.#isFull = this.#size > MOST_TEXT;
+    this.#isFull = this.#size > MAX_TEXT_CHARS;
   }
 
   open(kind: Container['kind']): Container {
@@ -54,7 +54,7 @@ export class PageBlocks {
     container.end = this.#blocks.length;
   }
 
-  /** What the page is about, without what stands around it, unless hardly anything would be left. */
+  /** Returns the main content without its surroundings, unless hardly anything would be left. */
   mainText(): { text: string; headings: Heading[] } {
     const whole = { start: 0, end: this.#blocks.length };
     const isKept = this.#without(this.#containers.filter(this.#aroundness()));
@@ -66,7 +66,7 @@ export class PageBlocks {
     return joined([...this.#missingTitle(range), ...chosen]);
   }
 
-  /** What only looks as if it stood around the content does so if it is a menu, or says next to nothing. */
+  /** Decides whether an element that only looks like surroundings is one: a menu, or next to no text. */
   #aroundness(): (container: Container) => boolean {
     const textIn = this.#sumOf(({ length }) => length);
     const linksIn = this.#sumOf(({ linkLength }) => linkLength);
@@ -82,7 +82,7 @@ export class PageBlocks {
     };
   }
 
-  /** 1 for every block that stands in none of the ranges. */
+  /** 1 for every block outside all ranges. */
   #without(ranges: readonly Range[]): Uint8Array {
     const depth = new Int32Array(this.#blocks.length + 1);
     for (const { start, end } of ranges) {
@@ -98,7 +98,7 @@ export class PageBlocks {
     return isKept;
   }
 
-  /** <main>, or what holds all articles, or the innermost box, if hardly any of the running text stands outside of it. */
+  /** Range of <main>, of all articles, or of the innermost box, if hardly any running text is outside it. */
   #mainRange(isKept: Uint8Array): Range {
     const whole = { start: 0, end: this.#blocks.length };
     const textIn = this.#runningText(isKept);
@@ -113,12 +113,12 @@ export class PageBlocks {
     return ranges.find((range) => textIn(range) >= total * ALL_BUT_A_LINE) ?? whole;
   }
 
-  /** What is not in links. */
+  /** Counts text outside links. */
   #runningText(isKept: Uint8Array): (range: Range) => number {
     return this.#sumOf(({ length, linkLength }, index) => (isKept[index] === 1 ? length - linkLength : 0));
   }
 
-  /** Adds up once, so that a range costs the same whatever its length. */
+  /** Prefix sums, so that every range costs the same. */
   #sumOf(value: (block: Block, index: number) => number): (range: Range) => number {
     const before = new Float64Array(this.#blocks.length + 1);
     this.#blocks.forEach((block, index) => {
@@ -127,7 +127,7 @@ export class PageBlocks {
     return ({ start, end }) => (before[end] ?? 0) - (before[start] ?? 0);
   }
 
-  /** The page's first heading belongs to it, also where it stands above the part that was chosen. */
+  /** The page's first heading, where it is above the chosen part. */
   #missingTitle({ start }: Range): Block[] {
     const inside = this.#blocks.findIndex(({ heading }, index) => heading === 1 && index >= start);
     const title = this.#blocks.find(({ heading }, index) => heading === 1 && index < start);

@@ -1,4 +1,4 @@
-import { seenText } from '../seen-text.ts';
+import { visibleText } from '../visible-text.ts';
 import { aroundKind, BLOCKS } from './element-kinds.ts';
 import { InlineText, isPermalink, longestRun, type Style } from './inline-text.ts';
 import { LinePrefixes } from './line-prefixes.ts';
@@ -12,7 +12,7 @@ type Container = ReturnType<PageBlocks['open']>;
 interface Element {
   readonly name: string;
   readonly container: Container | null;
-  /** What closing it has to do besides. */
+  /** Additional work on closing. */
   readonly onClose: (() => void) | null;
 }
 
@@ -36,7 +36,7 @@ const POWER = /^[-+−]?(\d|[a-z]$)/i;
 const LINE_NUMBERS = /(^|[\s_-])(line-?numbers?|lineno|linenos|gutter|blob-num)([\s_-]|$)/i;
 const ENDS_TABLE = new Set(['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'pre', 'table', 'article', 'main', 'blockquote']);
 
-/** Writes elements as blocks of text, one after the other, while they come. */
+/** Writes elements as blocks of text as they arrive. */
 export class PageWriter {
   readonly #blocks = new PageBlocks();
   readonly #style: Style;
@@ -60,12 +60,12 @@ export class PageWriter {
     this.#tables = new TableWriter(style);
   }
 
-  /** Whether what comes next names the part below it. */
+  /** Whether the next text names the part below it. */
   get isInHeading(): boolean {
     return this.#heading > 0 || NAMES_PART.has(this.#stack.at(-1)?.name ?? '');
   }
 
-  /** As in a browser, only the first one counts. */
+  /** Sets the base URL; only the first one counts, as in a browser. */
   rebase(href: string): void {
     if (this.#isRebased) return;
     this.#isRebased = true;
@@ -120,7 +120,7 @@ export class PageWriter {
     return this.#blocks.open(kind);
   }
 
-  /** In a cell, blocks follow each other on one line. */
+  /** Breaks a block; in a cell, blocks follow each other on one line. */
   #breakBlock(name: string): void {
     if (this.#tables.cell === null) this.#flush();
     else this.#tables.cell.addRaw(name === 'li' ? ' • ' : ' ');
@@ -205,7 +205,7 @@ export class PageWriter {
     return inline.openMark('a', target) ? () => inline.closeMark('a') : null;
   }
 
-  /** In a heading, a link to a place of the page is that heading's own: its text stays, its sign goes. */
+  /** Handles a link to the heading itself: its text stays, its sign is dropped. */
   #permalink(): () => void {
     const outer = this.#flow;
     const inner = new InlineText(this.#style);
@@ -306,7 +306,7 @@ export class PageWriter {
 
   #emit(text: string, { length, linkLength, heading = 0, solid = false }: Measures): void {
     const { text: written, tight } = this.#prefixes.write(text);
-    this.#blocks.add({ text: seenText(written), tight, length, linkLength, heading, solid });
+    this.#blocks.add({ text: visibleText(written), tight, length, linkLength, heading, solid });
   }
 }
 

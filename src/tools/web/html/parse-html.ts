@@ -1,10 +1,11 @@
 import { type QuoteType, Tokenizer, type TokenizerCallbacks } from 'htmlparser2';
+import { createYielder } from '../../../kernel/yielding.ts';
 
 export type Attributes = Readonly<Record<string, string>>;
 
-/** Told in order; every `open` has exactly one `close`, whatever the page left out. */
+/** Called in order; every `open` has exactly one `close`, whatever the page omits. */
 export interface HtmlEvents {
-  /** Whether nothing in such an element is for a reader: it is opened and closed at any depth. */
+  /** Whether such an element has nothing for a reader; it is opened and closed at any depth. */
   hides(name: string, attributes: Attributes): boolean;
   open(name: string, attributes: Attributes): void;
   text(text: string): void;
@@ -12,26 +13,23 @@ export interface HtmlEvents {
 }
 
 const CHUNK = 32 * 1024;
-/** Let other work run after so long. */
-const SLICE_MS = 8;
-/** Deeper elements count as part of the one at this depth, so no page makes a walk over its ancestors expensive. */
-const DEEPEST = 200;
-const LONGEST_VALUE = 4096;
+/** Deeper elements count as part of the one at this depth, which bounds every walk over ancestors. */
+const MAX_DEPTH = 200;
+const MAX_VALUE_CHARS = 4096;
 
 /**
- * Reads a page in slices, in time that grows with its length alone: the stack is bounded and there is no recursion.
- * `goOn` is asked between slices; it may throw to end the reading.
+ * Parses a page in slices, in linear time: the stack is bounded and there is no recursion. `goOn` is called between
+ * slices; it may throw to end the parsing.
  */
 export async function parseHtml(html: string, events: HtmlEvents, goOn: () => void): Promise<void> {
   const parser = new HtmlStack(html, events);
   const tokenizer = new Tokenizer({ decodeEntities: true }, parser);
-  let sliceStart = performance.now();
+  const yielder = createYielder();
   for (let at = 0; at < html.length; at += CHUNK) {
     tokenizer.write(html.slice(at, at + CHUNK));
-    if (performance.now() - sliceStart < SLICE_MS) continue;
-    await new Promise((resolve) => setImmediate(resolve));
+    if (!yielder.isDue()) continue;
+    await yielder.pause();
     goOn();
-    sliceStart = performance.now();
   }
   tokenizer.end();
   parser.closeAll();
@@ -53,7 +51,7 @@ const BLOCKS = new Set(
 const HEADINGS = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'];
 const NOT_P = new Set([...BLOCKS].filter((name) => name !== 'p'));
 
-/** What an opening tag closes first, as far as none of the second set stands between. */
+/** Elements an opening tag closes first, unless one of the second set is between. */
 const CLOSES = new Map<string, readonly [targets: ReadonlySet<string>, barriers: ReadonlySet<string>]>([
   ...[...BLOCKS].map((name) => [name, [new Set(['p']), NOT_P]] as const),
   ...HEADINGS.map(
@@ -73,9 +71,9 @@ class HtmlStack implements TokenizerCallbacks {
   readonly #html: string;
   readonly #events: HtmlEvents;
   readonly #stack: string[] = [];
-  /** How many elements of a name are open beyond the deepest. */
+  /** Number of open elements of a name beyond the maximum depth. */
   readonly #beyond = new Map<string, number>();
-  /** The one of them that hides what is in it, as the how manieth of its name. */
+  /** The one of them that hides its content, by its number within its name. */
   #hiding: { readonly name: string; readonly open: number } | null = null;
   #name = '';
   #attributes: Record<string, string> = {};
@@ -97,11 +95,11 @@ class HtmlStack implements TokenizerCallbacks {
     this.#value = '';
   }
   onattribdata(start: number, end: number): void {
-    const room = LONGEST_VALUE - this.#value.length;
+    const room = MAX_VALUE_CHARS - this.#value.length;
     if (this.#attribute !== '' && room > 0) this.#value += this.#html.slice(start, Math.min(end, start + room));
   }
   onattribentity(codepoint: number): void {
-    if (this.#attribute !== '' && this.#value.length < LONGEST_VALUE) this.#value += String.fromCodePoint(codepoint);
+    if (this.#attribute !== '' && this.#value.length < MAX_VALUE_CHARS) this.#value += String.fromCodePoint(codepoint);
   }
   onattribend(_quote: QuoteType): void {
     if (this.#attribute !== '') this.#attributes[this.#attribute] ??= this.#value;
@@ -133,12 +131,12 @@ class HtmlStack implements TokenizerCallbacks {
 
   #open(name: string, attributes: Attributes): void {
     const closes = CLOSES.get(name);
-    // What stands between them beyond the deepest is not known in order, so there nothing is implied.
+    // Beyond the maximum depth the order is unknown, so nothing is implied there.
     if (closes !== undefined && this.#beyond.size === 0) this.#closeImplied(closes[0], closes[1]);
     if (VOID.has(name)) {
       this.#events.open(name, attributes);
       this.#events.close(name);
-    } else if (this.#stack.length < DEEPEST) {
+    } else if (this.#stack.length < MAX_DEPTH) {
       this.#stack.push(name);
       this.#events.open(name, attributes);
     } else {

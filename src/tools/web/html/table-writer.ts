@@ -1,6 +1,5 @@
 import { InlineText, type Style } from './inline-text.ts';
 import type { Attributes } from './parse-html.ts';
-import { type Cell, isLayout, tableText } from './table-text.ts';
 
 interface Table {
   readonly rows: Cell[][];
@@ -8,7 +7,7 @@ interface Table {
   cell: { text: InlineText; header: boolean; columns: number; rows: number } | null;
 }
 
-/** The tables that are open, innermost last. What is written in a cell stays here until its table ends. */
+/** The open tables, innermost last. Text of a cell stays here until its table ends. */
 export class TableWriter {
   readonly #style: Style;
   readonly #tables: Table[] = [];
@@ -17,12 +16,12 @@ export class TableWriter {
     this.#style = style;
   }
 
-  /** Where text goes while a cell is open. */
+  /** Destination of text while a cell is open. */
   get cell(): InlineText | null {
     return this.#table?.cell?.text ?? null;
   }
 
-  /** Null for a table that says itself that it is none. */
+  /** Returns null for a table that declares itself as layout. */
   open({ role }: Attributes): Table | null {
     if (role === 'presentation' || role === 'none') return null;
     const table: Table = { rows: [], row: null, cell: null };
@@ -51,7 +50,7 @@ export class TableWriter {
     table.cell = null;
   }
 
-  /** The blocks it becomes: one, or one for each cell where it is there only to place things. */
+  /** Returns the blocks of a table: one, or one for each cell of a layout table. */
   close(table: Table): string[] {
     this.endCell();
     if (this.#table === table) this.#tables.pop();
@@ -61,7 +60,7 @@ export class TableWriter {
     return blocks.filter((text) => text !== '');
   }
 
-  /** The cells of all open tables as blocks: headings or code in them show that they are there to place things. */
+  /** Turns the cells of all open tables into blocks: headings or code in them show that they are layout. */
   dissolve(): string[] {
     return this.#tables.splice(0).flatMap((table) => {
       const texts = [...table.rows.flat().map(({ text }) => text), table.cell?.text.take().text ?? ''];
@@ -78,4 +77,62 @@ export class TableWriter {
 function spanOf(text: string | undefined): number {
   const span = Number.parseInt(text ?? '1', 10);
   return Number.isFinite(span) && span > 0 ? Math.min(span, 100) : 1;
+}
+
+interface Cell {
+  readonly text: string;
+  readonly header: boolean;
+  readonly columns: number;
+  readonly rows: number;
+}
+
+const MAX_COLUMNS = 100;
+const MAX_ROWSPAN = 200;
+
+/** Formats rows as a markdown table, with spanned cells written out. Empty when there is nothing to show. */
+function tableText(rows: readonly (readonly Cell[])[], style: Style): string {
+  const grid = spread(rows);
+  const width = grid.reduce((most, row) => Math.max(most, row.length), 0);
+  const filled = grid.filter((row) => row.some((cell) => cell !== ''));
+  if (width === 0 || filled.length === 0) return '';
+  const lines = filled.map((row) => Array.from({ length: width }, (_, column) => row[column] ?? ''));
+  if (style === 'text') return lines.map((cells) => cells.join(' | ')).join('\n');
+  const [head = [], ...body] = lines;
+  const row = (cells: readonly string[]) => `| ${cells.map(escaped).join(' | ')} |`;
+  return [row(head), `|${' --- |'.repeat(width)}`, ...body.map(row)].join('\n');
+}
+
+/** Whether a table of one cell or one column is layout rather than data. */
+function isLayout(rows: readonly (readonly Cell[])[]): boolean {
+  return rows.every((row) => row.length <= 1) && !rows.some((row) => row.some(({ header }) => header));
+}
+
+const MAX_REPEATED_CHARS = 100;
+
+function spread(rows: readonly (readonly Cell[])[]): string[][] {
+  const below: { text: string; left: number }[] = [];
+  return rows.map((cells) => {
+    const row: string[] = [];
+    const takeSpanned = () => {
+      for (let waiting = below[row.length]; waiting !== undefined && waiting.left > 0; waiting = below[row.length]) {
+        waiting.left--;
+        row.push(waiting.text);
+      }
+    };
+    for (const { text, columns, rows: spanned } of cells) {
+      takeSpanned();
+      for (let column = 0; column < columns && row.length < MAX_COLUMNS; column++) {
+        // Repeated in each row only if it is short: a page could multiply a long text without end.
+        const again = column === 0 && text.length <= MAX_REPEATED_CHARS ? text : '';
+        if (spanned > 1) below[row.length] = { text: again, left: Math.min(spanned, MAX_ROWSPAN) - 1 };
+        row.push(column === 0 ? text : '');
+      }
+    }
+    takeSpanned();
+    return row;
+  });
+}
+
+function escaped(cell: string): string {
+  return cell.replaceAll('|', '\\|').replace(/\s*\n\s*/g, ' ');
 }

@@ -1,0 +1,110 @@
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  type Stats,
+} from 'node:fs';
+
+/** Not in node:fs: opens a name without opening the file behind it, so no FIFO blocks and no device wakes. */
+const O_PATH = 0x200000;
+
+/** Whether names are reached through the handle of their folder. Elsewhere, as on macOS, they are reached by path. */
+export const BY_HANDLE = process.platform === 'linux' && existsSync('/proc/self/fd');
+
+/** `search` also opens a folder that may be searched but not listed. */
+export type FolderAccess = 'search' | 'read';
+
+const FLAGS: Readonly<Record<FolderAccess, number>> = {
+  search: constants.O_DIRECTORY | constants.O_NOFOLLOW | (BY_HANDLE ? O_PATH : constants.O_RDONLY),
+  read: constants.O_DIRECTORY | constants.O_NOFOLLOW | constants.O_RDONLY,
+};
+
+/**
+ * An open folder. Names in it are reached through its handle (`/proc/self/fd/N/name`), so that no other folder can take
+ * its place, and no child is opened through a symlink. Where the system has no such names they are reached by path:
+ * weaker, since a folder above can be swapped between the check and the use.
+ */
+export class Folder {
+  readonly fd: number;
+  /** Relative to the folder that was opened first; empty for that one. */
+  readonly path: string;
+  readonly #absolute: string;
+  readonly #access: FolderAccess;
+  readonly #isShared: boolean;
+
+  private constructor(fd: number, place: { path: string; absolute: string; access: FolderAccess; isShared?: boolean }) {
+    this.fd = fd;
+    this.path = place.path;
+    this.#absolute = place.absolute;
+    this.#access = place.access;
+    this.#isShared = place.isShared ?? false;
+  }
+
+  static open(absolute: string, access: FolderAccess = 'search'): Folder {
+    return new Folder(openSync(absolute, FLAGS[access]), { path: '', absolute, access });
+  }
+
+  /** A folder that many walks begin at: `close` leaves it open, `dispose` closes it. */
+  static openShared(absolute: string): Folder {
+    const access = 'search';
+    return new Folder(openSync(absolute, FLAGS[access]), { path: '', absolute, access, isShared: true });
+  }
+
+  /** The path of the folder itself for system calls that follow symlinks. */
+  get self(): string {
+    return BY_HANDLE ? `/proc/self/fd/${this.fd}` : this.#absolute;
+  }
+
+  /** The path of a name for system calls. `''` is the folder itself, which must be searchable then. */
+  at(name: string): string {
+    return `${this.self}/${name || '.'}`;
+  }
+
+  pathOf(name: string): string {
+    return this.path === '' ? name : `${this.path}/${name}`;
+  }
+
+  /** Throws ENOTDIR for a symlink as for a file. */
+  openChild(name: string): Folder {
+    const fd = openSync(this.at(name), FLAGS[this.#access]);
+    return new Folder(fd, { path: this.pathOf(name), absolute: `${this.#absolute}/${name}`, access: this.#access });
+  }
+
+  /** Of the name itself, not of the target of a symlink. Null when there is none. */
+  stat(name: string): Stats | null {
+    return lstatSync(this.at(name), { throwIfNoEntry: false }) ?? null;
+  }
+
+  /** Works while the folder may not be searched, when no name in it can be reached. */
+  setMode(mode: number): void {
+    chmodSync(this.self, mode);
+  }
+
+  readLink(name: string): string {
+    return readlinkSync(this.at(name));
+  }
+
+  /** False when the folder was moved or removed since it was opened. */
+  isInPlace(): boolean {
+    try {
+      const now = BY_HANDLE ? readlinkSync(this.self) : realpathSync(this.#absolute);
+      return now === this.#absolute;
+    } catch {
+      return false;
+    }
+  }
+
+  close(): void {
+    if (!this.#isShared) closeSync(this.fd);
+  }
+
+  /** Closes a shared folder when nobody walks from it any more. */
+  dispose(): void {
+    closeSync(this.fd);
+  }
+}

@@ -1,0 +1,76 @@
+import type { PresentedCall } from '../../kernel/call/approval.ts';
+import { frozenCopy } from '../../kernel/plain-copy.ts';
+import type { Subject, Verdict } from '../../kernel/ports.ts';
+import { ok, type Result } from '../../kernel/result.ts';
+import type { Access } from '../../kernel/tool/access.ts';
+import type { Draft } from '../../kernel/tool/view.ts';
+import type { Runtime } from '../runtime.ts';
+import { propose } from './admit.ts';
+import { CallContext } from './call-context.ts';
+import { type CallRequest, CallScope, nextCallId } from './call-scope.ts';
+import { presentCall } from './present-call.ts';
+
+/** The judgement of a call that is not made. */
+export interface Review {
+  readonly tool: string;
+  /** The arguments as they would run: validated, with defaults, after hooks. */
+  readonly args: Record<string, unknown>;
+  readonly verdict: Verdict;
+  /** The subject that policy judged. */
+  readonly subject: Subject;
+  readonly shown: PresentedCall;
+  /** The approval digest of exactly this call. */
+  readonly digest: string;
+}
+
+/** Finds, validates and judges a call as `executeCall` would, and presents it. Records and runs nothing. */
+export async function reviewCall(rt: Runtime, request: CallRequest): Promise<Result<Review>> {
+  const found = typeof request.tool === 'string' ? rt.find(request.tool) : ok(request.tool);
+  if (!found.ok) return found;
+  const tool = found.value;
+  const call = new CallScope(rt, nextCallId(), { ...request, isReview: true });
+  call.toolName = tool.name;
+  try {
+    const proposal = await propose(rt, call, tool, frozenCopy(request.args));
+    if (proposal.kind === 'ending') return proposal.result as Extract<Result<never>, { ok: false }>;
+    const { input, verdict, subject, access } = proposal;
+    const unusable = verdict.verdict === 'deny' ? undefined : unusablePath(call, access);
+    if (unusable !== undefined) return unusable;
+    const { shown, digest } = await presentCall(rt, call, { tool, input, access, verdict });
+    return ok({ tool: tool.name, args: call.args as Record<string, unknown>, verdict, subject, shown, digest });
+  } finally {
+    CallContext.end(call.ctx);
+  }
+}
+
+/** Asks the workspace for paths that are invalid or lead out of it: policy knows names alone. */
+function unusablePath(call: CallScope, access: readonly Access[]): Result<never> | undefined {
+  for (const each of access) {
+    if (!('path' in each)) continue;
+    const found = call.ctx.files.inspect(each.path);
+    if (!found.ok && found.error.code === 'INVALID_PATH') return found;
+  }
+  return undefined;
+}
+
+/**
+ * Returns the text file that a call would write, for a person who may edit it first; undefined without one. Changes
+ * nothing.
+ */
+export async function draftCall(rt: Runtime, request: CallRequest): Promise<Draft | undefined> {
+  const found = typeof request.tool === 'string' ? rt.find(request.tool) : undefined;
+  const tool = found?.ok ? found.value : undefined;
+  if (tool?.draft === undefined) return undefined;
+  const call = new CallScope(rt, nextCallId(), request);
+  call.toolName = tool.name;
+  try {
+    const proposal = await propose(rt, call, tool, frozenCopy(request.args));
+    if (proposal.kind === 'ending') return undefined;
+    return await call.bounded(tool.draft(proposal.input, call.ctx));
+  } catch (thrown) {
+    rt.log.warn({ tool: tool.name, thrown: String(thrown) }, 'The draft failed; the arguments are shown instead.');
+    return undefined;
+  } finally {
+    CallContext.end(call.ctx);
+  }
+}

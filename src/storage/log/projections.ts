@@ -1,0 +1,94 @@
+import { stateOfDecision } from '../../kernel/call/approval.ts';
+import { storableText } from '../../kernel/call/stored-name.ts';
+import { first, type Work } from '../sql/statement.ts';
+import type { Batch } from './batch.ts';
+import type { AnyNewEvent } from './event-rows.ts';
+import type { Payload } from './payload.ts';
+import { toInteger, toJson, toStoredName, toStoredNameOrNull, toStoredTextOrNull } from './payload.ts';
+
+/** Returns false for the events that every call has: they change only the row of the call. */
+export function hasProjection(type: AnyNewEvent['type']): boolean {
+  return !type.startsWith('call.');
+}
+
+/** Updates every table that an event changes beside the row of its call, in the transaction that appends the event. */
+export function* updateProjections(
+  batch: Batch,
+  session: string,
+  { event, payload }: { event: AnyNewEvent; payload: Payload },
+): Work<void> {
+  const { sql } = batch;
+  const at = toInteger(event.at);
+  switch (event.type) {
+    case 'approval.requested': {
+      const { approvalId: id, tool, args, reason, digest, expiresAt } = event.data;
+      // Arguments too large for a row are inside the blob of the event; the row refers to it and `toApproval` unwraps
+      // them.
+      const inline = payload.blob === null ? toJson(args) : null;
+      yield* first(sql.insertApproval, {
+        id: toStoredName(id),
+        call_id: toStoredName(event.callId),
+        session,
+        tool: toStoredName(tool),
+        args: inline,
+        args_blob: payload.blob,
+        reason: storableText(reason),
+        digest: toStoredName(digest),
+        asked: payload.data,
+        state: 'pending',
+        requested_at: at,
+        expires_at: expiresAt === undefined ? null : toInteger(expiresAt),
+        decided_at: null,
+        decided_by: null,
+        message: null,
+        decision: null,
+        decision_blob: null,
+      });
+      return;
+    }
+    case 'approval.decided': {
+      const { approvalId: id, by, message } = event.data;
+      const state = stateOfDecision(event.data);
+      const kept = { decision: payload.data, decision_blob: payload.blob };
+      yield* first(sql.decideApproval, {
+        id: toStoredName(id),
+        state,
+        at,
+        by: toStoredNameOrNull(by),
+        message: toStoredTextOrNull(message),
+        ...kept,
+      });
+      return;
+    }
+    case 'session.created': {
+      const { workspace, title, agent } = event.data;
+      const named = {
+        workspace: toStoredName(workspace),
+        title: toStoredTextOrNull(title),
+        agent: toStoredNameOrNull(agent),
+      };
+      yield* first(sql.openSession, { id: session, ...named });
+      return;
+    }
+    case 'rule.saved': {
+      const { ruleId: id, rule, verdict, by, workspace = null } = event.data;
+      const saved = {
+        id: toStoredName(id),
+        rule: storableText(rule),
+        verdict,
+        saved_by: toStoredNameOrNull(by),
+        saved_at: at,
+      };
+      yield* first(sql.saveRule, { ...saved, workspace: toStoredNameOrNull(workspace) });
+      return;
+    }
+    case 'rule.removed':
+      yield* first(sql.removeRule, { id: toStoredName(event.data.ruleId) });
+      return;
+    case 'tool.switched': {
+      const { tool, enabled } = event.data;
+      yield* first(sql.switchTool, { tool: toStoredName(tool), enabled: enabled ? 1 : 0, changed_at: at });
+      return;
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto';
+import type { ResolvedPath } from '../../host/walk-path.ts';
+import type { Result } from '../../kernel/result.ts';
+import type { AppliedChange } from '../../kernel/world/workspace.ts';
+import type { SecretHardLinks } from '../../secrets/secret-hard-links.ts';
+import type { SecretValues } from '../../secrets/secret-values.ts';
+import type { RecordedChange } from '../journal/change-set.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { ContentCache, SeenVersions } from '../read/file-content.ts';
+import type { ChangeAuthors } from '../watch/change-author.ts';
+import type { WorkspaceRoot } from '../workspace-root.ts';
+
+/** Everything that changing files needs. */
+export interface Writer {
+  readonly root: WorkspaceRoot;
+  readonly secrets: SecretHardLinks;
+  readonly values: SecretValues;
+  readonly journal: Journal | undefined;
+  readonly seen: SeenVersions;
+  readonly session: string;
+  readonly authors: ChangeAuthors;
+  /** Of this call. */
+  readonly contents: ContentCache;
+  /** Checks only: no folder is made, nothing is kept. */
+  readonly rehearsal?: boolean;
+  /** Called before a folder is made for a change. Throws what the system throws; then it is not made. */
+  aboutToMake?(path: string): void;
+  /** Checks that a path leads where it led when the call was judged. `given` is the path as the change names it. */
+  stillOpen?(given: string, spot: Pick<ResolvedPath, 'path' | 'via'>): Result<void>;
+}
+
+/** A change that was looked up and checked, with everything open that it needs. Nothing has changed yet. */
+export interface PreparedChange {
+  /** The real places it touches. */
+  readonly paths: readonly string[];
+  readonly applied: AppliedChange;
+  readonly recorded: RecordedChange;
+  /** Does it. A failure means that this change did nothing. */
+  perform(): Promise<Result<void>>;
+  /** Closes what is open; with `failed`, also removes what preparing made. */
+  dispose(how: 'done' | 'failed'): void;
+}
+
+/** A name beside the file, so that a rename suffices. It is random and never opened if it exists, so it cannot be planted. */
+export function tempName(): string {
+  return `.toolwright-${randomUUID().replaceAll('-', '')}.tmp`;
+}

@@ -1,0 +1,70 @@
+import { errnoOf } from '../../host/errno.ts';
+import { shortPath } from '../../host/parse-path.ts';
+import { fail, ok, type Result } from '../../kernel/result.ts';
+import { isCopied } from '../change/copy-tree.ts';
+import type { WorkspaceRoot } from '../workspace-root.ts';
+import type { RecordedChange, Snapshot } from './change-set.ts';
+import { type PathState, stateOf } from './current-state.ts';
+import type { Journal } from './journal.ts';
+
+type Change<Kind> = Extract<RecordedChange, { kind: Kind }>;
+
+/** Checks that every path of a change is as the change left it. CONFLICT names the path that is not. */
+export function checkUnchanged(root: WorkspaceRoot, change: RecordedChange): Result<void> {
+  if (change.kind === 'write') {
+    const { digest } = stateOf(root, change.path);
+    return digest === change.after ? ok(undefined) : changed(change.path, digest === null ? 'is gone' : 'was changed');
+  }
+  if (change.kind === 'delete') {
+    return stateOf(root, change.path).type === 'nothing' ? ok(undefined) : changed(change.path, 'was made anew');
+  }
+  if (stateOf(root, change.from).type !== 'nothing') return changed(change.from, 'was made anew');
+  return isWhatMoved(change, stateOf(root, change.to)) ? ok(undefined) : changed(change.to, 'was changed');
+}
+
+/** How far a stopped undo came with a change. `half`: moved back, but the file that the move had replaced is missing. */
+export function undoProgress(root: WorkspaceRoot, journal: Journal, change: RecordedChange): 'all' | 'half' | 'none' {
+  if (change.kind === 'write') {
+    return change.undoable && isAgain(journal, change.before, stateOf(root, change.path)) ? 'all' : 'none';
+  }
+  if (change.kind === 'delete') return isMovedOut(root, journal, change) ? 'all' : 'none';
+  if (!isWhatMoved(change, stateOf(root, change.from))) return 'none';
+  const to = stateOf(root, change.to);
+  if (isAgain(journal, change.replaced, to)) return 'all';
+  return to.type === 'nothing' ? 'half' : 'none';
+}
+
+function isAgain({ snapshots: images }: Journal, image: Snapshot | null, now: PathState): boolean {
+  if (image === null) return now.type === 'nothing';
+  if (image.by === 'target') return now.type === 'symlink';
+  return images.isBackAs(image, now);
+}
+
+/** A deleted file leaves the journal when it comes back; on another file system, only after its copy is complete. */
+function isMovedOut(root: WorkspaceRoot, { snapshots: images }: Journal, { path, image }: Change<'delete'>): boolean {
+  if (image === null) return false;
+  if (images.folder.stat(image.name) === null) return stateOf(root, path).type !== 'nothing';
+  const located = root.locate(path, { last: 'keep' });
+  if (!located.ok) return false;
+  const { folder, name, path: real } = located.value;
+  try {
+    return real === path && isCopied(images.folder, image.name, folder, name);
+  } catch (thrown) {
+    if (errnoOf(thrown) === undefined) throw thrown;
+    return false;
+  } finally {
+    folder.close();
+  }
+}
+
+function isWhatMoved(change: Change<'move'>, now: PathState): boolean {
+  const same = now.inode === change.inode || (change.digest !== null && now.digest === change.digest);
+  const copiedFolder = change.type !== 'file' && change.copied === true;
+  if (now.type !== change.type || !(same || copiedFolder)) return false;
+  return change.digest === null || now.digest === change.digest;
+}
+
+function changed(path: string, how: string): Result<never> {
+  const message = `${shortPath(path)} ${how} after that call, so undoing it would lose later work. Undo the later change first.`;
+  return fail('CONFLICT', message, { path });
+}

@@ -1,0 +1,46 @@
+import { closeSync } from 'node:fs';
+import { openFile, readWhole } from '../../host/open-file.ts';
+import { typeOf } from '../../host/visit-tree.ts';
+import { missingPathOf, type ResolvedPath } from '../../host/walk-path.ts';
+import { digestOf } from '../read/file-content.ts';
+import type { WorkspaceRoot } from '../workspace-root.ts';
+
+/** The state of a path now, to compare with the state that a change left. */
+export interface PathState {
+  /** `elsewhere`: a folder above became a symlink, so the path leads to another place. */
+  readonly type: 'file' | 'directory' | 'symlink' | 'other' | 'nothing' | 'elsewhere';
+  readonly inode: number;
+  readonly modifiedMs: number;
+  /** Of a file that is not too large. */
+  readonly digest: string | null;
+}
+
+const NOTHING: PathState = { type: 'nothing', inode: 0, modifiedMs: 0, digest: null };
+const ELSEWHERE: PathState = { ...NOTHING, type: 'elsewhere' };
+const MAX_BYTES = 64 * 1024 * 1024;
+
+export function stateOf(root: WorkspaceRoot, path: string): PathState {
+  const located = root.locate(path, { last: 'keep' });
+  if (!located.ok) return (missingPathOf(located)?.path ?? path) === path ? NOTHING : ELSEWHERE;
+  const spot = located.value;
+  try {
+    if (spot.path !== path) return ELSEWHERE;
+    if (spot.stat === null) return NOTHING;
+    const { ino: inode, mtimeMs: modifiedMs } = spot.stat;
+    return { type: typeOf(spot.stat), inode, modifiedMs, digest: digestAt(spot) };
+  } finally {
+    spot.folder.close();
+  }
+}
+
+/** Null for a path that is no file, and for a very large file. */
+export function digestAt(spot: ResolvedPath, digest: (bytes: Buffer) => string = digestOf): string | null {
+  if (!spot.stat?.isFile() || spot.stat.size > MAX_BYTES) return null;
+  const file = openFile(spot);
+  if (!file.ok) return null;
+  try {
+    return digest(readWhole(file.value, MAX_BYTES));
+  } finally {
+    closeSync(file.value.fd);
+  }
+}

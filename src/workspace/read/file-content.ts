@@ -1,0 +1,124 @@
+import { createHash, hash } from 'node:crypto';
+import { read } from 'node:fs';
+import { promisify } from 'node:util';
+import type { Result } from '../../kernel/result.ts';
+import { type DecodedText, decodeText } from './decode-text.ts';
+
+/** The content of a file when it was read. Hashed and decoded once, when first asked for. */
+export class FileContent {
+  readonly bytes: Buffer;
+  #digest: string | undefined;
+  #decoded: Result<DecodedText | null> | undefined;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+
+  get digest(): string {
+    this.#digest ??= digestOf(this.bytes);
+    return this.#digest;
+  }
+
+  /** Null when it is not text. A failure when it is text that cannot be read without loss. */
+  get decoded(): Result<DecodedText | null> {
+    this.#decoded ??= decodeText(this.bytes);
+    return this.#decoded;
+  }
+
+  get text(): DecodedText | null {
+    const { decoded } = this;
+    return decoded.ok ? decoded.value : null;
+  }
+}
+
+/**
+ * One call reads a file several times: to ask about it, to show what would change, and to change it. Each time the bytes
+ * are read anew; if they are the same, what was found out of them is known. To compare costs a tenth of hashing.
+ */
+export class ContentCache {
+  #last: FileContent | undefined;
+
+  of(bytes: Buffer): FileContent {
+    if (this.#last === undefined || !this.#last.bytes.equals(bytes)) this.#last = new FileContent(bytes);
+    return this.#last;
+  }
+}
+
+const readInto = promisify(read);
+const CHUNK_BYTES = 1024 * 1024;
+
+/** The hash of the content, as journals and blob stores know it. */
+export function digestOf(bytes: Uint8Array): string {
+  return hash('sha256', bytes, 'hex');
+}
+
+/** The same of a file of any size, in little memory. */
+export async function digestOfFile(fd: number, signal?: AbortSignal): Promise<string> {
+  const sum = createHash('sha256');
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  for (let position = 0; ; ) {
+    signal?.throwIfAborted();
+    const { bytesRead } = await readInto(fd, chunk, 0, chunk.length, position);
+    if (bytesRead === 0) return sum.digest('hex');
+    sum.update(chunk.subarray(0, bytesRead));
+    position += bytesRead;
+  }
+}
+
+/** The version that callers see: short enough for a model to repeat, long enough not to collide by chance. */
+export function versionOf(digest: string): string {
+  return digest.slice(0, 16);
+}
+
+const MAX_FILES = 10_000;
+const MAX_TEXT_CHARS = 8 * 1024 * 1024;
+
+/**
+ * Which version of a file a session knows: what it read last, or wrote itself. Keeps the latest texts too, so that a
+ * session whose version is stale can be told what changed. Forgets the oldest of both.
+ */
+export class SeenVersions {
+  readonly #versions = new Map<string, string>();
+  readonly #texts = new Map<string, string>();
+  #textSize = 0;
+
+  remember(session: string, path: string, version: string, text: string | null = null): void {
+    const key = keyOf(session, path);
+    this.#versions.delete(key);
+    this.#versions.set(key, version);
+    if (this.#versions.size > MAX_FILES) this.#versions.delete(first(this.#versions));
+    if (text !== null && text.length < MAX_TEXT_CHARS / 8) this.#keep(version, text);
+  }
+
+  forget(session: string, path: string): void {
+    this.#versions.delete(keyOf(session, path));
+  }
+
+  version(session: string, path: string): string | undefined {
+    return this.#versions.get(keyOf(session, path));
+  }
+
+  textOf(version: string): string | undefined {
+    return this.#texts.get(version);
+  }
+
+  #keep(version: string, text: string): void {
+    if (this.#texts.has(version)) return;
+    this.#texts.set(version, text);
+    this.#textSize += text.length;
+    while (this.#textSize > MAX_TEXT_CHARS) {
+      const oldest = first(this.#texts);
+      this.#textSize -= this.#texts.get(oldest)?.length ?? 0;
+      this.#texts.delete(oldest);
+    }
+  }
+}
+
+function keyOf(session: string, path: string): string {
+  return `${session}\0${path}`;
+}
+
+function first(map: ReadonlyMap<string, string>): string {
+  for (const key of map.keys()) return key;
+  return '';
+}
