@@ -7,8 +7,8 @@ export interface Step {
 /** `POST /v1/calls` with `wait`, for a tool that is allowed and a file that is there. */
 export const STEPS: readonly Step[] = [
   { functions: ['rejectForeign'], task: 'refuse foreign hosts and origins' },
-  { functions: ['readBody', 'isTooDeep'], task: 'read the body within its bounds' },
   { functions: ['serveOperation', 'checkQuery', 'checkBody'], task: 'check the token, its role and the request' },
+  { functions: ['readBody', 'isTooDeep'], task: 'read the body within its bounds' },
   { functions: ['startCall', 'start', 'contextFor'], task: 'find the session and the workspace' },
   { functions: ['execute', '#run', 'contextFrom'], task: 'take the call in, as from any program' },
   {

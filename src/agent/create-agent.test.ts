@@ -24,7 +24,7 @@ function agentIn(ws: TempWorkspace, script: Script, more: Partial<AgentOptions> 
     signal: AbortSignal.abort(),
     admitted: null,
   };
-  const { files } = ws.workspace.open(caller);
+  const files = ws.workspace.files(caller);
   return createAgent({
     model: scriptedModel(script),
     executor,

@@ -61,7 +61,7 @@ async function search(app: App): Promise<Finding> {
     admitted: null,
   };
   const query = { pattern: '*', path: '.', includeHidden: false, includeIgnored: false, limit: 1 };
-  const found = await app.workspace.open(caller).search.glob(query);
+  const found = await app.workspace.search(caller).glob(query);
   if (found.ok) return { what: 'ripgrep', state: 'fine', detail: 'search works' };
   return {
     what: 'ripgrep',

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { makePrivateFolder } from '../host/private-folder.ts';
 import type { FilePolicy } from '../kernel/world/file-policy.ts';
-import type { Sandbox } from '../kernel/world/sandbox.ts';
+import type { Sandbox, SandboxKind } from '../kernel/world/sandbox.ts';
 import { createDialer } from '../net/dialer.ts';
 import { scriptFiles } from '../policy/commands/script-files.ts';
 import { createProcesses, type Processes } from '../processes/create-processes.ts';
@@ -19,7 +19,7 @@ export interface CommandsOptions {
   readonly path: string;
   readonly home?: string;
   /** Default `auto`, the one for this machine. `none` runs commands unprotected. */
-  readonly sandbox?: 'auto' | 'bubblewrap' | 'seatbelt' | 'none';
+  readonly sandbox?: 'auto' | SandboxKind;
   /** Hosts for commands that may use the network. */
   readonly hosts?: readonly string[];
   /** Ports of our own servers on this machine: neither commands nor web_fetch reach them. */

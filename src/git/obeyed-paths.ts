@@ -54,6 +54,11 @@ export function liesInRepository(path: string, rule: FileRule | null): boolean {
   return rule === REPOSITORY_RULE || /(^|\/)\.git\//i.test(path);
 }
 
+/** Whether a path is a `.git` or lies below one, by its name. */
+export function isGitPath(path: string): boolean {
+  return /(^|\/)\.git(\/|$)/i.test(path);
+}
+
 export interface ConfigFile {
   /** Absolute. */
   readonly path: string;

@@ -4,7 +4,7 @@ import type { ExecutionContext } from '../kernel/call/execution-context.ts';
 import type { Ledger, RuleRecord } from '../kernel/call/ledger.ts';
 import type { BlobStore, Logger } from '../kernel/ports.ts';
 import type { Result } from '../kernel/result.ts';
-import type { Caller, CallWorld } from '../kernel/world/workspace.ts';
+import type { World } from '../kernel/world/workspace.ts';
 import type { LiveStreamEvent } from '../protocol/events.ts';
 import type { GitStatusView } from '../protocol/files.ts';
 import type { ModeView } from '../protocol/health.ts';
@@ -23,7 +23,7 @@ export interface WorkspaceBackend {
   readonly registry: ToolRegistry;
   readonly executor: ToolExecutor;
   readonly context: ExecutionContext;
-  readonly world: { open(caller: Caller): CallWorld };
+  readonly world: Pick<World, 'files'>;
   /** Whether the journal of this workspace can undo changes of the call. */
   canUndo(callId: string): boolean;
   /** Undoes the changes of a call. The record names `by`. */

@@ -72,7 +72,7 @@ export function createWeb(options: WebOptions = {}): WebAccess {
 
 /** Adds web access to a world. */
 export function withWeb<W extends World>(world: W, web: WebAccess): W {
-  return { ...world, open: (caller: Caller) => ({ ...world.open(caller), web: web.open(caller) }) };
+  return { ...world, web: web.open };
 }
 
 /** Allows a call only the fetch it declared, and what policy granted with it. */

@@ -67,10 +67,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
   }
 
   return {
-    addTo: (world) => ({
-      root: world.root,
-      open: (caller) => ({ ...world.open(caller), commands: commandsFor(caller, world.root) }),
-    }),
+    addTo: (world) => ({ ...world, commands: (caller) => commandsFor(caller, world.root) }),
     close: () => background.close(),
   };
 }

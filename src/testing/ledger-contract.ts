@@ -287,48 +287,77 @@ export function ledgerContract(open: OpenShared): ContractCheck[] {
       );
       assert.equal(two.next, null);
     },
-
-    async 'a follower hears its own process and others, each event once and in order'({ ledger, another }) {
-      const other = await another();
-      const heard: LogEvent[] = [];
-      const stop = ledger.follow((event) => heard.push(event));
-      await Promise.all(
-        Array.from({ length: 30 }, (_, index) => (index % 2 === 0 ? ledger : other).submit(requestedCall())),
-      );
-      await until(() => heard.length >= 30);
-      stop();
-      await ledger.submit(requestedCall());
-      await delay(100);
-      assert.deepEqual(
-        heard.map(({ pos }) => pos),
-        Array.from({ length: 30 }, (_, index) => index + 1),
-      );
-      const later: number[] = [];
-      const stopLater = other.follow(({ pos }) => later.push(pos), { after: 28 });
-      await until(() => later.length >= 3);
-      stopLater();
-      assert.deepEqual(later, [29, 30, 31]);
-    },
-
-    async 'a follower of some types hears no others, from now on or from a position'({ ledger, another }) {
-      const other = await another();
-      const types = ['call.cancel_requested'] as const;
-      const heard: string[] = [];
-      const stop = ledger.follow(({ type }) => heard.push(type), { types });
-      const call = requestedCall();
-      await other.submit(call);
-      const cancel = { type: 'call.cancel_requested', callId: call.id, at: AT, data: { by: 'ana' } } as const;
-      await other.append(call.session, [cancel]);
-      await until(() => heard.length >= 1);
-      const earlier: string[] = [];
-      const stopEarlier = other.follow(({ type }) => earlier.push(type), { types, after: 0 });
-      await until(() => earlier.length >= 1);
-      stop();
-      stopEarlier();
-      assert.deepEqual([heard, earlier], [types, types]);
-    },
+    ...FOLLOWER_CHECKS,
   });
 }
+
+type LedgerCheck = (shared: SharedLedger) => Promise<void>;
+
+const FOLLOWER_CHECKS: Readonly<Record<string, LedgerCheck>> = {
+  async 'a follower hears its own process and others, each event once and in order'({ ledger, another }) {
+    const other = await another();
+    const heard: LogEvent[] = [];
+    const stop = ledger.follow((event) => heard.push(event));
+    await Promise.all(
+      Array.from({ length: 30 }, (_, index) => (index % 2 === 0 ? ledger : other).submit(requestedCall())),
+    );
+    await until(() => heard.length >= 30);
+    stop();
+    await ledger.submit(requestedCall());
+    await delay(100);
+    assert.deepEqual(
+      heard.map(({ pos }) => pos),
+      Array.from({ length: 30 }, (_, index) => index + 1),
+    );
+    const later: number[] = [];
+    const stopLater = other.follow(({ pos }) => later.push(pos), { after: 28 });
+    await until(() => later.length >= 3);
+    stopLater();
+    assert.deepEqual(later, [29, 30, 31]);
+  },
+
+  async 'a follower of some types hears no others, from now on or from a position'({ ledger, another }) {
+    const other = await another();
+    const types = ['call.cancel_requested'] as const;
+    const heard: string[] = [];
+    const stop = ledger.follow(({ type }) => heard.push(type), { types });
+    const call = requestedCall();
+    await other.submit(call);
+    const cancel = { type: 'call.cancel_requested', callId: call.id, at: AT, data: { by: 'ana' } } as const;
+    await other.append(call.session, [cancel]);
+    await until(() => heard.length >= 1);
+    const earlier: string[] = [];
+    const stopEarlier = other.follow(({ type }) => earlier.push(type), { types, after: 0 });
+    await until(() => earlier.length >= 1);
+    stop();
+    stopEarlier();
+    assert.deepEqual([heard, earlier], [types, types]);
+  },
+
+  async 'a follower of some types that threw hears that event again, and still no others'({ ledger }) {
+    const types = ['call.cancel_requested'] as const;
+    const heard: string[] = [];
+    let isAway = true;
+    const stop = ledger.follow(
+      ({ type }) => {
+        heard.push(type);
+        if (!isAway) return;
+        isAway = false;
+        throw new Error('away for a moment');
+      },
+      { types },
+    );
+    const call = requestedCall();
+    const cancel = { type: 'call.cancel_requested', callId: call.id, at: AT, data: { by: 'ana' } } as const;
+    await ledger.submit(call);
+    await ledger.append(call.session, [cancel]);
+    await ledger.submit(requestedCall());
+    await ledger.append(call.session, [cancel]);
+    await until(() => heard.length >= 3);
+    stop();
+    assert.deepEqual(heard, [...types, ...types, ...types]);
+  },
+};
 
 /** Waits for a condition; the limit only ends a hang. */
 async function until(reached: () => boolean): Promise<void> {

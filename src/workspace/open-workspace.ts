@@ -85,12 +85,13 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   const watches = new Set<Watch>();
   return {
     root: root.names.real,
-    open(caller) {
-      if (!isWorkspaceOf(caller.workingDir, root)) return refuseOtherWorkspace(caller.workingDir, root);
-      return {
-        files: filesFor(caller, { ...shared, session: caller.session }, oneByOne),
-        search: searchFor(caller, { root, secrets: shared.secrets, sandbox: options.sandbox }),
-      };
+    files(caller) {
+      if (!isWorkspaceOf(caller.workingDir, root)) return refuseOtherWorkspace(caller.workingDir, root).files;
+      return filesFor(caller, { ...shared, session: caller.session }, oneByOne);
+    },
+    search(caller) {
+      if (!isWorkspaceOf(caller.workingDir, root)) return refuseOtherWorkspace(caller.workingDir, root).search;
+      return searchFor(caller, { root, secrets: shared.secrets, sandbox: options.sandbox });
     },
     canUndo: (callId) => journal !== undefined && canUndo(root, journal, callId),
     async undo(callId) {

@@ -1,7 +1,7 @@
 import { realpathSync, type Stats } from 'node:fs';
 import { resolve } from 'node:path';
 import { GitConfigFiles } from '../git/config-files.ts';
-import { ObeyedPaths } from '../git/obeyed-paths.ts';
+import { isGitPath, ObeyedPaths } from '../git/obeyed-paths.ts';
 import { catchErrno } from '../host/errno.ts';
 import { Folder } from '../host/folder.ts';
 import { parsePath, type RootNames, shortPath } from '../host/parse-path.ts';
@@ -68,7 +68,7 @@ export class WorkspaceRoot {
   #listed(path: string): string | null {
     const { access, rule } = this.policy.judge(path);
     if (access === 'read-only') return rule?.reason ?? 'the rules say so';
-    return /(^|\/)\.git(\/|$)/i.test(path) ? 'it belongs to git' : null;
+    return isGitPath(path) ? 'it belongs to git' : null;
   }
 
   /** Refuses sensitive files and Toolwright's own, which no approval allows. */

@@ -111,8 +111,14 @@ async function layOut(top: string, random: Random): Promise<Workspace> {
 function open(workspace: Workspace): Files {
   const { signal } = new AbortController();
   const admitted = [{ kind: 'unknown' }] as const;
-  return workspace.open({ callId: 'fuzz', session: 'fuzz', workingDir: workspace.root, timeout: 60, signal, admitted })
-    .files;
+  return workspace.files({
+    callId: 'fuzz',
+    session: 'fuzz',
+    workingDir: workspace.root,
+    timeout: 60,
+    signal,
+    admitted,
+  });
 }
 
 function operation(files: Files, random: Random, top: string): { name: string; run(): Promise<Result<unknown>> } {

@@ -7,7 +7,7 @@ export function openAgent(app: App, model: Model): Agent {
   const { loaded, executor, store, blobs, context, workspace } = app;
   const { maxTurns, maxTokens, maxCost, maxMinutes } = loaded.config;
   const reader = { callId: 'project-notes', session: 'project-notes', workingDir: context.workingDir, timeout: 10 };
-  const { files } = workspace.open({ ...reader, signal: new AbortController().signal, admitted: null });
+  const files = workspace.files({ ...reader, signal: new AbortController().signal, admitted: null });
   return createAgent({
     model,
     executor,

@@ -31,7 +31,7 @@ const KEPT_APART = 50;
  */
 export function createFingerprinter(world: World): Fingerprinter {
   return async (access, context) => {
-    const { files } = world.open(observer(context));
+    const files = world.files(observer(context));
     const seen = new Map<string, string>();
     for (const each of access) {
       const { names, complete } = namedIn(each, files);

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { SANDBOX_KINDS } from '../../kernel/world/sandbox.ts';
 import { malformedHost } from '../../net/hosts.ts';
 import { malformedPrivateHost } from '../../net/url-guard.ts';
 import { addTo, hideMore, lower, neverFromWorkspace, oneOf, onlyProposes, subsetOf, type Tighten } from './tighten.ts';
@@ -24,6 +25,7 @@ function setting<T>(schema: z.ZodType<T>, fallback: NoInfer<T>, about: string, t
 }
 
 const names = z.array(z.string().min(1));
+const ISOLATING = SANDBOX_KINDS.filter((kind) => kind !== 'none');
 const HOST = 'a host is written example.org, *.example.org or example.org:8443';
 
 const protocol = z.enum(['auto', '2025', '2026']).describe('The revision to speak. Left out: what fits the transport.');
@@ -66,10 +68,10 @@ export const SETTINGS = {
   disabledTools: setting(names, [], 'Tools that are not offered and do not run.', addTo),
   toolset: setting(z.string().min(1), 'full', 'Which tools are offered, under which names.', neverFromWorkspace),
   sandbox: setting(
-    z.enum(['auto', 'bubblewrap', 'seatbelt', 'none']),
+    z.enum(['auto', ...SANDBOX_KINDS]),
     'auto',
     'What keeps commands in. none runs them unprotected.',
-    oneOf({ none: ['auto', 'bubblewrap', 'seatbelt'], auto: ['bubblewrap', 'seatbelt'], bubblewrap: [], seatbelt: [] }),
+    oneOf({ none: ['auto', ...ISOLATING], auto: ISOLATING, bubblewrap: [], seatbelt: [] }),
   ),
   allowedHosts: setting(
     z.array(

@@ -105,5 +105,5 @@ function filesFor(
 ): Files {
   const { workingDir, timeout } = workspace.context;
   const { signal } = new AbortController();
-  return workspace.world.open({ callId, session: `person:${name}`, workingDir, timeout, signal, admitted }).files;
+  return workspace.world.files({ callId, session: `person:${name}`, workingDir, timeout, signal, admitted });
 }

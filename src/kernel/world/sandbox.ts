@@ -191,7 +191,9 @@ export interface RunResult {
   readonly notes: readonly string[];
 }
 
-export type SandboxKind = 'bubblewrap' | 'seatbelt' | 'none';
+/** `none` runs commands unprotected. */
+export const SANDBOX_KINDS = ['bubblewrap', 'seatbelt', 'none'] as const;
+export type SandboxKind = (typeof SANDBOX_KINDS)[number];
 
 /** The sandbox on this machine. `details` says how each limit is enforced, in a word or two. */
 export interface SandboxStatus {

@@ -247,17 +247,14 @@ export interface Caller {
   readonly admitted: readonly Access[] | null;
 }
 
-/** The world that tools may reach. Opened at most once a call, when its tool first uses it. */
+/** The world that tools may reach. Each part is opened at most once a call, when its tool first uses it. */
 export interface World {
   /** The workspace root, as an absolute resolved path. A call that works in another folder is refused. */
   readonly root: string;
-  open(caller: Caller): CallWorld;
-}
-
-/** The parts of the world open to one call. Parts left out answer NOT_CONFIGURED. */
-export interface CallWorld {
-  readonly files: Files;
-  readonly search: Search;
-  readonly commands?: Commands;
-  readonly web?: Web;
+  files(caller: Caller): Files;
+  search(caller: Caller): Search;
+  /** Left out: commands answer NOT_CONFIGURED. */
+  commands?(caller: Caller): Commands;
+  /** Left out: the web answers NOT_CONFIGURED. */
+  web?(caller: Caller): Web;
 }

@@ -4,7 +4,7 @@ import type { Access } from '../../kernel/tool/access.ts';
 import type { ToolContext } from '../../kernel/tool/tool.ts';
 import type { Commands } from '../../kernel/world/commands.ts';
 import type { Web } from '../../kernel/world/web.ts';
-import type { Caller, CallWorld, Files, Search, World } from '../../kernel/world/workspace.ts';
+import type { Caller, Files, Search, World } from '../../kernel/world/workspace.ts';
 import { StreamHider } from '../../secrets/hide-in-stream.ts';
 import type { SecretHider } from '../../secrets/hide-secrets.ts';
 import type { EventBus } from '../event-bus.ts';
@@ -36,7 +36,11 @@ export class CallContext implements ToolContext {
   #abort: AbortController | undefined;
   #abortReason: Error | undefined;
   #ended = false;
-  #opened: CallWorld | undefined;
+  #caller: Caller | undefined;
+  #files: Files | undefined;
+  #search: Search | undefined;
+  #commands: Commands | undefined;
+  #web: Web | undefined;
   #output: StreamHider | undefined;
 
   constructor(rt: ContextParts, call: ContextOwner) {
@@ -97,16 +101,20 @@ export class CallContext implements ToolContext {
     return this.#rt.blobs;
   }
   get files(): Files {
-    return this.#reached().files;
+    this.#files ??= this.#rt.world.files(this.#asCaller());
+    return this.#files;
   }
   get search(): Search {
-    return this.#reached().search;
+    this.#search ??= this.#rt.world.search(this.#asCaller());
+    return this.#search;
   }
   get commands(): Commands {
-    return this.#reached().commands ?? noCommands;
+    this.#commands ??= this.#rt.world.commands?.(this.#asCaller()) ?? noCommands;
+    return this.#commands;
   }
   get web(): Web {
-    return this.#reached().web ?? noWeb;
+    this.#web ??= this.#rt.world.web?.(this.#asCaller()) ?? noWeb;
+    return this.#web;
   }
 
   get signal(): AbortSignal {
@@ -117,9 +125,9 @@ export class CallContext implements ToolContext {
     return this.#abort.signal;
   }
 
-  #reached(): CallWorld {
-    this.#opened ??= this.#rt.world.open(new WorldCaller(this.#call, this));
-    return this.#opened;
+  #asCaller(): Caller {
+    this.#caller ??= new WorldCaller(this.#call, this);
+    return this.#caller;
   }
 
   progress({ message, percent, output }: ProgressNotice): void {

@@ -4,7 +4,7 @@ import type { Web } from '../../kernel/world/web.ts';
 import type { Files, Search, World } from '../../kernel/world/workspace.ts';
 
 /** The world without a workspace: every request fails with a message that says how to configure one. */
-export const unconfiguredWorld: World = { root: '', open: () => ({ files: noFiles, search: noSearch }) };
+export const unconfiguredWorld: World = { root: '', files: () => noFiles, search: () => noSearch };
 
 const refuse = (): Result<never> =>
   fail(

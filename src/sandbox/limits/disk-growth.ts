@@ -8,8 +8,9 @@ import { deviceOf, findUnlinkedFiles, type UnlinkedFile } from './unlinked-files
 
 /**
  * Finds what a run takes of the disk by means that its count of written bytes does not show, such as reserving room for
- * a file, or many empty ones. The free space of the file system is cheap to read, but others write there as well: only when it
- * has shrunk by more than the limit are the files looked at that changed since the run began.
+ * a file, or many empty ones. The free space of the file system is cheap to read: when it has shrunk by more than the limit, the
+ * files that changed since the run began are looked at soon. Others write and delete there as well, so new files are also
+ * counted from time to time whatever the file system says, in at most a twentieth of the time.
  */
 export interface DiskGrowth {
   /** Whether the run is known to hold more than this. The looking goes on beside it, so the answer comes later. */
@@ -21,12 +22,15 @@ type DiskLimits = Pick<Limits, 'writeBytes' | 'newFiles'>;
 /** File times lag behind the clock by up to a tick. */
 const TICK_MS = 4;
 const PAUSE_MS = 500;
+const LONG_PAUSE_MS = 5_000;
+const PAUSE_PER_LOOK = 20;
 const BLOCK_BYTES = 512;
 
 export function createDiskGrowth(folder: string): DiskGrowth {
   const before = freeOf(folder);
   const sinceMs = Date.now();
-  let [held, lookedAt] = [{ bytes: 0, files: 0 }, Number.NEGATIVE_INFINITY];
+  let held = { bytes: 0, files: 0 };
+  let [lookedAt, lookMs] = [performance.now(), 0];
   let looking = false;
 
   /** Files that were deleted take their room as long as they are held. */
@@ -40,19 +44,20 @@ export function createDiskGrowth(folder: string): DiskGrowth {
     return { bytes: before.bytes - now.bytes, files: now.files - before.files };
   }
 
-  /** `enough` has only limits that the disk itself has passed: a large file that was touched says nothing about new ones. */
+  /** `enough` has the limit of bytes only when the disk itself has passed it: a large file that was touched takes no more room. */
   async function look(enough: { bytes: number; count: number }, pids: readonly number[]): Promise<void> {
     looking = true;
+    const startedAt = performance.now();
     const found = await changedFiles(folder, sinceMs, enough);
     const { files, unseen, unseenOn } = findUnlinkedFiles(pids);
     const mayHoldMore = unseen.onDisk || unseenOn.has(deviceOf(statOf(folder)?.dev ?? 0));
     // A folder that cannot be read may hold anything: then all that the disk lost counts as this run's.
     held = {
       bytes: found.complete && !mayHoldMore ? unnamedBytes(files) + found.bytes : lost().bytes,
-      // One that only changed is none more.
-      files: found.complete ? Math.min(found.count, lost().files) : lost().files,
+      files: found.complete ? found.created : lost().files,
     };
     lookedAt = performance.now();
+    lookMs = lookedAt - startedAt;
     looking = false;
   }
 
@@ -60,13 +65,10 @@ export function createDiskGrowth(folder: string): DiskGrowth {
     isOver(limits, pids) {
       const { bytes, files } = lost();
       const [isFull, isMany] = [bytes > limits.writeBytes, files > limits.newFiles];
-      if (!isFull && !isMany) return false;
-      if ((isFull && held.bytes > limits.writeBytes) || (isMany && held.files > limits.newFiles)) return true;
-      const enough = {
-        bytes: isFull ? limits.writeBytes : Number.POSITIVE_INFINITY,
-        count: isMany ? limits.newFiles : Number.POSITIVE_INFINITY,
-      };
-      if (!looking && performance.now() - lookedAt > PAUSE_MS) void look(enough, pids);
+      if ((isFull && held.bytes > limits.writeBytes) || held.files > limits.newFiles) return true;
+      const pauseMs = isFull || isMany ? PAUSE_MS : Math.max(LONG_PAUSE_MS, PAUSE_PER_LOOK * lookMs);
+      const enough = { bytes: isFull ? limits.writeBytes : Number.POSITIVE_INFINITY, count: limits.newFiles };
+      if (!looking && performance.now() - lookedAt > pauseMs) void look(enough, pids);
       return false;
     },
   };
@@ -84,16 +86,16 @@ function freeOf(folder: string): { bytes: number; files: number } {
 
 export interface ChangedFiles {
   readonly bytes: number;
-  /** Folders and links, too. */
-  readonly count: number;
+  /** Those that came into being since then, folders and symlinks too. */
+  readonly created: number;
   readonly largest: number;
   /** False when there is a folder that may not be listed. */
   readonly complete: boolean;
 }
 
 /**
- * Of the files whose inode changed since then: the room they take, how many they are, and the size of the largest. Links
- * are not followed. Ends early once it has found more than `enough`.
+ * Of the files whose inode changed since then: the room they take, how many of them are new, and the size of the largest.
+ * Symlinks are not followed. Ends early once it has found more than `enough`.
  */
 export async function changedFiles(
   folder: string,
@@ -102,7 +104,7 @@ export async function changedFiles(
 ): Promise<ChangedFiles> {
   const dev = statOf(folder)?.dev;
   const counted = new Set<number>();
-  let [bytes, largest] = [0, 0];
+  let [bytes, created, largest] = [0, 0, 0];
   let complete = true;
   const queue = [folder];
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
@@ -114,14 +116,15 @@ export async function changedFiles(
         continue;
       counted.add(stat.ino);
       bytes += stat.blocks * BLOCK_BYTES;
+      if (stat.birthtimeMs >= sinceMs - TICK_MS) created += 1;
       if (entry.isFile()) largest = Math.max(largest, stat.size);
-      if (bytes > enough.bytes || counted.size > enough.count) return result();
+      if (bytes > enough.bytes || created > enough.count) return result();
     }
   }
   return result();
 
   function result(): ChangedFiles {
-    return { bytes, count: counted.size, largest, complete };
+    return { bytes, created, largest, complete };
   }
 
   function ifGone(error: unknown): [] {

@@ -89,11 +89,11 @@ describe('code in mode ask', () => {
   test('[E09] a memory bomb, a fork bomb and a busy loop end with a clear error', async () => {
     const memory = await run('python', 'x = []\nwhile True: x.append(bytearray(50_000_000))');
     expect(memory.text).toMatch(/more than 1 GB of memory|MemoryError/);
-    const forks = await run('python', 'import os\nwhile True: os.fork()', { timeout: 20 });
+    const forks = await run('python', 'import os\nwhile True: os.fork()', { timeout: 120 });
     expect(forks.text).toMatch(/more than 512 processes|temporarily unavailable/);
     expect((await run('bash', 'while :; do :; done', { timeout: 1 })).error).toMatchObject({ code: 'TIMEOUT' });
     expect((await run('bash', 'echo alive')).value).toMatchObject({ stdout: 'alive\n' });
-  }, 90_000);
+  }, 240_000);
 
   test('[E10] files outside the workspace are not there, nor are secrets', async () => {
     process.env['TOOLWRIGHT_TEST_SECRET'] = 'hush-hush';
