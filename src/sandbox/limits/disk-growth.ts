@@ -30,7 +30,8 @@ export function createDiskGrowth(folder: string): DiskGrowth {
   const before = freeOf(folder);
   const sinceMs = Date.now();
   let held = { bytes: 0, files: 0 };
-  let [lookedAt, lookMs] = [performance.now(), 0];
+  const begunAt = performance.now();
+  let [lookedAt, lookMs] = [Number.NEGATIVE_INFINITY, 0];
   let looking = false;
 
   /** Files that were deleted take their room as long as they are held. */
@@ -66,9 +67,11 @@ export function createDiskGrowth(folder: string): DiskGrowth {
       const { bytes, files } = lost();
       const [isFull, isMany] = [bytes > limits.writeBytes, files > limits.newFiles];
       if ((isFull && held.bytes > limits.writeBytes) || held.files > limits.newFiles) return true;
-      const pauseMs = isFull || isMany ? PAUSE_MS : Math.max(LONG_PAUSE_MS, PAUSE_PER_LOOK * lookMs);
+      const isPressing = isFull || isMany;
+      const pauseMs = isPressing ? PAUSE_MS : Math.max(LONG_PAUSE_MS, PAUSE_PER_LOOK * lookMs);
+      const waitedMs = performance.now() - (isPressing ? lookedAt : Math.max(lookedAt, begunAt));
       const enough = { bytes: isFull ? limits.writeBytes : Number.POSITIVE_INFINITY, count: limits.newFiles };
-      if (!looking && performance.now() - lookedAt > pauseMs) void look(enough, pids);
+      if (!looking && waitedMs > pauseMs) void look(enough, pids);
       return false;
     },
   };
