@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Dialer } from '../kernel/world/dialer.ts';
 import { createFilePolicy } from '../kernel/world/file-policy.ts';
-import type { Mode } from '../policy/create-policy.ts';
 import { createPolicy } from '../policy/create-policy.ts';
+import type { Mode } from '../policy/mode.ts';
 import { parseRules, type RuleSet } from '../policy/rules/parse-rules.ts';
 import { createBubblewrap } from '../sandbox/bubblewrap/bubblewrap.ts';
+import { builtInTools } from '../tools/index.ts';
 import { type TempOptions, type TempWorkspace, tempWorkspace } from './temp-workspace.ts';
 
 export interface CommandOptions extends TempOptions {
@@ -29,7 +30,8 @@ export async function commandWorkspace({
   const [home, stateDir] = [join(around, 'home'), join(around, 'state')];
   for (const folder of [home, stateDir]) mkdirSync(folder);
   const files = createFilePolicy();
-  const parsed = parseRules(rules);
+  const tool = (name: string) => builtInTools.find((each) => each.name === name);
+  const parsed = parseRules(rules, { has: () => true, tool });
   if (!parsed.ok) throw new Error(parsed.error.message);
   const sandbox = createBubblewrap({ filePolicy: files, path, home, stateDir, ...(dialer && { dialer }) });
   const workspace = await tempWorkspace({

@@ -19,7 +19,8 @@ import { CallContext } from './call-context.ts';
 import type { CallScope } from './call-scope.ts';
 import { type Ending, ending } from './call-scope.ts';
 import { Interruption, interruptible } from './interruption.ts';
-import { type JudgedCall, presentCall } from './present-call.ts';
+import type { PlannedCall } from './judge-call.ts';
+import { presentCall } from './present-call.ts';
 import { record } from './record.ts';
 
 /** The answer of an approver, rebuilt from known fields, so that an answer of another shape has no effect. */
@@ -38,14 +39,14 @@ interface ApproverAnswer {
 type ApprovedAnswer = ApproverAnswer & { readonly asked: string };
 
 /** Asks the approver and waits. Every answer but a plain approval ends the call before it starts. */
-export async function askPerson(rt: Runtime, call: CallScope, question: JudgedCall): Promise<ApprovedAnswer | Ending> {
+export async function askPerson(rt: Runtime, call: CallScope, question: PlannedCall): Promise<ApprovedAnswer | Ending> {
   const { tool } = question;
   const { reason } = question.verdict;
   if (rt.approver === undefined) {
     const next = 'There is no approver here: give the executor one, or a policy that allows this call.';
     return denied(`${tool.name} needs approval: ${reason} ${next}`);
   }
-  const request = await requestFor(rt, call, question);
+  const request = await requestFor(call, question);
   const { id: approvalId, args, digest, shown } = request;
   const data = { approvalId, tool: tool.name, args, reason, digest, shown, ...(await deadline(rt)) };
   const event = { type: 'approval.requested', callId: call.callId, at: rt.clock.now(), data } as const;
@@ -138,20 +139,28 @@ async function expired(rt: Runtime, call: CallScope, tool: Tool): Promise<Ending
 const QUESTION_CLOSED = 'nobody waits for this answer any more';
 
 /** Uses the frozen copy made at validation: the arguments shown are the arguments that run. */
-async function requestFor(rt: Runtime, call: CallScope, question: JudgedCall): Promise<ApprovalRequest> {
-  const { shown, digest } = await presentCall(rt, call, question);
+async function requestFor(call: CallScope, question: PlannedCall): Promise<ApprovalRequest> {
+  const { shown, digest } = await presentCall(call, question);
+  const outer = outermost(call);
   return {
     id: randomUUID(),
     stepId: call.callId,
+    ...(outer !== call && { outerCall: outer.callId }),
     session: call.session,
     tool: question.tool.name,
     args: call.args as Record<string, unknown>,
     reason: question.verdict.reason,
     summary: shown.summary,
-    access: question.access,
+    access: question.subject.access,
     digest,
     shown,
   };
+}
+
+function outermost(call: CallScope): CallScope {
+  let outer = call;
+  while (outer.request.parent !== undefined) outer = outer.request.parent;
+  return outer;
 }
 
 async function answerOf(rt: Runtime, call: CallScope, request: ApprovalRequest): Promise<ApproverAnswer | 'expired'> {

@@ -1,14 +1,16 @@
 import type { ExecutionContext } from '../../kernel/call/execution-context.ts';
 import type { BlobStore, Clock } from '../../kernel/ports.ts';
 import type { Access } from '../../kernel/tool/access.ts';
+import type { KeptChanges } from '../../kernel/tool/kept-changes.ts';
 import type { ToolContext } from '../../kernel/tool/tool.ts';
 import type { Commands } from '../../kernel/world/commands.ts';
+import type { Stages } from '../../kernel/world/stage.ts';
 import type { Web } from '../../kernel/world/web.ts';
 import type { Caller, Files, Search, World } from '../../kernel/world/workspace.ts';
 import { StreamHider } from '../../secrets/hide-in-stream.ts';
 import type { SecretHider } from '../../secrets/hide-secrets.ts';
 import type { EventBus } from '../event-bus.ts';
-import { noCommands, noWeb } from '../registry/unconfigured-world.ts';
+import { noCommands, noStages, noWeb } from '../registry/unconfigured-world.ts';
 
 /** The parts of the runtime that the context of a call uses. */
 export interface ContextParts {
@@ -17,6 +19,8 @@ export interface ContextParts {
   readonly hider: SecretHider;
   readonly blobs: BlobStore;
   readonly world: World;
+  /** Decides about the pending changes of a call. */
+  readonly keepChanges: (call: ContextOwner, stageId: string) => Promise<KeptChanges>;
 }
 
 /** The call behind a context. */
@@ -40,6 +44,7 @@ export class CallContext implements ToolContext {
   #files: Files | undefined;
   #search: Search | undefined;
   #commands: Commands | undefined;
+  #stages: Stages | undefined;
   #web: Web | undefined;
   #output: StreamHider | undefined;
 
@@ -112,6 +117,10 @@ export class CallContext implements ToolContext {
     this.#commands ??= this.#rt.world.commands?.(this.#asCaller()) ?? noCommands;
     return this.#commands;
   }
+  get stages(): Stages {
+    this.#stages ??= this.#rt.world.stages?.(this.#asCaller()) ?? noStages;
+    return this.#stages;
+  }
   get web(): Web {
     this.#web ??= this.#rt.world.web?.(this.#asCaller()) ?? noWeb;
     return this.#web;
@@ -141,6 +150,10 @@ export class CallContext implements ToolContext {
       ...(percent !== undefined && { percent }),
       ...(told !== undefined && !isHeld && { output: told }),
     });
+  }
+
+  keep(stageId: string): Promise<KeptChanges> {
+    return this.#rt.keepChanges(this.#call, stageId);
   }
 
   #tell(progress: ProgressNotice): void {

@@ -1,5 +1,6 @@
 import { isMounted, type ProtectedPath } from '../../kernel/world/protected-path.ts';
 import type { MountMode } from '../../kernel/world/sandbox.ts';
+import type { FileRule } from '../../kernel/world/sensitive-files.ts';
 
 /** The permissions of a run on macOS, for a `sandbox-exec` profile. Everything that is not allowed is denied. */
 export interface ProfileRequest {
@@ -41,6 +42,14 @@ const ETC = ['hosts', 'passwd', 'group', 'services', 'protocols', 'localtime', '
 
 /** Services that look up user and group names; programs without them fail in odd ways. */
 const USER_NAMES = ['com.apple.system.opendirectoryd.libinfo', 'com.apple.system.opendirectoryd.membership'];
+
+/** Names in the workspace root that nobody may create from inside. */
+export function blockedNames(rules: readonly FileRule[]): string[] {
+  return rules
+    .filter(({ access, missing, pattern }) => access === 'read-only' && missing === 'block' && !/[*?]/.test(pattern))
+    .map(({ pattern }) => pattern.replace(/^\//, ''))
+    .filter((name) => !name.includes('/'));
+}
 
 /** Writes the profile. The last matching rule counts, so denials stand below permissions. */
 export function seatbeltProfile(request: ProfileRequest): string {

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { ToolCategory } from '../../kernel/tool/category.ts';
 import { defineTool } from '../../kernel/tool/tool.ts';
 import type { CommandRequest } from '../../kernel/world/commands.ts';
-import { callSeconds, commandEnvironment, cwd, timeout } from '../shell/command-parameters.ts';
-import { leftFiles, renderReport, report, runReport } from '../shell/run-report.ts';
+import { callSeconds, commandEnvironment, cwd, timeout, writesOf } from '../shell/command-parameters.ts';
+import { keepAndReport, leftFiles, renderReport, runReport } from '../shell/run-report.ts';
 import { plainText } from '../shell/terminal-text.ts';
 
 const DEFAULT_SECONDS = 60;
@@ -40,7 +40,7 @@ export const runCode = defineTool({
     {
       kind: 'process.run',
       command: code,
-      writes: 'workspace',
+      writes: 'stage',
       code: language,
       ...(cwd !== undefined && { cwd }),
       ...(args.length > 0 && { args }),
@@ -59,17 +59,18 @@ export const runCode = defineTool({
   },
 
   async run(input, ctx) {
-    const { cwd, env, network, hosts, timeout = DEFAULT_SECONDS } = input;
+    const { language, cwd, env, network, hosts, timeout = DEFAULT_SECONDS } = input;
     const ran = await ctx.commands.run({
       command: commandOf(input),
       timeoutMs: timeout * 1000,
-      mounts: 'live',
+      title: `${language} code`,
+      ...writesOf(ctx),
       ...(cwd !== undefined && { cwd }),
       ...(env !== undefined && { env }),
       ...(network && { network: hosts ?? 'allowed' }),
       onOutput: (text) => ctx.progress({ output: plainText(text) }),
     });
-    return ran.ok ? report(ran.value, ctx) : ran;
+    return ran.ok ? keepAndReport(ran.value, ctx) : ran;
   },
 
   render: renderReport,

@@ -2,8 +2,11 @@ import { z } from 'zod';
 import type { ErrorCode } from '../../kernel/error.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import { truncate } from '../../kernel/text/truncate.ts';
+import type { KeptChanges } from '../../kernel/tool/kept-changes.ts';
 import type { Attachment, ToolContext } from '../../kernel/tool/tool.ts';
+import type { CommandResult } from '../../kernel/world/commands.ts';
 import type { CapturedStream, RunResult } from '../../kernel/world/sandbox.ts';
+import { changesLine, keptChanges, toShape } from '../changes/changes-line.ts';
 import { lastQuestion, plainText } from './terminal-text.ts';
 
 /** Characters of output for the model; the rest is stored. */
@@ -21,14 +24,8 @@ export const runReport = z.object({
   signal: z.string().nullable(),
   /** Milliseconds. */
   duration: z.number(),
-  changed: z
-    .object({
-      created: z.array(z.string()),
-      modified: z.array(z.string()),
-      deleted: z.array(z.string()),
-      complete: z.boolean(),
-    })
-    .nullable(),
+  /** Null where nothing was staged. */
+  changed: keptChanges.nullable(),
   /** Information besides the output. */
   notes: z.array(z.string()),
   /** Both streams in order, as the model reads them; `artifact` has the whole output where this is a part. */
@@ -37,24 +34,30 @@ export const runReport = z.object({
 });
 export type RunReport = z.output<typeof runReport>;
 
-/** Converts a run to a result. A stopped run is a failure with its output; a non-zero exit code is not a failure. */
-export async function report(run: RunResult, ctx: ToolContext): Promise<Result<RunReport>> {
-  const value = await reportOf(run, ctx);
-  const kept = value.artifact !== undefined && { artifact: value.artifact };
-  if (run.endedBy === null || run.endMessage === null) return ok(value, { sandbox: run.sandbox, ...kept });
+/**
+ * Keeps the changes of a run, or has a person decide about them, then converts the run to a result. A stopped run is a
+ * failure with its output; a non-zero exit code is not a failure.
+ */
+export async function keepAndReport(run: CommandResult, ctx: ToolContext): Promise<Result<RunReport>> {
+  const kept = run.stage === null ? null : await ctx.keep(run.stage);
+  const value = await reportOf(run, kept, ctx);
+  const stored = value.artifact !== undefined && { artifact: value.artifact };
+  if (run.endedBy === null || run.endMessage === null) return ok(value, { sandbox: run.sandbox, ...stored });
   const code = CODE_OF[run.endedBy] ?? 'EXECUTION_ERROR';
-  const { stdout, stderr, exitCode, signal, duration } = value;
+  const { stdout, stderr, exitCode, signal, duration, changed } = value;
   const question = code === 'TIMEOUT' ? lastQuestion(value.output) : undefined;
   const hint = question === undefined ? '' : `\n${unapprovedHosts(question)}`;
   const shown = value.output === '' ? 'It printed nothing.' : `Its output until then:\n${value.output}`;
   const details = { endedBy: run.endedBy, exitCode, signal, duration, stdout: end(stdout), stderr: end(stderr) };
-  return { ...fail(code, `${run.endMessage}${hint}\n${shown}`, details), ...(kept && { metadata: kept }) };
+  const effect = changesLine(changed).map((line) => `\n${line}`);
+  const message = `${run.endMessage}${hint}${effect.join('')}\n${shown}`;
+  return { ...fail(code, message, details), ...(stored && { metadata: stored }) };
 }
 
 const CODE_OF: Partial<Record<string, ErrorCode>> = { time: 'TIMEOUT', cancel: 'CANCELLED', closed: 'CANCELLED' };
 
-async function reportOf(run: RunResult, ctx: ToolContext): Promise<RunReport> {
-  const { output, exitCode, signal, changes, quarantined } = run;
+async function reportOf(run: RunResult, kept: KeptChanges | null, ctx: ToolContext): Promise<RunReport> {
+  const { output, exitCode, signal } = run;
   const whole = inOrder(output.log.pieces(), output);
   output.log.dispose();
   const room = Math.min(MODEL_CHARACTERS, ctx.maxOutputSize) - Math.min(FOOTER, Math.floor(ctx.maxOutputSize / 2));
@@ -66,15 +69,10 @@ async function reportOf(run: RunResult, ctx: ToolContext): Promise<RunReport> {
     exitCode,
     signal,
     duration: Math.round(run.durationMs),
-    changed: changes && {
-      created: [...changes.created],
-      modified: [...changes.modified],
-      deleted: [...changes.deleted],
-      complete: changes.complete,
-    },
+    changed: kept && toShape(kept),
     notes: [
       ...(question === undefined ? [] : [unapprovedHosts(question)]),
-      ...quarantined.map(({ path, movedTo, reason }) => `${path} was moved to ${movedTo}: ${reason}`),
+      ...stageHints(exitCode, whole),
       ...refusedHosts(run),
       ...run.notes,
     ],
@@ -87,7 +85,7 @@ async function reportOf(run: RunResult, ctx: ToolContext): Promise<RunReport> {
 export function renderReport({ output, exitCode, signal, duration, changed, notes }: RunReport): string {
   const took = duration < 1000 ? `${duration} ms` : `${(duration / 1000).toFixed(1)} s`;
   const end = signal === null ? `exit code ${exitCode}` : `ended by ${signal}`;
-  const lines = [`[${end}, ${took}]`, ...changedLine(changed), ...notes.map((note) => `[${note}]`)];
+  const lines = [`[${end}, ${took}]`, ...changesLine(changed), ...notes.map((note) => `[${note}]`)];
   const border = output === '' || output.endsWith('\n') ? '' : '\n';
   return `${output}${border}${lines.join('\n')}`;
 }
@@ -106,15 +104,21 @@ function foldersOf(path: string): string[] {
   return folders;
 }
 
-function changedLine(changed: RunReport['changed']): string[] {
-  if (changed === null) return [];
-  const kinds = (['created', 'modified', 'deleted'] as const).flatMap((kind) => {
-    const paths = changed[kind];
-    if (paths.length === 0) return [];
-    const more = paths.length > MAX_PATHS ? ` and ${paths.length - MAX_PATHS} more` : '';
-    return [`${kind} ${paths.slice(0, MAX_PATHS).join(', ')}${more}`];
-  });
-  return kinds.length === 0 ? [] : [`[Files: ${kinds.join('; ')}]`];
+/** Errors of programs that only a stage causes, with the way around each. */
+const STAGE_HINTS: readonly (readonly [RegExp, string])[] = [
+  [
+    /cross-device link|EXDEV/i,
+    'A folder that was there before the command cannot be renamed by rename(2) here: use mv, or move_file.',
+  ],
+  [
+    /Value too large for defined data type|EOVERFLOW/,
+    'A file of another user cannot be changed here: ask its owner, or change it outside Toolwright.',
+  ],
+];
+
+function stageHints(exitCode: number | null, output: string): string[] {
+  if (exitCode === 0) return [];
+  return STAGE_HINTS.flatMap(([pattern, hint]) => (pattern.test(output) ? [hint] : []));
 }
 
 /** Both streams in order of arrival; stderr is marked. */

@@ -129,7 +129,8 @@ class RawClient {
   #next = 0;
 
   constructor({ workspace, folder, values, attack }: Fixture) {
-    const env = { PATH: process.env['PATH'], HOME: values['HOME'], TMPDIR: join(folder, 'tmp') };
+    const asks = { TOOLWRIGHT_ASK: 'apply_changes(**)' };
+    const env = { PATH: process.env['PATH'], HOME: values['HOME'], TMPDIR: join(folder, 'tmp'), ...asks };
     const settings = ['--set', `stateDir=${join(folder, 'mcp-state')}`];
     const args = [TSX, join(root, 'src/cli/main.ts'), 'mcp', '-w', workspace, '--set', 'logLevel=silent', ...settings];
     this.#approves = attack.expect.any_of.every((each) => each === 'allow');
