@@ -36,11 +36,7 @@ export class CallContext implements ToolContext {
   #abort: AbortController | undefined;
   #abortReason: Error | undefined;
   #ended = false;
-  #caller: Caller | undefined;
-  #files: Files | undefined;
-  #search: Search | undefined;
-  #commands: Commands | undefined;
-  #web: Web | undefined;
+  #opened: OpenedWorld | undefined;
   #output: StreamHider | undefined;
 
   constructor(rt: ContextParts, call: ContextOwner) {
@@ -101,20 +97,24 @@ export class CallContext implements ToolContext {
     return this.#rt.blobs;
   }
   get files(): Files {
-    this.#files ??= this.#rt.world.files(this.#asCaller());
-    return this.#files;
+    const opened = this.#world();
+    opened.files ??= this.#rt.world.files(opened.caller);
+    return opened.files;
   }
   get search(): Search {
-    this.#search ??= this.#rt.world.search(this.#asCaller());
-    return this.#search;
+    const opened = this.#world();
+    opened.search ??= this.#rt.world.search(opened.caller);
+    return opened.search;
   }
   get commands(): Commands {
-    this.#commands ??= this.#rt.world.commands?.(this.#asCaller()) ?? noCommands;
-    return this.#commands;
+    const opened = this.#world();
+    opened.commands ??= this.#rt.world.commands?.(opened.caller) ?? noCommands;
+    return opened.commands;
   }
   get web(): Web {
-    this.#web ??= this.#rt.world.web?.(this.#asCaller()) ?? noWeb;
-    return this.#web;
+    const opened = this.#world();
+    opened.web ??= this.#rt.world.web?.(opened.caller) ?? noWeb;
+    return opened.web;
   }
 
   get signal(): AbortSignal {
@@ -125,9 +125,9 @@ export class CallContext implements ToolContext {
     return this.#abort.signal;
   }
 
-  #asCaller(): Caller {
-    this.#caller ??= new WorldCaller(this.#call, this);
-    return this.#caller;
+  #world(): OpenedWorld {
+    this.#opened ??= { caller: new WorldCaller(this.#call, this) };
+    return this.#opened;
   }
 
   progress({ message, percent, output }: ProgressNotice): void {
@@ -148,6 +148,15 @@ export class CallContext implements ToolContext {
     const data = { tool: this.#rt.hider.hide(toolName), ...progress };
     this.#rt.bus.emit({ type: 'call.progressed', session, callId, at: this.#rt.clock.now(), data });
   }
+}
+
+/** The parts of the world that this call has used. One field of the context, since most calls use none or one. */
+interface OpenedWorld {
+  readonly caller: Caller;
+  files?: Files;
+  search?: Search;
+  commands?: Commands;
+  web?: Web;
 }
 
 type ProgressNotice = Parameters<ToolContext['progress']>[0];
