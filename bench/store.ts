@@ -9,10 +9,10 @@ import { ok, type Result } from '../src/kernel/result.ts';
 import { defineTool } from '../src/kernel/tool/tool.ts';
 import { createToolwright } from '../src/runtime/create-toolwright.ts';
 import { MemoryStore } from '../src/runtime/memory/memory-store.ts';
-import type { OpenStore } from '../src/storage/open-store.ts';
 import { openPostgresStore } from '../src/storage/postgres/open.ts';
 import { openDatabase } from '../src/storage/sqlite/driver.ts';
 import { openSqliteStore } from '../src/storage/sqlite/open.ts';
+import type { OpenStore } from '../src/storage/store-and-blobs.ts';
 import { finished, requestedCall, started } from '../src/testing/sample-calls.ts';
 import { startPostgres } from '../test/postgres-server.ts';
 import {

@@ -89,7 +89,7 @@ export {
   toOpenAIResponsesTool,
 } from './schema/formats.ts';
 export { openStore, type StorePlace } from './storage/open.ts';
-export type { OpenStore } from './storage/open-store.ts';
+export type { OpenStore } from './storage/store-and-blobs.ts';
 export { keepUp, type UpkeepOptions } from './storage/upkeep.ts';
 export { builtInTools } from './tools/index.ts';
 export { openWorkspace, type Workspace, type WorkspaceOptions } from './workspace/open-workspace.ts';

@@ -16,7 +16,7 @@ export const STEPS: readonly Step[] = [
     task: 'run the pipeline; catch all that is thrown',
   },
   {
-    functions: ['admit', 'propose', 'validate', 'judge', 'decide'],
+    functions: ['admit', 'propose', 'validate', 'judge', 'askPolicy'],
     task: 'validate, name the files touched, ask the policy',
   },
   { functions: ['explain', 'judgeAccess', 'strictest'], task: 'judge each access by rules and mode' },

@@ -5,7 +5,7 @@ import { hideInStore } from '../secrets/hide-in-store.ts';
 import { createHider, type SecretHider, secretValues } from '../secrets/hide-secrets.ts';
 import { FileVault } from '../secrets/vault.ts';
 import { openStore } from '../storage/open.ts';
-import type { OpenStore } from '../storage/open-store.ts';
+import type { OpenStore } from '../storage/store-and-blobs.ts';
 import type { LoadedConfig } from './config/load-config.ts';
 import type { Texts } from './config/texts.ts';
 import { makeStateDir } from './state-dir.ts';

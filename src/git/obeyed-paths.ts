@@ -4,7 +4,7 @@ import type { FileRule } from '../kernel/world/sensitive-files.ts';
 import { expandHome, namedPaths, parseGitdir, userHookPaths } from './settings.ts';
 
 /**
- * Paths that git on the host obeys: by name (`.git`), by shape (any folder that looks like a repository is one to git) and
+ * Paths that git on the host obeys: by name (`.git`; the other names are in `PROTECTED_FILES`), by shape (any folder that looks like a repository is one to git) and
  * by configuration (`core.hooksPath`, `include.path`). File tools ask for one path (`ObeyedPaths`), the sandbox asks for
  * the entries of each folder; both use the tables of this file, so that they agree (decision 0100).
  */

@@ -8,9 +8,8 @@ export const HIDDEN = '[redacted]';
 const FEW_DASHES = '{0,16}';
 
 /**
- * A token must contain a digit, or two dots. The decisive character is an optional group in a look-ahead that succeeds at
- * its first try, so that no text is read twice from one position. `(?!\k<name>)` then requires the group: a group that
- * matched nothing is empty and matches everywhere, while one that matched stands further on.
+ * A token must contain a digit, or two dots. The look-ahead always succeeds at its first try, so that no text is read
+ * twice from one position; `(?!\k<digit>)` fails when the group is empty, so the pattern matches only if a digit follows.
  */
 const HAS_DIGIT = String.raw`(?=[-_](?:[A-Za-z_]*-)${FEW_DASHES}[A-Za-z_]*(?<digit>\d)?)(?!\k<digit>)`;
 const HAS_DOTS = String.raw`(?=(?:\w*-)${FEW_DASHES}\w*(?:\.[\w-]{8,}(?<dot>\.)?)?)(?!\k<dot>)`;

@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/ports.ts';
 import type { Result } from '../kernel/result.ts';
-import type { OpenStore } from './open-store.ts';
+import type { OpenStore } from './store-and-blobs.ts';
 
 /** The location of a store: a state directory on this machine, or a PostgreSQL database shared by several machines. */
 export type StorePlace = { directory: string; clock?: Clock } | { databaseUrl: string; schema?: string };

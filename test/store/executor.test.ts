@@ -9,7 +9,7 @@ import { fail, ok } from '../../src/kernel/result.ts';
 import { defineTool } from '../../src/kernel/tool/tool.ts';
 import { createToolwright, type Toolwright } from '../../src/runtime/create-toolwright.ts';
 import { openStore } from '../../src/storage/open.ts';
-import type { OpenStore } from '../../src/storage/open-store.ts';
+import type { OpenStore } from '../../src/storage/store-and-blobs.ts';
 import { asked, decided, requestedCall, started } from '../../src/testing/sample-calls.ts';
 
 let folder: string;

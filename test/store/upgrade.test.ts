@@ -5,11 +5,11 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Ledger } from '../../src/kernel/call/ledger.ts';
 import type { Result } from '../../src/kernel/result.ts';
-import type { OpenStore } from '../../src/storage/open-store.ts';
 import { openPostgresStore } from '../../src/storage/postgres/open.ts';
 import { MIGRATIONS, type Migration } from '../../src/storage/sql/migrations.ts';
 import { openDatabase } from '../../src/storage/sqlite/driver.ts';
 import { openSqliteStore } from '../../src/storage/sqlite/open.ts';
+import type { OpenStore } from '../../src/storage/store-and-blobs.ts';
 import { decided, finished, requestedCall, started } from '../../src/testing/sample-calls.ts';
 import { type PostgresServer, startPostgres } from '../postgres-server.ts';
 

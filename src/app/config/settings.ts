@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { SANDBOX_KINDS } from '../../kernel/world/sandbox.ts';
+import { SANDBOX_KINDS, type SandboxKind } from '../../kernel/world/sandbox.ts';
 import { malformedHost } from '../../net/hosts.ts';
 import { malformedPrivateHost } from '../../net/url-guard.ts';
 import { addTo, hideMore, lower, neverFromWorkspace, oneOf, onlyProposes, subsetOf, type Tighten } from './tighten.ts';
@@ -71,7 +71,7 @@ export const SETTINGS = {
     z.enum(['auto', ...SANDBOX_KINDS]),
     'auto',
     'What keeps commands in. none runs them unprotected.',
-    oneOf({ none: ['auto', ...ISOLATING], auto: ISOLATING, bubblewrap: [], seatbelt: [] }),
+    oneOf<SandboxKind | 'auto'>({ none: ['auto', ...ISOLATING], auto: ISOLATING }),
   ),
   allowedHosts: setting(
     z.array(

@@ -38,10 +38,10 @@ export function lower<T extends number | null>(users: T, workspaces: T): { value
 }
 
 /** `tighter` lists for each value the tighter ones. */
-export function oneOf<T extends string>(tighter: Record<T, readonly NoInfer<T>[]>): Tighten<T> {
+export function oneOf<T extends string>(tighter: Partial<Record<T, readonly NoInfer<T>[]>>): Tighten<T> {
   return (users, workspaces) => {
-    if (users === workspaces || tighter[users].includes(workspaces)) return { value: workspaces };
-    const options = tighter[users];
+    const options = tighter[users] ?? [];
+    if (users === workspaces || options.includes(workspaces)) return { value: workspaces };
     const allowed = options.length === 0 ? 'it stays as it is' : `it can only become ${options.join(' or ')}`;
     return { refused: `the user chose ${users}, and from there ${allowed}` };
   };

@@ -187,7 +187,7 @@ function judge(rt: Runtime, call: CallScope, tool: Tool, input: unknown): MaybeP
   const access = tool.access?.(input, call.ctx) ?? UNKNOWN_ACCESS;
   const own = tool.approval?.(input, call.ctx);
   if (isPromise(access) || isPromise(own)) return judgeLater(rt, call, tool, input, access, own);
-  return decide(rt, call, tool, input, access, own);
+  return askPolicy(rt, call, tool, input, access, own);
 }
 
 async function judgeLater(
@@ -199,10 +199,10 @@ async function judgeLater(
   own: MaybePromise<OwnReason | undefined>,
 ): Promise<Proposal | Ending> {
   const [known, reason] = await Promise.all([call.bounded(access), call.bounded(own)]);
-  return decide(rt, call, tool, input, known ?? UNKNOWN_ACCESS, reason);
+  return askPolicy(rt, call, tool, input, known ?? UNKNOWN_ACCESS, reason);
 }
 
-function decide(
+function askPolicy(
   rt: Runtime,
   call: CallScope,
   tool: Tool,

@@ -83,7 +83,7 @@ async function decidingAnswer(
   // A process that takes the call over has the edited arguments, and asks again if nobody was shown them.
   const edit = changed && { args: modifiedArgs, changed, ...(digest !== undefined && { digest }) };
   const more = { ...(message !== undefined && { message }), ...edit };
-  if (await decide(rt, call, { approvalId, approved, by, ...more })) return given;
+  if (await recordDecision(rt, call, { approvalId, approved, by, ...more })) return given;
   const before = await rt.store.approvalOf?.(call.callId);
   const first = before?.id === approvalId ? toRecordedAnswer(before) : undefined;
   if (given === 'expired') return first ?? given;
@@ -179,7 +179,7 @@ async function closeQuestion(
   const decision = Interruption.is(thrown)
     ? WITHDRAWN_DECISION
     : { approved: false, by: null, message: `the approver failed: ${messageOf(thrown)}` };
-  await decide(rt, call, { approvalId: id, ...decision });
+  await recordDecision(rt, call, { approvalId: id, ...decision });
   call.stage = 'approver';
   return thrown;
 }
@@ -201,7 +201,7 @@ function toAnswer(given: unknown): ApproverAnswer {
 const MOVE_TO_WAITING: CallMove = { from: ['requested'], to: 'awaiting_approval' };
 
 /** Returns false when another decision was recorded before. */
-async function decide(rt: Runtime, call: CallScope, data: EventData['approval.decided']): Promise<boolean> {
+async function recordDecision(rt: Runtime, call: CallScope, data: EventData['approval.decided']): Promise<boolean> {
   call.stage = 'store';
   const event = { type: 'approval.decided', callId: call.callId, at: rt.clock.now(), data } as const;
   const [stored] =

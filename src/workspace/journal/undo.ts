@@ -14,8 +14,8 @@ export interface Undone {
 
 /**
  * Undoes everything a call changed. First checks that each path is as the call left it and that its old file is kept,
- * then restores them, latest first. When one path fails the check, nothing is touched. An undo that is stopped later
- * leaves the rest for another undo, which goes on from there.
+ * then restores them, latest first. When one path fails the check, nothing is touched. When an undo is stopped halfway,
+ * the next one goes on from there.
  */
 export async function undoCall(root: WorkspaceRoot, journal: Journal, callId: string): Promise<Result<Undone>> {
   const sets = setsOf(root, journal, callId).reverse();
